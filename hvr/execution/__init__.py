@@ -1,0 +1,1 @@
+"""Carrying out a plan, watching every step, and going on when something differs."""

@@ -1,0 +1,66 @@
+"""Expected and observed state: what differs, as facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from hvr.pddl.model import Atom
+from hvr.scene_graph import SceneGraph
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Facts in which the world is not as the domain says it should be.
+
+    Args:
+        missing: expected to hold and not seen to.
+        unexpected: seen to hold and not expected to.
+    """
+
+    missing: tuple[Atom, ...] = ()
+    unexpected: tuple[Atom, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.unexpected)
+
+    def explain(self) -> str:
+        """One line: what was expected, and what was seen instead."""
+        parts = []
+        if self.missing:
+            parts.append("expected " + " ".join(map(str, self.missing)))
+        if self.unexpected:
+            parts.append("saw " + " ".join(map(str, self.unexpected)))
+        return "; ".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "missing": [str(atom) for atom in self.missing],
+            "unexpected": [str(atom) for atom in self.unexpected],
+        }
+
+
+def difference(
+    expected: Iterable[Atom], observed: Iterable[Atom], scene: SceneGraph
+) -> Difference:
+    """Compare two states over the same objects.
+
+    Being near is one-sided: what the robot means to be near must be in reach (or in the
+    hand), but more things may be in reach than it means to use.
+
+    Args:
+        expected: the facts that should hold.
+        observed: the facts that were seen.
+        scene: tells what is in reach.
+    """
+    expected, observed = frozenset(expected), frozenset(observed)
+    missing = [a for a in expected - observed if a.predicate != "near"]
+    unexpected = [a for a in observed - expected if a.predicate != "near"]
+    for atom in expected:
+        if atom.predicate == "near":
+            there = scene.objects.get(atom.args[0])
+            if there is not None and not there.in_reach and scene.held != atom.args[0]:
+                missing.append(atom)
+    return Difference(tuple(sorted(missing, key=str)), tuple(sorted(unexpected, key=str)))

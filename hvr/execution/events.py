@@ -1,0 +1,131 @@
+"""What happens in a run, as values: the same ones are shown, traced and tested."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hvr.execution.compare import Difference
+from hvr.pddl.model import GroundAction
+from hvr.plan import Plan
+from hvr.validation import ValidationReport
+
+
+@dataclass(frozen=True)
+class Understood:
+    """The request has become a goal."""
+
+    stages: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {"event": "understood", "stages": list(self.stages), "notes": list(self.notes)}
+
+
+@dataclass(frozen=True)
+class PlanReady:
+    """A plan was found and validated."""
+
+    plan: Plan
+    report: ValidationReport
+    objects: tuple[str, ...]
+    first_step: int
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "event": "plan",
+            "first_step": self.first_step,
+            "plan": self.plan.to_json(),
+            "objects": list(self.objects),
+            "validation": self.report.to_json(),
+            "seconds": round(self.seconds, 4),
+        }
+
+
+@dataclass(frozen=True)
+class StepDone:
+    """A step was validated, executed and observed.
+
+    Args:
+        number: of the step in the run, from 1.
+        action: what was done.
+        block: number of its block in the plan.
+        success: the environment reported success.
+        error: what it said if not.
+        difference: how the observed state differs from the expected.
+        sent: the environment's own actions.
+    """
+
+    number: int
+    action: GroundAction
+    block: int
+    success: bool
+    error: str
+    difference: Difference
+    sent: tuple[dict[str, Any], ...]
+
+    @property
+    def as_expected(self) -> bool:
+        """Everything went as the domain says."""
+        return self.success and not self.difference
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "event": "step",
+            "step": self.number,
+            "action": str(self.action),
+            "block": self.block,
+            "success": self.success,
+            "error": self.error,
+            "difference": self.difference.to_json(),
+            "sent": list(self.sent),
+        }
+
+
+@dataclass(frozen=True)
+class Replanning:
+    """The rest of the plan no longer works; a new one is made from what is seen."""
+
+    reason: str
+    attempt: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {"event": "replanning", "attempt": self.attempt, "reason": self.reason}
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The run has ended.
+
+    Args:
+        reached: the goal holds in what the environment shows.
+        steps: how many steps were executed.
+        replans: how often a new plan was made.
+        reason: why the goal was not reached, else empty.
+        unmet: what is missing for the goal.
+    """
+
+    reached: bool
+    steps: int
+    replans: int
+    reason: str = ""
+    unmet: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "event": "finished",
+            "reached": self.reached,
+            "steps": self.steps,
+            "replans": self.replans,
+            "reason": self.reason,
+            "unmet": list(self.unmet),
+        }
+
+
+Event = Understood | PlanReady | StepDone | Replanning | Finished

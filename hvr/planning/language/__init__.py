@@ -1,0 +1,1 @@
+"""From a sentence to a goal: lexicon (words), grammar (meaning), goals (PDDL)."""

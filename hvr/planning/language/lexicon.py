@@ -1,0 +1,273 @@
+"""The words hvr knows, read from the labels and synonyms of the ontology."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from hvr.errors import LanguageError
+
+_WORD = re.compile(r"[^\W\d_]+-\d+(?![\w-])|[^\W_]+(?:'[^\W\d_]+)?|[.;,!?]")
+MAX_CHARACTERS = 2000
+"""Longer requests are refused: nobody says that much to a robot at once."""
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb: how it takes its objects (`frame`) and what then holds of them."""
+
+    word: str
+    frame: str
+    condition: str | None = None
+    requires: str | None = None
+    using: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Adjective:
+    """An adjective: the condition, and whether it only picks things out."""
+
+    word: str
+    condition: str
+    selects: bool = False
+    requires: str | None = None
+    using: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a dish: things of one class in a state."""
+
+    object_class: str
+    count: int = 1
+    condition: str | None = None
+
+
+@dataclass(frozen=True)
+class Dish:
+    """Something that can be made: a vessel with a liquid or parts in it.
+
+    With `at` instead of vessels, the parts stand at a place of that class.
+    """
+
+    word: str
+    vessels: tuple[str, ...] = ()
+    liquid: str | None = None
+    parts: tuple[Part, ...] = ()
+    at: str | None = None
+
+
+@dataclass(frozen=True)
+class Noun:
+    """A class of things; `plural` when the word said was a plural."""
+
+    object_class: str
+    plural: bool = False
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function word, such as a preposition, with its role."""
+
+    role: str
+    value: str | int = ""
+
+
+Entry = Verb | Adjective | Dish | Noun | Function
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Phrases (tuples of words) and what each can mean."""
+
+    entries: Mapping[tuple[str, ...], tuple[Entry, ...]]
+    longest: int
+    words: frozenset[str] = field(default_factory=frozenset)
+
+    def match(self, tokens: tuple[str, ...], start: int) -> tuple[int, tuple[Entry, ...]]:
+        """The longest known phrase at `start`: its length (0: none) and its entries."""
+        for length in range(min(self.longest, len(tokens) - start), 0, -1):
+            entries = self.entries.get(tokens[start : start + length])
+            if entries:
+                return length, entries
+        return 0, ()
+
+    def lookup(self, phrase: str) -> tuple[Entry, ...]:
+        """Entries of exactly this phrase."""
+        return self.entries.get(tuple(phrase.split()), ())
+
+    def nearest(self, word: str, count: int = 3) -> tuple[str, ...]:
+        """Known words that look like `word`."""
+        return tuple(difflib.get_close_matches(word, sorted(self.words), n=count, cutoff=0.7))
+
+
+def tokenize(text: str) -> tuple[str, ...]:
+    """Lower-case words, object names such as `mug-1`, and punctuation.
+
+    Raises:
+        LanguageError: the text is empty or far too long.
+    """
+    if not text.strip():
+        raise LanguageError("the request is empty: say what to do, for example 'make coffee'")
+    if len(text) > MAX_CHARACTERS:
+        raise LanguageError(
+            f"the request has {len(text)} characters, at most {MAX_CHARACTERS} are read: "
+            "ask for less at once"
+        )
+    return tuple(token.lower() for token in _WORD.findall(text.replace("\u2019", "'")))
+
+
+def plurals(phrase: str) -> tuple[str, ...]:
+    """Regular plurals of the last word, and of the first in 'slice of bread'."""
+    words = phrase.split()
+    index = words.index("of") - 1 if "of" in words[1:] else len(words) - 1
+    word = words[index]
+    if re.search(r"[^aeiou]y$", word):
+        forms = [word[:-1] + "ies"]
+    elif re.search(r"(s|x|z|ch|sh)$", word):
+        forms = [word + "es"]
+    elif word.endswith("o"):
+        forms = [word + "es", word + "s"]
+    elif word.endswith("fe"):
+        forms = [word[:-2] + "ves", word + "s"]
+    elif word.endswith(("lf", "af")):
+        forms = [word[:-1] + "ves", word + "s"]
+    else:
+        forms = [word + "s"]
+    return tuple(" ".join([*words[:index], form, *words[index + 1 :]]) for form in forms)
+
+
+_FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
+    "det": {
+        "a": 1, "an": 1, "the": "the", "some": -1, "all": 0, "every": 0, "each": 0, "both": 0,
+        "any": 1, "my": "the", "your": "the", "our": "the", "another": "other", "this": "the",
+        "that": "the", "these": "the", "those": "the", "all the": 0, "all of the": 0,
+        "each of the": 0, "both of the": 0, "both the": 0, "one of the": 1, "all my": 0,
+        "a new": "other", "a second": "other", "the other": "other", "some of the": -1,
+        "a few": -1, "several": -1, "any of the": 1, "a little": 1, "a bit of": 1, "some more": -1,
+    },
+    "number": {
+        "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+        "nine": 9, "ten": 10, "a couple of": 2, "a pair of": 2, "a couple": 2, "a single": 1,
+        "half a dozen": 6, "a dozen": 12,
+    },
+    "pronoun": ("it", "them", "that one", "this one", "those ones"),
+    "prep": {
+        "in": "in", "into": "in", "inside": "in", "inside of": "in", "within": "in",
+        "on": "on", "onto": "on", "on top of": "on", "upon": "on", "at": "on", "to": "on",
+        "over": "on", "back in": "in", "back into": "in", "back on": "on", "back onto": "on",
+        "back to": "on", "to the top of": "on", "over to": "on", "out on": "on",
+        "down on": "on", "down in": "in", "away in": "in", "down onto": "on", "up on": "on",
+    },
+    "from": ("from", "out of", "off", "off of", "from inside", "from the inside of", "from on"),
+    "with": ("with", "containing", "holding", "full of", "filled with", "topped with",
+             "together with", "along with", "that contains", "that has", "which contains",
+             "which has", "that holds", "consisting of", "made of", "made from", "made with"),
+    "means": ("using", "by using", "by means of", "with the help of", "with the aid of", "via"),
+    "of": ("of",),
+    "and": ("and", "plus", "as well as", "and also"),
+    "then": ("then", "and then", "after that", "afterwards", "afterward", "and after that",
+             "next", "finally", "and finally", "subsequently", "lastly", "thereafter",
+             "followed by", "once done", "when done", "and afterwards", "and next"),
+    "first": ("first", "firstly", "to begin with", "start by"),
+    "slice": ("slice", "slices", "piece", "pieces", "chunk", "chunks", "half"),
+    "be": ("is", "are", "be", "should be", "to be", "must be", "needs to be", "need to be",
+           "has to be", "have to be", "gets", "get to be", "being", "shall be", "ought to be",
+           "should stand", "should sit", "stands", "sits", "is standing", "is sitting", "lies",
+           "that is", "that are", "which is", "which are", "should end up", "ends up",
+           "is left", "are left", "is placed", "should be placed", "is put"),
+    "goal": ("i want", "i would like", "i'd like", "i need", "give me", "let me have", "we need",
+             "can i have", "could i have", "may i have", "i'll have", "there should be",
+             "there is", "there are", "i want there to be", "we want", "we would like",
+             "i wish for", "i'd love", "i would love", "i want to have", "i would like to have",
+             "i'd like to have", "i want to see", "can i get", "could i get", "the goal is",
+             "there must be", "i want to drink", "i want to eat", "i'd like to drink",
+             "i'd like to eat", "i would like to eat", "i would like to drink", "end with"),
+    "ensure": ("make sure", "make sure that", "ensure", "ensure that", "see to it that",
+               "see that", "check that", "be sure that"),
+    "yourself": ("you to", "the robot to"),
+    "filler": ("please", "could you", "can you", "would you", "will you", "you should", "help me",
+               "let's", "lets", "kindly", "now", "also", "too", "robot", "hey", "ok", "okay",
+               "just", "go and", "go", "try to", "for me", "to me", "for us", "me", "us",
+               "i want you to", "i would like you to", "i'd like you to", "i need you to",
+               "you must", "you need to", "your task is to", "the task is to", "quickly",
+               "carefully", "gently", "immediately", "right now", "again", "nice", "good", "fresh",
+               "nicely", "well", "hvr", "hello", "hi", "thanks", "thank you", "for breakfast",
+               "for lunch", "for dinner", "for my guest", "for my guests", "for the guests",
+               "would you mind", "maybe", "there", "so that", "so", "would be nice", "simple",
+               "it is time to", "i want to", "i would like to", "i'd like to", "we want to",
+               "i need to", "we need to", "up", "out", "whole", "entire", "in the kitchen",
+               "from the kitchen", "of the kitchen", "the kitchen's", "small", "big", "large",
+               "little", "tasty", "delicious", "proper", "together", "both of", "straight",
+               "directly", "somewhere", "ready", "prepared", "to drink", "to eat", "in here",
+               "here", "over there", "today", "quick", "in order to", "be so kind", "lovely"),
+    "unsupported": ("without", "not", "don't", "do not", "never", "unless", "if", "until",
+                    "before", "except", "instead", "no", "but", "while", "when", "after", "or",
+                    "either", "neither", "nor", "cannot", "can't", "won't", "isn't", "aren't",
+                    "nothing", "none", "avoid", "as soon as", "more than", "less than",
+                    "at least", "at most", "whenever", "every time", "as long as"),
+    "unplaced": ("next to", "beside", "near", "behind", "under", "underneath", "below", "above",
+                 "between", "in front of", "left of", "right of", "to the left of",
+                 "to the right of", "close to", "against", "around"),
+}  # fmt: skip
+
+
+def build_lexicon(
+    nouns: Iterable[tuple[str, str]],
+    verbs: Iterable[tuple[str, Verb]],
+    adjectives: Iterable[tuple[str, Adjective]],
+    dishes: Iterable[tuple[str, Dish]],
+) -> Lexicon:
+    """Index every phrase.
+
+    Args:
+        nouns: (phrase, class) pairs; singular, regular plurals are added here.
+        verbs: (phrase, verb) pairs in the base form.
+        adjectives: (phrase, adjective) pairs.
+        dishes: (phrase, dish) pairs.
+    """
+    entries: dict[tuple[str, ...], list[Entry]] = {}
+
+    def add(phrase: str, entry: Entry) -> None:
+        key = tuple(tokenize(phrase.replace("-", " ").lower()))
+        known = entries.setdefault(key, [])
+        if entry not in known:
+            known.append(entry)
+
+    for phrase, verb in verbs:
+        add(phrase, verb)
+        add(_gerund(phrase), verb)
+    for phrase, adjective in adjectives:
+        add(phrase, adjective)
+    for phrase, dish in dishes:
+        add(phrase, dish)
+        for plural in plurals(phrase):
+            add(plural, dish)
+    for phrase, object_class in nouns:
+        add(phrase, Noun(object_class))
+        for plural in plurals(phrase.lower()):
+            add(plural, Noun(object_class, plural=True))
+    content = frozenset(word for key in entries for word in key if len(word) > 2)
+    for role, phrases in _FUNCTION_WORDS.items():
+        items = phrases.items() if isinstance(phrases, Mapping) else ((p, p) for p in phrases)
+        for phrase, value in items:
+            add(phrase, Function(role, value))
+    return Lexicon(
+        {key: tuple(value) for key, value in entries.items()},
+        max(map(len, entries)),
+        content,
+    )
+
+
+def _gerund(phrase: str) -> str:
+    """The -ing form of the first word: 'make up' gives 'making up'."""
+    first, *rest = phrase.split()
+    if first.endswith("e") and not first.endswith("ee"):
+        stem = first[:-1]
+    elif re.search(r"[^aeiou][aeiou][bdgmnprt]$", first) and first not in {"open", "deliver"}:
+        stem = first + first[-1]
+    else:
+        stem = first
+    return " ".join([stem + "ing", *rest])

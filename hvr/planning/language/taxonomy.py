@@ -1,0 +1,71 @@
+"""The questions about classes that language needs, answered by the ontology."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from hvr.knowledge.ontology import Ontology
+
+
+class Taxonomy:
+    """A view of the ontology for grammar and goals.
+
+    Args:
+        ontology: the ontology.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        self.ontology = ontology
+
+    def is_a(self, object_class: str, ancestor: str) -> bool:
+        """Say whether a class is, or lies below, another; False for unknown names."""
+        return self.ontology.is_a(object_class, ancestor)
+
+    def label(self, object_class: str) -> str:
+        """What people call a class."""
+        return self.ontology.label(object_class)
+
+    @cached_property
+    def _types(self) -> frozenset[str]:
+        return frozenset(self.ontology.object_types)
+
+    def concrete(self, object_class: str) -> tuple[str, ...]:
+        """The object types at or below a class, in order of name."""
+        below = self.ontology.subclasses(object_class, reflexive=True)
+        return tuple(sorted(below & self._types))
+
+    def class_of_type(self, name: str) -> str | None:
+        """The class of a PDDL type name (`mug`), or None."""
+        return self.ontology.class_of_pddl_type(name)
+
+    def pddl_type(self, object_class: str) -> str:
+        """The PDDL type of an object type."""
+        name = self.ontology.pddl_type(object_class)
+        return name if name is not None else object_class.lower()
+
+    def pieces(self, object_class: str) -> str | None:
+        """The class of what slicing or cracking makes, or None."""
+        found = sorted(self.ontology.related("slicesInto", object_class))
+        return found[0] if found else None
+
+    def source(self, piece_class: str) -> str | None:
+        """The class whose pieces these are, or None."""
+        for candidate in self._types:
+            if self.pieces(candidate) == piece_class:
+                return candidate
+        return None
+
+    def places(self, object_class: str) -> frozenset[str]:
+        """Object types on or in which things of a class may be put."""
+        return self.ontology.related("placeableIn", object_class)
+
+    def cooked_by(self, object_class: str) -> frozenset[str]:
+        """Object types that cook things of a class."""
+        return frozenset(
+            appliance for appliance in self._types
+            if object_class in self.ontology.related("cooks", appliance)
+        )  # fmt: skip
+
+    def relation(self, receptacle_class: str) -> str:
+        """The PDDL predicate for being at a receptacle: `in` for containers, else `on`."""
+        return "in" if self.is_a(receptacle_class, "ContainerReceptacle") else "on"

@@ -1,0 +1,65 @@
+"""Small improvements of a valid plan that no search for the fewest steps makes.
+
+* `eliminate`: leave out steps whose removal keeps the plan valid (action elimination,
+  Nakhost & Müller 2010), greedily.
+* `switch_late`: turn appliances on only when what they work on is in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hvr.pddl import GroundAction, Task
+
+Steps = tuple[GroundAction, ...]
+
+
+def reaches_goal(task: Task, actions: Sequence[GroundAction]) -> bool:
+    """Say whether a plan is applicable and reaches the goal."""
+    state = task.initial.bits
+    for action in actions:
+        operator = task.ground(action)
+        if not operator.applicable(state):
+            return False
+        state = operator.apply(state)
+    return task.goal.holds(state)
+
+
+def eliminate(task: Task, actions: Sequence[GroundAction]) -> Steps:
+    """Leave out what is not needed; each step is tried with all that depend on it.
+
+    Quadratic in the number of steps.
+    """
+    kept = list(actions)
+    position = 0
+    while position < len(kept):
+        state = task.initial.bits
+        shorter: list[GroundAction] = []
+        for number, action in enumerate(kept):
+            operator = task.ground(action)
+            if number == position or (number > position and not operator.applicable(state)):
+                continue
+            state = operator.apply(state)
+            shorter.append(action)
+        if task.goal.holds(state):
+            kept = shorter
+        else:
+            position += 1
+    return tuple(kept)
+
+
+def switch_late(task: Task, actions: Sequence[GroundAction]) -> Steps:
+    """Move each `toggle_on` as far back as the plan stays valid."""
+    steps = list(actions)
+    for position in range(len(steps) - 1, -1, -1):
+        if steps[position].name != "toggle_on":
+            continue
+        place = position
+        while place + 1 < len(steps) and steps[place + 1].name != "toggle_on":
+            swapped = [*steps]
+            swapped[place], swapped[place + 1] = swapped[place + 1], swapped[place]
+            if not reaches_goal(task, swapped):
+                break
+            steps = swapped
+            place += 1
+    return tuple(steps)

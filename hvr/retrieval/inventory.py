@@ -1,0 +1,125 @@
+"""What there is in a scene, read from the knowledge graph once, in order of preference."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import Ontology
+from hvr.pddl.model import And, Atom, Expression, Not, Or
+
+PLACEHOLDER = "x"
+"""Stands for the object in formulas about one object."""
+
+Position = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The objects of a scene and what is true of them.
+
+    Args:
+        scene: name of the scene.
+        ontology: the class hierarchy.
+        classes: the object type of every object.
+        facts: all PDDL atoms that hold.
+        distances: metres from the robot; objects without a place are far.
+    """
+
+    scene: str
+    ontology: Ontology
+    classes: Mapping[str, str]
+    facts: frozenset[Atom]
+    distances: Mapping[str, float]
+
+    @cached_property
+    def _by_class(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for name, object_class in self.classes.items():
+            found[object_class].append(name)
+        return {c: tuple(sorted(names, key=self._rank)) for c, names in found.items()}
+
+    def _rank(self, name: str) -> tuple[int, float, int, str]:
+        """What lies open comes before what is behind a door, then the nearest."""
+        parent = self.parents.get(name)
+        hidden = parent is not None and self.true("openable", parent) and not self.true(
+            "opened", parent
+        )  # fmt: skip
+        number = name.rsplit("-", 1)[1]
+        return (
+            int(hidden),
+            round(self.distances.get(name, math.inf), 2),
+            int(number) if number.isdigit() else 0,
+            name,
+        )
+
+    def of(self, object_class: str) -> tuple[str, ...]:
+        """Names of the objects of a class or below it, preferred first."""
+        direct = self._by_class.get(object_class)
+        if direct is not None:
+            return direct
+        if not self.ontology.has_class(object_class):
+            return ()
+        below = self.ontology.subclasses(object_class, reflexive=True)
+        names = [n for c in below for n in self._by_class.get(c, ())]
+        return tuple(sorted(names, key=self._rank))
+
+    @cached_property
+    def parents(self) -> dict[str, str]:
+        """Where each object is directly on or in."""
+        return {a.args[0]: a.args[1] for a in self.facts if a.predicate in {"on", "in"}}
+
+    @cached_property
+    def contents(self) -> dict[str, tuple[str, ...]]:
+        """What is directly on or in each object."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for inner, outer in sorted(self.parents.items()):
+            found[outer].append(inner)
+        return {outer: tuple(inner) for outer, inner in found.items()}
+
+    def pairs(self, predicate: str) -> tuple[tuple[str, str], ...]:
+        """The argument pairs of a binary predicate, in order."""
+        return tuple(sorted((a.args[0], a.args[1]) for a in self.facts if a.predicate == predicate))
+
+    def true(self, predicate: str, *args: str) -> bool:
+        """Say whether an atom holds."""
+        return Atom(predicate, args) in self.facts
+
+    def holds(self, formula: Expression, name: str) -> bool:
+        """Say whether a quantifier-free formula over `PLACEHOLDER` holds of an object."""
+        match formula:
+            case Atom(predicate, args):
+                return Atom(predicate, tuple(name if a == PLACEHOLDER else a for a in args)) in self.facts
+            case Not(operand):
+                return not self.holds(operand, name)
+            case And(operands):
+                return all(self.holds(o, name) for o in operands)
+            case Or(operands):
+                return any(self.holds(o, name) for o in operands)
+        raise TypeError(f"not a formula over one object: {formula}")
+
+
+def take_inventory(
+    graph: KnowledgeGraph,
+    scene: str,
+    positions: Mapping[str, Position] | None = None,
+    robot: Position = (0.0, 0.0, 0.0),
+) -> Inventory:
+    """Read a graph.
+
+    Args:
+        graph: the graph.
+        scene: name of the scene.
+        positions: where the objects are, in metres.
+        robot: where the robot stands.
+    """
+    classes = {name: graph.object_class(name) for name in graph.objects()}
+    distances = {
+        name: math.hypot(x - robot[0], z - robot[2])
+        for name, (x, _, z) in (positions or {}).items()
+    }
+    return Inventory(scene, graph.ontology, classes, graph.facts(), distances)
