@@ -249,16 +249,16 @@
       (not (toggled ?o))
       (forall (?b - item) (when (or (knob_of ?o ?b) (knob_of ?b ?o)) (not (toggled ?b))))))
 
+  ; Things are cut where they lie firmly, not in a dish that can slide.
   (:action slice_obj
     :parameters (?o - item)
     :precondition (and
       (sliceable ?o) (present ?o)
       (exists (?k - item) (and (cutting_tool ?k) (holding ?k)))
       (exists (?r - item)
-        (or (and (near ?o) (or (on ?o ?r) (in ?o ?r)))
-            (and (near ?r) (not (large ?r))
-                 (or (on ?o ?r)
-                     (and (in ?o ?r) (or (not (openable ?r)) (opened ?r))))))))
+        (and (not (pickupable ?r))
+             (or (on ?o ?r) (and (in ?o ?r) (or (not (openable ?r)) (opened ?r))))
+             (or (near ?o) (and (near ?r) (not (large ?r)))))))
     :effect (and
       (sliced ?o) (not (present ?o)) (not (near ?o))
       (forall (?r - item) (and (not (on ?o ?r)) (not (in ?o ?r))))

@@ -103,7 +103,7 @@ class World:
             if step.success:
                 named = self._named(step.action)
                 added |= marks(named, before, self.scene, self._marks)
-                removed |= cleared_marks(named)
+                removed |= cleared_marks(named, before, self.scene)
         if added or removed:
             self._marks = (self._marks | added) - removed
             self.graph.set_marks(added, removed)

@@ -24,6 +24,7 @@ from hvr.planning.macro import macro_blocks
 from hvr.planning.planners import Planner
 from hvr.planning.polish import eliminate, switch_late
 from hvr.retrieval.inventory import Inventory
+from hvr.retrieval.places import tidy_places
 from hvr.retrieval.relevance import Relevant, relevant_objects
 
 
@@ -99,6 +100,7 @@ class SymbolicPolicy:
         goal = parse_formula(stage.text, self.domain, objects, file="<goal>")
         relevant = relevant_objects([wanted], inventory)
         problem = graph.problem(self.domain, "task", relevant.names, goal)
+        problem = tidy_places(problem, wanted, inventory)
         task = Task(self.domain, problem)
         result = self.planner.solve(task)
         if result.plan is None:

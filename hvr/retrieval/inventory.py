@@ -81,6 +81,11 @@ class Inventory:
             found[outer].append(inner)
         return {outer: tuple(inner) for outer, inner in found.items()}
 
+    @property
+    def held(self) -> tuple[str, ...]:
+        """What is in the robot's hand."""
+        return tuple(sorted(a.args[0] for a in self.facts if a.predicate == "holding"))
+
     def pairs(self, predicate: str) -> tuple[tuple[str, str], ...]:
         """The argument pairs of a binary predicate, in order."""
         return tuple(sorted((a.args[0], a.args[1]) for a in self.facts if a.predicate == predicate))

@@ -63,7 +63,7 @@ class _Chooser:
         wanted: dict[tuple[str, ...], int] = {}
         variables: dict[str, tuple[str, ...]] = {}
         literals: list[tuple[Atom, bool]] = []
-        for kind, node in _walk(goal, True):
+        for kind, node in walk(goal, True):
             if kind == "literal":
                 literals.append(node)
             elif kind == "object":
@@ -96,7 +96,8 @@ class _Chooser:
                 for name in self.inventory.of(object_class)[:count]:
                     self.add(name, reason)
             return
-        pieces = [c for c in classes if self.inventory.ontology.is_a(c, "Slice")]
+        owned = {self.inventory.classes[piece] for piece, _ in self.inventory.pairs("piece_of")}
+        pieces = [c for c in classes if c in owned]
         for object_class in pieces:
             self.pick_pieces(object_class, count, reason)
         kinds: dict[object, int] = {}
@@ -147,7 +148,8 @@ class _Chooser:
                 self.add(name, reason)
             self.add(source, f"what {object_class} is cut from")
             missing -= len(pieces)
-            self.tool()
+            if self.inventory.true("sliceable", source):
+                self.tool()
 
     # --- what brings it about --------------------------------------------------------------
 
@@ -304,6 +306,8 @@ class _Chooser:
             for object_class in _WORK_SURFACES:
                 if self.first(object_class, "to put things down") is not None:
                     break
+        for name in self.inventory.held:
+            self.add(name, "in the hand")
         waiting = list(self.reasons)
         while waiting:
             name = waiting.pop()
@@ -322,7 +326,7 @@ class _Chooser:
                     waiting.append(found)
 
 
-def _walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
+def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
     """Literals, quantified variables and object names of a formula."""
     match formula:
         case Atom(_, args):
@@ -331,17 +335,17 @@ def _walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
                 if not arg.startswith("?") and "-" in arg:
                     yield "object", arg
         case Not(operand):
-            yield from _walk(operand, not positive)
+            yield from walk(operand, not positive)
         case And(operands) | Or(operands):
             for operand in operands:
-                yield from _walk(operand, positive)
+                yield from walk(operand, positive)
         case Imply(left, right):
-            yield from _walk(left, not positive)
-            yield from _walk(right, positive)
+            yield from walk(left, not positive)
+            yield from walk(right, positive)
         case Exists(variables, body) | Forall(variables, body):
             every = isinstance(formula, Forall)
             for variable in variables:
                 yield "variable", (variable.name, variable.types, every)
-            yield from _walk(body, positive)
+            yield from walk(body, positive)
         case _:
             return

@@ -360,7 +360,7 @@ class _Writer:
             self.demands.append(demand)
 
     def is_piece(self, number: int) -> bool:
-        return self.any_is(self.classes[number], "Slice")
+        return any(self.taxonomy.source(c) for c in self.classes[number])
 
     def stages(self) -> list[list[_Demand]]:
         """Split where something later undoes something earlier."""

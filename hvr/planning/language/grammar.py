@@ -625,7 +625,7 @@ class _Reader:
             idle = not (entity.conditions or entity.liquid or entity.serve)
             related = any(index in (r.inner, r.outer) for r in self.relations)
             if idle and not related:
-                if self.is_a(index)("Slice"):
+                if any(self.taxonomy.source(c) for c in entity.classes):
                     self.demand(index, "(present ?x)", "want", None)
                 else:
                     self.demand(index, "(holding ?x)", "want", "Pickupable")

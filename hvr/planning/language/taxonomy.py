@@ -50,10 +50,11 @@ class Taxonomy:
 
     def source(self, piece_class: str) -> str | None:
         """The class whose pieces these are, or None."""
-        for candidate in self._types:
-            if self.pieces(candidate) == piece_class:
-                return candidate
-        return None
+        return self._sources.get(piece_class)
+
+    @cached_property
+    def _sources(self) -> dict[str, str]:
+        return {p: c for c in sorted(self._types) if (p := self.pieces(c)) is not None}
 
     def places(self, object_class: str) -> frozenset[str]:
         """Object types on or in which things of a class may be put."""

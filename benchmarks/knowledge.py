@@ -1,0 +1,292 @@
+"""How fast the knowledge graph answers.
+
+    python benchmarks/knowledge.py [--triples 1000000] [--seed 0] [--repeat 50] [--json]
+
+Three measurements: retrieval queries on one kitchen (in memory and on disk); the same on a
+store of a million triples, made of many kitchens; and two-hop queries over 30,000 triples in
+Oxigraph and in rdflib's own store. Every graph is synthetic and follows from the seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pyoxigraph import Quad, Store
+
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.query import run_query
+from hvr.knowledge.scene import SceneReader
+from hvr.knowledge.terms import PREFIXES, Triple
+from hvr.scene_graph import SceneGraph, SceneObject
+
+FURNITURE = {
+    "CounterTop": 3, "DiningTable": 1, "Cabinet": 14, "Drawer": 8, "Fridge": 1, "Microwave": 1,
+    "SinkBasin": 1, "StoveBurner": 4, "Toaster": 1, "CoffeeMachine": 1, "GarbageCan": 1,
+    "Shelf": 3, "Faucet": 1, "StoveKnob": 4, "LightSwitch": 1, "Floor": 1,
+}  # fmt: skip
+"""What stands in a synthetic kitchen: about what AI2-THOR's kitchens have."""
+MOVABLE = (
+    "Apple", "Bowl", "Bread", "ButterKnife", "Cup", "DishSponge", "Egg", "Fork", "Kettle",
+    "Knife", "Ladle", "Lettuce", "Mug", "Pan", "PepperShaker", "Plate", "Pot", "Potato",
+    "SaltShaker", "SoapBottle", "Spatula", "Spoon", "Tomato", "WineBottle",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds of one query."""
+
+    name: str
+    rows: int
+    min: float
+    median: float
+    max: float
+
+
+def kitchen(number: int, rng: random.Random) -> SceneGraph:
+    """A kitchen with random contents; names begin with its number."""
+    reader = SceneReader(load_ontology())
+    objects: dict[str, SceneObject] = {}
+
+    def add(kind: str, index: int, *parents: str) -> str:
+        name = f"s{number}-{kind.lower()}-{index}"
+        attributes = {
+            "isOpen": rng.random() < 0.2,
+            "isToggled": rng.random() < 0.1,
+            "isDirty": rng.random() < 0.3,
+            "isFilledWithLiquid": rng.random() < 0.1,
+            "temperature": rng.choice(("RoomTemp", "RoomTemp", "Hot", "Cold")),
+        }
+        objects[name] = SceneObject(name, kind, f"{kind}|{number}|{index}", attributes, parents)
+        return name
+
+    places: dict[str, list[str]] = {}
+    for kind, count in FURNITURE.items():
+        places[kind] = [add(kind, i + 1) for i in range(count)]
+    dishes: dict[str, list[str]] = {}
+    for kind in sorted(MOVABLE, key=lambda m: "PortableReceptacle" not in _above(reader, m)):
+        allowed = reader.ontology.related("placeableIn", kind)
+        inside = [n for c in sorted(allowed) for n in (*places.get(c, ()), *dishes.get(c, ()))]
+        name = add(kind, 1, rng.choice(inside))
+        if "PortableReceptacle" in _above(reader, kind):
+            dishes[kind] = [name]
+    return SceneGraph(f"Scene{number}", objects)
+
+
+def _above(reader: SceneReader, cls: str) -> frozenset[str]:
+    return reader.ontology.superclasses(cls)
+
+
+def kitchen_triples(scene: SceneGraph) -> set[Triple]:
+    """The triples of a kitchen, with all that follows from them."""
+    ontology = load_ontology()
+    reader = SceneReader(ontology)
+    known = {
+        o.name: frozenset(
+            a for c in reader.types(o) for a in ontology.superclasses(c, reflexive=True)
+        )
+        for o in scene.objects.values()
+    }
+    triples: list[Triple] = [t for o in reader.known(scene) for t in reader.static(o, scene.scene)]
+    triples += reader.observed(scene, known)
+    return ontology.rules.entail(triples)
+
+
+def queries(scene: int) -> dict[str, str]:
+    """The retrieval queries, about one kitchen of a store."""
+    mug = f"o:s{scene}-mug-1"
+    return {
+        "object": f"""SELECT ?p ?v {{
+            {{ {mug} ?p ?v . ?p k:thorField ?field }}
+            UNION {{ {mug} a ?v . ?v k:pddlPredicate ?predicate . BIND(rdf:type AS ?p) }}
+            UNION {{ {mug} k:locatedIn ?v . BIND(k:locatedIn AS ?p) }} }}""",
+        "class": f"""SELECT ?object ?place {{
+            ?object k:inScene o:Scene{scene} ; a k:Tableware .
+            OPTIONAL {{ ?object k:locatedIn ?place }} }}""",
+        "two hops": f"""SELECT ?object ?dish ?place {{
+            ?place k:inScene o:Scene{scene} ; a k:Furniture .
+            ?dish k:locatedIn ?place . ?object k:locatedIn ?dish }}""",
+    }
+
+
+def measure(
+    ask: Callable[[str], int], texts: Callable[[int], dict[str, str]], scenes: int, repeat: int,
+    rng: random.Random,
+) -> list[Timing]:  # fmt: skip
+    """Time every query on `repeat` random kitchens."""
+    result = []
+    for name in texts(0):
+        times, rows = [], 0
+        for _ in range(repeat):
+            text = texts(rng.randrange(scenes))[name]
+            start = time.perf_counter()
+            rows += ask(text)
+            times.append((time.perf_counter() - start) * 1000)
+        result.append(
+            Timing(name, round(rows / repeat), min(times), statistics.median(times), max(times))
+        )
+    return result
+
+
+def one_kitchen(path: Path | None, seed: int, repeat: int) -> tuple[int, list[Timing]]:
+    """The queries on a graph as hvr makes it; returns its size too."""
+    rng = random.Random(seed)
+    with KnowledgeGraph.create(path) as graph:
+        graph.add_scene(kitchen(0, rng))
+        timings = measure(lambda q: len(graph.query(q)), queries, 1, repeat, rng)
+        return len(graph), timings
+
+
+def many_kitchens(
+    path: Path, triples: int, seed: int, repeat: int
+) -> tuple[int, float, list[Timing]]:
+    """The queries on a persistent store of many kitchens; returns size and seconds to build."""
+    rng = random.Random(seed)
+    start = time.perf_counter()
+    store = Store(str(path))
+    store.bulk_extend(Quad(*t) for t in load_ontology().closure)  # type: ignore[arg-type]
+    scenes = 0
+
+    def quads() -> Iterator[Quad]:
+        nonlocal scenes
+        made = len(load_ontology().closure)
+        while made < triples * 1.01:  # the kitchens share a few triples
+            found = kitchen_triples(kitchen(scenes, rng))
+            made += len(found)
+            scenes += 1
+            for t in found:
+                yield Quad(*t)  # type: ignore[arg-type]
+
+    store.bulk_extend(quads())
+    store.flush()
+    seconds = time.perf_counter() - start
+    timings = measure(lambda q: len(run_query(store, q)), queries, scenes, repeat, rng)
+    everywhere = {
+        "class, all kitchens": "SELECT (COUNT(?o) AS ?n) { ?o a k:Drinkware ; k:isDirty true }"
+    }
+    timings += measure(
+        lambda q: len(run_query(store, q)), lambda _: everywhere, 1, max(3, repeat // 10), rng
+    )
+    return len(store), seconds, timings
+
+
+def against_rdflib(seed: int, repeat: int) -> tuple[int, dict[str, list[Timing]]]:
+    """Two-hop queries over 30,000 triples in Oxigraph and in rdflib's own memory store."""
+    import rdflib
+
+    rng = random.Random(seed)
+    triples: set[Triple] = set(load_ontology().closure)
+    scenes = 0
+    while len(triples) < 30_000:
+        triples |= kitchen_triples(kitchen(scenes, rng))
+        scenes += 1
+    store = Store()
+    store.bulk_extend(Quad(*t) for t in triples)  # type: ignore[arg-type]
+    text = "\n".join(f"{s} {p} {o} ." for s, p, o in triples)
+    graph = rdflib.Graph().parse(data=text, format="nt")
+
+    def two_hops(scene: int) -> dict[str, str]:
+        return {"two hops": queries(scene)["two hops"]}
+
+    def ask_rdflib(query: str) -> int:
+        return len(list(graph.query(query, initNs=PREFIXES)))
+
+    return len(triples), {
+        "Oxigraph": measure(
+            lambda q: len(run_query(store, q)), two_hops, scenes, repeat, random.Random(seed)
+        ),
+        "rdflib": measure(ask_rdflib, two_hops, scenes, max(3, repeat // 5), random.Random(seed)),
+    }
+
+
+def start_up() -> dict[str, float]:
+    """Milliseconds to import the graph and to load the ontology in a new process, best of 5."""
+    code = (
+        "import time; a = time.perf_counter(); import hvr.knowledge.graph; "
+        "b = time.perf_counter(); from hvr.knowledge.ontology import load_ontology; "
+        "load_ontology().closure; c = time.perf_counter(); "
+        "print((b - a) * 1000, (c - b) * 1000)"
+    )
+    runs = [
+        [float(x) for x in subprocess.check_output([sys.executable, "-c", code]).split()]
+        for _ in range(5)
+    ]
+    return {"import": min(r[0] for r in runs), "load and closure": min(r[1] for r in runs)}
+
+
+def machine() -> dict[str, Any]:
+    """What was measured on."""
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [x for x in info.read_text().splitlines() if x.startswith("model name")]
+        cpu = names[0].partition(":")[2].strip() if names else cpu
+    return {
+        "cpu": cpu,
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        **{p: version(p) for p in ("pyoxigraph", "rdflib", "oxrdflib", "owlready2", "reasonable")},
+    }
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--triples", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--repeat", type=int, default=50)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    report: dict[str, Any] = {"machine": machine(), "seed": options.seed, "repeat": options.repeat}
+    report["start-up (ms)"] = start_up()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, path in (("memory", None), ("disk", Path(folder) / "one")):
+            size, timings = one_kitchen(path, options.seed, options.repeat)
+            report[f"one kitchen, {name}"] = {
+                "triples": size, "queries": [asdict(t) for t in timings],
+            }  # fmt: skip
+        size, seconds, timings = many_kitchens(
+            Path(folder) / "many", options.triples, options.seed, options.repeat
+        )
+        report["many kitchens, disk"] = {
+            "triples": size, "build seconds": seconds, "queries": [asdict(t) for t in timings],
+        }  # fmt: skip
+    size, both = against_rdflib(options.seed, options.repeat)
+    for name, timings in both.items():
+        report[f"30,000 triples, {name}"] = {
+            "triples": size, "queries": [asdict(t) for t in timings],
+        }  # fmt: skip
+    if options.json:
+        print(json.dumps(report, indent=2))
+        return
+    for name, part in report.items():
+        if isinstance(part, dict) and "queries" in part:
+            built = f", built in {part['build seconds']:.1f} s" if "build seconds" in part else ""
+            print(f"\n{name} ({part['triples']} triples{built})")
+            for q in part["queries"]:
+                print(
+                    f"  {q['name']:<20} {q['rows']:>4} rows   min {q['min']:8.2f}   "
+                    f"median {q['median']:8.2f}   max {q['max']:8.2f} ms"
+                )
+        else:
+            print(f"{name}: {part}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,269 @@
+"""The start of an ALFRED demonstration as a scene.
+
+ALFRED's demonstrations were recorded in AI2-THOR 2.1.0. A record (one line of the
+extracted `train_kitchen.jsonl`) names the kitchen, the pose of every pickupable object
+and the agent's pose. The fixed things come from the packaged kitchen of the same name,
+which is that of AI2-THOR 5; furniture and appliances that stood elsewhere are moved back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from hvr.envs.facts import TypeFacts, load_facts
+from hvr.envs.geometry import Box, Vec
+from hvr.envs.scenes import LegacyReceptacle, ObjectSpec, Scene, load_scene
+from hvr.envs.support import Body, Holder, holder_of
+from hvr.errors import SceneError
+
+RENAMED = MappingProxyType({"Glassbottle": "Bottle"})
+"""Types of 2.1.0 that are called otherwise since."""
+
+_MOVABLE = frozenset(
+    {"CoffeeMachine", "DiningTable", "Fridge", "GarbageCan", "Microwave", "SideTable", "Toaster"}
+)
+_CELL = 0.25
+
+
+def scene_from_alfred(record: Mapping[str, Any]) -> Scene:
+    """The scene in which a demonstration starts.
+
+    * Pickupable objects are exactly those of `object_poses`; a name that occurs k times
+      means k copies. Their ids are those that AI2-THOR gives after the poses are set,
+      `Type|x|y|z`. Sizes are those of the same type in the packaged kitchen.
+    * Their parents are judged from the boxes (`hvr.envs.support`).
+    * `dirty_and_empty` makes dirtyable objects dirty and fillable ones empty;
+      `object_toggles` switches all objects of a type.
+    * The agent stands as `init` says, with that point added to the grid if need be.
+
+    Args:
+        record: one demonstration with the fields `floor_plan`, `object_poses`, `init`, and
+            optionally `object_toggles` and `dirty_and_empty`.
+
+    Raises:
+        SceneError: the kitchen is unknown or the record lacks what is needed.
+    """
+    try:
+        base = load_scene(str(record["floor_plan"]))
+        init = record["init"]
+        start = (float(init["x"]), float(init["z"]))
+        fixed = [
+            spec
+            for spec in _as_in_2_1_0(base.objects, base.legacy)
+            if "pickupable" not in spec.properties
+        ]
+        placed = _placed(record, base)
+        toggles = {t["objectType"]: bool(t["isOn"]) for t in record.get("object_toggles", ())}
+        holders = _holders([*fixed, *placed])
+        objects = [_switched(spec, toggles) for spec in fixed]
+        for spec in placed:
+            parent = holder_of(_body(spec), holders)
+            objects.append(replace(spec, parents=(parent,) if parent else ()))
+        point = (round(start[0] / _CELL) * _CELL, round(start[1] / _CELL) * _CELL)
+        return Scene(
+            name=base.name,
+            objects=tuple(sorted(objects, key=lambda o: o.object_id)),
+            start_position=(start[0], base.start_position[1], start[1]),
+            start_yaw=float(init["rotation"]),
+            start_horizon=float(init.get("horizon", 30.0)),
+            grid=tuple(sorted({*base.grid, point})),
+            legacy=base.legacy,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise SceneError(
+            f"not an ALFRED record ({type(error).__name__}: {error}): floor_plan, object_poses and "
+            "init are needed"
+        ) from error
+
+
+def resolve_id(scene: Scene, alfred_id: str) -> str | None:
+    """The id in a scene of `scene_from_alfred` of what a record calls `alfred_id`.
+
+    Ids of things that stood elsewhere, or were rounded otherwise, are taken to the nearest
+    object of the type; pieces are counted from 0 instead of 1. None when the scene has no
+    object of the type.
+    """
+    whole, _, tail = alfred_id.partition("|")
+    parts = tail.split("|")
+    kind = RENAMED.get(whole, whole)
+    suffix = "|".join(parts[3:])
+    if suffix == "SinkBasin":
+        kind = "SinkBasin"
+    ids = {spec.object_id for spec in scene.objects}
+    plain = "|".join([kind if suffix != "SinkBasin" else whole, *parts[:3]])
+    if suffix == "SinkBasin":
+        plain += "|SinkBasin"
+    if plain not in ids:
+        try:
+            x, y, z = (float(part) for part in parts[:3])
+        except ValueError:
+            return None
+        same = [spec for spec in scene.objects if spec.object_type == kind]
+        if not same:
+            return None
+        moved = {entry.object_id: entry for entry in scene.legacy}
+        flat = alfred_id in moved
+        plain = min(
+            same,
+            key=lambda o: (
+                math.dist((o.position[0], o.position[2]), (x, z))
+                if flat
+                else math.dist(o.position, (x, y, z)),
+                o.object_id,
+            ),
+        ).object_id
+    if suffix and suffix != "SinkBasin":
+        piece, _, k = suffix.rpartition("_")
+        if not k.isdigit():
+            return None
+        return f"{plain}|{piece}_{max(0, int(k) - 1)}"
+    return plain
+
+
+def _as_in_2_1_0(
+    objects: Iterable[ObjectSpec], legacy: Iterable[LegacyReceptacle]
+) -> list[ObjectSpec]:
+    """The objects with furniture and appliances where 2.1.0 had them.
+
+    Each one of 2.1.0 is the nearest of its type; what differs by more than 5 cm on the
+    floor plan is shifted. An appliance keeps its height above what it stands on.
+    """
+    result = {spec.object_id: spec for spec in objects}
+    free = set(result)
+    for entry in sorted(legacy, key=lambda e: e.object_id):
+        if entry.object_type not in _MOVABLE:
+            continue
+        x, _, z = entry.position
+        same = [result[i] for i in free if result[i].object_type == entry.object_type]
+        if not same:
+            continue
+        spec = min(
+            same,
+            key=lambda o: (math.dist((o.position[0], o.position[2]), (x, z)), o.object_id),
+        )
+        free.discard(spec.object_id)
+        dx, dz = x - spec.position[0], z - spec.position[2]
+        if math.hypot(dx, dz) <= 0.05:
+            continue
+        dy = entry.position[1] - spec.position[1] if math.hypot(dx, dz) > 1.0 else 0.0
+        result[spec.object_id] = _shifted(spec, dx, dy, dz)
+    holders = _holders(result.values())
+    for object_id, spec in list(result.items()):
+        if spec.parents and "moveable" in spec.properties and object_id not in free:
+            parent = holder_of(_body(spec), holders)
+            result[object_id] = replace(spec, parents=(parent,) if parent else ())
+    return list(result.values())
+
+
+def _shifted(spec: ObjectSpec, dx: float, dy: float, dz: float) -> ObjectSpec:
+    x, y, z = spec.position
+    b = spec.box
+    return replace(
+        spec,
+        position=(x + dx, y + dy, z + dz),
+        box=Box(b.x0 + dx, b.y0 + dy, b.z0 + dz, b.x1 + dx, b.y1 + dy, b.z1 + dz),
+    )
+
+
+def _body(spec: ObjectSpec) -> Body:
+    return Body(spec.object_id, spec.object_type, spec.box)
+
+
+def _holders(objects: Iterable[ObjectSpec]) -> list[Holder]:
+    return [
+        Holder(spec.object_id, spec.object_type, spec.box)
+        for spec in objects
+        if "receptacle" in spec.properties
+    ]
+
+
+def _switched(spec: ObjectSpec, toggles: Mapping[str, bool]) -> ObjectSpec:
+    if spec.object_type not in toggles:
+        return spec
+    state = {**spec.state, "isToggled": toggles[spec.object_type]}
+    return replace(spec, state=MappingProxyType(state))
+
+
+def _placed(record: Mapping[str, Any], base: Scene) -> list[ObjectSpec]:
+    """The pickupable objects of a record, without parents."""
+    types = load_facts().types
+    dirty = bool(record.get("dirty_and_empty", False))
+    samples = {o.object_type: o for o in base.objects if "pickupable" in o.properties}
+    used: set[str] = set()
+    placed = []
+    for pose in record["object_poses"]:
+        name = str(pose["name"])
+        kind = name.split("_")[0]
+        kind = RENAMED.get(kind, kind)
+        facts = types.get(kind)
+        if facts is None:
+            raise SceneError(f"an ALFRED record has an object of the unknown type {kind!r}")
+        position = (float(pose["x"]), float(pose["y"]), float(pose["z"]))
+        rotation = pose.get("rotation") or {}
+        angles = tuple(float(rotation.get(axis, 0.0)) % 360.0 for axis in "xyz")
+        object_id = _free_id(kind, position, used)
+        used.add(object_id)
+        sample = samples.get(kind)
+        size, pivot = _size(facts, sample)
+        state: dict[str, Any] = {}
+        if sample is not None and not dirty:
+            state.update(
+                {k: v for k, v in sample.state.items() if k in ("isFilledWithLiquid", "fillLiquid")}
+            )
+        if dirty and "dirtyable" in facts.properties:
+            state["isDirty"] = True
+        placed.append(
+            ObjectSpec(
+                object_id=object_id,
+                object_type=kind,
+                name=name,
+                asset_id=sample.asset_id if sample is not None else "",
+                position=position,
+                rotation=(angles[0], angles[1], angles[2]),
+                properties=sample.properties if sample is not None else facts.properties,
+                state=MappingProxyType(state),
+                mass=sample.mass if sample is not None else facts.mass,
+                materials=facts.materials,
+                box=_box(position, angles[1], size, pivot),
+            )
+        )
+    return placed
+
+
+def _size(facts: TypeFacts, sample: ObjectSpec | None) -> tuple[Vec, float]:
+    """Size without rotation and height of the pivot above the bottom, metres."""
+    if sample is None:
+        return facts.size, facts.pivot_height
+    x, yaw, z = sample.rotation
+    if any(5.0 < angle < 355.0 for angle in (x, z)) or min(yaw % 90.0, 90.0 - yaw % 90.0) > 5.0:
+        return facts.size, facts.pivot_height
+    w, h, d = sample.box.size
+    if round(yaw / 90.0) % 2:
+        w, d = d, w
+    return (w, h, d), sample.position[1] - sample.box.y0
+
+
+def _box(position: Vec, yaw: float, size: Vec, pivot: float) -> Box:
+    """The axis aligned box of something turned about the vertical."""
+    w, h, d = size
+    turn = math.radians(yaw)
+    c, s = abs(math.cos(turn)), abs(math.sin(turn))
+    x, y, z = position
+    return Box.around(
+        (x, y - pivot + h / 2, z), (round(w * c + d * s, 6), h, round(w * s + d * c, 6))
+    )
+
+
+def _free_id(kind: str, position: Vec, used: set[str]) -> str:
+    """`Type|x|y|z`; a second object at the very same place gets a number."""
+    text = "|".join(f"{value:+06.2f}" for value in position)
+    object_id = f"{kind}|{text}"
+    count = 1
+    while object_id in used:
+        count += 1
+        object_id = f"{kind}|{text}|copy_{count}"
+    return object_id

@@ -1,0 +1,154 @@
+"""Boxes, distances and the camera: the little geometry that a scene needs.
+
+Lengths are metres, angles degrees. The y axis points up; yaw 0 looks along +z and 90
+along +x; a positive horizon looks down. All of it follows AI2-THOR's conventions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+Vec = tuple[float, float, float]
+
+CAMERA_HEIGHT = 0.675
+"""Height of the standing agent's camera above `agent.position`, metres."""
+
+VISIBILITY_DISTANCE = 1.5
+"""How far the agent sees and reaches, metres, horizontally to the nearest part."""
+
+
+class Box(NamedTuple):
+    """An axis aligned box, given by its lowest and highest corner."""
+
+    x0: float
+    y0: float
+    z0: float
+    x1: float
+    y1: float
+    z1: float
+
+    @classmethod
+    def around(cls, center: Vec, size: Vec) -> Box:
+        """The box with this center and these edge lengths."""
+        (x, y, z), (w, h, d) = center, size
+        return cls(x - w / 2, y - h / 2, z - d / 2, x + w / 2, y + h / 2, z + d / 2)
+
+    @property
+    def center(self) -> Vec:
+        """Its middle."""
+        return ((self.x0 + self.x1) / 2, (self.y0 + self.y1) / 2, (self.z0 + self.z1) / 2)
+
+    @property
+    def size(self) -> Vec:
+        """Its edge lengths."""
+        return (self.x1 - self.x0, self.y1 - self.y0, self.z1 - self.z0)
+
+    @property
+    def footprint(self) -> float:
+        """Horizontal area, square metres."""
+        return (self.x1 - self.x0) * (self.z1 - self.z0)
+
+    def distance(self, x: float, z: float) -> float:
+        """Horizontal distance from a point to the nearest part of the box."""
+        dx = max(self.x0 - x, 0.0, x - self.x1)
+        dz = max(self.z0 - z, 0.0, z - self.z1)
+        return math.hypot(dx, dz)
+
+    def over(self, x: float, z: float, margin: float = 0.0) -> bool:
+        """Whether the point lies in the footprint, widened by `margin`."""
+        return (
+            self.x0 - margin <= x <= self.x1 + margin and self.z0 - margin <= z <= self.z1 + margin
+        )
+
+    def overlaps(self, other: Box, slack: float = 0.0) -> bool:
+        """Whether the two share more than `slack` in every direction."""
+        return (
+            self.x0 + slack < other.x1
+            and other.x0 + slack < self.x1
+            and self.z0 + slack < other.z1
+            and other.z0 + slack < self.z1
+            and self.y0 + slack < other.y1
+            and other.y0 + slack < self.y1
+        )
+
+    def within(self, other: Box, slack: float = 1e-6) -> bool:
+        """Whether this box lies inside the other, up to `slack`."""
+        return (
+            self.x0 >= other.x0 - slack
+            and self.y0 >= other.y0 - slack
+            and self.z0 >= other.z0 - slack
+            and self.x1 <= other.x1 + slack
+            and self.y1 <= other.y1 + slack
+            and self.z1 <= other.z1 + slack
+        )
+
+
+class Camera(NamedTuple):
+    """Where the agent's eye is and where it looks."""
+
+    x: float
+    y: float
+    z: float
+    yaw: float
+    horizon: float
+
+    @classmethod
+    def of_agent(cls, position: Vec, yaw: float, horizon: float) -> Camera:
+        """The camera of a standing agent whose `position` is AI2-THOR's `agent.position`."""
+        return cls(position[0], position[1] + CAMERA_HEIGHT, position[2], yaw, horizon)
+
+    def sees(self, points: Iterable[Vec]) -> bool:
+        """Whether one of the points lies in the square 90 degree view.
+
+        Nothing hides anything: walls and furniture in between are not looked at.
+        """
+        yaw, pitch = math.radians(self.yaw), math.radians(self.horizon)
+        sin_y, cos_y, sin_p, cos_p = math.sin(yaw), math.cos(yaw), math.sin(pitch), math.cos(pitch)
+        for px, py, pz in points:
+            dx, dy, dz = px - self.x, py - self.y, pz - self.z
+            ahead = dx * sin_y + dz * cos_y
+            depth = ahead * cos_p - dy * sin_p
+            if (
+                depth > 0.0
+                and abs(dx * cos_y - dz * sin_y) <= depth
+                and abs(dy * cos_p + ahead * sin_p) <= depth
+            ):
+                return True
+        return False
+
+    def at(self, right: float, up: float, ahead: float) -> Vec:
+        """World position of a point given relative to the camera."""
+        yaw, pitch = math.radians(self.yaw), math.radians(self.horizon)
+        level = ahead * math.cos(pitch) + up * math.sin(pitch)
+        return (
+            self.x + right * math.cos(yaw) + level * math.sin(yaw),
+            self.y - ahead * math.sin(pitch) + up * math.cos(pitch),
+            self.z - right * math.sin(yaw) + level * math.cos(yaw),
+        )
+
+
+_SPACING = 0.3
+_MOST_PER_AXIS = 6
+
+
+@lru_cache(maxsize=8192)
+def visibility_points(box: Box) -> tuple[Vec, ...]:
+    """Points spread over a box that stand for AI2-THOR's visibility points.
+
+    A lattice with at most 0.3 m between neighbours (at most six points an axis), drawn
+    in from the faces by a twentieth of the edge.
+    """
+    axes: list[tuple[float, ...]] = []
+    for low, high in ((box.x0, box.x1), (box.y0, box.y1), (box.z0, box.z1)):
+        length = high - low
+        count = min(_MOST_PER_AXIS, math.ceil(length / _SPACING) + 1) if length > 0.02 else 1
+        if count == 1:
+            axes.append(((low + high) / 2,))
+            continue
+        start, span = low + 0.05 * length, 0.9 * length
+        axes.append(tuple(start + span * i / (count - 1) for i in range(count)))
+    xs, ys, zs = axes
+    return tuple((x, y, z) for x in xs for y in ys for z in zs)

@@ -1,0 +1,127 @@
+"""The kitchen itself: `step` in, event out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hvr.envs.base import Event
+from hvr.envs.kitchen.actions.common import ActionFailedError, Context
+from hvr.envs.kitchen.actions.table import BadRequestError, find_action
+from hvr.envs.kitchen.metadata import Answer, MetadataBuilder
+from hvr.envs.kitchen.room import Room
+from hvr.envs.kitchen.world import World
+from hvr.envs.kitchen.zones import settle
+from hvr.envs.scenes import Scene, load_scene
+from hvr.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A moment of a kitchen, for `Kitchen.restore`. Its fields are not for reading."""
+
+    scene: Scene
+    world: World
+    answer: Answer
+
+
+class Kitchen:
+    """A kitchen that speaks AI2-THOR: same actions, arguments, metadata and failure texts.
+
+    It is deterministic: the same scene, seed and actions give the same metadata.
+
+    Args:
+        scene: a scene or the name of a packaged one.
+        seed: for where a thrown thing lands.
+        placement_table: PutObject refuses what AI2-THOR's placement table does not list,
+            unless forced.
+
+    Raises:
+        SceneError: the scene is unknown or cannot be loaded.
+    """
+
+    def __init__(
+        self, scene: Scene | str = "FloorPlan1", seed: int = 0, *, placement_table: bool = True
+    ) -> None:
+        self._scene = load_scene(scene) if isinstance(scene, str) else scene
+        self._seed = seed
+        self._placement_table = placement_table
+        self.reset()
+
+    @property
+    def scene(self) -> Scene:
+        """The scene as it started."""
+        return self._scene
+
+    @property
+    def last_event(self) -> Event:
+        """The event of the latest action or reset."""
+        return self._event
+
+    def reset(self, scene: Scene | str | None = None) -> Event:
+        """Puts a scene into its first state; None means the present scene again.
+
+        Raises:
+            SceneError: the scene is unknown or cannot be loaded.
+        """
+        if scene is not None:
+            self._scene = load_scene(scene) if isinstance(scene, str) else scene
+        self._room = Room(self._scene)
+        self._context = Context(self._room, self._placement_table, self._seed)
+        self._builder = MetadataBuilder(self._room)
+        self._world = settle(World.initial(self._scene), self._room)
+        return self._tell(Answer("Initialize", True))
+
+    def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
+        """Does one action, given by name and arguments or as one dict with `action`.
+
+        Returns:
+            the event; it is false when the action failed, with `errorMessage` saying why.
+
+        Raises:
+            ValueError: unknown action, or unknown or missing argument, as the Python
+                client of AI2-THOR does.
+        """
+        if isinstance(action, dict):
+            kwargs = {**action, **kwargs}
+            action = kwargs.pop("action", None)
+        name = str(action)
+        try:
+            spec = find_action(name, kwargs)
+        except BadRequestError as error:
+            self._world = settle(self._world, self._room)
+            self._tell(Answer(name, False, error.message, error.code))
+            raise ValueError(error.message) from None
+        try:
+            world, result = spec.run(self._world, self._context, kwargs)
+        except ActionFailedError as error:
+            self._world = settle(self._world, self._room)
+            return self._tell(Answer(name, False, error.message, error.code))
+        self._world = settle(world, self._room)
+        return self._tell(Answer(name, True, result=result))
+
+    def snapshot(self) -> Snapshot:
+        """The present moment."""
+        return Snapshot(self._scene, self._world, self._answer)
+
+    def restore(self, snapshot: Snapshot) -> Event:
+        """Goes back to a snapshot of this or of another kitchen in the same scene.
+
+        Raises:
+            UsageError: the snapshot is of another scene.
+        """
+        if snapshot.scene != self._scene:
+            raise UsageError(
+                f"the snapshot is of {snapshot.scene.name}, the kitchen is {self._scene.name}: "
+                "reset it to that scene first"
+            )
+        self._world = snapshot.world
+        return self._tell(snapshot.answer)
+
+    def stop(self) -> None:
+        """Nothing to stop; AI2-THOR's controller has this method."""
+
+    def _tell(self, answer: Answer) -> Event:
+        self._answer = answer
+        self._event = Event(self._builder.later(self._world, answer), answer.success)
+        return self._event

@@ -1,0 +1,300 @@
+"""Where a thing comes to rest in or on a receptacle.
+
+AI2-THOR tries points of the receptacle from the nearest to the agent; so does this, on a
+5 cm lattice over the receptacle's box. Boxes stand for the true shapes:
+
+* Fridge, Cabinet, Drawer, Microwave, Safe and Box must contain the whole box of the
+  thing, lying along, across or diagonally; high ones have a shelf every
+  0.38 m. Flat things (up to 6 cm) may lie across each other there.
+* On counters, tables, shelves and in basins the bottom corners must lie within the
+  footprint; when no such spot is free, the middle. A counter's box may be L-shaped in
+  truth: points over which the agent can stand are not counter. Sinks and burners are not
+  counter either.
+* A basin too small or too full for that takes a pile of at most six.
+* CoffeeMachine, Toaster and StoveBurner hold one thing in their middle.
+* Plates, bowls, pans, pots, mugs and cups take things side by side as long as there is
+  room, then in a pile of at most six (three in mugs and cups); a garbage can takes
+  everything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hvr.envs.geometry import Box, Vec
+from hvr.envs.kitchen.room import Room
+from hvr.envs.kitchen.world import Thing, World
+from hvr.envs.support import CLOSED_BOXES, VESSELS
+
+LATTICE = 0.05
+"""Distance of the spots tried, metres."""
+
+SHELF_SPACING = 0.38
+"""Distance of the shelves in high closed boxes, metres."""
+
+_WALL = 0.015
+_FLAT = 0.06
+_TOUCH = 0.002
+_PILE = {"Mug": 3, "Cup": 3, "GarbageCan": 10_000}
+_PILE_USUAL = 6
+_ATTACH = frozenset({"CoffeeMachine", "Toaster", "StoveBurner"})
+_TOPS = frozenset(
+    {"CounterTop", "DiningTable", "SideTable", "StoveBurner", "Stool", "Floor", "Sink"}
+)
+_SEAT = 0.45
+_CUTS_COUNTER = frozenset({"SinkBasin", "Sink", "StoveBurner"})
+_IN_THE_WAY = frozenset({"Faucet", "StoveKnob", "Fridge"})
+_FURNITURE = frozenset({"Chair", "DiningTable", "ShelvingUnit", "SideTable", "Stool"})
+
+
+def surface_height(receptacle: Thing) -> float:
+    """Height at which things stand on or in a receptacle, metres."""
+    box, kind = receptacle.box, receptacle.object_type
+    if kind in _TOPS:
+        return box.y1
+    if kind == "Chair":
+        return min(box.y1, box.y0 + _SEAT)
+    if kind == "CoffeeMachine":
+        return box.y0 + 0.05
+    if kind == "Toaster":
+        return box.y0 + 0.5 * (box.y1 - box.y0)
+    return box.y0 + min(0.01, (box.y1 - box.y0) / 2)
+
+
+def place(world: World, room: Room, thing: Thing, receptacle: Thing, forced: bool) -> Thing | None:
+    """The thing at the first free spot of the receptacle, or None when there is none.
+
+    Args:
+        world: the present state.
+        room: its unchanging part.
+        thing: what is put down.
+        receptacle: where.
+        forced: also try spots that the agent does not reach.
+    """
+    kind = receptacle.object_type
+    if kind in _ATTACH:
+        x, _, z = receptacle.box.center
+        return _standing(thing, x, z, surface_height(receptacle))
+    if kind in CLOSED_BOXES:
+        return _inside(world, thing, receptacle)
+    if kind in VESSELS or kind == "GarbageCan":
+        return _in_vessel(world, thing, receptacle)
+    return _on_surface(world, room, thing, receptacle, forced)
+
+
+def landing(world: World, room: Room, x: float, z: float, below: float, thing_id: str) -> Thing:
+    """The receptacle on which something falls that is let go at a point.
+
+    Args:
+        world: the present state.
+        room: its unchanging part.
+        x: of the point, metres.
+        z: of the point.
+        below: height of the point; only lower surfaces catch.
+        thing_id: id of what falls.
+
+    Returns:
+        the highest surface under the point, else the floor.
+    """
+    best: Thing | None = None
+    ignored = {thing_id, *world.things.deep_contents(thing_id)}
+    for object_id, candidate in world.things.items():
+        kind = candidate.object_type
+        if object_id in ignored or candidate.inert or not candidate.can("receptacle"):
+            continue
+        if kind in CLOSED_BOXES or kind in _ATTACH or kind == "Floor":
+            continue
+        if not candidate.box.over(x, z) or surface_height(candidate) >= below:
+            continue
+        if kind == "CounterTop" and room.walkable(x, z):
+            continue
+        if closed_somewhere(world, object_id):
+            continue
+        if best is None or surface_height(candidate) > surface_height(best):
+            best = candidate
+    if best is None:
+        floor = room.floor
+        return world.things[floor] if floor else _bare_floor(room)
+    return best
+
+
+def closed_somewhere(world: World, object_id: str) -> bool:
+    """Whether a closed receptacle surrounds the object."""
+    things = world.things
+    return any(
+        things[o].can("openable") and not things[o].is_open for o in things.ancestors(object_id)
+    )
+
+
+def fallen(thing: Thing, onto: Thing, x: float, z: float) -> Thing:
+    """The thing resting at (x, z) on what caught it."""
+    parents = (onto.object_id,) if onto.object_id else ()
+    return replace(_standing(thing, x, z, surface_height(onto)), parents=parents)
+
+
+def _bare_floor(room: Room) -> Thing:
+    """Stands for the floor of a scene that lists none."""
+    spec = replace(room.scene.objects[0], object_id="", object_type="Floor")
+    low = room.bounds.y0
+    flat = Box(room.bounds.x0, low, room.bounds.z0, room.bounds.x1, low, room.bounds.z1)
+    return Thing(spec, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), flat)
+
+
+def _standing(thing: Thing, x: float, z: float, height: float) -> Thing:
+    """The thing with the middle of its box over (x, z) and its bottom at `height`."""
+    tall = thing.box.y1 - thing.box.y0
+    return thing.moved_to((round(x, 4), round(height + tall / 2, 4), round(z, 4)))
+
+
+def _turned(thing: Thing, degrees: float) -> Thing:
+    """The thing turned about the vertical through the middle of its box."""
+    (x, y, z), (w, h, d) = thing.box.center, thing.box.size
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    rx, ry, rz = thing.rotation
+    px, py, pz = thing.position
+    return replace(
+        thing,
+        box=Box.around((x, y, z), (w * abs(c) + d * abs(s), h, w * abs(s) + d * abs(c))),
+        rotation=(rx, (ry + degrees) % 360.0, rz),
+        position=(x + (px - x) * c + (pz - z) * s, py, z - (px - x) * s + (pz - z) * c),
+    )
+
+
+def _lattice(box: Box, agent: Vec) -> list[tuple[float, float]]:
+    """Spots over the box, nearest to the agent first."""
+    (cx, _, cz), (w, _, d) = box.center, box.size
+    nx, nz = int(w / 2 / LATTICE), int(d / 2 / LATTICE)
+    spots = [
+        (cx + i * LATTICE, cz + j * LATTICE) for i in range(-nx, nx + 1) for j in range(-nz, nz + 1)
+    ]
+    ax, _, az = agent
+    spots.sort(key=lambda s: (round(math.hypot(s[0] - ax, s[1] - az), 4), s))
+    return spots
+
+
+def _footed(thing: Thing, x: float, z: float, height: float) -> Box:
+    w, h, d = thing.box.size
+    return Box(x - w / 2, height, z - d / 2, x + w / 2, height + h, z + d / 2)
+
+
+def _others(world: World, thing: Thing, ignored: set[str]) -> Iterator[Thing]:
+    """Bodies that can be in the way."""
+    carried = {thing.object_id, *world.things.deep_contents(thing.object_id)}
+    for object_id, other in world.things.items():
+        if object_id in carried or object_id in ignored or other.inert:
+            continue
+        kind = other.object_type
+        if kind in _IN_THE_WAY or not (other.spec.is_fixture or kind in _FURNITURE):
+            yield other
+
+
+def _free(box: Box, others: list[Box]) -> bool:
+    return not any(box.overlaps(other, _TOUCH) for other in others)
+
+
+def _inside(world: World, thing: Thing, receptacle: Thing) -> Thing | None:
+    b = receptacle.box
+    inner = Box(b.x0 + _WALL, b.y0, b.z0 + _WALL, b.x1 - _WALL, b.y1, b.z1 - _WALL)
+    floor = surface_height(receptacle)
+    height = thing.box.y1 - thing.box.y0
+    levels = [floor]
+    while levels[-1] + 2 * SHELF_SPACING <= b.y1 + _WALL and levels[-1] + SHELF_SPACING < b.y1:
+        levels.append(levels[-1] + SHELF_SPACING)
+    around = {receptacle.object_id, *world.things.ancestors(receptacle.object_id)}
+    others = [other.box for other in _others(world, thing, around) if other.box.overlaps(b)]
+    ay = world.agent.position[1]
+    spots = _lattice(inner, world.agent.position)
+    levels.sort(key=lambda y: (abs(y + height / 2 - ay - 0.2), y))
+    bodies = (thing, _turned(thing, 90.0), _turned(thing, 45.0))
+    passes = [others]
+    if height <= _FLAT:
+        passes.append([o for o in others if o.y1 - o.y0 > _FLAT])
+    for in_the_way in passes:
+        for body in bodies:
+            w, _, d = body.box.size
+            if w > inner.x1 - inner.x0 or d > inner.z1 - inner.z0:
+                continue
+            for level in levels:
+                for x, z in spots:
+                    box = _footed(body, x, z, level)
+                    if box.within(inner) and _free(box, in_the_way):
+                        return _standing(body, x, z, level)
+    return None
+
+
+def _in_vessel(world: World, thing: Thing, receptacle: Thing) -> Thing | None:
+    base = surface_height(receptacle)
+    content = [
+        world.things[i]
+        for i in world.things.contents.get(receptacle.object_id, ())
+        if not world.things[i].inert
+    ]
+    taken = [other.box for other in content]
+    for x, z in _lattice(receptacle.box, receptacle.box.center):
+        box = _footed(thing, x, z, base)
+        fits = (
+            box.x0 >= receptacle.box.x0
+            and box.x1 <= receptacle.box.x1
+            and box.z0 >= receptacle.box.z0
+            and box.z1 <= receptacle.box.z1
+        )
+        if fits and _free(box, taken):
+            return _standing(thing, x, z, base)
+    if len(content) >= _PILE.get(receptacle.object_type, _PILE_USUAL):
+        return None
+    x, _, z = receptacle.box.center
+    if receptacle.object_type == "GarbageCan":
+        return _standing(thing, x, z, base)
+    return _standing(thing, x, z, max([base, *(box.y1 for box in taken)]))
+
+
+def _on_surface(
+    world: World, room: Room, thing: Thing, receptacle: Thing, forced: bool
+) -> Thing | None:
+    kind = receptacle.object_type
+    height = surface_height(receptacle)
+    top = height + (thing.box.y1 - thing.box.y0)
+    footprint = receptacle.box
+    if kind == "Shelf":
+        x0, _, z0, x1, _, z1 = footprint
+        wx, wz = max(0.0, 0.3 - (x1 - x0)) / 2, max(0.0, 0.3 - (z1 - z0)) / 2
+        footprint = Box(x0 - wx, footprint.y0, z0 - wz, x1 + wx, footprint.y1, z1 + wz)
+    around = {receptacle.object_id, *world.things.ancestors(receptacle.object_id)}
+    band = Box(footprint.x0, height, footprint.z0, footprint.x1, top, footprint.z1)
+    others = [o.box for o in _others(world, thing, around) if o.box.overlaps(band)]
+    cut: list[Box] = []
+    if kind == "CounterTop":
+        cut = [
+            o.box
+            for o in world.things.values()
+            if o.object_type in _CUTS_COUNTER and abs(o.box.y1 - height) < 0.3
+        ]
+    agent = world.agent.position
+    reach = room.reach(footprint)
+    spots = _lattice(footprint, agent)
+    walled = kind in ("CounterTop", "DiningTable")
+    for corners_inside in (True, False):
+        for body in (thing, _turned(thing, 90.0)):
+            for x, z in spots:
+                if not forced and math.hypot(x - agent[0], z - agent[2]) > reach:
+                    break
+                box = _footed(body, x, z, height)
+                if corners_inside and not (
+                    box.x0 >= footprint.x0
+                    and box.x1 <= footprint.x1
+                    and box.z0 >= footprint.z0
+                    and box.z1 <= footprint.z1
+                ):
+                    continue
+                if not _free(box, others):
+                    continue
+                if walled and room.walkable(x, z):
+                    continue
+                if any(
+                    c.x0 < box.x1 and box.x0 < c.x1 and c.z0 < box.z1 and box.z0 < c.z1 for c in cut
+                ):
+                    continue
+                return _standing(body, x, z, height)
+    return _in_vessel(world, thing, receptacle) if kind in ("SinkBasin", "Sink") else None

@@ -1,0 +1,122 @@
+"""What never changes in a kitchen: the grid, the bounds, what serves what."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from functools import lru_cache
+
+from hvr.envs.facts import Facts, load_facts
+from hvr.envs.geometry import VISIBILITY_DISTANCE, Box
+from hvr.envs.scenes import ObjectSpec, Scene
+
+GRID = 0.25
+"""Distance of neighbouring grid points, metres."""
+
+STANDING_ROOM = 0.2
+"""No furniture within this distance of a grid point, metres."""
+
+ZONE_SOURCES = frozenset(
+    {"CoffeeMachine", "Faucet", "Fridge", "Microwave", "StoveBurner", "Toaster"}
+)
+"""Types with an effect on what they hold."""
+
+Point = tuple[float, float]
+
+
+class Room:
+    """The unchanging part of a scene.
+
+    Args:
+        scene: the scene.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.facts: Facts = load_facts()
+        self.grid: tuple[Point, ...] = scene.grid
+        self.grid_set = frozenset(scene.grid)
+        self.agent_height = scene.start_position[1]
+        self.floor = next((o.object_id for o in scene.objects if o.object_type == "Floor"), None)
+        self.bounds = _bounds(scene)
+        self.basins = _served_basins(scene)
+        self.sources = tuple(o.object_id for o in scene.objects if o.object_type in ZONE_SOURCES)
+        self.reach = lru_cache(maxsize=16384)(self._reach)
+
+    @property
+    def floor_height(self) -> float:
+        """Height of the floor's surface, metres."""
+        if self.floor is None:
+            return 0.0
+        spec = next(o for o in self.scene.objects if o.object_id == self.floor)
+        return spec.box.y1
+
+    def _reach(self, box: Box) -> float:
+        """How near the agent must be to reach this box, metres, horizontally.
+
+        AI2-THOR's 1.5 m. What no grid point is that near to is reached from the nearest
+        ones instead: the true grid of AI2-THOR 5 is not known and is larger than ours.
+        """
+        nearest = min(box.distance(x, z) for x, z in self.grid)
+        return max(VISIBILITY_DISTANCE, nearest + 0.05)
+
+    def walkable(self, x: float, z: float) -> bool:
+        """Whether the agent's body would fill this point at some place where it can stand."""
+        cx, cz = round(x / GRID), round(z / GRID)
+        for ix in (cx - 1, cx, cx + 1):
+            for iz in (cz - 1, cz, cz + 1):
+                point = (ix * GRID, iz * GRID)
+                if point in self.grid_set and math.dist(point, (x, z)) < STANDING_ROOM:
+                    return True
+        return False
+
+    def snap(self, x: float, z: float) -> Point:
+        """The grid position nearest to a point, reachable or not."""
+        return round(x / GRID) * GRID, round(z / GRID) * GRID
+
+    def path_lengths(self, start: Point) -> dict[Point, int]:
+        """Number of grid moves from a point to every grid point that can be walked to."""
+        first = self.snap(*start)
+        lengths = {first: 0}
+        todo = deque([first])
+        while todo:
+            x, z = todo.popleft()
+            for step in ((x + GRID, z), (x - GRID, z), (x, z + GRID), (x, z - GRID)):
+                if step in self.grid_set and step not in lengths:
+                    lengths[step] = lengths[x, z] + 1
+                    todo.append(step)
+        return lengths
+
+
+def _bounds(scene: Scene) -> Box:
+    boxes = [o.box for o in scene.objects] or [Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)]
+    return Box(
+        min(b.x0 for b in boxes),
+        min(b.y0 for b in boxes),
+        min(b.z0 for b in boxes),
+        max(b.x1 for b in boxes),
+        max(b.y1 for b in boxes),
+        max(b.z1 for b in boxes),
+    )
+
+
+def _served_basins(scene: Scene) -> dict[str, tuple[str, ...]]:
+    """Per faucet the nearest SinkBasin, and its Sink where that holds things itself."""
+    ids = {o.object_id: o for o in scene.objects}
+    basins = [o for o in scene.objects if o.object_type == "SinkBasin"]
+    served: dict[str, tuple[str, ...]] = {}
+    for faucet in scene.objects:
+        if faucet.object_type != "Faucet" or not basins:
+            continue
+        basin = min(basins, key=lambda b: (_apart(faucet, b), b.object_id))
+        sink = ids.get(basin.object_id.removesuffix("|SinkBasin"))
+        both: tuple[str, ...] = (basin.object_id,)
+        if sink is not None and sink is not basin and "receptacle" in sink.properties:
+            both = (basin.object_id, sink.object_id)
+        served[faucet.object_id] = both
+    return served
+
+
+def _apart(a: ObjectSpec, b: ObjectSpec) -> float:
+    (ax, _, az), (bx, _, bz) = a.position, b.box.center
+    return math.hypot(ax - bx, az - bz)

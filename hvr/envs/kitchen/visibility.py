@@ -1,0 +1,129 @@
+"""What the agent sees and can touch.
+
+An object is visible, and then also interactable, when its nearest part is within 1.5 m of
+the agent (horizontally), one of its visibility points lies in the square 90 degree view,
+and no closed receptacle surrounds it at any depth. What is in the hand is visible.
+Other things never hide it: the shapes that AI2-THOR casts its rays against are not
+public.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from hvr.envs.geometry import CAMERA_HEIGHT, Box, visibility_points
+from hvr.envs.kitchen.room import Point, Room
+from hvr.envs.kitchen.world import Things, World
+
+HORIZONS = (-30.0, 0.0, 30.0, 60.0)
+"""Horizons that GetInteractablePoses tries unless told otherwise, degrees."""
+
+QUARTERS = (0.0, 90.0, 180.0, 270.0)
+"""Rotations that GetInteractablePoses tries unless told otherwise, degrees."""
+
+
+def closed_around(things: Things, object_id: str) -> str | None:
+    """Id of the nearest closed receptacle around an object, or None."""
+    for outer in things.ancestors(object_id):
+        thing = things[outer]
+        if thing.can("openable") and not thing.is_open:
+            return outer
+    return None
+
+
+def is_visible(world: World, room: Room, object_id: str) -> bool:
+    """Whether the agent sees the object from where it is."""
+    thing = world.things[object_id]
+    if thing.inert:
+        return False
+    if world.held is not None and (
+        object_id == world.held or world.held in world.things.ancestors(object_id)
+    ):
+        return True
+    x, _, z = world.agent.position
+    box = thing.box
+    distance = box.distance(x, z)
+    if distance > 1.5 and distance > room.reach(box):
+        return False
+    if thing.parents and closed_around(world.things, object_id) is not None:
+        return False
+    return world.agent.camera.sees(visibility_points(box))
+
+
+def poses(
+    world: World,
+    room: Room,
+    object_id: str,
+    positions: Sequence[Point] | None = None,
+    rotations: Sequence[float] = QUARTERS,
+    horizons: Sequence[float] = HORIZONS,
+    max_distance: float | None = None,
+) -> list[dict[str, Any]]:
+    """Poses from which the object is visible now, for TeleportFull.
+
+    Args:
+        world: the present state.
+        room: its unchanging part.
+        object_id: the object.
+        positions: (x, z) to try; the whole grid when None.
+        rotations: yaws to try, degrees.
+        horizons: horizons to try, degrees.
+        max_distance: horizontal distance to the nearest part that is not to be exceeded;
+            AI2-THOR's 1.5 m, or more for what no grid point is that near to.
+    """
+    thing = world.things[object_id]
+    hidden = thing.inert or closed_around(world.things, object_id) is not None
+    if hidden or object_id == world.held:
+        return []
+    limit = room.reach(thing.box) if max_distance is None else max_distance
+    found = []
+    for x, z, yaw, horizon in _sighting(
+        thing.box,
+        room.grid if positions is None else positions,
+        rotations,
+        horizons,
+        limit,
+        room.agent_height + CAMERA_HEIGHT,
+    ):
+        found.append(
+            {
+                "x": x,
+                "y": room.agent_height,
+                "z": z,
+                "rotation": yaw,
+                "horizon": horizon,
+                "standing": True,
+            }
+        )
+    return found
+
+
+def _sighting(
+    box: Box,
+    positions: Iterable[Point],
+    rotations: Sequence[float],
+    horizons: Sequence[float],
+    limit: float,
+    eye: float,
+) -> list[tuple[float, float, float, float]]:
+    turns = [(r, math.sin(math.radians(r)), math.cos(math.radians(r))) for r in rotations]
+    tilts = [(h, math.sin(math.radians(h)), math.cos(math.radians(h))) for h in horizons]
+    points = visibility_points(box)
+    found = []
+    for x, z in positions:
+        if box.distance(x, z) > limit:
+            continue
+        for yaw, sin_y, cos_y in turns:
+            ahead = []
+            for px, py, pz in points:
+                dx, dz = px - x, pz - z
+                ahead.append((abs(dx * cos_y - dz * sin_y), py - eye, dx * sin_y + dz * cos_y))
+            for horizon, sin_p, cos_p in tilts:
+                for side, up, forward in ahead:
+                    depth = forward * cos_p - up * sin_p
+                    if depth > 0.0 and side <= depth and abs(up * cos_p + forward * sin_p) <= depth:
+                        found.append((x, z, yaw, horizon))
+                        break
+    return found

@@ -1,0 +1,201 @@
+"""The kitchens: what is in them at the start and where one can stand.
+
+The 30 iTHOR kitchens are packaged as `data/scenes/FloorPlanN.json.gz`, made by
+`tools/build_scenes.py`; `data/README.md` names the sources and the rules by which the
+recorded relations were cleaned.
+"""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+from hvr.envs.geometry import Box, Vec
+from hvr.errors import SceneError
+
+NO_BOX = Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+"""The box of something without extent."""
+
+
+@dataclass(frozen=True)
+class ObjectSpec:
+    """One object at the start of a scene.
+
+    Args:
+        object_id: AI2-THOR's `objectId`.
+        object_type: `objectType`.
+        name: the name of the game object.
+        asset_id: name of the asset, may be empty.
+        position: pivot, metres.
+        rotation: Euler angles, degrees.
+        properties: property fields that are true (`pickupable`, `receptacle`, …).
+        state: state fields that differ from their default (`isToggled`, …).
+        mass: kilograms.
+        materials: `salientMaterials`, or None.
+        parents: ids of the receptacles that hold it, innermost first.
+        controls: ids of what it switches, or None when it is not toggleable.
+        box: axis aligned box.
+    """
+
+    object_id: str
+    object_type: str
+    name: str
+    asset_id: str
+    position: Vec
+    rotation: Vec
+    properties: frozenset[str]
+    state: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    mass: float = 0.0
+    materials: tuple[str, ...] | None = None
+    parents: tuple[str, ...] = ()
+    controls: tuple[str, ...] | None = None
+    box: Box = NO_BOX
+
+    @property
+    def is_fixture(self) -> bool:
+        """Part of the room: neither pickupable nor moveable."""
+        return not self.properties & {"pickupable", "moveable"}
+
+
+@dataclass(frozen=True)
+class LegacyReceptacle:
+    """A receptacle or appliance of the same kitchen in AI2-THOR 2.1.0 that moved since.
+
+    Args:
+        object_id: its id there.
+        object_type: its type.
+        position: metres.
+    """
+
+    object_id: str
+    object_type: str
+    position: Vec
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A scene before anything happened.
+
+    Args:
+        name: `FloorPlan1`.
+        objects: in the order of their ids.
+        start_position: `agent.position` at the start, metres.
+        start_yaw: degrees.
+        start_horizon: degrees, positive looks down.
+        grid: (x, z) of the points where the agent can stand, 0.25 m apart.
+        legacy: what stood elsewhere in AI2-THOR 2.1.0.
+    """
+
+    name: str
+    objects: tuple[ObjectSpec, ...]
+    start_position: Vec
+    start_yaw: float
+    start_horizon: float
+    grid: tuple[tuple[float, float], ...]
+    legacy: tuple[LegacyReceptacle, ...] = ()
+
+
+_FILE = re.compile(r"(FloorPlan(\d+))\.json\.gz")
+
+
+@lru_cache(maxsize=1)
+def scene_names() -> tuple[str, ...]:
+    """Names of the packaged scenes in natural order: FloorPlan1, FloorPlan2, …"""
+    found = []
+    folder = files("hvr.envs") / "data" / "scenes"
+    if folder.is_dir():
+        for entry in folder.iterdir():
+            match = _FILE.fullmatch(entry.name)
+            if match:
+                found.append((int(match.group(2)), match.group(1)))
+    return tuple(name for _, name in sorted(found))
+
+
+@lru_cache(maxsize=64)
+def load_scene(name: str) -> Scene:
+    """The packaged scene with this name; AI2-THOR's ending `_physics` is accepted.
+
+    Raises:
+        SceneError: no such scene (the message lists the nearest names), or its file is
+            damaged.
+    """
+    plain = name.removesuffix("_physics")
+    names = scene_names()
+    if plain not in names:
+        near = difflib.get_close_matches(plain, names, n=3, cutoff=0.5)
+        raise SceneError(
+            f"unknown scene {name!r}; "
+            + (f"did you mean {' or '.join(near)}? " if near else "")
+            + f"there are {len(names)} scenes"
+            + (f", {names[0]} to {names[-1]}" if names else ": install hvr again")
+        )
+    path = files("hvr.envs") / "data" / "scenes" / f"{plain}.json.gz"
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SceneError(f"the file of scene {plain} cannot be read: {error}") from error
+    return parse_scene(data, str(path))
+
+
+def parse_scene(data: bytes, source: str) -> Scene:
+    """A scene from the bytes of its file.
+
+    Args:
+        data: gzip-compressed JSON as `tools/build_scenes.py` writes it.
+        source: where the bytes come from, for the message.
+
+    Raises:
+        SceneError: the bytes are not such a file.
+    """
+    try:
+        raw = json.loads(gzip.decompress(data))
+        start = raw["start"]
+        return Scene(
+            name=raw["name"],
+            objects=tuple(_object(entry) for entry in raw["objects"]),
+            start_position=_vec(start["position"]),
+            start_yaw=float(start["yaw"]),
+            start_horizon=float(start["horizon"]),
+            grid=tuple((float(x), float(z)) for x, z in raw["grid"]),
+            legacy=tuple(
+                LegacyReceptacle(entry["id"], entry["type"], _vec(entry["pos"]))
+                for entry in raw.get("legacy", ())
+            ),
+        )
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SceneError(
+            f"{source} is damaged ({type(error).__name__}: {error}): install hvr again"
+        ) from error
+
+
+def _object(entry: Mapping[str, Any]) -> ObjectSpec:
+    center, size = _vec(entry["box"][:3]), _vec(entry["box"][3:])
+    materials, controls = entry.get("mat"), entry.get("ctl")
+    return ObjectSpec(
+        object_id=entry["id"],
+        object_type=entry["type"],
+        name=entry["name"],
+        asset_id=entry.get("asset", ""),
+        position=_vec(entry["pos"]),
+        rotation=_vec(entry.get("rot", (0, 0, 0))),
+        properties=frozenset(entry["props"]),
+        state=MappingProxyType(dict(entry.get("state", {}))),
+        mass=float(entry.get("mass", 0.0)),
+        materials=None if materials is None else tuple(materials),
+        parents=tuple(entry.get("in", ())),
+        controls=None if controls is None else tuple(controls),
+        box=Box.around(center, size),
+    )
+
+
+def _vec(numbers: Any) -> Vec:
+    x, y, z = numbers
+    return float(x), float(y), float(z)

@@ -1,0 +1,545 @@
+"""The knowledge graph of a scene: an RDF store that PDDL problems are derived from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store, serialize
+
+from hvr.errors import StoreError, UnknownObjectError
+from hvr.knowledge.describe import Description, describe
+from hvr.knowledge.events import ActionEvent, Change, event_quads, statements
+from hvr.knowledge.facts import FactReader
+from hvr.knowledge.ontology import Ontology, load_ontology
+from hvr.knowledge.query import QueryResult, run_query
+from hvr.knowledge.scene import ROBOT, SceneReader
+from hvr.knowledge.terms import (
+    KITCHEN,
+    PREFIXES,
+    RDF_TYPE,
+    TRUE,
+    Triple,
+    k,
+    obj,
+    short,
+)
+from hvr.pddl.model import TRUE as NO_GOAL
+from hvr.pddl.model import Atom, Domain, Formula, Problem, TypedName
+from hvr.scene_graph import SceneGraph, SceneObject
+
+if TYPE_CHECKING:
+    import rdflib
+
+_DEFAULT = DefaultGraph()
+_DERIVED = ("locatedIn", "within")
+
+
+class KnowledgeGraph:
+    """The graph of one scene, with the ontology, in memory or in a folder.
+
+    Made by `create` or `open`. What a scene graph shows replaces what was known of place
+    and state; history marks, nearness and events stay until they are changed by name.
+
+    Use it as a context manager, or call `close`, to release the folder.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        ontology: Ontology,
+        *,
+        path: Path | None = None,
+        read_only: bool = False,
+    ) -> None:
+        self._store: Store | None = store
+        self._read_only = read_only
+        self.ontology = ontology
+        """The ontology that the graph is read by."""
+        self.path = path
+        """The folder of the store, None in memory."""
+        self._reader = SceneReader(ontology)
+        self._facts = FactReader(ontology)
+
+    # --- life ---
+
+    @classmethod
+    def create(cls, path: Path | None = None, ontology: Ontology | None = None) -> KnowledgeGraph:
+        """A new graph that has only the ontology.
+
+        Args:
+            path: an empty or new folder to keep it in; None keeps it in memory.
+            ontology: hvr's own if None.
+
+        Raises:
+            StoreError: the folder cannot be made or is not empty.
+        """
+        ontology = ontology or load_ontology()
+        if path is None:
+            store = Store()
+        else:
+            try:
+                path.mkdir(parents=True, exist_ok=True)
+                if any(path.iterdir()):
+                    raise StoreError(f"{path}: a new graph needs an empty folder")
+                store = Store(str(path))
+            except OSError as error:
+                raise StoreError(f"{path}: cannot make a graph here: {error}") from error
+        store.bulk_extend(Quad(*t) for t in ontology.closure)  # type: ignore[arg-type]
+        graph = cls(store, ontology, path=path)
+        graph._write(
+            ontology.rules.entail(
+                [(ROBOT, RDF_TYPE, k("SingleArmRobot")), (ROBOT, k("handEmpty"), TRUE)]
+            )
+        )
+        return graph
+
+    @classmethod
+    def open(
+        cls, path: Path, *, read_only: bool = False, ontology: Ontology | None = None
+    ) -> KnowledgeGraph:
+        """Open the graph of a folder.
+
+        Args:
+            path: the folder.
+            read_only: look only, even while another process has the graph. What that
+                process writes later is not seen and may make queries fail: open again.
+            ontology: hvr's own if None.
+
+        Raises:
+            StoreError: there is no graph, it is corrupt, or another process writes to it.
+        """
+        if not (path / "CURRENT").is_file():
+            raise StoreError(f"{path}: there is no graph here")
+        try:
+            store = Store.read_only(str(path)) if read_only else Store(str(path))
+            readable = Quad(NamedNode(KITCHEN.rstrip("#")), RDF_TYPE, _ONTOLOGY) in store
+        except (OSError, RuntimeError, ValueError) as error:
+            if "lock" in str(error).lower():
+                raise StoreError(
+                    f"{path}: the graph is in use by another process; "
+                    "wait for it to end, or open the graph for reading only"
+                ) from error
+            raise StoreError(f"{path}: the graph is corrupt: {error}") from error
+        if not readable:
+            raise StoreError(f"{path}: this store holds no hvr graph")
+        return cls(store, ontology or load_ontology(), path=path, read_only=read_only)
+
+    def close(self) -> None:
+        """Write everything out and release the folder. The graph cannot be used any more.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        if self._store is not None and self.path is not None and not self._read_only:
+            try:
+                self._store.flush()
+            except OSError as error:
+                raise self._unwritable(error) from error
+        self._store = None
+
+    def __enter__(self) -> KnowledgeGraph:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    @property
+    def store(self) -> Store:
+        """The store itself.
+
+        Raises:
+            StoreError: the graph was closed.
+        """
+        if self._store is None:
+            raise StoreError("the graph is closed")
+        return self._store
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    # --- what the robot sees ---
+
+    def add_scene(
+        self,
+        scene: SceneGraph,
+        pieces: Mapping[str, Sequence[str]] | None = None,
+        beside: Iterable[tuple[str, str]] = (),
+    ) -> Change:
+        """Add all objects of a scene, with what never changes about them and their state.
+
+        Objects of types that the ontology does not know are left out.
+
+        Args:
+            scene: what is there.
+            pieces: names of the pieces that slicing or cracking each object would make;
+                they become objects that are not present yet.
+            beside: further pairs of things that can be reached from one place; controls
+                and what they control always are.
+
+        Raises:
+            SceneError: a piece belongs to no object of the scene or to one that gives none.
+            StoreError: the store cannot be written.
+        """
+        triples: list[Triple] = []
+        for o in self._reader.known(scene):
+            triples += self._reader.static(o, scene.scene)
+        waiting: list[SceneObject] = []
+        for piece, source in self._reader.pieces(scene, pieces or {}):
+            triples += self._reader.static(piece, scene.scene)
+            triples.append((obj(piece.name), k("pieceOf"), obj(source)))
+            if piece.name not in scene.objects:
+                waiting.append(piece)
+        if scene.scene:
+            triples.append((obj(scene.scene), RDF_TYPE, k("Scene")))
+        self._write(self.ontology.rules.entail(triples))
+        self._forget_types()
+        joined = [*self._reader.belongings(scene, self._types)]
+        joined += [(obj(a), k("beside"), obj(b)) for a, b in beside]
+        self._write(self.ontology.rules.entail(joined))
+        return self.update(scene)
+
+    def update(self, scene: SceneGraph) -> Change:
+        """Replace what is known of place and state by what a scene graph shows.
+
+        Objects that are new are added; those that are missing are no longer present.
+
+        Returns:
+            What changed, without what follows from it.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        new = [o for o in self._reader.known(scene) if o.name not in self._types]
+        if new:
+            static = [t for o in new for t in self._reader.static(o, scene.scene)]
+            self._write(self.ontology.rules.entail(static))
+            self._forget_types()
+        seen = set(self._reader.observed(scene, self._types))
+        for name in self._types.keys() - scene.objects.keys():
+            seen.add((obj(name), k("isPresent"), _FALSE))
+        names = self._reader.observed_properties
+        before = self._triples_with(names + _DERIVED)
+        kept = {k(p) for p in names + _DERIVED}
+        after = {t for t in self.ontology.rules.entail(seen) if t[1] in kept}
+        self._write(after - before, before - after)
+        direct = {k(p) for p in names}
+        return Change(
+            statements(t for t in after - before if t[1] in direct),
+            statements(t for t in before - after if t[1] in direct),
+        )
+
+    def set_near(self, names: Iterable[str]) -> None:
+        """Say what the robot stands near, instead of what was said before.
+
+        Raises:
+            UnknownObjectError: the graph has no object of one of these names.
+        """
+        after: set[Triple] = {(ROBOT, k("near"), obj(self._known(n))) for n in names}
+        before = self._triples_with(("near",))
+        self._write(after - before, before - after)
+
+    # --- what happened ---
+
+    def mark(self, name: str, mark: str, present: bool = True) -> None:
+        """Set or clear a history mark of an object.
+
+        Args:
+            name: the object.
+            mark: PDDL name of the mark, `washed`.
+            present: False clears it.
+
+        Raises:
+            UnknownObjectError: there is no such object or no such mark.
+        """
+        self.set_marks({(name, mark)} if present else set(), set() if present else {(name, mark)})
+
+    def set_marks(
+        self,
+        added: Iterable[tuple[str, str]] = (),
+        removed: Iterable[tuple[str, str]] = (),
+    ) -> Change:
+        """Set and clear history marks; `hvr.knowledge.history.marks` finds them.
+
+        Args:
+            added: pairs of object and PDDL name of the mark.
+            removed: likewise; a mark in both stays.
+
+        Raises:
+            UnknownObjectError: there is no such object or no such mark.
+        """
+        before = self._triples_with((*self._marks.values(), "historyMark"))
+        plain = {t for t in before if t[1] != k("historyMark")}
+        plain -= {(obj(self._known(n)), self._mark(m), TRUE) for n, m in removed}
+        plain |= {(obj(self._known(n)), self._mark(m), TRUE) for n, m in added}
+        after = {t for t in self.ontology.rules.entail(plain) if t[1] != RDF_TYPE}
+        self._write(after - before, before - after)
+        hidden = k("historyMark")
+        return Change(
+            statements(t for t in after - before if t[1] != hidden),
+            statements(t for t in before - after if t[1] != hidden),
+        )
+
+    def record(self, event: ActionEvent) -> str:
+        """Add an executed step to the log.
+
+        Returns:
+            The name of the event, `e:3`.
+
+        Raises:
+            StoreError: the action is unknown, the time is not ISO 8601, or the store cannot
+                be written.
+        """
+        last = self.query("SELECT (MAX(?n) AS ?last) { ?event k:sequence ?n }").rows[0][0]
+        sequence = 1 + (last if isinstance(last, int) else 0)
+        self._extend(event_quads(event, sequence, self.ontology))
+        return f"e:{sequence}"
+
+    # --- questions ---
+
+    def query(self, sparql: str) -> QueryResult:
+        """Answer a SPARQL 1.1 query.
+
+        Known prefixes are `k:` (ontology), `o:` (objects), `e:` (events), and `rdf:`,
+        `rdfs:`, `owl:`, `skos:`, `xsd:`.
+
+        Raises:
+            StoreError: the query is malformed (with line and column) or the store unreadable.
+        """
+        return run_query(self.store, sparql)
+
+    def objects(self, cls: str = "PhysicalObject") -> tuple[str, ...]:
+        """Names of all objects of a class, in order.
+
+        Raises:
+            UnknownObjectError: there is no such class.
+        """
+        wanted = self.ontology.subclasses(cls, reflexive=True)
+        return tuple(sorted(n for n, types in self._types.items() if not wanted.isdisjoint(types)))
+
+    def classes(self, name: str) -> frozenset[str]:
+        """The classes of an object, superclasses included.
+
+        Raises:
+            UnknownObjectError: the graph has no object of this name.
+        """
+        return self._types[self._known(name)]
+
+    def object_class(self, name: str) -> str:
+        """The class of an object that is its AI2-THOR type.
+
+        Raises:
+            UnknownObjectError: the graph has no object of this name.
+        """
+        return next(c for c in self.classes(name) if c in self._object_types)
+
+    def pddl_type(self, name: str) -> str:
+        """The PDDL type of an object.
+
+        Raises:
+            UnknownObjectError: the graph has no object of this name.
+        """
+        return str(self.ontology.pddl_type(self.object_class(name)))
+
+    def describe(self, name: str) -> Description:
+        """Everything known of one object.
+
+        Raises:
+            UnknownObjectError: the graph has no object of this name.
+        """
+        cls = self.object_class(name)
+        with self._reading():
+            return describe(self.store, self.ontology, name, cls)
+
+    def facts(self, names: Iterable[str] | None = None) -> frozenset[Atom]:
+        """All true PDDL atoms over objects, static ones included.
+
+        Args:
+            names: the objects that may be arguments; None for all. Liquids always may.
+
+        Raises:
+            UnknownObjectError: the graph has no object of one of these names.
+        """
+        chosen = self._types if names is None else {self._known(n) for n in names}
+        classes = {n: self.object_class(n) for n in chosen}
+        with self._reading():
+            return self._facts.read(self.store, classes)
+
+    def problem(
+        self,
+        domain: Domain,
+        name: str,
+        objects: Iterable[str] | None = None,
+        goal: Formula = NO_GOAL,
+    ) -> Problem:
+        """A PDDL problem about objects of the scene, as they are now.
+
+        Args:
+            domain: says which predicates and types there are; facts it has no predicate
+                for are left out.
+            name: of the problem.
+            objects: names of the objects; None for all whose type the domain has.
+            goal: what to reach.
+
+        Raises:
+            UnknownObjectError: there is no such object, or the domain lacks its type.
+        """
+        if objects is None:
+            chosen = [n for n in self._types if self.pddl_type(n) in domain.types]
+        else:
+            chosen = [self._known(n) for n in objects]
+        typed = []
+        for n in sorted(set(chosen)):
+            kind = self.pddl_type(n)
+            if kind not in domain.types:
+                raise UnknownObjectError(f"{n}: domain {domain.name} has no type {kind!r}")
+            typed.append(TypedName(n, (kind,)))
+        init = frozenset(a for a in self.facts(chosen) if a.predicate in domain.predicates)
+        return Problem(name, domain.name, tuple(typed), init, goal)
+
+    # --- for others ---
+
+    def scene_triples(self) -> set[Triple]:
+        """All triples that are not the ontology's: objects, state, events."""
+        with self._reading():
+            quads = self.store.quads_for_pattern(None, None, None, _DEFAULT)
+            all_: set[Triple] = {(q.subject, q.predicate, q.object) for q in quads}
+        return all_ - self.ontology.closure
+
+    def export(self, target: Path | IO[bytes]) -> None:
+        """Write the scene, its state and its events as Turtle, without the ontology.
+
+        The graphs of what events changed are in TriG only: see `export_all`.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
+        triples = sorted(self.scene_triples(), key=lambda t: tuple(map(str, t)))
+        rdf = [Quad(*t).triple for t in triples]  # type: ignore[arg-type]
+        self._save(serialize(rdf, format=RdfFormat.TURTLE, prefixes=PREFIXES), target)
+
+    def export_all(self, target: Path | IO[bytes]) -> None:
+        """Write the whole store as TriG, with the ontology and the graphs of changes.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
+        with self._reading():
+            quads = sorted(self.store, key=lambda q: (str(q.graph_name), str(q)))
+        self._save(serialize(quads, format=RdfFormat.TRIG, prefixes=PREFIXES), target)
+
+    def rdflib_graph(self) -> rdflib.Graph:
+        """The graph for rdflib; changes in the one are changes in the other."""
+        import rdflib
+        from oxrdflib import OxigraphStore
+        from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
+
+        graph = rdflib.Graph(OxigraphStore(store=self.store), identifier=DATASET_DEFAULT_GRAPH_ID)
+        for prefix, iri in PREFIXES.items():
+            graph.bind(prefix, iri)
+        return graph
+
+    # --- inside ---
+
+    @cached_property
+    def _marks(self) -> dict[str, str]:
+        marks = self.ontology.rules.superproperties
+        top = k("historyMark")
+        return {
+            str(p): short(prop)
+            for prop, above in marks.items()
+            if top in above
+            for p in self.ontology.annotation(short(prop), "pddlPredicate")
+        }
+
+    @cached_property
+    def _object_types(self) -> frozenset[str]:
+        return frozenset(self.ontology.object_types)
+
+    @cached_property
+    def _types(self) -> dict[str, frozenset[str]]:
+        """The classes of every object, in order of name."""
+        found: dict[str, set[str]] = defaultdict(set)
+        store = self.store
+        with self._reading():
+            for thing in store.quads_for_pattern(None, RDF_TYPE, k("PhysicalObject"), _DEFAULT):
+                for quad in store.quads_for_pattern(thing.subject, RDF_TYPE, None, _DEFAULT):
+                    found[short(quad.subject)].add(short(quad.object))
+        return {n: frozenset(found[n]) for n in sorted(found)}
+
+    def _forget_types(self) -> None:
+        self.__dict__.pop("_types", None)
+
+    def _known(self, name: str) -> str:
+        if name not in self._types:
+            raise UnknownObjectError(f"the graph has no object {name!r}")
+        return name
+
+    def _mark(self, mark: str) -> NamedNode:
+        if mark not in self._marks:
+            raise UnknownObjectError(
+                f"there is no history mark {mark!r}; there are {', '.join(sorted(self._marks))}"
+            )
+        return k(self._marks[mark])
+
+    def _triples_with(self, properties: Iterable[str]) -> set[Triple]:
+        store = self.store
+        with self._reading():
+            return {
+                (q.subject, q.predicate, q.object)
+                for p in properties
+                for q in store.quads_for_pattern(None, k(p), None, _DEFAULT)
+            }
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, RuntimeError) as error:
+            raise StoreError(f"{self.path or 'graph'}: cannot be read: {error}") from error
+
+    def _write(self, added: Iterable[Triple], removed: Iterable[Triple] = ()) -> None:
+        """Add and remove triples at once: all or nothing."""
+        old = _data(removed)
+        new = _data(added)
+        update = (f"DELETE DATA {{ {old} }} ;\n" if old else "") + (
+            f"INSERT DATA {{ {new} }}" if new else ""
+        )
+        if not update:
+            return
+        try:
+            self.store.update(update)
+        except (OSError, RuntimeError) as error:
+            raise self._unwritable(error) from error
+
+    def _extend(self, quads: Iterable[Quad]) -> None:
+        try:
+            self.store.extend(quads)
+        except (OSError, RuntimeError) as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: Exception) -> StoreError:
+        return StoreError(f"{self.path or 'graph'}: cannot be written: {error}")
+
+    @staticmethod
+    def _save(data: bytes | None, target: Path | IO[bytes]) -> None:
+        assert data is not None
+        if not isinstance(target, Path):
+            target.write(data)
+            return
+        try:
+            target.write_bytes(data)
+        except OSError as error:
+            raise StoreError(f"{target}: cannot be written: {error.strerror}") from error
+
+
+_ONTOLOGY = NamedNode("http://www.w3.org/2002/07/owl#Ontology")
+_FALSE = Literal(False)
+
+
+def _data(triples: Iterable[Triple]) -> str:
+    return "\n".join(f"{s} {p} {o} ." for s, p, o in triples)

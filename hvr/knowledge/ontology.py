@@ -1,0 +1,273 @@
+"""The ontology: classes, their names, affordances and ties to PDDL and AI2-THOR.
+
+Names of classes, properties and individuals are local names of the namespace `k:`, as
+`Mug` or `isOpen`; a leading `k:` is accepted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache, cached_property
+from pathlib import Path
+
+from pyoxigraph import NamedNode, Quad, RdfFormat, Store, parse
+
+from hvr.errors import DataFileError, UnknownObjectError
+from hvr.knowledge.closure import SUB_CLASS, Rules
+from hvr.knowledge.query import QueryResult, run_query
+from hvr.knowledge.terms import (
+    ALT_LABEL,
+    KITCHEN,
+    LABEL,
+    OWL,
+    RDF_TYPE,
+    RDFS,
+    Node,
+    Triple,
+    Value,
+    k,
+    short,
+    value,
+)
+from hvr.resources import data_path
+
+_CLASS = NamedNode(OWL + "Class")
+_DOMAIN = NamedNode(RDFS + "domain")
+_AFFORDING = "AffordingObject"
+
+
+class Ontology:
+    """An ontology with all that follows from it. It does not change.
+
+    Args:
+        triples: the axioms.
+    """
+
+    def __init__(self, triples: Iterable[Triple]) -> None:
+        self.axioms: tuple[Triple, ...] = tuple(dict.fromkeys(triples))
+        """The triples as written, in order."""
+        self.rules = Rules(self.axioms)
+        """The rules that the axioms make."""
+        self._by_property: dict[Node, dict[Node, list[Node]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
+        for s, p, o in self.axioms:
+            self._by_property[p][s].append(o)
+        named = [
+            s
+            for s, kinds in self._by_property[RDF_TYPE].items()
+            if _CLASS in kinds and isinstance(s, NamedNode)
+        ]
+        self._above: dict[str, frozenset[str]] = {
+            _local(c): frozenset(
+                _local(a) for a in self.rules.superclasses.get(c, ()) if isinstance(a, NamedNode)
+            )
+            for c in named
+        }
+        below: dict[str, set[str]] = {c: set() for c in self._above}
+        for name, above in self._above.items():
+            for a in above:
+                below.setdefault(a, set()).add(name)
+        self._below = {c: frozenset(b) for c, b in below.items()}
+
+    # --- classes ---
+
+    def classes(self) -> frozenset[str]:
+        """All classes."""
+        return frozenset(self._above)
+
+    def has_class(self, name: str) -> bool:
+        """Say whether there is a class of this name."""
+        return name.removeprefix("k:") in self._above
+
+    def superclasses(self, cls: str, *, reflexive: bool = False) -> frozenset[str]:
+        """All classes above a class, and itself if `reflexive`.
+
+        Raises:
+            UnknownObjectError: there is no such class.
+        """
+        name = self._known(cls)
+        return self._above[name] | {name} if reflexive else self._above[name]
+
+    def subclasses(self, cls: str, *, reflexive: bool = False) -> frozenset[str]:
+        """All classes below a class, and itself if `reflexive`.
+
+        Raises:
+            UnknownObjectError: there is no such class.
+        """
+        name = self._known(cls)
+        return self._below[name] | {name} if reflexive else self._below[name]
+
+    def parents(self, cls: str) -> tuple[str, ...]:
+        """The direct superclasses, as written."""
+        return tuple(_local(o) for o in self._objects(k(cls), SUB_CLASS) if _is_named(o))
+
+    def is_a(self, cls: str, ancestor: str) -> bool:
+        """Say whether a class is, or lies below, another."""
+        return cls == ancestor or ancestor in self._above.get(cls, ())
+
+    def affordances(self, cls: str) -> frozenset[str]:
+        """What all instances of a class are good for: `Pickupable`, `Openable`, …
+
+        Raises:
+            UnknownObjectError: there is no such class.
+        """
+        found = self.superclasses(cls, reflexive=True) & self._below.get(_AFFORDING, frozenset())
+        return found - set(self.object_types)
+
+    def sometimes(self, cls: str) -> frozenset[str]:
+        """Affordances that only some instances of a class have."""
+        above = self.superclasses(cls, reflexive=True)
+        return frozenset(str(a) for c in above for a in self.annotation(c, "sometimes"))
+
+    # --- names ---
+
+    def label(self, name: str) -> str:
+        """What people call a class, property or individual; its local name if nothing is said."""
+        labels = self._objects(k(name), LABEL)
+        return short(labels[0]) if labels else name.removeprefix("k:")
+
+    def labels(self, name: str) -> tuple[str, ...]:
+        """The label and all synonyms."""
+        node = k(name)
+        nodes = (*self._objects(node, LABEL), *self._objects(node, ALT_LABEL))
+        return tuple(short(n) for n in nodes)
+
+    # --- ties ---
+
+    def annotation(self, name: str, prop: str) -> tuple[Value, ...]:
+        """The values of a property of a class, property or individual, as written.
+
+        Args:
+            name: whose values, `Mug`.
+            prop: the property, `placeableIn`; one of another namespace in full.
+        """
+        return tuple(value(o) for o in self._objects(k(name), _property(prop)))
+
+    def subjects(self, prop: str) -> tuple[str, ...]:
+        """Names of all that have a property of the ontology, in order."""
+        return tuple(sorted(_local(s) for s in self._by_property[_property(prop)] if _is_named(s)))
+
+    def instances(self, cls: str) -> tuple[str, ...]:
+        """The ontology's own individuals of a class, such as `water` of `Liquid`, in order."""
+        wanted = {k(c) for c in self.subclasses(cls, reflexive=True)}
+        kinds = self._by_property[RDF_TYPE]
+        return tuple(sorted(_local(s) for s in kinds if not wanted.isdisjoint(kinds[s])))
+
+    def domain_of(self, prop: str) -> str | None:
+        """The class whose instances have a property."""
+        domain = self._objects(k(prop), _DOMAIN)
+        return _local(domain[0]) if domain else None
+
+    def pddl_type(self, cls: str) -> str | None:
+        """The PDDL type of a class, or None."""
+        found = self.annotation(cls, "pddlType")
+        return str(found[0]) if found else None
+
+    def class_of_pddl_type(self, name: str) -> str | None:
+        """The class of a PDDL type, or None."""
+        return self._one_by("pddlType").get(name)
+
+    def class_of_thor_type(self, name: str) -> str | None:
+        """The class of an AI2-THOR object type, or None."""
+        return self._one_by("thorType").get(name)
+
+    @cached_property
+    def object_types(self) -> tuple[str, ...]:
+        """The classes that are AI2-THOR's object types: objects are direct instances of these."""
+        return tuple(sorted(self._one_by("thorType").values()))
+
+    def related(self, prop: str, cls: str) -> frozenset[str]:
+        """Object types to which a relation between classes leads, inherited ones included.
+
+        `related("placeableIn", "Mug")` is where mugs may be put.
+        """
+        direct = {
+            str(o) for c in self.superclasses(cls, reflexive=True) for o in self.annotation(c, prop)
+        }
+        types = set(self.object_types)
+        return frozenset(t for d in direct for t in self.subclasses(d, reflexive=True) & types)
+
+    # --- queries ---
+
+    @cached_property
+    def closure(self) -> frozenset[Triple]:
+        """The axioms and all that follows from them."""
+        return frozenset(self.rules.entail(self.axioms) | self.rules.axioms())
+
+    @cached_property
+    def store(self) -> Store:
+        """The closure as a store in memory."""
+        store = Store()
+        store.bulk_extend(Quad(*t) for t in self.closure)  # type: ignore[arg-type]
+        return store
+
+    def query(self, sparql: str) -> QueryResult:
+        """Answer a SPARQL query; the usual prefixes are known.
+
+        Raises:
+            StoreError: the query is malformed.
+        """
+        return run_query(self.store, sparql)
+
+    # --- inside ---
+
+    def _objects(self, subject: Node, prop: Node) -> list[Node]:
+        return self._by_property[prop].get(subject, [])
+
+    def _known(self, cls: str) -> str:
+        name = cls.removeprefix("k:")
+        if name not in self._above:
+            raise UnknownObjectError(f"the ontology has no class {name!r}")
+        return name
+
+    @cache  # noqa: B019 - an ontology lives as long as the process
+    def _one_by(self, prop: str) -> dict[str, str]:
+        return {str(v): s for s in self.subjects(prop) for v in self.annotation(s, prop)}
+
+
+def load_ontology(folder: Path | None = None) -> Ontology:
+    """Read all Turtle files of a folder; hvr's own ontology without one, read only once.
+
+    Raises:
+        DataFileError: a file is unreadable or not Turtle; the message has file and line.
+    """
+    return _own_ontology() if folder is None else Ontology(_read_folder(folder))
+
+
+@cache
+def _own_ontology() -> Ontology:
+    return Ontology(_read_folder(data_path("ontology")))
+
+
+def _read_folder(folder: Path) -> Iterator[Triple]:
+    files = sorted(folder.glob("*.ttl"))
+    if not files:
+        raise DataFileError(f"{folder}: there is no ontology (*.ttl) here")
+    for path in files:
+        yield from _read_file(path)
+
+
+def _read_file(path: Path) -> Iterator[Triple]:
+    try:
+        text = path.read_bytes()
+        for quad in parse(text, format=RdfFormat.TURTLE, rename_blank_nodes=True):
+            yield quad.subject, quad.predicate, quad.object
+    except OSError as error:
+        raise DataFileError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except SyntaxError as error:
+        raise DataFileError(f"{path}:{error.lineno}: not valid Turtle: {error.msg}") from error
+
+
+def _is_named(node: Node) -> bool:
+    return isinstance(node, NamedNode)
+
+
+def _local(node: Node) -> str:
+    assert isinstance(node, NamedNode)
+    return node.value.removeprefix(KITCHEN)
+
+
+def _property(name: str) -> NamedNode:
+    return NamedNode(name) if "://" in name else k(name)

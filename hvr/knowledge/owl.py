@@ -1,0 +1,179 @@
+"""The ontology in Owlready2, and checks by general reasoners.
+
+These need packages that take long to import, and HermiT needs Java; nothing here is used to
+plan or to answer queries.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyoxigraph import BlankNode, NamedNode, RdfFormat, serialize
+from pyoxigraph import Triple as RdfTriple
+
+from hvr.errors import StoreError
+from hvr.knowledge.closure import SUB_CLASS, SUB_PROPERTY
+from hvr.knowledge.ontology import Ontology, load_ontology
+from hvr.knowledge.terms import KITCHEN, OBJECT, RDF_TYPE, Triple, short
+
+if TYPE_CHECKING:
+    import owlready2
+
+
+@dataclass(frozen=True)
+class ConsistencyReport:
+    """What checking an ontology gave.
+
+    Args:
+        checked: whether a reasoner ran.
+        consistent: whether nothing contradicts; None if no reasoner ran.
+        reasoner: its name.
+        problems: what is wrong: unsatisfiable classes, or an explanation.
+        note: why no reasoner ran.
+    """
+
+    checked: bool
+    consistent: bool | None = None
+    reasoner: str = ""
+    problems: tuple[str, ...] = ()
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON values."""
+        return {
+            "checked": self.checked,
+            "consistent": self.consistent,
+            "reasoner": self.reasoner,
+            "problems": list(self.problems),
+            "note": self.note,
+        }
+
+
+def load_owlready(
+    ontology: Ontology | None = None, facts: Iterable[Triple] = ()
+) -> owlready2.Ontology:
+    """The ontology as an Owlready2 ontology, in a world of its own.
+
+    Classes are attributes: `load_owlready().Mug`.
+
+    Args:
+        ontology: hvr's own if None.
+        facts: further triples, such as those of a scene.
+
+    Raises:
+        StoreError: Owlready2 cannot read it.
+    """
+    owlready2 = _owlready2()
+    ontology = ontology or load_ontology()
+    data = _n_triples([*ontology.axioms, *facts])
+    world = owlready2.World()
+    loaded = world.get_ontology(KITCHEN)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            loaded.load(fileobj=io.BytesIO(data))
+    except owlready2.OwlReadyOntologyParsingError as error:
+        raise StoreError(f"Owlready2 cannot read the ontology: {error}") from error
+    return loaded
+
+
+def check_consistency(
+    ontology: Ontology | None = None, facts: Iterable[Triple] = (), *, java: str | None = None
+) -> ConsistencyReport:
+    """Look for contradictions with the reasoner HermiT, which needs Java.
+
+    Without Java nothing is checked, and the report says so.
+
+    Args:
+        ontology: hvr's own if None.
+        facts: further triples, such as those of a scene.
+        java: the program to run; looked for on the path if None.
+
+    Raises:
+        StoreError: the reasoner failed for another reason than a contradiction.
+    """
+    program = shutil.which(java or "java")
+    if program is None:
+        return ConsistencyReport(
+            False, note=f"{java or 'java'} was not found: install a Java runtime to check"
+        )
+    owlready2 = _owlready2()
+    loaded = load_owlready(ontology, facts)
+    before = owlready2.JAVA_EXE
+    owlready2.JAVA_EXE = program
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            owlready2.sync_reasoner_hermit(loaded.world, infer_property_values=False, debug=0)
+        unsatisfiable = [c.name for c in loaded.world.inconsistent_classes()]
+    except owlready2.OwlReadyInconsistentOntologyError:
+        return ConsistencyReport(
+            True, False, "HermiT", ("the axioms and facts contradict each other",)
+        )
+    except owlready2.OwlReadyJavaError as error:
+        raise StoreError(f"the reasoner HermiT failed: {error}") from error
+    finally:
+        owlready2.JAVA_EXE = before
+    named = tuple(f"k:{n} can have no instance" for n in sorted(unsatisfiable) if n != "Nothing")
+    return ConsistencyReport(True, not named, "HermiT", named)
+
+
+def missing_entailments(triples: Iterable[Triple], known: Iterable[Triple]) -> list[Triple]:
+    """What an OWL 2 RL reasoner derives about hvr's own names and hvr does not.
+
+    Types, sub-classes, sub-properties and relations between objects count.
+
+    Args:
+        triples: axioms and facts as written.
+        known: those with what hvr derives.
+    """
+    import rdflib
+    from reasonable import PyReasoner
+
+    graph = rdflib.Graph()
+    graph.parse(data=_n_triples(triples), format="nt")
+    reasoner = PyReasoner()
+    reasoner.from_graph(graph)
+    ours = {_key(t) for t in known}
+    missing: list[Triple] = []
+    for s, p, o in reasoner.reason():
+        names = [str(n) for n in (s, p, o)]
+        if isinstance(s, rdflib.BNode) or isinstance(o, rdflib.BNode | rdflib.Literal):
+            continue
+        wanted = names[1] in _COMPARED or names[1].startswith(KITCHEN)
+        own = names[0].startswith((KITCHEN, OBJECT)) and names[2].startswith((KITCHEN, OBJECT))
+        if wanted and own and names[0] != names[2] and tuple(names) not in ours:
+            missing.append((NamedNode(names[0]), NamedNode(names[1]), NamedNode(names[2])))
+    return sorted(missing, key=lambda t: tuple(map(short, t)))
+
+
+_COMPARED = frozenset(n.value for n in (RDF_TYPE, SUB_CLASS, SUB_PROPERTY))
+
+
+def _key(triple: Triple) -> tuple[str, str, str]:
+    s, p, o = (n.value if isinstance(n, NamedNode) else str(n) for n in triple)
+    return s, p, o
+
+
+def _n_triples(triples: Iterable[Triple]) -> bytes:
+    data = serialize([_rdf(t) for t in triples], format=RdfFormat.N_TRIPLES)
+    assert data is not None
+    return data
+
+
+def _rdf(triple: Triple) -> RdfTriple:
+    s, p, o = triple
+    assert isinstance(s, NamedNode | BlankNode) and isinstance(p, NamedNode)
+    return RdfTriple(s, p, o)
+
+
+def _owlready2() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import owlready2
+    return owlready2

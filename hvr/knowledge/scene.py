@@ -1,0 +1,191 @@
+"""From a scene graph to triples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pyoxigraph import Literal
+
+from hvr.errors import SceneError
+from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.terms import FALSE, RDF_TYPE, TRUE, Triple, k, obj
+from hvr.scene_graph import SceneGraph, SceneObject
+
+ROBOT = obj("robot")
+"""The robot of every scene."""
+
+Pairs = Iterable[tuple[str, str]]
+
+
+class SceneReader:
+    """Turns scene graphs into triples, by the annotations of an ontology.
+
+    Args:
+        ontology: says which class or property stands for which type or field.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        self.ontology = ontology
+        self._flags = {
+            p: tuple(str(f) for f in ontology.annotation(p, "thorField"))
+            for p in ontology.subjects("thorField")
+            if ontology.domain_of(p) and p not in ("temperature", "containsLiquid")
+        }
+        self._temperatures = self._by_thor_value("Temperature")
+        self._liquids = self._by_thor_value("Liquid")
+        self.observed_properties = (
+            "on",
+            "in",
+            "holding",
+            "handEmpty",
+            "isPresent",
+            "containsLiquid",
+            "temperature",
+            *self._flags,
+        )
+        """The properties that `observed` makes statements with."""
+
+    def class_of(self, o: SceneObject) -> str | None:
+        """The class of an object, None if the ontology does not know its type."""
+        return self.ontology.class_of_thor_type(o.object_type)
+
+    def types(self, o: SceneObject) -> frozenset[str]:
+        """The direct classes of an object: its type's, and what its own fields say.
+
+        Raises:
+            SceneError: the ontology does not know its type.
+        """
+        cls = self.class_of(o)
+        if cls is None:
+            raise SceneError(f"{o.name}: the ontology has no class for type {o.object_type!r}")
+        own = (
+            a
+            for a in self.ontology.sometimes(cls)
+            if any(
+                o.attributes.get(str(f)) is True for f in self.ontology.annotation(a, "thorField")
+            )
+        )
+        return frozenset({cls, *own})
+
+    def known(self, scene: SceneGraph) -> list[SceneObject]:
+        """The objects whose type the ontology knows."""
+        return [o for o in scene.objects.values() if self.class_of(o) is not None]
+
+    def static(self, o: SceneObject, scene: str) -> Iterator[Triple]:
+        """What never changes about an object: types, names, scene."""
+        node = obj(o.name)
+        for cls in self.types(o):
+            yield node, RDF_TYPE, k(cls)
+        yield node, k("name"), Literal(o.name)
+        if o.object_id:
+            yield node, k("thorId"), Literal(o.object_id)
+        if scene:
+            yield node, k("inScene"), obj(scene)
+
+    def pieces(
+        self, scene: SceneGraph, pieces: Mapping[str, Sequence[str]]
+    ) -> Iterator[tuple[SceneObject, str]]:
+        """The objects that slicing would make, each with the name of what it is a piece of.
+
+        Raises:
+            SceneError: a piece belongs to no object of the scene, or to one that gives none.
+        """
+        for source, names in pieces.items():
+            whole = scene.objects.get(source)
+            if whole is None:
+                raise SceneError(f"pieces are declared for {source!r}, which is not in the scene")
+            cls = self.class_of(whole)
+            made = self.ontology.annotation(cls, "slicesInto") if cls else ()
+            if not made:
+                raise SceneError(f"{source} is a {whole.object_type}, which gives no pieces")
+            kind = str(self.ontology.annotation(str(made[0]), "thorType")[0])
+            for name in names:
+                yield (
+                    SceneObject(name, kind, "")
+                    if name not in scene.objects
+                    else (scene.objects[name]),
+                    source,
+                )
+
+    def belongings(
+        self, scene: SceneGraph, known: Mapping[str, frozenset[str]]
+    ) -> Iterator[Triple]:
+        """Knobs of burners, faucets of basins, and what is beside what.
+
+        Args:
+            scene: the scene.
+            known: the classes of its objects, superclasses included.
+        """
+        for control, controlled in scene.controls:
+            classes = known.get(control, frozenset())
+            if controlled not in known:
+                continue
+            a, b = obj(control), obj(controlled)
+            if "StoveKnob" in classes and "StoveBurner" in known[controlled]:
+                yield a, k("knobOf"), b
+            elif "Faucet" in classes and "SinkBasin" in known[controlled]:
+                yield a, k("faucetOf"), b
+            else:
+                continue
+            yield a, k("beside"), b
+
+    def observed(self, scene: SceneGraph, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
+        """What can be seen of the objects: place and state.
+
+        Args:
+            scene: the scene.
+            known: the classes of its objects, superclasses included.
+        """
+        held = scene.held if scene.held in known else None
+        if held is not None:
+            yield ROBOT, k("holding"), obj(held)
+        yield ROBOT, k("handEmpty"), TRUE if scene.held is None else FALSE
+        for o in self.known(scene):
+            if o.name in known:
+                yield from self._state(o, known[o.name])
+                if o.name != held:
+                    yield from self._place(o, known)
+
+    def is_present(self, o: SceneObject, classes: frozenset[str]) -> bool:
+        """Say whether an object is there in one piece."""
+        if o.attributes.get("isSliced"):
+            return False
+        shatters = any(self.ontology.annotation(c, "shatters") for c in classes)
+        return not (shatters and o.attributes.get("isBroken"))
+
+    def _state(self, o: SceneObject, classes: frozenset[str]) -> Iterator[Triple]:
+        node = obj(o.name)
+        yield node, k("isPresent"), TRUE if self.is_present(o, classes) else FALSE
+        for prop, fields in self._flags.items():
+            if self.ontology.domain_of(prop) in classes:
+                true = any(o.attributes.get(f) for f in fields)
+                yield node, k(prop), TRUE if true else FALSE
+        temperature = self._temperatures.get(str(o.attributes.get("temperature", "")))
+        if temperature is not None:
+            yield node, k("temperature"), k(temperature)
+        if "Fillable" in classes and o.attributes.get("isFilledWithLiquid"):
+            yield node, k("containsLiquid"), k(self._liquid(o, classes))
+
+    def _liquid(self, o: SceneObject, classes: frozenset[str]) -> str:
+        said = self._liquids.get(str(o.attributes.get("fillLiquid") or "").lower())
+        if said is not None:
+            return said
+        usual = (str(v) for c in classes for v in self.ontology.annotation(c, "defaultLiquid"))
+        return next(usual, "water")
+
+    def _place(self, o: SceneObject, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
+        for parent in o.parents:
+            classes = known.get(parent, frozenset())
+            if "SurfaceReceptacle" in classes:
+                yield obj(o.name), k("on"), obj(parent)
+                return
+            if "ContainerReceptacle" in classes:
+                yield obj(o.name), k("in"), obj(parent)
+                return
+
+    def _by_thor_value(self, cls: str) -> dict[str, str]:
+        return {
+            str(v): name
+            for name in self.ontology.instances(cls)
+            for v in self.ontology.annotation(name, "thorValue")
+        }

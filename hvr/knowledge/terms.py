@@ -1,0 +1,103 @@
+"""Names in RDF: namespaces, nodes and their short text forms."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from pyoxigraph import BlankNode, Literal, NamedNode
+from pyoxigraph import Triple as RdfTriple
+
+KITCHEN = "https://w3id.org/hvr/kitchen#"
+"""Classes, properties and individuals of the ontology; prefix `k:`."""
+OBJECT = "https://w3id.org/hvr/object/"
+"""Objects of a scene and the robot; prefix `o:`."""
+EVENT = "https://w3id.org/hvr/event/"
+"""Executed steps; prefix `e:`."""
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+PREFIXES = {
+    "k": KITCHEN,
+    "o": OBJECT,
+    "e": EVENT,
+    "rdf": RDF,
+    "rdfs": RDFS,
+    "owl": OWL,
+    "skos": SKOS,
+    "xsd": XSD,
+}
+"""Prefixes that every query and every export knows."""
+
+Node: TypeAlias = NamedNode | BlankNode | Literal | RdfTriple
+Triple: TypeAlias = tuple[Node, Node, Node]
+Value: TypeAlias = str | bool | int | float | None
+"""A term as a plain value: short name of a node, or what a literal means."""
+
+RDF_TYPE = NamedNode(RDF + "type")
+LABEL = NamedNode(RDFS + "label")
+ALT_LABEL = NamedNode(SKOS + "altLabel")
+TRUE = Literal(True)
+FALSE = Literal(False)
+
+_DATE_TIME = NamedNode(XSD + "dateTime")
+_INTEGERS = frozenset(
+    XSD + t for t in ("integer", "int", "long", "short", "byte", "nonNegativeInteger")
+)
+_FLOATS = frozenset(XSD + t for t in ("double", "float", "decimal"))
+
+
+def k(name: str) -> NamedNode:
+    """The node of a name of the ontology: `Mug`, `isOpen`."""
+    return NamedNode(KITCHEN + name.removeprefix("k:"))
+
+
+def obj(name: str) -> NamedNode:
+    """The node of an object of the scene: `mug-1`."""
+    return NamedNode(OBJECT + name)
+
+
+def date_time(text: str) -> Literal:
+    """An ISO 8601 time as a literal."""
+    return Literal(text, datatype=_DATE_TIME)
+
+
+def short(node: Node) -> str:
+    """The text form of a node.
+
+    `mug-1` for objects, the local name (`Mug`) for the ontology's, `e:3` for events,
+    other IRIs with their prefix or in full; the text of a literal.
+    """
+    if isinstance(node, NamedNode):
+        iri = node.value
+        if iri.startswith(KITCHEN):
+            return iri[len(KITCHEN) :]
+        if iri.startswith(OBJECT):
+            return iri[len(OBJECT) :]
+        for prefix, start in PREFIXES.items():
+            if iri.startswith(start):
+                return f"{prefix}:{iri[len(start) :]}"
+        return iri
+    if isinstance(node, Literal | BlankNode):
+        return node.value
+    return str(node)
+
+
+def value(node: Node | None) -> Value:
+    """A term as a plain value: booleans and numbers as such, all else by `short`."""
+    if node is None:
+        return None
+    if isinstance(node, Literal):
+        kind = node.datatype.value
+        if kind == XSD + "boolean":
+            return node.value in ("true", "1")
+        try:
+            if kind in _INTEGERS:
+                return int(node.value)
+            if kind in _FLOATS:
+                return float(node.value)
+        except ValueError:  # "abc"^^xsd:integer is legal RDF
+            return node.value
+    return short(node)

@@ -1,0 +1,102 @@
+"""Messages about PDDL text: where, in what, what was found, expected and probably meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hvr.errors import PddlSemanticError, PddlSyntaxError
+from hvr.pddl.location import Location
+
+_MANY_NAMES = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """What is wrong with a PDDL text.
+
+    `context` is the enclosing construct ("action pick, :effect"), `source_line` the line that
+    `location` points into, `suggestion` the nearest known name. Any of them may be empty.
+    """
+
+    location: Location
+    message: str
+    source_line: str = ""
+    expected: str = ""
+    found: str = ""
+    suggestion: str = ""
+    context: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"{self.location}: {self.message}"]
+        line, column = _excerpt(self.source_line, self.location.column)
+        if line.strip():
+            # Tabs are kept in the padding so that the caret stands under its character.
+            padding = "".join("\t" if c == "\t" else " " for c in line[: column - 1])
+            lines += [f"    {line}", f"    {padding}^"]
+        if self.context:
+            lines.append(f"  in: {self.context}")
+        if self.expected:
+            lines.append(f"  expected: {self.expected}")
+        if self.found:
+            lines.append(f"  found: {self.found}")
+        if self.suggestion:
+            lines.append(f"  did you mean {self.suggestion!r}?")
+        return "\n".join(lines)
+
+
+class PddlTextSyntaxError(PddlSyntaxError):
+    """A syntax error that knows its place: see `diagnostic`."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        self.diagnostic = diagnostic
+        super().__init__(str(diagnostic))
+
+    def __reduce__(self) -> tuple[type[PddlTextSyntaxError], tuple[Diagnostic]]:
+        return type(self), (self.diagnostic,)
+
+
+class PddlTextSemanticError(PddlSemanticError):
+    """A semantic error that knows its place: see `diagnostic`."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        self.diagnostic = diagnostic
+        super().__init__(str(diagnostic))
+
+    def __reduce__(self) -> tuple[type[PddlTextSemanticError], tuple[Diagnostic]]:
+        return type(self), (self.diagnostic,)
+
+
+class UnsupportedPddlError(PddlTextSemanticError):
+    """The text is PDDL, in a part of the language that is not supported yet.
+
+    A class of its own because the right answer about such a plan is "could not tell", not "bad
+    file".
+    """
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known name most like `name`, or "" when none is close."""
+    names = list(known)
+    if len(names) > _MANY_NAMES:
+        # Comparing with thousands of names takes seconds; a slip keeps the beginning or the end.
+        names = [n for n in names if n[:2] == name[:2] or n[-2:] == name[-2:]]
+        names.sort(key=lambda n: abs(len(n) - len(name)))
+        del names[_MANY_NAMES:]
+    matches = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    return matches[0] if matches else ""
+
+
+def _excerpt(line: str, column: int, width: int = 100) -> tuple[str, int]:
+    """Cut a long line to a window around the column."""
+    if len(line) <= width:
+        return line, column
+    start = max(0, min(column - 1 - width // 2, len(line) - width))
+    cut = line[start : start + width]
+    column -= start
+    if start:
+        cut, column = "…" + cut, column + 1
+    if start + width < len(line):
+        cut += "…"
+    return cut, column

@@ -1,0 +1,252 @@
+"""Ground facts indexed for joins: find the bindings that make a conjunction true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from hvr.pddl.model import (
+    And,
+    Atom,
+    Equal,
+    Expression,
+    Imply,
+    Not,
+    Or,
+    TypedName,
+    is_variable,
+)
+
+Row = tuple[str, ...]
+Literal = tuple[Atom | Equal, bool]
+"""An atom or equality and whether it is to be true."""
+
+
+class Relation:
+    """The argument tuples for which one predicate is true."""
+
+    __slots__ = ("_indexes", "_rows", "_set")
+
+    def __init__(self, rows: Iterable[Row] = ()) -> None:
+        # A dict keeps the order of the input, so that answers come in the same order every time.
+        self._set = dict.fromkeys(rows)
+        self._rows = list(self._set)
+        self._indexes: dict[int, dict[str, list[Row]]] = {}
+
+    def __contains__(self, row: Row) -> bool:
+        return row in self._set
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def rows(self, pattern: Sequence[str | None]) -> list[Row]:
+        """Return rows that may match a pattern (None: anything): those of its rarest position."""
+        best = self._rows
+        for position, value in enumerate(pattern):
+            if value is not None:
+                found = self._index(position).get(value, _NO_ROWS)
+                if len(found) < len(best):
+                    best = found
+        return best
+
+    def _index(self, position: int) -> dict[str, list[Row]]:
+        index = self._indexes.get(position)
+        if index is None:
+            index = self._indexes[position] = {}
+            for row in self._rows:
+                index.setdefault(row[position], []).append(row)
+        return index
+
+
+_NO_ROWS: list[Row] = []
+_EMPTY = Relation()
+
+
+class Facts:
+    """Ground atoms by predicate."""
+
+    __slots__ = ("_relations",)
+
+    def __init__(self, atoms: Iterable[Atom]) -> None:
+        rows: dict[str, list[Row]] = {}
+        for atom in atoms:
+            rows.setdefault(atom.predicate, []).append(atom.args)
+        self._relations = {name: Relation(sorted(found)) for name, found in rows.items()}
+
+    def relation(self, predicate: str) -> Relation:
+        """Return the relation of a predicate, empty if it has no fact."""
+        return self._relations.get(predicate, _EMPTY)
+
+    def atoms(self) -> Iterator[Atom]:
+        """Yield all facts."""
+        for name, relation in self._relations.items():
+            for row in relation.rows(()):
+                yield Atom(name, row)
+
+
+def necessary_literals(formula: Expression, positive: bool = True) -> Iterator[Literal]:
+    """Yield literals that must hold for the formula (or its negation) to hold.
+
+    Only conjunctions are looked into; what is under a disjunction or quantifier is left out.
+    """
+    match formula:
+        case Atom() | Equal():
+            yield formula, positive
+        case Not(operand):
+            yield from necessary_literals(operand, not positive)
+        case And(operands) if positive:
+            for operand in operands:
+                yield from necessary_literals(operand, True)
+        case Or(operands) if not positive:
+            for operand in operands:
+                yield from necessary_literals(operand, False)
+        case Imply(left, right) if not positive:
+            yield from necessary_literals(left, True)
+            yield from necessary_literals(right, False)
+        case Or((operand,)) | And((operand,)):
+            yield from necessary_literals(operand, positive)
+        case _:
+            pass
+
+
+def bindings(
+    variables: Sequence[TypedName],
+    literals: Iterable[Literal],
+    binding: Mapping[str, str],
+    relation: Callable[[str], Relation],
+    members: Callable[[tuple[str, ...]], Mapping[str, None]],
+) -> Iterator[dict[str, str]]:
+    """Yield the bindings of `variables` under which all `literals` are true.
+
+    Args:
+        variables: the variables to bind, each to the objects of its type.
+        literals: what must hold; a literal with a variable that is neither in `variables` nor
+            in `binding` is ignored.
+        binding: variables bound already; they are part of what is yielded.
+        relation: the facts of a predicate.
+        members: the objects of a type, as the keys of a mapping.
+    """
+    # A depth-first join without recursion: an action may have thousands of parameters.
+    inner = {v.name for v in variables}
+    # A quantifier may reuse the name of an outer variable; the inner one counts.
+    current = {k: v for k, v in binding.items() if k not in inner}
+    pending = [
+        (literal, positive, names)
+        for literal, positive in literals
+        if (names := _variables(literal)) <= inner | current.keys()
+    ]
+    types = {v.name: members(v.types) for v in variables}
+    order = [v.name for v in variables]
+    filters: dict[str, list[Literal]] = {name: [] for name in order}
+    joins: list[tuple[Atom, set[str]]] = []
+    for literal, positive, names in pending:
+        open_ = names & inner
+        if not open_:
+            if not _true(literal, positive, current, relation):
+                return
+            continue
+        for name in open_:
+            filters[name].append((literal, positive))
+        if positive and isinstance(literal, Atom):
+            joins.append((literal, open_))
+
+    # Each level of the stack is an iterator over the ways to bind a few more variables.
+    stack: list[tuple[Iterator[dict[str, str]], list[str]]] = []
+    while True:
+        unbound = [name for name in order if name not in current]
+        if unbound:
+            stack.append((_choices(unbound, joins, current, relation, types), []))
+        else:
+            yield dict(current)
+        while stack:
+            choices, bound = stack[-1]
+            for name in bound:
+                del current[name]
+            bound.clear()
+            for choice in choices:
+                current.update(choice)
+                if _consistent(choice, filters, current, relation):
+                    bound.extend(choice)
+                    break
+                for name in choice:
+                    del current[name]
+            else:
+                stack.pop()
+                continue
+            break
+        else:
+            return
+
+
+def _choices(
+    unbound: list[str],
+    joins: list[tuple[Atom, set[str]]],
+    current: dict[str, str],
+    relation: Callable[[str], Relation],
+    types: Mapping[str, Mapping[str, None]],
+) -> Iterator[dict[str, str]]:
+    best: tuple[Atom, list[Row]] | None = None
+    for atom, names in joins:
+        if all(name in current for name in names):
+            continue
+        pattern = [current.get(a) if is_variable(a) else a for a in atom.args]
+        rows = relation(atom.predicate).rows(pattern)
+        if best is None or len(rows) < len(best[1]):
+            best = atom, rows
+    smallest = min(unbound, key=lambda name: len(types[name]))
+    if best is None or len(types[smallest]) < len(best[1]):
+        return iter([{smallest: value} for value in types[smallest]])
+    return _matches(best[0], best[1], current, types)
+
+
+def _matches(
+    atom: Atom, rows: list[Row], current: dict[str, str], types: Mapping[str, Mapping[str, None]]
+) -> Iterator[dict[str, str]]:
+    fixed = dict(current)
+    for row in rows:
+        found: dict[str, str] = {}
+        for arg, value in zip(atom.args, row, strict=True):
+            if not is_variable(arg):
+                if arg != value:
+                    break
+            elif (known := fixed.get(arg) or found.get(arg)) is not None:
+                if known != value:
+                    break
+            elif value in types[arg]:
+                found[arg] = value
+            else:
+                break
+        else:
+            yield found
+
+
+def _consistent(
+    choice: Mapping[str, str],
+    filters: Mapping[str, list[Literal]],
+    current: Mapping[str, str],
+    relation: Callable[[str], Relation],
+) -> bool:
+    return all(
+        _true(literal, positive, current, relation)
+        for name in choice
+        for literal, positive in filters[name]
+        if _variables(literal) <= current.keys()
+    )
+
+
+def _true(
+    literal: Atom | Equal,
+    positive: bool,
+    current: Mapping[str, str],
+    relation: Callable[[str], Relation],
+) -> bool:
+    if isinstance(literal, Equal):
+        left = current.get(literal.left, literal.left)
+        right = current.get(literal.right, literal.right)
+        return (left == right) == positive
+    row = tuple([current.get(a, a) for a in literal.args])
+    return (row in relation(literal.predicate)) == positive
+
+
+def _variables(literal: Atom | Equal) -> set[str]:
+    names = (literal.left, literal.right) if isinstance(literal, Equal) else literal.args
+    return {n for n in names if is_variable(n)}

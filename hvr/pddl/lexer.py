@@ -1,0 +1,164 @@
+"""Text to tokens. A token keeps its offset; `Source` turns offsets into locations."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from hvr.errors import DataFileError
+from hvr.pddl.diagnostics import (
+    Diagnostic,
+    PddlTextSemanticError,
+    PddlTextSyntaxError,
+    UnsupportedPddlError,
+)
+from hvr.pddl.location import Location
+
+_TOKEN = re.compile(r";[^\r\n]*|[()]|[^\s();]+")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_BOMS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+
+
+class Source:
+    """A text with a name, and the only maker of errors about it.
+
+    Args:
+        text: the text itself.
+        file: the name that messages give it.
+
+    Raises:
+        PddlSyntaxError: the text has a NUL character, so it is no text.
+    """
+
+    __slots__ = ("_starts", "file", "text")
+
+    def __init__(self, text: str, file: str) -> None:
+        self.text = text
+        self.file = file
+        self._starts: list[int] | None = None
+        if (nul := text.find("\0")) >= 0:
+            self.syntax_error(
+                nul, "a NUL character: this is not a PDDL text", expected="a text file"
+            )
+
+    @classmethod
+    def read(
+        cls, source: str | Path, *, file: str | None = None, default: str = "<text>"
+    ) -> Source:
+        """Wrap a text, or read a file (UTF-8, UTF-16 with a byte order mark, else Latin-1).
+
+        Raises:
+            DataFileError: the file cannot be read.
+            PddlSyntaxError: the content is not text.
+        """
+        if isinstance(source, str):
+            return cls(source.removeprefix("\ufeff"), file or default)
+        try:
+            data = source.read_bytes()
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise DataFileError(f"cannot read {source}: {reason}") from error
+        return cls(_decode(data, str(source)), file or str(source))
+
+    def location(self, offset: int) -> Location:
+        """Return the location of a character offset."""
+        if self._starts is None:
+            self._starts = [0, *(m.end() for m in _LINE_END.finditer(self.text))]
+        line = bisect_right(self._starts, offset)
+        return Location(self.file, line, offset - self._starts[line - 1] + 1)
+
+    def line_at(self, offset: int) -> str:
+        """Return the whole line that an offset lies in, without its end."""
+        start = max(self.text.rfind("\n", 0, offset), self.text.rfind("\r", 0, offset)) + 1
+        end = _LINE_END.search(self.text, offset)
+        line = self.text[start : end.start() if end else len(self.text)]
+        return _CONTROL.sub("\ufffd", line)
+
+    def syntax_error(
+        self, offset: int, message: str, *, expected: str = "", found: str = "", context: str = ""
+    ) -> NoReturn:
+        """Raise a PddlSyntaxError at an offset."""
+        raise PddlTextSyntaxError(
+            self._diagnostic(offset, message, expected, found, "", context)
+        ) from None
+
+    def semantic_error(
+        self,
+        offset: int,
+        message: str,
+        *,
+        expected: str = "",
+        found: str = "",
+        suggestion: str = "",
+        context: str = "",
+    ) -> NoReturn:
+        """Raise a PddlSemanticError at an offset."""
+        raise PddlTextSemanticError(
+            self._diagnostic(offset, message, expected, found, suggestion, context)
+        ) from None
+
+    def unsupported(self, offset: int, feature: str, *, context: str = "") -> NoReturn:
+        """Raise the error for a part of PDDL that is not supported yet; `feature` is a plural."""
+        raise UnsupportedPddlError(
+            self._diagnostic(offset, f"{feature} are not supported yet", "", "", "", context)
+        )
+
+    def _diagnostic(
+        self, offset: int, message: str, expected: str, found: str, suggestion: str, context: str
+    ) -> Diagnostic:
+        return Diagnostic(
+            location=self.location(offset),
+            message=message,
+            source_line=self.line_at(offset),
+            expected=expected,
+            found=found,
+            suggestion=suggestion,
+            context=context,
+        )
+
+
+class Word:
+    """A token that is not a parenthesis, in lower case."""
+
+    __slots__ = ("offset", "text")
+
+    def __init__(self, text: str, offset: int) -> None:
+        self.text = text
+        self.offset = offset
+
+    def __repr__(self) -> str:
+        return f"Word({self.text!r}, {self.offset})"
+
+
+def tokenize(source: Source) -> Iterator[Word]:
+    """Yield the tokens of a text, parentheses included; comments are left out."""
+    text = source.text
+    # Lowering all at once is faster; some letters outside ASCII change their length by it.
+    whole = text.isascii()
+    for match in _TOKEN.finditer(text.lower() if whole else text):
+        token = match.group()
+        if token[0] != ";":
+            yield Word(token if whole else token.lower(), match.start())
+
+
+def _decode(data: bytes, file: str) -> str:
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            try:
+                return data.decode(encoding)
+            except UnicodeDecodeError as error:
+                location = Location(file, 1, 1)
+                message = f"the file begins like {encoding} text and is not: {error.reason}"
+                raise PddlTextSyntaxError(Diagnostic(location, message)) from error
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")

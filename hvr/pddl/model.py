@@ -1,0 +1,429 @@
+"""The lifted model: what a domain and a problem say, as frozen values.
+
+Formulas and effects share classes where PDDL shares syntax: an effect is an `Atom` (add), a
+`Not` of an atom (delete), an `And`, a `Forall`, a `When` or an `Increase`. Every expression
+prints as PDDL with `str`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from hvr.pddl.location import Location
+
+OBJECT = "object"
+"""The root of every type hierarchy."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypedName:
+    """A name (or ?variable) with its type; several types mean `(either …)`."""
+
+    name: str
+    types: tuple[str, ...] = (OBJECT,)
+
+    def __str__(self) -> str:
+        return f"{self.name} - {_type_text(self.types)}"
+
+
+# --- formulas ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A predicate applied to names and ?variables; ground when it has no variable."""
+
+    predicate: str
+    args: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return _call_text(self.predicate, self.args)
+
+
+@dataclass(frozen=True, slots=True)
+class Equal:
+    """Two names or ?variables are the same object."""
+
+    left: str
+    right: str
+
+    def __str__(self) -> str:
+        return f"(= {self.left} {self.right})"
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Negation; as an effect, the deletion of an atom."""
+
+    operand: Expression
+
+    def __str__(self) -> str:
+        return f"(not {self.operand})"
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """Conjunction; true (as an effect: nothing) without operands."""
+
+    operands: tuple[Expression, ...] = ()
+
+    def __str__(self) -> str:
+        return _call_text("and", self.operands)
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Disjunction; false without operands."""
+
+    operands: tuple[Expression, ...] = ()
+
+    def __str__(self) -> str:
+        return _call_text("or", self.operands)
+
+
+@dataclass(frozen=True, slots=True)
+class Imply:
+    """Material implication."""
+
+    left: Expression
+    right: Expression
+
+    def __str__(self) -> str:
+        return f"(imply {self.left} {self.right})"
+
+
+@dataclass(frozen=True, slots=True)
+class Forall:
+    """Universal quantification, of a formula or of an effect; true over an empty type."""
+
+    variables: tuple[TypedName, ...]
+    body: Expression
+
+    def __str__(self) -> str:
+        return f"(forall ({typed_list(self.variables)}) {self.body})"
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """Existential quantification; false over an empty type."""
+
+    variables: tuple[TypedName, ...]
+    body: Expression
+
+    def __str__(self) -> str:
+        return f"(exists ({typed_list(self.variables)}) {self.body})"
+
+
+# --- numbers ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A numeric constant."""
+
+    value: Decimal
+
+    def __str__(self) -> str:
+        return format(self.value, "f")
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTerm:
+    """A numeric function applied to names and ?variables, such as `(total-cost)`."""
+
+    function: str
+    args: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return _call_text(self.function, self.args)
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """`+`, `-`, `*` or `/` of numeric expressions."""
+
+    operator: str
+    operands: tuple[NumericExpression, ...]
+
+    def __str__(self) -> str:
+        return _call_text(self.operator, self.operands)
+
+
+# --- effects ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A conditional effect; the condition is read in the state before the action."""
+
+    condition: Expression
+    effect: Expression
+
+    def __str__(self) -> str:
+        return f"(when {self.condition} {self.effect})"
+
+
+@dataclass(frozen=True, slots=True)
+class Increase:
+    """An action cost: `(increase (total-cost) amount)`."""
+
+    fluent: FunctionTerm
+    amount: NumericExpression
+
+    def __str__(self) -> str:
+        return f"(increase {self.fluent} {self.amount})"
+
+
+NumericExpression: TypeAlias = Number | FunctionTerm | Arithmetic
+Formula: TypeAlias = Atom | Equal | Not | And | Or | Imply | Forall | Exists
+Effect: TypeAlias = Atom | Not | And | Forall | When | Increase
+Expression: TypeAlias = Formula | When | Increase
+
+TRUE = And(())
+"""The empty conjunction."""
+
+
+# --- declarations -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """The declaration of a predicate."""
+
+    name: str
+    parameters: tuple[TypedName, ...] = ()
+
+    def __str__(self) -> str:
+        return _declaration_text(self.name, self.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """The declaration of a numeric function."""
+
+    name: str
+    parameters: tuple[TypedName, ...] = ()
+
+    def __str__(self) -> str:
+        return _declaration_text(self.name, self.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSchema:
+    """An action of the domain, with variables."""
+
+    name: str
+    parameters: tuple[TypedName, ...] = ()
+    precondition: Formula = TRUE
+    effect: Effect = TRUE
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return _declaration_text(self.name, self.parameters)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A planning domain.
+
+    `types` maps every declared type to its parents (several for `either`); `object` is implied.
+    The mappings are by name, in the order of the file, and must not be changed.
+    """
+
+    name: str
+    requirements: frozenset[str] = frozenset()
+    types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    constants: tuple[TypedName, ...] = ()
+    predicates: Mapping[str, Predicate] = field(default_factory=dict)
+    functions: Mapping[str, Function] = field(default_factory=dict)
+    actions: Mapping[str, ActionSchema] = field(default_factory=dict)
+
+    @cached_property
+    def _ancestors(self) -> dict[str, frozenset[str]]:
+        result: dict[str, frozenset[str]] = {}
+        for name in (OBJECT, *self.types):
+            seen = {name, OBJECT}
+            open_ = [name]
+            while open_:
+                for parent in self.types.get(open_.pop(), ()):
+                    if parent not in seen:
+                        seen.add(parent)
+                        open_.append(parent)
+            result[name] = frozenset(seen)
+        return result
+
+    def is_subtype(self, child: str, parent: str) -> bool:
+        """Say whether `child` is `parent` or lies below it. Unknown types are below `object`."""
+        return parent == OBJECT or parent in self._ancestors.get(child, (child,))
+
+    def fits(self, types: Iterable[str], wanted: Iterable[str]) -> bool:
+        """Say whether whatever has (either of) `types` also has (one of) `wanted`."""
+        wanted = tuple(wanted)
+        return all(any(self.is_subtype(t, w) for w in wanted) for t in types)
+
+    def has_type(self, types: Iterable[str], wanted: Iterable[str]) -> bool:
+        """Say whether an object declared with `types` belongs to one of `wanted`."""
+        wanted = tuple(wanted)
+        return any(self.is_subtype(t, w) for t in types for w in wanted)
+
+    def __hash__(self) -> int:
+        return hash((self.name, tuple(self.predicates), tuple(self.actions)))
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a plan should minimise or maximise."""
+
+    direction: Literal["minimize", "maximize"]
+    expression: NumericExpression
+
+    def __str__(self) -> str:
+        return f"(:metric {self.direction} {self.expression})"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A planning problem. `objects` leaves out the constants of the domain."""
+
+    name: str
+    domain_name: str
+    objects: tuple[TypedName, ...] = ()
+    init: frozenset[Atom] = frozenset()
+    goal: Formula = TRUE
+    numeric_init: Mapping[FunctionTerm, Decimal] = field(default_factory=dict)
+    metric: Metric | None = None
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.init, self.goal))
+
+
+@dataclass(frozen=True, slots=True)
+class GroundAction:
+    """A step of a plan. `location` says where it was read and takes no part in comparison."""
+
+    name: str
+    args: tuple[str, ...] = ()
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return _call_text(self.name, self.args)
+
+
+# --- functions over expressions ---------------------------------------------------------------
+
+
+def is_variable(name: str) -> bool:
+    """Say whether a name is a ?variable."""
+    return name.startswith("?")
+
+
+def substitute(expression: Expression, binding: Mapping[str, str]) -> Expression:
+    """Replace free ?variables by the objects that `binding` gives them."""
+    match expression:
+        case Atom(predicate, args):
+            return Atom(predicate, tuple(binding.get(a, a) for a in args))
+        case Equal(left, right):
+            return Equal(binding.get(left, left), binding.get(right, right))
+        case Not(operand):
+            return Not(substitute(operand, binding))
+        case And(operands):
+            return And(tuple([substitute(o, binding) for o in operands]))
+        case Or(operands):
+            return Or(tuple([substitute(o, binding) for o in operands]))
+        case Imply(left_, right_):
+            return Imply(substitute(left_, binding), substitute(right_, binding))
+        case Forall(variables, body):
+            return Forall(variables, substitute(body, _without(binding, variables)))
+        case Exists(variables, body):
+            return Exists(variables, substitute(body, _without(binding, variables)))
+        case When(condition, effect):
+            return When(substitute(condition, binding), substitute(effect, binding))
+        case Increase(fluent, amount):
+            term = FunctionTerm(fluent.function, tuple(binding.get(a, a) for a in fluent.args))
+            return Increase(term, _substitute_number(amount, binding))
+
+
+def atoms_of(expression: Expression) -> Iterator[Atom]:
+    """Yield every atom written in an expression, conditions of effects included, in order."""
+    stack: list[Expression] = [expression]
+    while stack:
+        item = stack.pop()
+        match item:
+            case Atom():
+                yield item
+            case Not(operand):
+                stack.append(operand)
+            case And(operands) | Or(operands):
+                stack.extend(reversed(operands))
+            case Imply(left, right) | When(left, right):
+                stack += (right, left)
+            case Forall(_, body) | Exists(_, body):
+                stack.append(body)
+            case _:
+                pass
+
+
+def changed_predicates(effect: Expression) -> Iterator[str]:
+    """Yield the predicates that an effect may add or delete."""
+    stack: list[Expression] = [effect]
+    while stack:
+        match stack.pop():
+            case Atom(predicate, _):
+                yield predicate
+            case Not(operand):
+                stack.append(operand)
+            case And(operands):
+                stack.extend(operands)
+            case Forall(_, body) | When(_, body):
+                stack.append(body)
+            case _:
+                pass
+
+
+def typed_list(names: Iterable[TypedName]) -> str:
+    """Print a typed list; types are left out when all are `object`."""
+    names = tuple(names)
+    if all(n.types == (OBJECT,) for n in names):
+        return " ".join(n.name for n in names)
+    # Names of one type in a row share it, as people write them.
+    parts: list[str] = []
+    for index, item in enumerate(names):
+        parts.append(item.name)
+        if index + 1 == len(names) or names[index + 1].types != item.types:
+            parts.append(f"- {_type_text(item.types)}")
+    return " ".join(parts)
+
+
+def _substitute_number(
+    expression: NumericExpression, binding: Mapping[str, str]
+) -> NumericExpression:
+    match expression:
+        case FunctionTerm(function, args):
+            return FunctionTerm(function, tuple(binding.get(a, a) for a in args))
+        case Arithmetic(operator, operands):
+            return Arithmetic(operator, tuple([_substitute_number(o, binding) for o in operands]))
+        case Number():
+            return expression
+
+
+def _without(binding: Mapping[str, str], variables: Iterable[TypedName]) -> Mapping[str, str]:
+    hidden = {v.name for v in variables}
+    if hidden.isdisjoint(binding):
+        return binding
+    return {k: v for k, v in binding.items() if k not in hidden}
+
+
+def _type_text(types: tuple[str, ...]) -> str:
+    return types[0] if len(types) == 1 else f"(either {' '.join(types)})"
+
+
+def _call_text(head: str, args: Iterable[object]) -> str:
+    return f"({' '.join([head, *map(str, args)])})"
+
+
+def _declaration_text(name: str, parameters: tuple[TypedName, ...]) -> str:
+    return f"({name} {typed_list(parameters)})" if parameters else f"({name})"

@@ -1,0 +1,135 @@
+"""The model to text. Parsing what is printed gives an equal value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hvr.pddl.model import (
+    OBJECT,
+    TRUE,
+    ActionSchema,
+    And,
+    Domain,
+    Exists,
+    Expression,
+    Forall,
+    Imply,
+    Not,
+    Or,
+    Problem,
+    TypedName,
+    When,
+    typed_list,
+)
+
+_WIDTH = 100
+
+
+def print_domain(domain: Domain) -> str:
+    """Print a domain as PDDL text."""
+    lines = [f"(define (domain {domain.name})"]
+    if domain.requirements:
+        lines.append(f"  (:requirements {' '.join(sorted(domain.requirements))})")
+    if domain.types:
+        names = [TypedName(name, parents) for name, parents in domain.types.items()]
+        lines += _section(":types", names)
+    if domain.constants:
+        lines += _section(":constants", domain.constants)
+    if domain.predicates:
+        lines += ["  (:predicates", *(f"    {p}" for p in domain.predicates.values())]
+        lines[-1] += ")"
+    if domain.functions:
+        lines += ["  (:functions", *(f"    {f} - number" for f in domain.functions.values())]
+        lines[-1] += ")"
+    for action in domain.actions.values():
+        lines += ["", *_action(action)]
+    return "\n".join(lines) + ")\n"
+
+
+def print_problem(problem: Problem) -> str:
+    """Print a problem as PDDL text."""
+    lines = [f"(define (problem {problem.name})", f"  (:domain {problem.domain_name})"]
+    if problem.objects:
+        lines += _section(":objects", problem.objects)
+    facts = sorted(map(str, problem.init))
+    facts += sorted(f"(= {t} {v:f})" for t, v in problem.numeric_init.items())
+    lines += ["  (:init", *(f"    {fact}" for fact in facts)]
+    lines[-1] += ")"
+    lines += _field("  (:goal", problem.goal, 4)
+    lines[-1] += ")"
+    if problem.metric is not None:
+        lines.append(f"  {problem.metric}")
+    return "\n".join(lines) + ")\n"
+
+
+def print_formula(formula: Expression, *, indent: int = 0) -> str:
+    """Print a formula or effect, over several lines where it is long.
+
+    Args:
+        formula: the expression.
+        indent: how far to indent every line.
+    """
+    return "\n".join(_layout(formula, indent))
+
+
+def _section(keyword: str, names: Iterable[TypedName]) -> list[str]:
+    """Print a typed list, one type a line."""
+    rows: list[list[TypedName]] = []
+    for item in names:
+        if rows and rows[-1][0].types == item.types:
+            rows[-1].append(item)
+        else:
+            rows.append([item])
+    if all(row[0].types == (OBJECT,) for row in rows):
+        return [f"  ({keyword} {typed_list(rows[0])})"]
+    lines = [f"  ({keyword}"]
+    for row in rows:
+        kind = str(row[-1]).partition(" - ")[2]
+        lines.append(f"    {' '.join(n.name for n in row)} - {kind}")
+    lines[-1] += ")"
+    return lines
+
+
+def _action(action: ActionSchema) -> list[str]:
+    lines = [f"  (:action {action.name}", f"    :parameters ({typed_list(action.parameters)})"]
+    if action.precondition != TRUE:
+        lines += _field("    :precondition", action.precondition, 6)
+    lines += _field("    :effect", action.effect, 6)
+    lines[-1] += ")"
+    return lines
+
+
+def _field(keyword: str, expression: Expression, indent: int) -> list[str]:
+    text = str(expression)
+    if len(keyword) + 1 + len(text) <= _WIDTH:
+        return [f"{keyword} {text}"]
+    return [keyword, *_layout(expression, indent)]
+
+
+def _layout(expression: Expression, indent: int) -> list[str]:
+    text = str(expression)
+    pad = " " * indent
+    if indent + len(text) <= _WIDTH:
+        return [pad + text]
+    match expression:
+        case And(operands):
+            head, parts = "and", operands
+        case Or(operands):
+            head, parts = "or", operands
+        case Not(operand):
+            head, parts = "not", (operand,)
+        case Imply(left, right):
+            head, parts = "imply", (left, right)
+        case When(left, right):
+            head, parts = "when", (left, right)
+        case Forall(variables, body):
+            head, parts = f"forall ({typed_list(variables)})", (body,)
+        case Exists(variables, body):
+            head, parts = f"exists ({typed_list(variables)})", (body,)
+        case _:
+            return [pad + text]
+    lines = [f"{pad}({head}"]
+    for part in parts:
+        lines += _layout(part, indent + 2)
+    lines[-1] += ")"
+    return lines

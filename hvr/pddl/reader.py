@@ -1,0 +1,89 @@
+"""Tokens to nested lists, without recursion, so that no file is too deep to refuse politely."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from hvr.pddl.lexer import Source, Word, tokenize
+
+MAX_NESTING = 150
+"""Deeper nesting is refused: the functions over formulas recurse up to three times a level."""
+
+
+class Group:
+    """A parenthesised list; `offset` is that of its opening parenthesis."""
+
+    __slots__ = ("items", "offset")
+
+    def __init__(self, offset: int) -> None:
+        self.items: list[Word | Group] = []
+        self.offset = offset
+
+
+Node = Word | Group
+
+
+def read_nodes(source: Source) -> list[Node]:
+    """Read every top-level word and list of a text.
+
+    Raises:
+        PddlSyntaxError: unbalanced parentheses, or nesting deeper than MAX_NESTING.
+    """
+    top: list[Node] = []
+    items = top
+    stack: list[Group] = []
+    for token in tokenize(source):
+        if token.text == "(":
+            if len(stack) >= MAX_NESTING:
+                source.syntax_error(
+                    token.offset,
+                    f"parentheses are nested more than {MAX_NESTING} deep",
+                    expected="a flatter formula: nested (and …) can be written as one",
+                )
+            group = Group(token.offset)
+            items.append(group)
+            stack.append(group)
+            items = group.items
+        elif token.text == ")":
+            if not stack:
+                source.syntax_error(
+                    token.offset, "a ')' too many", expected="end of text", found="')'"
+                )
+            stack.pop()
+            items = stack[-1].items if stack else top
+        else:
+            items.append(token)
+    if stack:
+        _unclosed(source, stack)
+    return top
+
+
+def _unclosed(source: Source, stack: list[Group]) -> NoReturn:
+    # A section inside a section means that the outer one was not closed: say so, since the end
+    # of the text is far from the place to mend.
+    queue = [stack[0]]
+    for outer in queue:
+        for inner in outer.items:
+            if not isinstance(inner, Group):
+                continue
+            queue.append(inner)
+            if _head(inner)[:1] == _head(outer)[:1] == ":":
+                source.syntax_error(
+                    inner.offset,
+                    f"a ')' is missing before '({_head(inner)}': the list '({_head(outer)}' at "
+                    f"{source.location(outer.offset)} is still open",
+                    expected="')'",
+                    found=f"'({_head(inner)}'",
+                )
+    opened = stack[-1]
+    source.syntax_error(
+        len(source.text.rstrip()),
+        f"the text ends before the list '({_head(opened)}' is closed",
+        expected=f"')' for the '(' at {source.location(opened.offset)}",
+        found="end of text",
+    )
+
+
+def _head(group: Group) -> str:
+    first = group.items[0] if group.items else None
+    return first.text if isinstance(first, Word) else ""

@@ -1,0 +1,61 @@
+"""States: which fluents are true, as bits of one integer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hvr.pddl.model import Atom, Expression
+
+if TYPE_CHECKING:
+    from hvr.pddl.task import Task
+
+
+class State:
+    """An immutable state of a task. States of one task compare and hash by value."""
+
+    __slots__ = ("bits", "task")
+
+    bits: int
+    task: Task
+
+    def __init__(self, task: Task, bits: int) -> None:
+        object.__setattr__(self, "task", task)
+        object.__setattr__(self, "bits", bits)
+
+    def atoms(self, *, static: bool = False) -> frozenset[Atom]:
+        """Return the true fluent atoms, and the static facts too when `static` is set."""
+        found = frozenset(self.task.atoms_in(self.bits))
+        return found.union(self.task.static_facts.atoms()) if static else found
+
+    def holds(self, formula: Expression) -> bool:
+        """Say whether a formula without free variables is true here."""
+        return self.task.condition(formula).holds(self.bits)
+
+    def __contains__(self, atom: Atom) -> bool:
+        return self.holds(atom)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, State):
+            return NotImplemented
+        return self.bits == other.bits and self.task is other.task
+
+    def __hash__(self) -> int:
+        return hash(self.bits)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a State cannot be changed: {name} = {value!r}")
+
+    def __reduce__(self) -> tuple[type[State], tuple[Task, int]]:
+        return State, (self.task, self.bits)
+
+    def __repr__(self) -> str:
+        return f"<State with {self.bits.bit_count()} true fluents>"
+
+
+def holds(state: State, formula: Expression) -> bool:
+    """Say whether a formula without free variables is true in a state.
+
+    Raises:
+        PddlSemanticError: the formula has a free variable.
+    """
+    return state.holds(formula)

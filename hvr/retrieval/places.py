@@ -1,0 +1,52 @@
+"""Where people would put things: fewer places in a problem than AI2-THOR allows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hvr.pddl.model import Expression, Problem
+from hvr.retrieval.inventory import Inventory
+from hvr.retrieval.relevance import walk
+
+
+def tidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> Problem:
+    """Leave out that things other than food may be put on or in dishes.
+
+    What the goal wants in a dish may be put there all the same. A knife is then not put down
+    on the plate that is served. Every plan of the new problem is one of the old.
+
+    Args:
+        problem: the problem.
+        wanted: what is asked for.
+        inventory: what there is.
+    """
+    ontology = inventory.ontology
+    asked = _asked(wanted, inventory)
+
+    def sensible(thing: str, place: str) -> bool:
+        one, other = inventory.classes[thing], inventory.classes[place]
+        return (
+            not ontology.is_a(other, "PortableReceptacle")
+            or ontology.is_a(one, "Food")
+            or (one, other) in asked
+        )
+
+    kept = (a for a in problem.init if a.predicate != "fits" or sensible(*a.args))
+    return replace(problem, init=frozenset(kept))
+
+
+def _asked(wanted: Expression, inventory: Inventory) -> set[tuple[str, str]]:
+    """Pairs of classes of which the goal wants one on or in the other."""
+    classes: dict[str, set[str]] = {}
+    pairs = []
+    for kind, node in walk(wanted, True):
+        if kind == "variable":
+            name, types, _ = node
+            found = (inventory.ontology.class_of_pddl_type(t) for t in types)
+            classes[name] = {c for c in found if c is not None}
+        elif kind == "literal" and node[0].predicate in {"on", "in"}:
+            pairs.append(node[0].args)
+    def of(name: str) -> set[str]:
+        return classes.get(name) or {inventory.classes.get(name, "")}
+
+    return {(one, other) for inner, outer in pairs for one in of(inner) for other in of(outer)}

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import pytest
+from knowledge_kitchen import PIECES, THINGS, scene_of
+
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import Ontology, load_ontology
+from hvr.scene_graph import SceneGraph
+
+
+@pytest.fixture
+def scene() -> SceneGraph:
+    return scene_of(*THINGS)
+
+
+@pytest.fixture(scope="session")
+def ontology() -> Ontology:
+    return load_ontology()
+
+
+@pytest.fixture
+def graph(scene: SceneGraph) -> KnowledgeGraph:
+    graph = KnowledgeGraph.create()
+    graph.add_scene(scene, PIECES)
+    return graph

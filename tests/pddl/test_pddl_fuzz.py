@@ -1,0 +1,68 @@
+"""Whatever the text, the answer is a value or a PddlError, and the error has a place in it."""
+
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hvr.errors import PddlError
+from hvr.pddl import parse_domain, parse_plan, parse_problem
+
+DOMAIN = """(define (domain d) (:requirements :adl) (:types a b - c c)
+ (:constants k - a) (:predicates (p ?x - c) (q)) (:functions (total-cost) - number)
+ (:action m :parameters (?x - a ?y - (either a b))
+  :precondition (and (p ?x) (not (= ?x ?y)) (exists (?z - c) (p ?z)))
+  :effect (and (when (q) (not (p ?x))) (forall (?z - b) (p ?z)) (increase (total-cost) 2))))"""
+PROBLEM = """(define (problem r) (:domain d) (:objects o - a n - b)
+ (:init (p o) (q) (= (total-cost) 0)) (:goal (imply (q) (p k))) (:metric minimize (total-cost)))"""
+PLAN = "0: (m o n) [1]\n1: (m o o) ; twice\n"
+
+fuzz = settings(max_examples=200, deadline=None, derandomize=True)
+scraps = st.sampled_from(
+    ["", "(", ")", "()", "?", "-", " - ", ":", "not", "either", "[", "0", "\0", ";", "=", "é", "İ"]
+)
+
+
+@st.composite
+def damaged(draw: st.DrawFn, text: str) -> str:
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(text)))
+        end = draw(st.integers(start, min(len(text), start + 12)))
+        text = text[:start] + draw(scraps) + text[end:]
+    return text
+
+
+def check(error: PddlError, text: str) -> None:
+    match = re.match(r"(?s)<\w+>:(\d+):(\d+): ", str(error))
+    assert match, str(error)
+    lines = text.split("\n")
+    line, column = int(match[1]), int(match[2])
+    assert 1 <= line <= len(lines)
+    assert 1 <= column <= len(lines[line - 1]) + 1
+
+
+@given(damaged(DOMAIN))
+@fuzz
+def test_damaged_domain(text: str) -> None:
+    try:
+        parse_domain(text)
+    except PddlError as error:
+        check(error, text)
+
+
+@given(damaged(PROBLEM))
+@fuzz
+def test_damaged_problem(text: str) -> None:
+    try:
+        parse_problem(text, parse_domain(DOMAIN))
+    except PddlError as error:
+        check(error, text)
+
+
+@given(st.one_of(damaged(PLAN), st.text(max_size=40)))
+@fuzz
+def test_damaged_plan(text: str) -> None:
+    try:
+        parse_plan(text)
+    except PddlError as error:
+        check(error, text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff"))

@@ -1,0 +1,419 @@
+"""What is read, and what is said about what cannot be read."""
+
+import codecs
+import pickle
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError
+from hvr.pddl import (
+    TRUE,
+    And,
+    Arithmetic,
+    Atom,
+    Domain,
+    Equal,
+    Exists,
+    Forall,
+    FunctionTerm,
+    Imply,
+    Increase,
+    Not,
+    Number,
+    Or,
+    Task,
+    TypedName,
+    UnsupportedPddlError,
+    When,
+    holds,
+    parse_domain,
+    parse_formula,
+    parse_problem,
+    print_formula,
+)
+from hvr.pddl.reader import MAX_NESTING
+from hvr.validation import Validator
+
+DOMAIN = """
+(define (domain Kitchen) ; names are case-insensitive
+  (:requirements :adl :action-costs)
+  (:types mug apple - item item shelf - object)
+  (:constants Sink - shelf)
+  (:predicates (on ?i - item ?s - shelf) (holding ?i - (either mug apple)) (free) (clean ?m - mug))
+  (:functions (total-cost) - number (weight ?i - item) (far ?a ?b - shelf) - number)
+  (:action pick
+    :parameters (?i - item ?s - shelf)
+    :precondition (and (free) (on ?i ?s) (or (not (= ?s SINK)) (exists (?m - mug) (clean ?m))))
+    :effect (and (not (free)) (not (on ?i ?s))
+      (increase (total-cost) (+ 1 (weight ?i)))))
+  (:action wash :effect (forall (?m - mug) (when (on ?m sink) (clean ?m)))))
+"""
+PROBLEM = """
+(define (problem p) (:domain kitchen)
+  (:objects m1 m2 - mug a1 - apple s1 - shelf o1)
+  (:init (free) (on m1 s1) (not (clean m1)) (= (total-cost) 0) (= (weight m1) 2.50))
+  (:goal (imply (free) (forall (?m - mug) (clean ?m))))
+  (:metric minimize (+ (* 2 (total-cost)) (total-cost))))
+"""
+
+
+@pytest.fixture(scope="module")
+def kitchen() -> Domain:
+    return parse_domain(DOMAIN)
+
+
+def test_domain_is_read(kitchen: Domain) -> None:
+    assert kitchen.name == "kitchen"
+    assert kitchen.requirements == {":adl", ":action-costs"}
+    assert kitchen.types["mug"] == ("item",)
+    assert kitchen.types["item"] == kitchen.types["shelf"] == ("object",)
+    assert kitchen.constants == (TypedName("sink", ("shelf",)),)
+    assert kitchen.predicates["holding"].parameters[0].types == ("mug", "apple")
+    assert list(kitchen.functions) == ["total-cost", "weight", "far"]
+    pick, wash = kitchen.actions["pick"], kitchen.actions["wash"]
+    assert pick.precondition == And(
+        (
+            Atom("free"),
+            Atom("on", ("?i", "?s")),
+            Or(
+                (
+                    Not(Equal("?s", "sink")),
+                    Exists((TypedName("?m", ("mug",)),), Atom("clean", ("?m",))),
+                )
+            ),
+        )
+    )
+    assert isinstance(pick.effect, And)
+    assert pick.effect.operands[2] == Increase(
+        FunctionTerm("total-cost"),
+        Arithmetic("+", (Number(Decimal(1)), FunctionTerm("weight", ("?i",)))),
+    )
+    assert wash.parameters == ()
+    assert wash.precondition == TRUE
+    assert isinstance(wash.effect, Forall)
+    assert isinstance(wash.effect.body, When)
+    assert str(pick.location) == "<domain>:8:12"
+
+
+def test_problem_is_read(kitchen: Domain) -> None:
+    problem = parse_problem(PROBLEM, kitchen)
+    assert [o.name for o in problem.objects] == ["m1", "m2", "a1", "s1", "o1"]
+    assert problem.init == {Atom("free"), Atom("on", ("m1", "s1"))}
+    assert problem.numeric_init[FunctionTerm("weight", ("m1",))] == Decimal("2.5")
+    assert isinstance(problem.goal, Imply)
+    assert problem.metric is not None
+    assert str(problem.metric) == "(:metric minimize (+ (* 2 (total-cost)) (total-cost)))"
+
+
+def test_type_relations(kitchen: Domain) -> None:
+    assert kitchen.is_subtype("mug", "item")
+    assert kitchen.is_subtype("mug", "object")
+    assert not kitchen.is_subtype("item", "mug")
+    assert not kitchen.is_subtype("mug", "apple")
+    assert kitchen.fits(("mug", "apple"), ("item",))
+    assert not kitchen.fits(("mug", "shelf"), ("item",))
+    assert kitchen.has_type(("mug", "shelf"), ("item",))
+
+
+def test_an_undeclared_supertype_is_declared_by_its_use() -> None:
+    domain = parse_domain("(define (domain d) (:types a b - c) (:predicates (p ?x - c)))")
+    assert domain.types == {"a": ("c",), "b": ("c",), "c": ("object",)}
+
+
+def test_sections_may_come_in_any_order() -> None:
+    text = (
+        "(define (domain d) (:action a :parameters (?x - t) :effect (p ?x))"
+        " (:predicates (p ?x - t)) (:types t))"
+    )
+    assert "a" in parse_domain(text).actions
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(free)",
+        "()",
+        "(and)",
+        "(forall (?x - mug ?y) (not (= ?x ?y)))",
+        "(exists (?x - mug) (exists (?x - apple) (holding ?x)))",
+        "  (holding\tM1)\r\n; the end",
+    ],
+)
+def test_formula_alone(kitchen: Domain, text: str) -> None:
+    formula = parse_formula(text, kitchen, parse_problem(PROBLEM, kitchen).objects)
+    assert parse_formula(str(formula), kitchen, parse_problem(PROBLEM, kitchen).objects) == formula
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        DOMAIN.encode(),
+        codecs.BOM_UTF8 + DOMAIN.encode(),
+        DOMAIN.encode("utf-16"),
+        codecs.BOM_UTF16_BE + DOMAIN.encode("utf-16-be"),
+        DOMAIN.replace("; names", "; Küche, names").encode("latin-1"),
+        DOMAIN.replace("\n", "\r\n").encode(),
+        DOMAIN.replace("\n", "\r").encode(),
+    ],
+    ids=["utf-8", "utf-8-bom", "utf-16-le", "utf-16-be", "latin-1", "crlf", "cr"],
+)
+def test_encodings_and_line_ends(tmp_path: Path, kitchen: Domain, data: bytes) -> None:
+    path = tmp_path / "domain.pddl"
+    path.write_bytes(data)
+    domain = parse_domain(path)
+    assert domain == kitchen
+    assert str(domain.actions["pick"].location) == f"{path}:8:12"
+
+
+# --- what is wrong ----------------------------------------------------------------------------
+
+SYNTAX, SEMANTIC, UNSUPPORTED = PddlSyntaxError, PddlSemanticError, UnsupportedPddlError
+
+
+def domain_text(body: str) -> str:
+    return f"(define (domain d) (:types t u - v w)\n(:predicates (p) (q ?x - t))\n{body}\n)"
+
+
+def action_text(fields: str) -> str:
+    return domain_text(f"(:action a :parameters (?x - t ?y - u) {fields})")
+
+
+BAD_DOMAINS = [
+    # text, error, line:column, words of the message
+    ("", SYNTAX, "1:1", ["there is no domain", "(define (domain name)"]),
+    ("; nothing", SYNTAX, "1:1", ["there is no domain"]),
+    ("\0", SYNTAX, "1:1", ["NUL"]),
+    ("hello", SYNTAX, "1:1", ["a list is needed here", "'hello'"]),
+    ("()", SYNTAX, "1:1", ["empty list"]),
+    ("(define)", SYNTAX, "1:1", ["no name"]),
+    ("(defin (domain d))", SYNTAX, "1:1", ["not a domain"]),
+    ("(define (domain))", SYNTAX, "1:9", ["one name"]),
+    ("(define (problem p))", SYNTAX, "1:9", ["this is a problem where a domain is needed"]),
+    ("(define (domain d)", SYNTAX, "1:19", ["the text ends", "<domain>:1:1"]),
+    ("(define (domain d)))", SYNTAX, "1:20", ["a ')' too many"]),
+    ("(define (domain d)) (p)", SYNTAX, "1:21", ["text after the end"]),
+    ("(define (domain d) p)", SYNTAX, "1:20", ["a list is needed"]),
+    ("(define (domain d) (:typs))", SEMANTIC, "1:21", ["':typs'", "did you mean ':types'"]),
+    ("(define (domain d) (:types a) (:types b))", SEMANTIC, "1:32", ["a second :types"]),
+    (
+        "(define (domain d)\n(:types a\n(:predicates (p)))",
+        SYNTAX,
+        "3:1",
+        ["a ')' is missing before '(:predicates'", "<domain>:2:1"],
+    ),
+    (
+        "(define (domain d) (:requirements strips))",
+        SEMANTIC,
+        "1:35",
+        ["not a requirement", "':strips'"],
+    ),
+    ("(define (domain d) (:types a a))", SEMANTIC, "1:30", ["declared twice"]),
+    ("(define (domain d) (:types a - b b - a))", SEMANTIC, "1:28", ["its own supertype"]),
+    ("(define (domain d) (:types a - a))", SEMANTIC, "1:28", ["its own supertype"]),
+    ("(define (domain d) (:types object - a))", SEMANTIC, "1:28", ["root of all types"]),
+    ("(define (domain d) (:types a -))", SYNTAX, "1:30", ["missing"]),
+    ("(define (domain d) (:types - a))", SYNTAX, "1:28", ["without a name"]),
+    ("(define (domain d) (:types a -b))", SYNTAX, "1:30", ["'- b' with a space"]),
+    ("(define (domain d) (:types a - (b)))", SYNTAX, "1:33", ["(either"]),
+    ("(define (domain d) (:types 1a))", SYNTAX, "1:28", ["a letter"]),
+    ("(define (domain d) (:types and))", SYNTAX, "1:28", ["a word of the language"]),
+    (domain_text("(:constants c - tt)"), SEMANTIC, "3:17", ["'tt' is not declared", "one of"]),
+    (domain_text("(:constants c c - t)"), SEMANTIC, "3:15", ["declared twice"]),
+    (domain_text("(:functions (f) - t)"), UNSUPPORTED, "3:19", ["object fluents"]),
+    (domain_text("(:functions (f) (f))"), SEMANTIC, "3:18", ["declared twice"]),
+    (domain_text("(:functions (p))"), SEMANTIC, "3:14", ["already a predicate"]),
+    (domain_text("(:predicates (r))"), SEMANTIC, "3:2", ["a second :predicates"]),
+    ("(define (domain d) (:predicates (p) (p ?x)))", SEMANTIC, "1:38", ["declared twice"]),
+    ("(define (domain d) (:predicates (p x)))", SYNTAX, "1:36", ["variable"]),
+    (domain_text("(:durative-action a)"), UNSUPPORTED, "3:1", ["durative actions"]),
+    (domain_text("(:derived (p) (q))"), UNSUPPORTED, "3:1", ["derived predicates"]),
+    (domain_text("(:constraints (p))"), UNSUPPORTED, "3:1", ["trajectory constraints"]),
+    (domain_text("(:process p)"), UNSUPPORTED, "3:1", ["processes"]),
+    (domain_text("(:event e)"), UNSUPPORTED, "3:1", ["events"]),
+    (domain_text("(:action)"), SYNTAX, "3:1", ["without a name"]),
+    (domain_text("(:action a) (:action a)"), SEMANTIC, "3:22", ["defined twice"]),
+    (domain_text("(:action 1a)"), SYNTAX, "3:10", ["'1a'"]),
+    (action_text(":effect"), SYNTAX, "3:40", ["without a value"]),
+    (action_text(":effects (p)"), SYNTAX, "3:40", ["no field ':effects'"]),
+    (action_text(":effect (p) :effect (p)"), SEMANTIC, "3:52", ["a second :effect"]),
+    (action_text(":effect (p) :precondition (p)"), SYNTAX, "3:52", ["in the order"]),
+    (domain_text("(:action a :parameters (?x ?x))"), SEMANTIC, "3:28", ["'?x' is declared twice"]),
+    (
+        action_text(":effect (r)"),
+        SEMANTIC,
+        "3:49",
+        ["predicate 'r' is not declared", "in: action a, :effect"],
+    ),
+    (action_text(":effect (q)"), SEMANTIC, "3:48", ["takes 1 argument, not 0", "(q ?x - t)"]),
+    (action_text(":effect (q ?x ?x)"), SEMANTIC, "3:48", ["takes 1 argument, not 2"]),
+    (
+        action_text(":effect (q ?y)"),
+        SEMANTIC,
+        "3:51",
+        ["wrong type", "'?y' is of type u", "expected: type t"],
+    ),
+    (action_text(":effect (q ?z)"), SEMANTIC, "3:51", ["'?z' is not declared"]),
+    (action_text(":effect (q c)"), SEMANTIC, "3:51", ["object 'c' is not declared"]),
+    (action_text(":effect (q (p))"), SYNTAX, "3:51", ["not a list"]),
+    (action_text(":effect (?p)"), SYNTAX, "3:49", ["cannot be a predicate"]),
+    (action_text(":effect (not (not (p)))"), SYNTAX, "3:54", ["can be deleted"]),
+    (action_text(":effect (or (p) (p))"), SYNTAX, "3:49", ["cannot be an effect"]),
+    (action_text(":effect (when (p))"), SYNTAX, "3:48", ["takes 2 arguments, not 1"]),
+    (action_text(":effect p"), SYNTAX, "3:48", ["a list is needed"]),
+    (action_text(":effect (assign (f) 1)"), UNSUPPORTED, "3:48", ["numeric effects"]),
+    (action_text(":effect (increase (f) 1)"), SEMANTIC, "3:59", ["function 'f' is not declared"]),
+    (action_text(":precondition (> (f) 1)"), UNSUPPORTED, "3:54", ["numeric conditions"]),
+    (action_text(":precondition (= (f) 1)"), UNSUPPORTED, "3:54", ["numeric conditions"]),
+    (action_text(":precondition (preference a (p))"), UNSUPPORTED, "3:54", ["preferences"]),
+    (action_text(":precondition (always (p))"), UNSUPPORTED, "3:54", ["trajectory constraints"]),
+    (action_text(":precondition (not)"), SYNTAX, "3:54", ["'not' takes 1 argument, not 0"]),
+    (action_text(":precondition (imply (p))"), SYNTAX, "3:54", ["takes 2 arguments"]),
+    (action_text(":precondition (forall ?z (p))"), SYNTAX, "3:62", ["a list of variables"]),
+    (action_text(":precondition (forall (z) (p))"), SYNTAX, "3:63", ["variable"]),
+    (action_text(":precondition (forall (?z - s) (p))"), SEMANTIC, "3:68", ["type 's'"]),
+    (action_text(":precondition (= ?x ?z)"), SEMANTIC, "3:60", ["'?z' is not declared"]),
+]
+
+
+@pytest.mark.parametrize(("text", "error", "place", "words"), BAD_DOMAINS)
+def test_bad_domains(text: str, error: type[HvrError], place: str, words: list[str]) -> None:
+    with pytest.raises(error) as caught:
+        parse_domain(text)
+    message = str(caught.value)
+    assert message.startswith(f"<domain>:{place}: "), message
+    for word in words:
+        assert word in message
+    assert isinstance(caught.value, UnsupportedPddlError) == (error is UnsupportedPddlError)
+
+
+def problem_text(*, init: str = "", goal: str = "(free)", more: str = "") -> str:
+    return (
+        "(define (problem p) (:domain kitchen) (:objects m1 - mug s1 - shelf o1)\n"
+        f"(:init {init})\n(:goal {goal})\n{more})"
+    )
+
+
+BAD_PROBLEMS = [
+    ("", SYNTAX, "1:1", ["there is no problem"]),
+    ("(define (domain d))", SYNTAX, "1:9", ["a domain where a problem is needed"]),
+    ("(define (problem p) (:domain d) (:init) (:goal ()))", SEMANTIC, "1:30", ["'kitchen'"]),
+    ("(define (problem p) (:init) (:goal ()))", SYNTAX, "1:18", ["no :domain"]),
+    ("(define (problem p) (:domain kitchen) (:goal ()))", SYNTAX, "1:18", ["no :init"]),
+    ("(define (problem p) (:domain kitchen) (:init))", SYNTAX, "1:18", ["no :goal"]),
+    (problem_text(more="(:goal (free))"), SEMANTIC, "4:2", ["a second :goal"]),
+    (problem_text(more="(:objects a)"), SEMANTIC, "4:2", ["a second :objects"]),
+    (problem_text(goal="(free) (free)"), SYNTAX, "3:1", ["one formula", "(and …)"]),
+    (problem_text(goal="(on m1 s1) )"), SYNTAX, "4:1", ["too many"]),
+    (
+        problem_text(goal="(clean s1)"),
+        SEMANTIC,
+        "3:15",
+        ["wrong type", "'s1' is of type shelf", "in: :goal"],
+    ),
+    (problem_text(goal="(clean o1)"), SEMANTIC, "3:15", ["wrong type", "'o1' is of type object"]),
+    (problem_text(goal="(clean ?x)"), SEMANTIC, "3:15", ["'?x' is not declared"]),
+    (
+        problem_text(init="(clen m1)"),
+        SEMANTIC,
+        "2:9",
+        ["did you mean 'clean'?", "    (:init (clen m1))\n            ^"],
+    ),
+    (problem_text(init="(clean m2)"), SEMANTIC, "2:15", ["object 'm2' is not declared"]),
+    (problem_text(init="free"), SYNTAX, "2:8", ["a fact"]),
+    (problem_text(init="(and (free))"), SYNTAX, "2:8", ["is not a fact"]),
+    (problem_text(init="(weight m1)"), SEMANTIC, "2:9", ["numeric function, not a predicate"]),
+    (problem_text(init="(= (weight m1) x)"), SYNTAX, "2:23", ["not a number"]),
+    (problem_text(init="(= (weight m1))"), SYNTAX, "2:8", ["2 arguments"]),
+    (problem_text(init="(= (wait m1) 1)"), SEMANTIC, "2:12", ["function 'wait'"]),
+    (problem_text(init="(= (weight m1) 1) (= (weight m1) 2)"), SEMANTIC, "2:26", ["second value"]),
+    (problem_text(init="(free) (not (free))"), SEMANTIC, "2:15", ["both true and false"]),
+    (problem_text(init="(at 5 (free))"), UNSUPPORTED, "2:8", ["timed initial literals"]),
+    (problem_text(more="(:metric minimize)"), SYNTAX, "4:1", [":metric"]),
+    (problem_text(more="(:metric less (total-cost))"), SYNTAX, "4:10", ["minimize or maximize"]),
+    (problem_text(more="(:metric minimize (+ 1))"), SYNTAX, "4:19", ["too few operands"]),
+    (problem_text(more="(:metric minimize (is-violated a))"), UNSUPPORTED, "4:19", ["preferences"]),
+    (problem_text(more="(:constraints (free))"), UNSUPPORTED, "4:1", ["trajectory constraints"]),
+    (problem_text(more="(:requirements :typin)"), SEMANTIC, "4:16", ["':typing'"]),
+    (problem_text().replace("m1 -", "m1 m1 -"), SEMANTIC, "1:52", ["declared twice"]),
+    (problem_text().replace("m1 -", "sink -"), SEMANTIC, "1:49", ["already a constant"]),
+]
+
+
+@pytest.mark.parametrize(("text", "error", "place", "words"), BAD_PROBLEMS)
+def test_bad_problems(
+    kitchen: Domain, text: str, error: type[HvrError], place: str, words: list[str]
+) -> None:
+    with pytest.raises(error) as caught:
+        parse_problem(text, kitchen)
+    message = str(caught.value)
+    assert message.startswith(f"<problem>:{place}: "), message
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no formula"),
+        ("(free) (free)", "text after the end"),
+        ("free", "a list is needed"),
+        ("(free", "the text ends"),
+    ],
+)
+def test_bad_formulas(kitchen: Domain, text: str, words: str) -> None:
+    with pytest.raises(PddlSyntaxError, match=words):
+        parse_formula(text, kitchen, file="task.yaml")
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(DataFileError, match=r"none\.pddl: No such file"):
+        parse_domain(tmp_path / "none.pddl")
+    with pytest.raises(DataFileError, match="cannot read"):
+        parse_domain(tmp_path)
+    broken = tmp_path / "broken.pddl"
+    broken.write_bytes(codecs.BOM_UTF16_LE + b"odd")
+    with pytest.raises(PddlSyntaxError, match="utf-16"):
+        parse_domain(broken)
+
+
+def test_errors_keep_their_diagnostic_when_pickled() -> None:
+    for text in ("(", "(define (domain d) (:typs))", "(define (domain d) (:event))"):
+        with pytest.raises(HvrError) as caught:
+            parse_domain(text)
+        copy = pickle.loads(pickle.dumps(caught.value))
+        assert type(copy) is type(caught.value)
+        assert copy.diagnostic == caught.value.diagnostic  # type: ignore[attr-defined]
+
+
+def test_long_lines_are_cut_around_the_place() -> None:
+    text = "(define (domain d) (:predicates " + "(p) " * 100 + "))"
+    with pytest.raises(PddlSemanticError) as caught:
+        parse_domain(text)
+    line, caret = str(caught.value).splitlines()[1:3]
+    assert len(line) < 120
+    assert line[caret.index("^")] == "p"
+
+
+@pytest.mark.parametrize("kind", ["(and ", "(not ", "(exists (?m - mug) "])
+def test_nesting_up_to_the_limit_works_and_beyond_is_refused(kitchen: Domain, kind: str) -> None:
+    problem = parse_problem(PROBLEM, kitchen)
+
+    def nested(depth: int) -> str:
+        return kind * depth + "(clean m2)" + ")" * depth
+
+    formula = parse_formula(nested(MAX_NESTING - 2), kitchen, problem.objects)
+    assert parse_formula(print_formula(formula), kitchen, problem.objects) == formula
+    hash(formula)
+    repr(formula)
+    task = Task(kitchen, problem)
+    if "exists" not in kind:  # exponentially many instances
+        validator = Validator(task)
+        assert (validator.goal_failure() is None) == validator.goal_holds()
+        holds(task.initial, formula)
+    for depth in (MAX_NESTING + 1, 100_000):
+        with pytest.raises(PddlSyntaxError, match="nested more than"):
+            parse_formula(nested(depth), kitchen, problem.objects)
+    with pytest.raises(PddlSyntaxError):
+        parse_formula("(" * 100_000, kitchen)

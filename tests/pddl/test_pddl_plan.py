@@ -1,0 +1,125 @@
+"""Plan files."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hvr.errors import DataFileError, PddlSyntaxError
+from hvr.pddl import (
+    GroundAction,
+    UnsupportedPddlError,
+    parse_plan,
+    plan_from_json,
+    print_plan,
+)
+
+PLAN = (GroundAction("pick", ("b1", "left")), GroundAction("move"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(pick b1 left)\n(move)\n",
+        "(pick b1 left)(move)",
+        "( PICK\tB1  left )\r\n\r\n(move )",
+        "; a plan\n(pick b1 left) ; first\n(move)\n; cost = 2 (unit cost)\n",
+        "0: (pick b1 left)\n1: (move)",
+        "1. (pick b1 left)\n2. (move)",
+        "0.000: (pick b1 left) [1.000]\n1.001: (move) [ 1 ]",
+        "(pick b1 left) [3]\n(move) [0.5]",
+        "2: (move)\n1: (pick b1 left)",
+        "\ufeff(pick b1 left)\n(move)",
+    ],
+)
+def test_layouts(text: str) -> None:
+    assert parse_plan(text) == PLAN
+
+
+def test_steps_know_where_they_were_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.plan"
+    path.write_text("; x\n(pick b1 left)\n  (move)\n")
+    steps = parse_plan(path)
+    assert [str(s.location) for s in steps] == [f"{path}:2:1", f"{path}:3:3"]
+    assert parse_plan("(move)", file="answer")[0].location != steps[1].location
+    assert parse_plan("(move)") == steps[1:]
+
+
+@pytest.mark.parametrize("text", ["", " \r\n\t", "; only a comment"])
+def test_a_text_of_nothing_is_the_empty_plan(text: str) -> None:
+    assert parse_plan(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("Here is the plan:\n(move)", "1:1", "'here' is not part of a plan"),
+        ("(move)\nThat is all.", "2:1", "'that' is not part of a plan"),
+        ("```\n(move)\n```", "1:1", "not part of a plan"),
+        ("move", "1:1", "not part of a plan"),
+        ("pick(b1, left)", "1:1", "not part of a plan"),
+        ("(pick b1, left)", "1:7", "names separated by spaces"),
+        ("(pick ?b)", "1:7", "cannot stand in a step"),
+        ("(pick (b1))", "1:7", "a list inside a step"),
+        ("()", "1:1", "an empty step"),
+        ("(move", "1:6", "the text ends"),
+        ("(move))", "1:7", "too many"),
+        ("(move)\0", "1:7", "NUL"),
+        ("1 (move)", "1:1", "not a step number"),
+        ("1: 2: (move)", "1:1", "not followed by a step"),
+        ("1:", "1:1", "not followed by a step"),
+        ("-1: (move)", "1:1", "not part of a plan"),
+        ("[1] (move)", "1:1", "follows no step"),
+        ("(move) [cheap]", "1:8", "not the cost"),
+        ("(move) [1", "1:8", "not the cost"),
+        ("1: (move)\n(stay)", "2:1", "has no number"),
+        ('[{"action": "move"}]', "1:1", "not part of a plan"),
+    ],
+)
+def test_what_is_not_a_plan(text: str, place: str, words: str) -> None:
+    with pytest.raises(PddlSyntaxError) as caught:
+        parse_plan(text)
+    assert str(caught.value).startswith(f"<plan>:{place}: ")
+    assert words in str(caught.value)
+
+
+def test_steps_at_the_same_time_are_unsupported() -> None:
+    with pytest.raises(UnsupportedPddlError, match="steps at the same time"):
+        parse_plan("1: (move)\n1.0: (stay)")
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(DataFileError):
+        parse_plan(tmp_path / "none.plan")
+
+
+def test_printing() -> None:
+    assert print_plan(PLAN) == "(pick b1 left)\n(move)\n; cost = 2 (unit cost)\n"
+    assert print_plan(PLAN, 7.5).endswith("; cost = 7.5 (general cost)\n")
+    assert print_plan(()) == "; cost = 0 (unit cost)\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        "(move)",
+        {"action": "move"},
+        ["(move)"],
+        [{"action": 1}],
+        [{"action": ""}],
+        [{"args": []}],
+        [{"action": "move", "args": "a"}],
+        [{"action": "move", "args": [1]}],
+        [{"action": "move", "args": ["a b"]}],
+        [{"action": "mo(ve"}],
+        [{"action": "move", "why": "because"}],
+    ],
+)
+def test_what_is_not_a_json_plan(data: Any) -> None:
+    with pytest.raises(PddlSyntaxError, match="JSON plan"):
+        plan_from_json(data)
+
+
+def test_json_without_args() -> None:
+    assert plan_from_json([{"action": "Move"}]) == (GroundAction("move"),)

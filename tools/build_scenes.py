@@ -1,0 +1,282 @@
+"""Makes the packaged kitchens and type facts of hvr from extracted AI2-THOR data.
+
+    python tools/build_scenes.py SCENES_FOLDER OBJECT_TYPES_JSON [--output hvr/envs/data]
+
+SCENES_FOLDER holds FloorPlanN.json files with the two views `ai2thor_5` and
+`alfred_2_1_0` of each kitchen; OBJECT_TYPES_JSON the facts of the object types. The same
+input gives the same bytes. The rules are written down in hvr/envs/data/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import math
+import re
+import statistics
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from hvr.envs.geometry import Box
+from hvr.envs.support import Body, Holder, holder_of
+
+ALWAYS_KEPT_TYPES = ("Box",)
+LEGACY_TYPES = frozenset(
+    {
+        "Cabinet",
+        "CoffeeMachine",
+        "CounterTop",
+        "DiningTable",
+        "Drawer",
+        "Faucet",
+        "Fridge",
+        "GarbageCan",
+        "Microwave",
+        "Safe",
+        "Shelf",
+        "SideTable",
+        "Sink",
+        "SinkBasin",
+        "StoveBurner",
+        "StoveKnob",
+        "Toaster",
+    }
+)
+
+
+def main() -> None:
+    """Reads the arguments and writes the data."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("scenes", type=Path, help="folder of FloorPlanN.json")
+    parser.add_argument("types", type=Path, help="object_types.json")
+    parser.add_argument("--output", type=Path, default=Path("hvr/envs/data"))
+    options = parser.parse_args()
+    sources = sorted(
+        options.scenes.glob("FloorPlan*.json"), key=lambda p: int(re.sub(r"\D", "", p.stem))
+    )
+    if not sources:
+        parser.error(f"no FloorPlanN.json in {options.scenes}")
+    raw = [json.loads(path.read_text(encoding="utf-8")) for path in sources]
+    folder = options.output / "scenes"
+    folder.mkdir(parents=True, exist_ok=True)
+    total = 0
+    for scene in raw:
+        packed = json.dumps(compact(scene), separators=(",", ":"), sort_keys=True).encode()
+        data = gzip.compress(packed, compresslevel=9, mtime=0)
+        (folder / f"{scene['floor_plan']}.json.gz").write_bytes(data)
+        total += len(data)
+    facts = type_facts(json.loads(options.types.read_text(encoding="utf-8")), raw)
+    text = json.dumps(facts, indent=1, sort_keys=True) + "\n"
+    (options.output / "object_types.json").write_text(text, encoding="utf-8")
+    print(f"{len(raw)} scenes, {total} bytes; {len(facts['types'])} types, {len(text)} bytes")
+
+
+def compact(scene: dict[str, Any]) -> dict[str, Any]:
+    """The packaged form of one kitchen."""
+    view, legacy = scene["ai2thor_5"], scene["alfred_2_1_0"]
+    objects = sorted(view["objects"], key=lambda o: o["objectId"])
+    by_id = {o["objectId"]: o for o in objects}
+    holders = [
+        Holder(o["objectId"], o["objectType"], box_of(o))
+        for o in objects
+        if "receptacle" in o["properties"]
+    ]
+    start = view["agent_start"]
+    grid = {tuple(p) for p in legacy["reachable"]["points"]}
+    walked = legacy["walked_by_experts_outside_layout"]
+    grid |= {tuple(p) for p in (walked["points"] if isinstance(walked, dict) else walked)}
+    grid.add((start["position"][0], start["position"][2]))
+    return {
+        "name": scene["floor_plan"],
+        "start": {
+            "position": start["position"],
+            "yaw": start["rotation"] if start["rotation"] is not None else likely_yaw(view),
+            "horizon": start.get("horizon") or 0.0,
+        },
+        "grid": sorted(grid),
+        "objects": [compact_object(o, by_id, holders) for o in objects],
+        "legacy": moved_receptacles(legacy, by_id),
+    }
+
+
+def box_of(entry: dict[str, Any]) -> Box:
+    """The axis aligned box of an extracted object."""
+    return Box.around(tuple(entry["aabb"]["center"]), tuple(entry["aabb"]["size"]))
+
+
+def compact_object(
+    entry: dict[str, Any], by_id: dict[str, Any], holders: list[Holder]
+) -> dict[str, Any]:
+    """The packaged form of one object; what is left out has its default value."""
+    if not entry.get("parentReceptacles") and "pickupable" in entry["properties"]:
+        entry = as_set_up(entry)
+    result = {
+        "id": entry["objectId"],
+        "type": entry["objectType"],
+        "name": entry["name"],
+        "pos": entry["position"],
+        "props": sorted(entry["properties"]),
+        "box": [*entry["aabb"]["center"], *entry["aabb"]["size"]],
+    }
+    state = {k: v for k, v in (entry.get("state") or {}).items() if keep_state(entry, k)}
+    rotation = [round(a % 360.0, 2) % 360.0 for a in entry["rotation"]]
+    optional = {
+        "asset": entry.get("assetId") or None,
+        "rot": rotation if any(rotation) else None,
+        "state": state or None,
+        "mass": entry.get("mass") or None,
+        "mat": entry.get("salientMaterials"),
+        "ctl": entry.get("controlledObjects"),
+        "in": clean_parents(entry, by_id, holders) or None,
+    }
+    result.update({key: value for key, value in optional.items() if value is not None})
+    return result
+
+
+def as_set_up(entry: dict[str, Any]) -> dict[str, Any]:
+    """A falling object where its id says that it was put when the scene was made."""
+    origin = [float(part) for part in entry["objectId"].split("|")[1:4]]
+    shift = [a - b for a, b in zip(origin, entry["position"], strict=True)]
+    if max(map(abs, shift)) < 0.02:
+        return entry
+    center = [round(a + b, 4) for a, b in zip(entry["aabb"]["center"], shift, strict=True)]
+    return {**entry, "position": origin, "aabb": {**entry["aabb"], "center": center}}
+
+
+def keep_state(entry: dict[str, Any], key: str) -> bool:
+    """The Floor is reported Cold where a fridge stands on it, a drawer half open but shut."""
+    if entry["objectType"] == "Floor" and key == "temperature":
+        return False
+    return key != "openness" or (entry["state"].get("isOpen", False))
+
+
+def clean_parents(entry: dict[str, Any], by_id: dict[str, Any], holders: list[Holder]) -> list[str]:
+    """Sensible parents, innermost first (see hvr/envs/data/README.md)."""
+    parents = [p for p in entry.get("parentReceptacles") or () if p in by_id]
+    kinds = {p: by_id[p]["objectType"] for p in parents}
+    if not set(entry["properties"]) & {"pickupable", "moveable"}:
+        return [p for p in parents if kinds[p] == "Floor"]
+    if len(parents) > 1:
+        parents = [p for p in parents if kinds[p] != "Floor"]
+    if not parents and "pickupable" in entry["properties"]:
+        found = holder_of(Body(entry["objectId"], entry["objectType"], box_of(entry)), holders)
+        return [found] if found else []
+    x, _, z = entry["aabb"]["center"]
+
+    def innermost(parent: str) -> tuple[int, float, float]:
+        box = box_of(by_id[parent])
+        middle = box.center
+        within = sum(p in (by_id[parent].get("parentReceptacles") or ()) for p in parents)
+        return -within, round(box.footprint, 3), math.hypot(middle[0] - x, middle[2] - z)
+
+    return sorted(parents, key=innermost)
+
+
+def likely_yaw(view: dict[str, Any]) -> int:
+    """The quarter turn that has most of the objects seen at the start in its view."""
+    x, _, z = view["agent_start"]["position"]
+    best = (-1, 0)
+    for yaw in (0, 90, 180, 270):
+        ahead = (math.sin(math.radians(yaw)), math.cos(math.radians(yaw)))
+        seen = 0
+        for entry in view["objects"]:
+            if entry["visible_at_start"]:
+                dx, dz = entry["aabb"]["center"][0] - x, entry["aabb"]["center"][2] - z
+                depth = dx * ahead[0] + dz * ahead[1]
+                seen += depth > 0 and abs(dx * ahead[1] - dz * ahead[0]) <= depth
+        best = max(best, (seen, -yaw))
+    return -best[1]
+
+
+def moved_receptacles(legacy: dict[str, Any], by_id: dict[str, Any]) -> list[dict[str, Any]]:
+    """Receptacles of 2.1.0 with an id that AI2-THOR 5 does not have."""
+    found = [
+        {"id": entry["id"], "type": entry["type"], "pos": entry["position"]}
+        for entry in legacy["static_and_appliances"]
+        if entry["type"] in LEGACY_TYPES and entry["id"] not in by_id
+    ]
+    return sorted(found, key=lambda entry: entry["id"])
+
+
+def type_facts(raw: dict[str, Any], scenes: list[dict[str, Any]]) -> dict[str, Any]:
+    """Facts of every type that occurs in a kitchen, and of the pieces."""
+    instances: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for scene in scenes:
+        for entry in scene["ai2thor_5"]["objects"]:
+            instances[entry["objectType"]].append(entry)
+    slices = raw["slices"]
+    pieces = {k: v for k, v in slices.items() if k not in ("id_rule", "largest_k_used_in_alfred")}
+    names = set(instances) | set(pieces.values()) | set(ALWAYS_KEPT_TYPES)
+    types: dict[str, Any] = {}
+    for name in sorted(names):
+        known = raw["types"][name]
+        facts: dict[str, Any] = {"properties": usual_properties(name, instances, pieces, known)}
+        placeable = [r for r in known.get("placeable_in", ()) if r in names]
+        if placeable:
+            facts["placeable_in"] = placeable
+        if name in pieces:
+            facts["slices_into"] = pieces[name]
+            facts["pieces"] = slices["largest_k_used_in_alfred"].get(pieces[name], 1)
+        found = instances.get(name, [])
+        if found and "pickupable" in facts["properties"]:
+            facts["mass"] = statistics.median_low([e["mass"] for e in found])
+            facts["materials"] = found[0].get("salientMaterials") or []
+            upright = [e for e in found if not any(5 < a % 90 < 85 for a in e["rotation"])] or found
+            facts["size"] = [
+                round(statistics.median(e["aabb"]["size"][i] for e in upright), 4) for i in range(3)
+            ]
+            heights = [
+                e["position"][1] - (e["aabb"]["center"][1] - e["aabb"]["size"][1] / 2)
+                for e in upright
+            ]
+            facts["pivot_height"] = round(statistics.median(heights), 4)
+        types[name] = facts
+    for source, piece in pieces.items():
+        whole, part = types[source], types[piece]
+        count = whole["pieces"]
+        part["mass"] = round(whole["mass"] / count, 4)
+        part["materials"] = whole["materials"]
+        longest = max((0, 2), key=lambda i: whole["size"][i])
+        size = list(whole["size"])
+        if piece == "EggCracked":
+            size = [0.1, 0.02, 0.1]
+        else:
+            size[longest] = max(0.02, round(size[longest] / count, 4))
+        part["size"] = size
+        part["pivot_height"] = round(size[1] / 2, 4)
+    return {
+        "accepts_only": {
+            k: v["accepts_only"]
+            for k, v in raw["types"].items()
+            if k in names and v.get("accepts_only")
+        },
+        "fully_inside": [t for t in raw["lists"]["fully_inside_receptacles"] if t in names],
+        "must_be_open": [t for t in raw["lists"]["must_be_open_to_put"] if t in names],
+        "types": types,
+    }
+
+
+def usual_properties(
+    name: str,
+    instances: dict[str, list[dict[str, Any]]],
+    pieces: dict[str, str],
+    known: dict[str, Any],
+) -> list[str]:
+    """Properties that most instances have; for pieces and absent types the documented ones."""
+    found = instances.get(name)
+    if found:
+        counts = Counter(p for entry in found for p in entry["properties"])
+        return sorted(p for p, n in counts.items() if n * 2 > len(found))
+    if name in pieces.values():
+        cookable = ["cookable"] if "cookable" in known["documented"]["actionable"] else []
+        return [*cookable, "pickupable"]
+    return sorted(p for p, n in known["observed"]["properties"].items() if n == "all")
+
+
+if __name__ == "__main__":
+    main()
