@@ -27,6 +27,7 @@ class SceneObject:
             empty for what stands by itself or is held.
         position: (x, y, z) in metres.
         in_reach: the agent could interact with it from where it stands.
+        distance: from the agent to its position, metres.
     """
 
     name: str
@@ -36,6 +37,7 @@ class SceneObject:
     parents: tuple[str, ...] = ()
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
     in_reach: bool = False
+    distance: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -265,7 +265,9 @@
       (forall (?p - item) (when (piece_of ?p ?o) (and (present ?p) (near ?p))))
       (forall (?p ?r - item) (when (and (piece_of ?p ?o) (on ?o ?r)) (on ?p ?r)))
       (forall (?p ?r - item) (when (and (piece_of ?p ?o) (in ?o ?r)) (in ?p ?r)))
-      (forall (?p - item) (when (and (piece_of ?p ?o) (cooked ?o)) (cooked ?p)))))
+      (forall (?p - item) (when (and (piece_of ?p ?o) (cooked ?o)) (cooked ?p)))
+      (forall (?p - item) (when (and (piece_of ?p ?o) (hot ?o)) (hot ?p)))
+      (forall (?p - item) (when (and (piece_of ?p ?o) (cold ?o)) (cold ?p)))))
 
   ; An egg is cracked in the hand, or in the dish it lies in.
   (:action crack_obj
@@ -280,6 +282,8 @@
       (forall (?r - item) (and (not (on ?o ?r)) (not (in ?o ?r))))
       (forall (?p - item) (when (piece_of ?p ?o) (and (present ?p) (near ?p))))
       (forall (?p - item) (when (and (piece_of ?p ?o) (holding ?o)) (holding ?p)))
+      (forall (?p - item) (when (and (piece_of ?p ?o) (hot ?o)) (hot ?p)))
+      (forall (?p - item) (when (and (piece_of ?p ?o) (cold ?o)) (cold ?p)))
       (forall (?p ?r - item) (when (and (piece_of ?p ?o) (on ?o ?r)) (on ?p ?r)))
       (forall (?p ?r - item) (when (and (piece_of ?p ?o) (in ?o ?r)) (in ?p ?r)))))
 

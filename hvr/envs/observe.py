@@ -81,6 +81,7 @@ def scene_graph(metadata: Mapping[str, Any], names: Names) -> SceneGraph:
             else tuple(names.name(p) for p in direct_parents(entry, entries, held_id)),
             position=(position["x"], position["y"], position["z"]),
             in_reach=bool(entry.get("isInteractable", entry["visible"])) and not inert,
+            distance=float(entry["distance"]),
         )
     return SceneGraph(
         scene=str(metadata.get("sceneName", "")).removesuffix("_physics"),

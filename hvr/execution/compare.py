@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from hvr.envs.skills import SHUFFLE
 from hvr.pddl.model import Atom
 from hvr.scene_graph import SceneGraph
 
@@ -47,8 +48,8 @@ def difference(
 ) -> Difference:
     """Compare two states over the same objects.
 
-    Being near is one-sided: what the robot means to be near must be in reach (or in the
-    hand), but more things may be in reach than it means to use.
+    Being near is one-sided: what the robot means to be near must be in reach, in the hand, or
+    so close that a step or a look suffices, but more may be in reach than it means to use.
 
     Args:
         expected: the facts that should hold.
@@ -61,6 +62,6 @@ def difference(
     for atom in expected:
         if atom.predicate == "near":
             there = scene.objects.get(atom.args[0])
-            if there is not None and not there.in_reach and scene.held != atom.args[0]:
+            if there is not None and not there.in_reach and there.distance > SHUFFLE:
                 missing.append(atom)
     return Difference(tuple(sorted(missing, key=str)), tuple(sorted(unexpected, key=str)))

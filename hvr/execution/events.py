@@ -13,14 +13,26 @@ from hvr.validation import ValidationReport
 
 @dataclass(frozen=True)
 class Understood:
-    """The request has become a goal."""
+    """The request has become a goal.
+
+    Args:
+        stages: PDDL conditions that are wanted, to be reached in this order.
+        ends: how things shall be left besides, by preference.
+        notes: what was assumed, one sentence each.
+    """
 
     stages: tuple[str, ...]
+    ends: tuple[str, ...]
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
-        return {"event": "understood", "stages": list(self.stages), "notes": list(self.notes)}
+        return {
+            "event": "understood",
+            "stages": list(self.stages),
+            "ends": list(self.ends),
+            "notes": list(self.notes),
+        }
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from hvr.planning.macro import macro_blocks
 from hvr.planning.planners import Planner
 from hvr.planning.polish import eliminate, switch_late
 from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.places import tidy_places
+from hvr.retrieval.places import any_place, tidy_places
 from hvr.retrieval.relevance import Relevant, relevant_objects
 
 
@@ -54,14 +54,18 @@ class SymbolicPolicy:
         ontology: words, task knowledge and preferences.
         domain: the actions.
         planner: finds plans.
+        any_place: plan as if everything could be put everywhere, for a world that forces puts.
     """
 
     name = "symbolic"
 
-    def __init__(self, ontology: Ontology, domain: Domain, planner: Planner) -> None:
+    def __init__(
+        self, ontology: Ontology, domain: Domain, planner: Planner, *, any_place: bool = False
+    ) -> None:
         self.ontology = ontology
         self.domain = domain
         self.planner = planner
+        self.any_place = any_place
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
@@ -100,6 +104,8 @@ class SymbolicPolicy:
         goal = parse_formula(stage.text, self.domain, objects, file="<goal>")
         relevant = relevant_objects([wanted], inventory)
         problem = graph.problem(self.domain, "task", relevant.names, goal)
+        if self.any_place:
+            problem = any_place(problem)
         problem = tidy_places(problem, wanted, inventory)
         task = Task(self.domain, problem)
         result = self.planner.solve(task)

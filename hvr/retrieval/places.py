@@ -4,9 +4,32 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hvr.pddl.model import Expression, Problem
+from hvr.pddl.model import Atom, Expression, Problem
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.relevance import walk
+
+
+def any_place(problem: Problem) -> Problem:
+    """Let everything that fits the hand go everywhere, as forced puts of AI2-THOR do.
+
+    Only what takes one thing at a time (a burner, a toaster, a coffee machine) keeps what
+    AI2-THOR's placement table says of it: no force overrides that.
+
+    Args:
+        problem: the problem.
+    """
+    found: dict[str, set[str]] = {}
+    for atom in problem.init:
+        found.setdefault(atom.predicate, set()).add(atom.args[0] if atom.args else "")
+    places = found.get("surface", set()) | found.get("container", set())
+    places -= found.get("holds_one", set())
+    free = {
+        Atom("fits", (thing, place))
+        for thing in found.get("pickupable", ())
+        for place in places
+        if thing != place
+    }
+    return replace(problem, init=problem.init | free)
 
 
 def tidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> Problem:

@@ -1,0 +1,537 @@
+"""How many goals of ALFRED's kitchen demonstrations hvr plans for and reaches.
+
+    python benchmarks/alfred_goals.py [--data FILE] [--limit N] [--jobs N] [--placement-table]
+
+For every demonstration: the scene is built from its object poses, its goal is written as PDDL
+from its parameters, planned for, and executed with replanning in the embedded kitchen. Whether
+the goal is reached is judged by ALFRED's own conditions on AI2-THOR's metadata, by code here
+that knows nothing of PDDL, of hvr's names or of the knowledge graph. What counts, and only on
+the last state:
+
+* the target type lies in a receptacle of the parent type (two of them in one and the same);
+* washed: it lay in the SinkBasin nearest the Faucet when that was turned on; heated: in the
+  Microwave when it was turned on; cooled: in the Fridge when it was closed;
+* with a movable receptacle: it lies in one, which lies in a receptacle of the parent type.
+
+ALFRED forces every put, so AI2-THOR's placement table is off unless `--placement-table`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import math
+import os
+import platform
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from hvr.envs.alfred import RENAMED, scene_from_alfred
+from hvr.envs.base import Event
+from hvr.envs.kitchen import Kitchen
+from hvr.errors import HvrError, ImpossibleGoalError, PlannerError
+from hvr.execution.events import Event as RunEvent
+from hvr.execution.events import PlanReady, Replanning, StepDone
+from hvr.execution.executor import Executor
+from hvr.execution.world import World
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import load_ontology
+from hvr.pddl import parse_domain
+from hvr.planning.planners import FastDownward
+from hvr.planning.symbolic import Planned, SymbolicPolicy
+from hvr.resources import data_path
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "alfred" / "train_kitchen.jsonl.gz"
+"""Where the demonstrations are looked for: beside the checkout of hvr."""
+
+MARKS = {
+    "pick_clean_then_place_in_recep": "washed",
+    "pick_heat_then_place_in_recep": "microwaved",
+    "pick_cool_then_place_in_recep": "chilled",
+}
+"""What must have happened to the object, by task type."""
+
+SIMPLE, TWO, MOVABLE = (
+    "pick_and_place_simple",
+    "pick_two_obj_and_place",
+    "pick_and_place_with_movable_recep",
+)
+TASK_TYPES = (SIMPLE, TWO, *MARKS, MOVABLE)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the demonstrations are run.
+
+    Args:
+        placement_table: AI2-THOR's placement table decides what may be put where.
+        budget: seconds for each search.
+        patience: stop a search after this long without a shorter plan, seconds.
+        seed: of the kitchen.
+    """
+
+    placement_table: bool = False
+    budget: float = 5.0
+    patience: float = 0.3
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The goal of a demonstration, in AI2-THOR's types.
+
+    Args:
+        task_type: one of `TASK_TYPES`.
+        target: what is wanted somewhere.
+        parent: where.
+        movable: in what it is to lie there, empty for none.
+    """
+
+    task_type: str
+    target: str
+    parent: str
+    movable: str = ""
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Wanted | None:
+        """The goal of a record, or None when its task type has no goal that is judged here."""
+        if record["task_type"] not in TASK_TYPES:
+            return None
+        params = record["pddl_params"]
+        target = str(params["object_target"]) + ("Sliced" if params["object_sliced"] else "")
+        return cls(
+            str(record["task_type"]),
+            RENAMED.get(target, target),
+            str(params["parent_target"]),
+            str(params["mrecep_target"]) if record["task_type"] == MOVABLE else "",
+        )
+
+    def pddl(self) -> str:
+        """The goal over the kitchen domain."""
+        target, parent = _pddl_type(self.target), _pddl_type(self.parent)
+        if self.task_type == TWO:
+            return (
+                f"(exists (?a ?b - {target} ?r - {parent}) (and (not (= ?a ?b)) "
+                f"({_preposition(self.parent)} ?a ?r) ({_preposition(self.parent)} ?b ?r)))"
+            )
+        if self.movable:
+            movable = _pddl_type(self.movable)
+            return (
+                f"(exists (?o - {target} ?m - {movable} ?r - {parent}) "
+                f"(and ({_preposition(self.movable)} ?o ?m) ({_preposition(self.parent)} ?m ?r)))"
+            )
+        mark = MARKS.get(self.task_type)
+        placed = f"({_preposition(self.parent)} ?o ?r)"
+        wanted = f"(and ({mark} ?o) {placed})" if mark else placed
+        return f"(exists (?o - {target} ?r - {parent}) {wanted})"
+
+
+def _pddl_type(object_type: str) -> str:
+    ontology = load_ontology()
+    found = ontology.class_of_thor_type(object_type)
+    if found is None:
+        raise ValueError(f"the ontology does not know the type {object_type}")
+    return str(ontology.pddl_type(found))
+
+
+def _preposition(object_type: str) -> str:
+    ontology = load_ontology()
+    found = ontology.class_of_thor_type(object_type) or ""
+    return "on" if ontology.is_a(found, "SurfaceReceptacle") else "in"
+
+
+class Judge:
+    """ALFRED's conditions, kept and judged on the events of a kitchen.
+
+    It is an environment itself: what is done is passed on to the kitchen.
+
+    Args:
+        kitchen: where it happens.
+    """
+
+    def __init__(self, kitchen: Kitchen) -> None:
+        self.kitchen = kitchen
+        self.history: dict[str, set[str]] = {mark: set() for mark in MARKS.values()}
+        self.steps = 0
+
+    @property
+    def last_event(self) -> Event:
+        """The event of the latest action."""
+        return self.kitchen.last_event
+
+    def reset(self, scene: Any = None) -> Event:
+        """Forget what happened."""
+        self.history = {mark: set() for mark in MARKS.values()}
+        return self.kitchen.reset(scene)
+
+    def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
+        """Do an action and note what it did to which objects."""
+        event = self.kitchen.step(action, **kwargs)
+        name = action.get("action") if isinstance(action, dict) else action
+        if not str(name).startswith("Get"):
+            self.steps += 1
+        if event and name in ("ToggleObjectOn", "CloseObject"):
+            given = action if isinstance(action, dict) else kwargs
+            self._note(str(name), str(given.get("objectId", "")), event.metadata["objects"])
+        return event
+
+    def _note(self, action: str, object_id: str, objects: Sequence[Mapping[str, Any]]) -> None:
+        by_id = {o["objectId"]: o for o in objects}
+        kind = by_id[object_id]["objectType"] if object_id in by_id else ""
+        if (action, kind) == ("ToggleObjectOn", "Microwave"):
+            self.history["microwaved"] |= _inside(object_id, by_id)
+        elif (action, kind) == ("CloseObject", "Fridge"):
+            self.history["chilled"] |= _inside(object_id, by_id)
+        elif (action, kind) == ("ToggleObjectOn", "Faucet"):
+            basins = [o for o in objects if o["objectType"] == "SinkBasin"]
+            if basins:
+                faucet = by_id[object_id]["position"]
+                nearest = min(basins, key=lambda b: (_apart(b, faucet), b["objectId"]))
+                self.history["washed"] |= _inside(nearest["objectId"], by_id)
+
+    def reached(self, wanted: Wanted) -> bool:
+        """Whether the goal holds now."""
+        return not self.missing(wanted)
+
+    def missing(self, wanted: Wanted) -> str:
+        """What the goal lacks now, empty when it holds."""
+        objects = self.last_event.metadata["objects"]
+        by_id = {o["objectId"]: o for o in objects}
+        found = {o["objectId"] for o in objects
+                 if o["objectType"] == wanted.target and not o["isSliced"]}  # fmt: skip
+        parents = [o for o in objects if o["objectType"] == wanted.parent]
+        held = {o["objectId"] for o in self.last_event.metadata["inventoryObjects"]}
+
+        def within(object_id: str) -> set[str]:
+            return set(by_id[object_id]["receptacleObjectIds"] or ()) - held
+
+        if wanted.movable:
+            carriers = {i for p in parents for i in within(p["objectId"])
+                        if by_id[i]["objectType"] == wanted.movable}  # fmt: skip
+            if not carriers:
+                return f"no {wanted.movable} is in a {wanted.parent}"
+            if not any(within(c) & found for c in carriers):
+                return f"no {wanted.target} is in a {wanted.movable} that is in a {wanted.parent}"
+            return ""
+        most = max((len(within(p["objectId"]) & found) for p in parents), default=0)
+        needed = 2 if wanted.task_type == TWO else 1
+        if most < needed:
+            return f"{most} of {needed} {wanted.target} in one {wanted.parent}"
+        mark = MARKS.get(wanted.task_type)
+        if mark and not any(within(p["objectId"]) & found & self.history[mark] for p in parents):
+            return f"no {wanted.target} in a {wanted.parent} was {mark}"
+        return ""
+
+
+def _apart(entry: Mapping[str, Any], point: Mapping[str, float]) -> float:
+    center = entry["axisAlignedBoundingBox"]["center"]
+    return math.hypot(center["x"] - point["x"], center["z"] - point["z"])
+
+
+def _inside(receptacle: str, by_id: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """Ids of what is in a receptacle, also of what is in a dish there."""
+    found: set[str] = set()
+    todo = [receptacle]
+    while todo:
+        for inner in by_id[todo.pop()]["receptacleObjectIds"] or ():
+            if inner not in found and inner in by_id:
+                found.add(inner)
+                todo.append(inner)
+    return found
+
+
+@dataclass
+class Episode:
+    """What became of one demonstration.
+
+    Args:
+        id: of the demonstration.
+        floor_plan: its kitchen.
+        task_type: its kind.
+        goal: as PDDL.
+        reached: ALFRED's conditions hold at the end.
+        outcome: `reached`, or the class of the miss.
+        reason: in words, for a miss.
+        steps: atomic actions executed.
+        thor_steps: AI2-THOR actions sent, questions not counted.
+        expert_steps: interactions of the demonstration, navigation not counted.
+        planner_calls: how often a planner was asked.
+        optimal: the last plan is proven to be shortest.
+        scene_seconds: time to build the scene, the kitchen and its graph.
+        plan_seconds: time to plan, retrieval and validation included.
+        search_seconds: of that, the search.
+        act_seconds: time to execute.
+        seconds: all.
+        differences: steps after which the kitchen was not as the domain says.
+    """
+
+    id: str
+    floor_plan: str
+    task_type: str
+    goal: str = ""
+    reached: bool = False
+    outcome: str = ""
+    reason: str = ""
+    steps: int = 0
+    thor_steps: int = 0
+    expert_steps: int = 0
+    planner_calls: int = 0
+    optimal: bool = False
+    scene_seconds: float = 0.0
+    plan_seconds: float = 0.0
+    search_seconds: float = 0.0
+    act_seconds: float = 0.0
+    seconds: float = 0.0
+    differences: list[str] = field(default_factory=list)
+
+
+@lru_cache(maxsize=1)
+def _policy(settings: Settings) -> SymbolicPolicy:
+    domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
+    planner = FastDownward(settings.budget, settings.patience)
+    return SymbolicPolicy(
+        load_ontology(), domain, planner, any_place=not settings.placement_table
+    )
+
+
+def run_episode(record: Mapping[str, Any], settings: Settings) -> Episode | None:
+    """Plan, execute and judge one demonstration; None when its goal cannot be written."""
+    started = time.perf_counter()
+    wanted = Wanted.of(record)
+    if wanted is None:
+        return None
+    episode = Episode(str(record["id"]), str(record["floor_plan"]), wanted.task_type)
+    episode.expert_steps = len(record.get("interactions", ()))
+    episode.goal = wanted.pddl()
+    policy = _policy(settings)
+    forced = not settings.placement_table
+    kitchen = Kitchen(scene_from_alfred(record), settings.seed, placement_table=not forced)
+    judge = Judge(kitchen)
+    world = World(judge, KnowledgeGraph.create(), force_put=forced)
+    episode.scene_seconds = time.perf_counter() - started
+    failures: list[str] = []
+
+    def listen(event: RunEvent) -> None:
+        if isinstance(event, PlanReady):
+            episode.plan_seconds += event.seconds
+            episode.search_seconds += event.plan.seconds
+            episode.optimal = event.plan.optimal
+        elif isinstance(event, StepDone):
+            if event.error:
+                failures.append(f"{event.action}: {event.error}")
+            if event.difference:
+                episode.differences.append(f"{event.action}: {event.difference.explain()}")
+        elif isinstance(event, Replanning):
+            failures.append(event.reason)
+
+    def planned(plan: Planned) -> None:
+        episode.planner_calls += plan.planner_calls
+
+    executor = Executor(world, policy, listen, planned)
+    begun = time.perf_counter()
+    try:
+        finished = executor.run([policy.with_ends(episode.goal)])
+        episode.outcome = "reached" if finished.reached else "execution failed"
+        episode.reason = finished.reason
+        if not finished.reached and failures and failures[-1] not in episode.reason:
+            episode.reason += f" (last failure: {failures[-1]})"
+    except ImpossibleGoalError as error:
+        episode.outcome, episode.reason = "no plan exists", str(error)
+    except PlannerError as error:
+        episode.outcome, episode.reason = "no plan found in time", str(error)
+    except HvrError as error:
+        episode.outcome, episode.reason = type(error).__name__, str(error)
+    episode.act_seconds = time.perf_counter() - begun - episode.plan_seconds
+    episode.steps, episode.thor_steps = executor.steps, judge.steps
+    missing = judge.missing(wanted)
+    episode.reached = not missing
+    if missing and episode.outcome == "reached":
+        episode.outcome, episode.reason = "judged differently", missing
+    episode.seconds = time.perf_counter() - started
+    return episode
+
+
+def read(path: Path, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """The records of a file, or `limit` of them spread evenly over it."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        lines = list(file)
+    if limit is not None and limit < len(lines):
+        lines = [lines[i * len(lines) // limit] for i in range(limit)]
+    for line in lines:
+        yield json.loads(line)
+
+
+def run(
+    records: Iterable[Mapping[str, Any]], settings: Settings, jobs: int = 1
+) -> Iterator[Episode | None]:
+    """Run demonstrations, in their order."""
+    if jobs <= 1:
+        for record in records:
+            yield run_episode(record, settings)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(_in_pool, ((record, settings) for record in records), chunksize=4)
+
+
+def _in_pool(job: tuple[Mapping[str, Any], Settings]) -> Episode | None:
+    return run_episode(*job)
+
+
+def machine() -> dict[str, Any]:
+    """What was measured on."""
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [x for x in info.read_text().splitlines() if x.startswith("model name")]
+        cpu = names[0].partition(":")[2].strip() if names else cpu
+    return {
+        "cpu": cpu,
+        "cpu count": os.cpu_count(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        **{p: _version(p) for p in ("hvr", "pyoxigraph", "up-fast-downward")},
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def summary(episodes: Sequence[Episode]) -> list[dict[str, Any]]:
+    """One row a task type and one for all."""
+    groups: dict[str, list[Episode]] = defaultdict(list)
+    for episode in episodes:
+        groups[episode.task_type].append(episode)
+    rows = []
+    for name, group in [*((t, groups[t]) for t in TASK_TYPES if t in groups),
+                        ("all", list(episodes))]:  # fmt: skip
+        done = [e for e in group if e.reached]
+        rows.append(
+            {
+                "task type": name,
+                "episodes": len(group),
+                "reached": len(done),
+                "share": len(done) / len(group) if group else 0.0,
+                "steps": mean(e.steps for e in done) if done else 0.0,
+                "expert": mean(e.expert_steps for e in done) if done else 0.0,
+                "planner calls": mean(e.planner_calls for e in group) if group else 0.0,
+                "proven": sum(e.optimal for e in done) / len(done) if done else 0.0,
+                "plan s": median(e.plan_seconds for e in group) if group else 0.0,
+                "median s": median(e.seconds for e in group) if group else 0.0,
+                "max s": max((e.seconds for e in group), default=0.0),
+            }
+        )
+    return rows
+
+
+def show(episodes: Sequence[Episode]) -> None:
+    """Print the table and every miss."""
+    rows = summary(episodes)
+    heads = list(rows[0])
+    print("  ".join(f"{h:<34}" if h == heads[0] else f"{h:>9}" for h in heads))
+    for row in rows:
+        cells = []
+        for head, value in row.items():
+            if head == heads[0]:
+                cells.append(f"{value:<34}")
+            elif head in ("share", "proven"):
+                cells.append(f"{100 * value:>{max(9, len(head)) - 1}.1f}%")
+            elif isinstance(value, float):
+                cells.append(f"{value:>{max(9, len(head))}.2f}")
+            else:
+                cells.append(f"{value:>{max(9, len(head))}}")
+        print("  ".join(cells))
+    misses = [e for e in episodes if not e.reached]
+    if misses:
+        print(f"\n{len(misses)} misses:", dict(Counter(e.outcome for e in misses)))
+    for e in misses:
+        print(f"  {e.id} ({e.floor_plan}): {e.outcome}: {e.reason}\n    {e.goal}")
+    kinds = Counter(e.outcome for e in episodes if e.reached and e.outcome != "reached")
+    if kinds:
+        print("reached although the run ended otherwise:", dict(kinds))
+    unlike = sum(bool(e.differences) for e in episodes)
+    print(f"episodes with a step after which the kitchen was not as predicted: {unlike}")
+
+
+def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """The options."""
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--data", type=Path, default=DATA, help="the demonstrations, .jsonl.gz")
+    parser.add_argument("--limit", type=int, help="run only N, spread evenly over the file")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument(
+        "--placement-table", action="store_true",
+        help="put things only where AI2-THOR's placement table allows it",
+    )  # fmt: skip
+    parser.add_argument("--budget", type=float, default=5.0, help="seconds for each search")
+    parser.add_argument("--patience", type=float, default=0.3,
+                        help="end a search that has not improved its plan for so many seconds")  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="of the kitchen")
+    parser.add_argument("--only", default="", help="only demonstrations with this in their id")
+    parser.add_argument("--json", type=Path, help="write everything there")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, print, and say 0, or 2 when the demonstrations are not there."""
+    options = parse_arguments(arguments)
+    if not options.data.is_file():
+        print(f"no demonstrations at {options.data}: say where they are with --data",
+              file=sys.stderr)  # fmt: skip
+        return 2
+    settings = Settings(options.placement_table, options.budget, options.patience, options.seed)
+    conditions = {**machine(), "jobs": options.jobs, **asdict(settings)}
+    print("conditions:", json.dumps(conditions))
+    records = [r for r in read(options.data, options.limit) if options.only in r["id"]]
+    started = time.perf_counter()
+    episodes = [e for e in _with_progress(run(records, settings, options.jobs), len(records)) if e]
+    seconds = time.perf_counter() - started
+    left_out = len(records) - len(episodes)
+    if not episodes:
+        print("no demonstration has a goal that can be written")
+        return 0
+    show(episodes)
+    print(
+        f"{len(episodes)} episodes in {seconds:.1f} s"
+        + (f"; {left_out} left out, whose goal cannot be written" if left_out else "")
+    )
+    if options.json is not None:
+        report = {
+            "conditions": conditions, "seconds": seconds, "left out": left_out,
+            "summary": summary(episodes), "episodes": [asdict(e) for e in episodes],
+        }  # fmt: skip
+        options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def _with_progress(
+    episodes: Iterator[Episode | None], total: int
+) -> Iterator[Episode | None]:
+    """Show a bar on a terminal."""
+    if not sys.stderr.isatty():
+        yield from episodes
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(episodes, "demonstrations", total, console=Console(stderr=True))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""Every task in every scene that has the objects: planned, proven, executed.
+
+    python benchmarks/tasks_offline.py                       # all tasks, all scenes
+    python benchmarks/tasks_offline.py T2 T5 --scenes 5      # five scenes each
+    python benchmarks/tasks_offline.py --json table.json
+
+A run counts as reached when the goal holds in what the environment shows at the end. The
+shortest length and its lower bound come from tasks/*.toml (tools/prove_tasks.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from conditions import conditions
+
+from hvr.errors import HvrError
+from hvr.run import Options, plan
+from hvr.tasks import Task, load_task, task_ids
+
+
+def measure(task: Task, scene: str, budget: float) -> dict[str, object]:
+    """One row of the table."""
+    optimum = task.optimum[scene]
+    row: dict[str, object] = {
+        "task": task.id, "scene": scene, "optimum": optimum.steps, "bound": optimum.bound,
+        "truth": len(task.ground_truth.steps),
+    }  # fmt: skip
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        options = Options(scene=scene, budget=budget, save=Path(folder) / "run")
+        try:
+            run = plan(task=task.id, options=options)
+        except HvrError as error:
+            row |= {"reached": False, "steps": None, "error": str(error), "calls": 0}
+        else:
+            wrong = [s.number for s in run.steps if not s.as_expected]
+            row |= {
+                "reached": bool(run.reached),
+                "valid": all(p.report.valid for p in run.plans),
+                "steps": len(run.plans[0].plan.actions),
+                "executed": len(run.steps),
+                "unexpected": len(wrong),
+                "calls": run.planner_calls,
+                "proven": run.plans[0].plan.optimal,
+            }
+    row["seconds"] = round(time.perf_counter() - started, 3)
+    return row
+
+
+def main() -> int:
+    """Run the table; exit code 1 when some run does not reach its goal."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tasks", nargs="*", help="such as T2; all if none is given")
+    parser.add_argument("--scenes", type=int, default=0, help="at most so many a task")
+    parser.add_argument("--budget", type=float, default=10.0, help="seconds for the planner")
+    parser.add_argument("--json", type=Path, help="write the rows here too")
+    options = parser.parse_args()
+    print(conditions(seed=0))
+    print(f"{'task':6} {'scene':12} {'steps':>5} {'optimum':>8} {'over':>6} {'truth':>5} "
+          f"{'time s':>7} {'calls':>5}  result")  # fmt: skip
+    rows = []
+    for task_id in options.tasks or task_ids():
+        task = load_task(task_id)
+        scenes = task.scenes[: options.scenes] if options.scenes else task.scenes
+        for scene in scenes:
+            row = measure(task, scene, options.budget)
+            rows.append(row)
+            print(_line(row), flush=True)
+        _summary(task, [r for r in rows if r["task"] == task.id])
+    reached = sum(bool(r["reached"]) for r in rows)
+    print(f"all: {reached} of {len(rows)} reached")
+    if options.json:
+        options.json.write_text(json.dumps({"conditions": conditions(0), "rows": rows}, indent=1))
+    return 0 if reached == len(rows) else 1
+
+
+def _over(row: dict[str, object]) -> float | None:
+    if row["steps"] is None:
+        return None
+    return float(row["steps"]) / float(row["bound"]) - 1  # type: ignore[arg-type]
+
+
+def _line(row: dict[str, object]) -> str:
+    proven = row["optimum"] == row["bound"]
+    optimum = f"{row['optimum']}" if proven else f"{row['bound']}..{row['optimum']}"
+    over = _over(row)
+    result = "reached" if row["reached"] else f"NOT REACHED {row.get('error', '')}"
+    if row.get("unexpected"):
+        result += f" ({row['unexpected']} steps not as expected)"
+    return (
+        f"{row['task']:6} {row['scene']:12} {row['steps'] or '-':>5} {optimum:>8} "
+        f"{'-' if over is None else f'{over:+.0%}':>6} {row['truth']:>5} "
+        f"{row['seconds']:>7.2f} {row['calls']:>5}  {result}"
+    )
+
+
+def _summary(task: Task, rows: list[dict[str, object]]) -> None:
+    overs = [over for row in rows if (over := _over(row)) is not None]
+    seconds = [float(row["seconds"]) for row in rows]  # type: ignore[arg-type]
+    if overs:
+        print(
+            f"{task.id}: {sum(bool(r['reached']) for r in rows)} of {len(rows)} reached; "
+            f"over the optimum at most {max(overs):+.0%}; time median "
+            f"{statistics.median(seconds):.2f} s, max {max(seconds):.2f} s"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+"""How a run looks while it happens: a live tree on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+from rich.tree import Tree
+
+from hvr.execution.events import Event, Finished, PlanReady, Replanning, StepDone, Understood
+
+
+@contextmanager
+def display(kind: str) -> Iterator[Callable[[Event], None] | None]:
+    """A listener that shows events.
+
+    Args:
+        kind: `live` (a tree that is redrawn), `lines` (one line an event) or `none`.
+    """
+    if kind == "live":
+        view = LiveTree()
+        with Live(view.render(), refresh_per_second=20, transient=False) as live:
+            def show(event: Event) -> None:
+                view.take(event)
+                live.update(view.render())
+
+            yield show
+    elif kind == "lines":
+        yield Lines(Console(soft_wrap=True, highlight=False, no_color=True)).take
+    else:
+        yield None
+
+
+class Lines:
+    """One plain line an event."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.blocks: tuple[str, ...] = ()
+        self.block = -1
+
+    def take(self, event: Event) -> None:
+        """Print an event."""
+        write = self.console.print
+        match event:
+            case Understood(stages, _, notes):
+                for stage in stages:
+                    write(f"goal: {stage}")
+                for note in notes:
+                    write(f"note: {note}")
+            case PlanReady():
+                write(describe_plan(event))
+                self.blocks = tuple(b.macro.name for b in event.plan.blocks)
+                self.block = -1
+            case StepDone():
+                if event.block != self.block:
+                    self.block = event.block
+                    write(f"- {self.blocks[event.block]}")
+                mark = "ok " if event.as_expected else "!! "
+                write(f"  {mark}{event.number:>3} {event.action}{trouble(event)}")
+            case Replanning(reason, attempt):
+                write(f"new plan {attempt}: {reason}")
+            case Finished() if not event.reached and event.unmet:
+                write(f"unmet: {' '.join(event.unmet)}")
+            case _:
+                pass
+
+
+def describe_plan(event: PlanReady) -> str:
+    """One line: how long the plan is, what was proven, how long it took."""
+    plan = event.plan
+    proven = "shortest, proven" if plan.optimal else "best found in the time"
+    return (
+        f"plan: {len(plan.actions)} steps in {len(plan.blocks)} macro actions "
+        f"({proven}; {plan.planner}, {plan.seconds:.2f} s); "
+        f"{len(event.objects)} objects; validator: {event.report.outcome}"
+    )
+
+
+def trouble(event: StepDone) -> str:
+    """What went otherwise than expected, or nothing."""
+    parts = [event.error] if event.error else []
+    if event.difference:
+        parts.append(event.difference.explain())
+    return f"  ({'; '.join(parts)})" if parts else ""
+
+
+class LiveTree:
+    """The plan as a tree whose steps tick through validated, executed, observed."""
+
+    def __init__(self) -> None:
+        self.head: list[Text] = []
+        self.trees: list[Tree] = []
+        self.plan: PlanReady | None = None
+        self.done: dict[int, StepDone] = {}
+        self.past: list[Tree | Text] = []
+
+    def take(self, event: Event) -> None:
+        """Note an event."""
+        match event:
+            case Understood(_, _, notes):
+                self.head += [Text(f"note: {note}", style="yellow") for note in notes]
+            case PlanReady():
+                self.plan = event
+                self.done = {}
+            case StepDone():
+                self.done[event.number] = event
+            case Replanning(reason, attempt):
+                if self.plan is not None:
+                    self.past.append(self.tree(self.plan))
+                self.past.append(Text(f"new plan {attempt}: {reason}", style="bold red"))
+                self.plan = None
+            case _:
+                pass
+
+    def render(self) -> Group:
+        """What is to be seen now."""
+        parts: list[Tree | Text] = [*self.head, *self.past]
+        if self.plan is None:
+            parts.append(Text("planning …", style="dim"))
+        else:
+            parts.append(self.tree(self.plan))
+        return Group(*parts)
+
+    def tree(self, event: PlanReady) -> Tree:
+        """A plan with its marks: v validated, x executed, o observed as expected."""
+        root = Tree(Text(describe_plan(event), style="bold"), guide_style="dim")
+        number = event.first_step
+        for block in event.plan.blocks:
+            numbers = range(number, number + len(block.actions))
+            complete = all(n in self.done and self.done[n].as_expected for n in numbers)
+            style = "green" if complete else ""
+            branch = root.add(Text(f"{'✓ ' if complete else '  '}{block.macro.name}", style=style))
+            for n, action in zip(numbers, block.actions, strict=True):
+                branch.add(self.step(n, str(action)))
+            number += len(block.actions)
+        return root
+
+    def step(self, number: int, action: str) -> Text:
+        """One step: ✓ validated, ✓ executed, ✓ observed; ✗ where it went wrong."""
+        done = self.done.get(number)
+        text = Text()
+        if done is None:
+            text.append("✓··", style="dim")
+            return text.append(f" {number:>3} {action}", style="dim")
+        text.append("✓", style="green")
+        text.append("✓" if done.success else "✗", style="green" if done.success else "red")
+        seen = not done.difference
+        text.append("✓" if seen else "✗", style="green" if seen else "red")
+        text.append(f" {number:>3} {action}")
+        return text.append(trouble(done), style="red")

@@ -1,0 +1,170 @@
+"""The tasks T1 to T12 of the paper, each a file of `tasks/`."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import DataFileError, UsageError
+from hvr.pddl import GroundAction, parse_plan
+from hvr.resources import data_path
+
+
+@dataclass(frozen=True)
+class GroundTruth:
+    """A minimal plan for one scene.
+
+    Args:
+        scene: the scene.
+        blocks: the plan in blocks of steps.
+        order: pairs (i, j) of block numbers, from 1: block i must come before block j. Every
+            order of the blocks that respects the pairs reaches the goal; steps of different
+            blocks are not interleaved.
+    """
+
+    scene: str
+    blocks: tuple[tuple[GroundAction, ...], ...]
+    order: tuple[tuple[int, int], ...]
+
+    @property
+    def steps(self) -> tuple[GroundAction, ...]:
+        """The plan as one sequence."""
+        return tuple(action for block in self.blocks for action in block)
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The length of a shortest plan in a scene.
+
+    Args:
+        steps: length of the shortest plan known.
+        bound: no plan is shorter than this; equal to `steps` when it is proven.
+    """
+
+    steps: int
+    bound: int
+
+    @property
+    def proven(self) -> bool:
+        """No shorter plan exists, for the objects retrieved."""
+        return self.bound == self.steps
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task.
+
+    Args:
+        id: `T2`.
+        name: what the paper calls it.
+        goal_oriented: the request as a desired end.
+        constructive: the request as instructions.
+        paraphrases: other ways to say it.
+        goal: PDDL condition.
+        requires: object types the scene must have.
+        scenes: scenes that have them.
+        paper_steps: length of the paper's ground truth, navigation counted.
+        ground_truth: a minimal plan for one scene.
+        optimum: length of a shortest plan for each scene.
+    """
+
+    id: str
+    name: str
+    goal_oriented: str
+    constructive: str
+    paraphrases: tuple[str, ...]
+    goal: str
+    requires: tuple[str, ...]
+    scenes: tuple[str, ...]
+    paper_steps: str
+    ground_truth: GroundTruth
+    optimum: Mapping[str, Optimum]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All ways to say it."""
+        return (self.goal_oriented, self.constructive, *self.paraphrases)
+
+
+def task_ids(folder: Path | None = None) -> tuple[str, ...]:
+    """Ids of all tasks in natural order: T1, T2, …, T5, T5bis, T6, …"""
+    names = [path.stem for path in (folder or data_path("tasks")).glob("*.toml")]
+    return tuple(sorted(names, key=_natural))
+
+
+def load_task(task_id: str, folder: Path | None = None) -> Task:
+    """Read a task.
+
+    Raises:
+        UsageError: there is no such task.
+        DataFileError: its file is damaged.
+    """
+    folder = folder or data_path("tasks")
+    known = {name.lower(): name for name in task_ids(folder)}
+    name = known.get(task_id.lower())
+    if name is None:
+        near = difflib.get_close_matches(task_id, list(known.values()), n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise UsageError(f"unknown task {task_id!r}{hint} (tasks: {', '.join(known.values())})")
+    path = folder / f"{name}.toml"
+    return _task(read_toml(path), path)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The values of a TOML file.
+
+    Raises:
+        DataFileError: it cannot be read or is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataFileError(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataFileError(f"{path}: not valid TOML: {error}") from error
+
+
+def _task(values: Mapping[str, Any], path: Path) -> Task:
+    try:
+        truth = values["ground_truth"]
+        return Task(
+            id=_text(values, "id"),
+            name=_text(values, "name"),
+            goal_oriented=_text(values, "goal_oriented"),
+            constructive=_text(values, "constructive"),
+            paraphrases=tuple(map(str, values["paraphrases"])),
+            goal=_text(values, "goal"),
+            requires=tuple(map(str, values["requires"])),
+            scenes=tuple(values["optimum"]),
+            paper_steps=_text(values, "paper_steps"),
+            ground_truth=GroundTruth(
+                _text(truth, "scene"),
+                tuple(parse_plan("\n".join(b), file=str(path)) for b in truth["blocks"]),
+                tuple((int(a), int(b)) for a, b in truth["order"]),
+            ),
+            optimum={
+                scene: Optimum(int(entry["steps"]), int(entry["bound"]))
+                for scene, entry in values["optimum"].items()
+            },
+        )
+    except KeyError as error:
+        raise DataFileError(f"{path}: the entry {error.args[0]!r} is missing") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise DataFileError(f"{path}: an entry has the wrong form: {error}") from error
+
+
+def _text(values: Mapping[str, Any], key: str) -> str:
+    value = values[key]
+    if not isinstance(value, str):
+        raise TypeError(f"{key!r} must be text, not {value!r}")
+    return value
+
+
+def _natural(name: str) -> tuple[int, str]:
+    match = re.match(r"\D*(\d+)(.*)", name)
+    return (int(match[1]), match[2]) if match else (0, name)
