@@ -269,14 +269,15 @@
       (forall (?p - item) (when (and (piece_of ?p ?o) (hot ?o)) (hot ?p)))
       (forall (?p - item) (when (and (piece_of ?p ?o) (cold ?o)) (cold ?p)))))
 
-  ; An egg is cracked in the hand, or in the dish it lies in.
+  ; An egg is cracked in the hand, or by the free hand in the dish it lies in.
   (:action crack_obj
     :parameters (?o - item)
     :precondition (and
       (crackable ?o) (present ?o)
       (or (holding ?o)
-          (exists (?d - dish)
-            (and (or (on ?o ?d) (in ?o ?d)) (or (near ?o) (near ?d))))))
+          (and (hand_empty)
+               (exists (?d - dish)
+                 (and (or (on ?o ?d) (in ?o ?d)) (or (near ?o) (near ?d)))))))
     :effect (and
       (cracked ?o) (not (present ?o)) (not (near ?o)) (not (holding ?o))
       (forall (?r - item) (and (not (on ?o ?r)) (not (in ?o ?r))))
