@@ -1,9 +1,9 @@
 """hvr: household robot plans, proven before they run and watched while they run.
 
-    >>> from hvr import plan, validate
-    >>> plan("make coffee").reached
-    True
-    >>> validate("domain.pddl", "problem.pddl", "plan.txt").valid
+>>> from hvr import plan, validate
+>>> plan("make coffee").reached
+True
+>>> validate("domain.pddl", "problem.pddl", "plan.txt").valid
 """
 
 from __future__ import annotations

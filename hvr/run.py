@@ -1,6 +1,6 @@
 """From a request to a saved run: the spine of `hvr plan`.
 
-    open the scene ─▶ understand the request ─▶ [plan ─▶ validate ─▶ execute and watch]* ─▶ save
+open the scene ─▶ understand the request ─▶ [plan ─▶ validate ─▶ execute and watch]* ─▶ save
 """
 
 from __future__ import annotations

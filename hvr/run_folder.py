@@ -1,14 +1,14 @@
 """The folder that a run leaves: everything needed to look at it again.
 
-    task.json       the request, the scene, the goal, what was assumed, the result
-    subgraph.json   the objects chosen for the problem, why, and the facts about them
-    domain.pddl     the domain
-    problem.pddl    the problem, derived from the graph (problem-2.pddl after a new plan)
-    plan.pddl       the plan as an IPC plan file
-    plan.json       the plan as macro actions with their blocks
-    trace.jsonl     one event a line, written as it happens
-    graph/          the knowledge graph as a persistent store
-    graph.ttl       the same as Turtle, written at the end
+task.json       the request, the scene, the goal, what was assumed, the result
+subgraph.json   the objects chosen for the problem, why, and the facts about them
+domain.pddl     the domain
+problem.pddl    the problem, derived from the graph (problem-2.pddl after a new plan)
+plan.pddl       the plan as an IPC plan file
+plan.json       the plan as macro actions with their blocks
+trace.jsonl     one event a line, written as it happens
+graph/          the knowledge graph as a persistent store
+graph.ttl       the same as Turtle, written at the end
 """
 
 from __future__ import annotations

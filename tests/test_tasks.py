@@ -14,12 +14,13 @@ from hvr.evaluation.partial_order import sample_linearization
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
-from hvr.pddl import parse_domain
 from hvr.pddl import Task as PddlTask
+from hvr.pddl import TypedName, parse_domain, parse_formula
 from hvr.planning.planners import FastDownward
 from hvr.planning.polish import reaches_goal
 from hvr.planning.symbolic import SymbolicPolicy
 from hvr.resources import data_path
+from hvr.retrieval.places import tidy_places
 from hvr.retrieval.relevance import relevant_objects
 from hvr.run import Options, plan
 from hvr.tasks import Task, load_task, task_ids
@@ -35,9 +36,6 @@ def policy() -> SymbolicPolicy:
 
 def problem_of(policy: SymbolicPolicy, task: Task, scene: str) -> PddlTask:
     """The problem that the policy derives for a task, without planning."""
-    from hvr.pddl import TypedName, parse_formula
-    from hvr.retrieval.places import tidy_places
-
     graph = KnowledgeGraph.create(None, policy.ontology)
     inventory = World(Kitchen(scene), graph).inventory()
     stage = policy.with_ends(task.goal)
@@ -118,8 +116,6 @@ def test_every_sentence_of_a_task_asks_for_its_goal(name: str, policy: SymbolicP
         state = planned.task.initial.bits
         for action in planned.plan.actions:
             state = planned.task.ground(action).apply(state)
-        from hvr.pddl import TypedName, parse_formula
-
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in planned.relevant.names]
         wanted = parse_formula(task.goal, policy.domain, objects)
         assert planned.task.condition(wanted).holds(state), sentence

@@ -23,6 +23,7 @@ def display(kind: str) -> Iterator[Callable[[Event], None] | None]:
     if kind == "live":
         view = LiveTree()
         with Live(view.render(), refresh_per_second=20, transient=False) as live:
+
             def show(event: Event) -> None:
                 view.take(event)
                 live.update(view.render())

@@ -26,9 +26,7 @@ def plan(
     ] = "fast-downward",
     budget: Annotated[float, typer.Option(help="Seconds for one planner call at most.")] = 10.0,
     seed: Annotated[int, typer.Option(help="Seed of the environment.")] = 0,
-    max_replans: Annotated[
-        int, typer.Option(help="New plans at most when the world differs.")
-    ] = 3,
+    max_replans: Annotated[int, typer.Option(help="New plans at most when the world differs.")] = 3,
     save: Annotated[
         Path | None, typer.Option(help="Run folder, new or empty. Default: one under ./runs.")
     ] = None,

@@ -43,9 +43,7 @@ class Difference:
         }
 
 
-def difference(
-    expected: Iterable[Atom], observed: Iterable[Atom], scene: SceneGraph
-) -> Difference:
+def difference(expected: Iterable[Atom], observed: Iterable[Atom], scene: SceneGraph) -> Difference:
     """Compare two states over the same objects.
 
     Being near is one-sided: what the robot means to be near must be in reach, in the hand, or

@@ -15,7 +15,7 @@ from hvr.errors import ImpossibleGoalError, PlannerError
 from hvr.execution.compare import Difference, difference
 from hvr.execution.events import Event, Finished, PlanReady, Replanning, StepDone
 from hvr.execution.world import World
-from hvr.pddl import GroundAction, Task
+from hvr.pddl import Atom, GroundAction, Task
 from hvr.planning.language.goals import Stage
 from hvr.planning.symbolic import Planned, SymbolicPolicy
 from hvr.validation import Validator
@@ -131,7 +131,7 @@ class Executor:
             if done.as_expected:
                 continue
             rest = [a for _, a in blocks[position + 1 :]]
-            validator = Validator(task, state=task.state(observed - set(found_near(found))))
+            validator = Validator(task, state=task.state(observed - _not_near(found)))
             if not outcome.result.success or not validator.check(rest).valid:
                 return self._reason(action, done.error, found)
         return None
@@ -142,7 +142,7 @@ class Executor:
             parts.append(found.explain())
         return f"step {self.steps} {action}: {'; '.join(parts)}"
 
-    def _observed(self, planned: Planned) -> frozenset:  # type: ignore[type-arg]
+    def _observed(self, planned: Planned) -> frozenset[Atom]:
         fluents = planned.task.fluent_predicates
         facts = self.world.facts(planned.relevant.names)
         return frozenset(a for a in facts if a.predicate in fluents)
@@ -154,6 +154,6 @@ class Executor:
         return () if failure is None else tuple(str(literal) for literal in failure.literals)
 
 
-def found_near(found: Difference) -> tuple:  # type: ignore[type-arg]
+def _not_near(found: Difference) -> frozenset[Atom]:
     """The facts of nearness that were expected and not seen."""
-    return tuple(atom for atom in found.missing if atom.predicate == "near")
+    return frozenset(atom for atom in found.missing if atom.predicate == "near")

@@ -43,9 +43,7 @@ class World:
         force_put: put things down without asking AI2-THOR's placement table.
     """
 
-    def __init__(
-        self, env: Environment, graph: KnowledgeGraph, *, force_put: bool = False
-    ) -> None:
+    def __init__(self, env: Environment, graph: KnowledgeGraph, *, force_put: bool = False) -> None:
         self.env = env
         self.graph = graph
         self.force_put = force_put
@@ -79,9 +77,7 @@ class World:
             near: the objects that the robot then means to be near, if it succeeds.
         """
         before = self.scene
-        result = perform(
-            self.env, self.names, action.name, action.args, force_put=self.force_put
-        )
+        result = perform(self.env, self.names, action.name, action.args, force_put=self.force_put)
         self.scene = scene_graph(self.env.last_event.metadata, self.names)
         change = self.graph.update(self.scene)
         if result.success:
