@@ -22,8 +22,6 @@ import argparse
 import gzip
 import json
 import math
-import os
-import platform
 import sys
 import time
 from collections import Counter, defaultdict
@@ -31,13 +29,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from conditions import conditions
+
 from hvr.envs.alfred import RENAMED, scene_from_alfred
 from hvr.envs.base import Event
+from hvr.envs.facts import load_facts
 from hvr.envs.kitchen import Kitchen
 from hvr.errors import HvrError, ImpossibleGoalError, PlannerError
 from hvr.execution.events import Event as RunEvent
@@ -101,6 +104,15 @@ class Wanted:
     target: str
     parent: str
     movable: str = ""
+
+    @property
+    def forbidden(self) -> bool:
+        """AI2-THOR's placement table does not let the target into the parent or the movable."""
+        types = load_facts().types
+        pairs = [(self.target, self.movable or self.parent)]
+        if self.movable:
+            pairs.append((self.movable, self.parent))
+        return any(place not in types[thing].placeable_in for thing, place in pairs)
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Wanted | None:
@@ -260,7 +272,8 @@ class Episode:
         task_type: its kind.
         goal: as PDDL.
         reached: ALFRED's conditions hold at the end.
-        outcome: `reached`, or the class of the miss.
+        outcome: `reached`, or the class of the miss; `placement table` where the goal itself
+            is one that AI2-THOR's placement table forbids.
         reason: in words, for a miss.
         steps: atomic actions executed.
         thor_steps: AI2-THOR actions sent, questions not counted.
@@ -299,9 +312,7 @@ class Episode:
 def _policy(settings: Settings) -> SymbolicPolicy:
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
     planner = FastDownward(settings.budget, settings.patience)
-    return SymbolicPolicy(
-        load_ontology(), domain, planner, any_place=not settings.placement_table
-    )
+    return SymbolicPolicy(load_ontology(), domain, planner, any_place=not settings.placement_table)
 
 
 def run_episode(record: Mapping[str, Any], settings: Settings) -> Episode | None:
@@ -346,7 +357,13 @@ def run_episode(record: Mapping[str, Any], settings: Settings) -> Episode | None
         if not finished.reached and failures and failures[-1] not in episode.reason:
             episode.reason += f" (last failure: {failures[-1]})"
     except ImpossibleGoalError as error:
-        episode.outcome, episode.reason = "no plan exists", str(error)
+        forbidden = settings.placement_table and wanted.forbidden
+        episode.outcome = "placement table" if forbidden else "no plan exists"
+        episode.reason = (
+            f"{wanted.target} may not be put into {wanted.movable or wanted.parent}"
+            if forbidden
+            else str(error)
+        )
     except PlannerError as error:
         episode.outcome, episode.reason = "no plan found in time", str(error)
     except HvrError as error:
@@ -385,29 +402,6 @@ def run(
 
 def _in_pool(job: tuple[Mapping[str, Any], Settings]) -> Episode | None:
     return run_episode(*job)
-
-
-def machine() -> dict[str, Any]:
-    """What was measured on."""
-    cpu = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        names = [x for x in info.read_text().splitlines() if x.startswith("model name")]
-        cpu = names[0].partition(":")[2].strip() if names else cpu
-    return {
-        "cpu": cpu,
-        "cpu count": os.cpu_count(),
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        **{p: _version(p) for p in ("hvr", "pyoxigraph", "up-fast-downward")},
-    }
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def summary(episodes: Sequence[Episode]) -> list[dict[str, Any]]:
@@ -480,8 +474,10 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         help="put things only where AI2-THOR's placement table allows it",
     )  # fmt: skip
     parser.add_argument("--budget", type=float, default=5.0, help="seconds for each search")
-    parser.add_argument("--patience", type=float, default=0.3,
-                        help="end a search that has not improved its plan for so many seconds")  # fmt: skip
+    parser.add_argument(
+        "--patience", type=float, default=0.3,
+        help="end a search that has not improved its plan for so many seconds",
+    )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="of the kitchen")
     parser.add_argument("--only", default="", help="only demonstrations with this in their id")
     parser.add_argument("--json", type=Path, help="write everything there")
@@ -496,8 +492,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
               file=sys.stderr)  # fmt: skip
         return 2
     settings = Settings(options.placement_table, options.budget, options.patience, options.seed)
-    conditions = {**machine(), "jobs": options.jobs, **asdict(settings)}
-    print("conditions:", json.dumps(conditions))
+    put = "by AI2-THOR's placement table" if settings.placement_table else "forced"
+    head = (
+        f"{conditions(settings.seed)} · {options.jobs} processes · puts {put} · at most "
+        f"{settings.budget:g} s a search, {settings.patience:g} s without a shorter plan"
+    )
+    print(head)
     records = [r for r in read(options.data, options.limit) if options.only in r["id"]]
     started = time.perf_counter()
     episodes = [e for e in _with_progress(run(records, settings, options.jobs), len(records)) if e]
@@ -513,16 +513,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     if options.json is not None:
         report = {
-            "conditions": conditions, "seconds": seconds, "left out": left_out,
+            "conditions": head, "settings": asdict(settings),
+            "seconds": seconds, "left out": left_out,
             "summary": summary(episodes), "episodes": [asdict(e) for e in episodes],
         }  # fmt: skip
         options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
-def _with_progress(
-    episodes: Iterator[Episode | None], total: int
-) -> Iterator[Episode | None]:
+def _with_progress(episodes: Iterator[Episode | None], total: int) -> Iterator[Episode | None]:
     """Show a bar on a terminal."""
     if not sys.stderr.isatty():
         yield from episodes

@@ -61,8 +61,9 @@ class Names:
         When it already has pieces, their ids tell whether they are counted from 0 or 1.
         """
         types = {o["objectId"]: o["objectType"] for o in metadata["objects"]}
-        first = [m["k"] for m in map(_PIECE.fullmatch, types) if m and m["source"] in types]
-        return cls(types, 1 if first and "0" not in first else 0)
+        names = cls(types)
+        first = {i.rpartition("_")[2] for i in types if names._split(i, types) is not None}
+        return names if not first or "0" in first else cls(types, 1)
 
     @property
     def all(self) -> tuple[str, ...]:

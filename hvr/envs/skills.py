@@ -255,9 +255,10 @@ class _Robot:
         agent = self.metadata["agent"]
         start = (agent["position"]["x"], agent["position"]["z"])
         box, (vital, welcome) = box_of(entry), self.companions(entry)
-        views: dict[tuple[float, float, float, float], int] = {}
 
         def seen(pose: Mapping[str, Any], boxes: Sequence[Box]) -> int:
+            if not boxes:
+                return 0
             camera = Camera.of_agent(
                 (pose["x"], pose["y"], pose["z"]), pose["rotation"], pose["horizon"]
             )
@@ -265,28 +266,24 @@ class _Robot:
                 b.distance(pose["x"], pose["z"]) <= 1.5 and camera.sees((b.center,)) for b in boxes
             )
 
-        def worth(pose: Mapping[str, Any]) -> tuple[float, ...]:
-            distance = box.distance(pose["x"], pose["z"])
-            key = (pose["x"], pose["z"], pose["rotation"], pose["horizon"])
-            if key not in views:
-                views[key] = seen(pose, welcome)
-            return (
-                -seen(pose, vital),
-                distance > NEAR,
-                -views[key],
-                lengths(pose["x"], pose["z"]),
-                -seen(pose, (box,)),
-                round(math.dist(start, (pose["x"], pose["z"])), 3),
-                _turn(agent["rotation"]["y"], pose["rotation"]),
-                abs(pose["horizon"] - 30.0),
-                pose["x"],
-                pose["z"],
-                pose["rotation"],
-            )
-
-        for pose in sorted(options, key=worth)[:_OTHER_SPOTS]:
+        costs: tuple[Callable[[Mapping[str, Any]], float], ...] = (
+            lambda pose: -seen(pose, vital),
+            lambda pose: box.distance(pose["x"], pose["z"]) > NEAR,
+            lambda pose: -seen(pose, welcome),
+            lambda pose: lengths(pose["x"], pose["z"]),
+            lambda pose: -seen(pose, (box,)),
+            lambda pose: round(math.dist(start, (pose["x"], pose["z"])), 3),
+            lambda pose: _turn(agent["rotation"]["y"], pose["rotation"]),
+            lambda pose: abs(pose["horizon"] - 30.0),
+            lambda pose: pose["x"],
+            lambda pose: pose["z"],
+            lambda pose: pose["rotation"],
+        )
+        for _ in range(min(_OTHER_SPOTS, len(options))):
+            pose = _least(options, costs)
             if self.teleport(pose):
                 return
+            options.remove(pose)
         raise _RefusedError(self.steps[-1].error)
 
     def companions(self, entry: Mapping[str, Any]) -> tuple[list[Box], list[Box]]:
@@ -508,6 +505,19 @@ def box_of(entry: Mapping[str, Any]) -> Box:
     box = entry["axisAlignedBoundingBox"]
     center, size = box["center"], box["size"]
     return Box.around((center["x"], center["y"], center["z"]), (size["x"], size["y"], size["z"]))
+
+
+def _least(
+    options: Sequence[dict[str, Any]], costs: Sequence[Callable[[Mapping[str, Any]], float]]
+) -> dict[str, Any]:
+    """The option that is least by the first cost, among equals by the second, and so on."""
+    for cost in costs:
+        if len(options) == 1:
+            break
+        values = [cost(option) for option in options]
+        least = min(values)
+        options = [o for o, value in zip(options, values, strict=True) if value == least]
+    return options[0]
 
 
 def _is_wine(entry: Mapping[str, Any]) -> bool:

@@ -18,6 +18,10 @@ Statement: TypeAlias = tuple[str, str, str | bool]
 """Subject, property and value: `("mug-1", "on", "plate-2")`, `("mug-1", "isDirty", True)`."""
 
 
+NO_ROOM = "No valid positions to place object found"
+"""What AI2-THOR says when there is no room for something in or on a receptacle."""
+
+
 @dataclass(frozen=True)
 class Change:
     """What an observation changed in the graph.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from functools import cache
 
 from pyoxigraph import DefaultGraph, NamedNode, Store
 
@@ -88,14 +87,10 @@ class FactReader:
             members[cls].append(name)
         for rule in self._between_classes:
             for cls, subjects in members.items():
-                for other in self._related(rule.term, cls) & members.keys():
+                for other in self._ontology.related(rule.term, cls) & members.keys():
                     atoms.update(
                         Atom(rule.predicate, (a, b))
                         for a in subjects
                         for b in members[other]
                         if a != b
                     )
-
-    @cache  # noqa: B019 - as many entries as there are classes
-    def _related(self, prop: str, cls: str) -> frozenset[str]:
-        return self._ontology.related(prop, cls)

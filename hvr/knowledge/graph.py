@@ -13,7 +13,7 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store,
 
 from hvr.errors import StoreError, UnknownObjectError
 from hvr.knowledge.describe import Description, describe
-from hvr.knowledge.events import ActionEvent, Change, event_quads, statements
+from hvr.knowledge.events import NO_ROOM, ActionEvent, Change, event_quads, statements
 from hvr.knowledge.facts import FactReader
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.query import QueryResult, run_query
@@ -23,6 +23,7 @@ from hvr.knowledge.terms import (
     PREFIXES,
     RDF_TYPE,
     TRUE,
+    Node,
     Triple,
     k,
     obj,
@@ -64,6 +65,8 @@ class KnowledgeGraph:
         """The folder of the store, None in memory."""
         self._reader = SceneReader(ontology)
         self._facts = FactReader(ontology)
+        self._seen: SceneGraph | None = None
+        self._last_event: int | None = None
 
     # --- life ---
 
@@ -89,7 +92,7 @@ class KnowledgeGraph:
                 store = Store(str(path))
             except OSError as error:
                 raise StoreError(f"{path}: cannot make a graph here: {error}") from error
-        store.bulk_extend(Quad(*t) for t in ontology.closure)  # type: ignore[arg-type]
+        store.bulk_extend(ontology.quads)
         graph = cls(store, ontology, path=path)
         graph._write(
             ontology.rules.entail(
@@ -196,8 +199,7 @@ class KnowledgeGraph:
                 waiting.append(piece)
         if scene.scene:
             triples.append((obj(scene.scene), RDF_TYPE, k("Scene")))
-        self._write(self.ontology.rules.entail(triples))
-        self._forget_types()
+        self._add_objects(triples)
         joined = [*self._reader.belongings(scene, self._types)]
         joined += [(obj(a), k("beside"), obj(b)) for a, b in beside]
         self._write(self.ontology.rules.entail(joined))
@@ -206,7 +208,8 @@ class KnowledgeGraph:
     def update(self, scene: SceneGraph) -> Change:
         """Replace what is known of place and state by what a scene graph shows.
 
-        Objects that are new are added; those that are missing are no longer present.
+        Objects that are new are added; those that are missing are no longer present. What is
+        as in the scene graph of the last update is not looked at again.
 
         Returns:
             What changed, without what follows from it.
@@ -214,23 +217,36 @@ class KnowledgeGraph:
         Raises:
             StoreError: the store cannot be written.
         """
-        new = [o for o in self._reader.known(scene) if o.name not in self._types]
+        known = self._reader.known(scene)
+        new = [o for o in known if o.name not in self._types]
         if new:
             static = [t for o in new for t in self._reader.static(o, scene.scene)]
-            self._write(self.ontology.rules.entail(static))
-            self._forget_types()
-        seen = set(self._reader.observed(scene, self._types))
-        for name in self._types.keys() - scene.objects.keys():
-            seen.add((obj(name), k("isPresent"), _FALSE))
-        names = self._reader.observed_properties
-        before = self._triples_with(names + _DERIVED)
-        kept = {k(p) for p in names + _DERIVED}
+            self._add_objects(static)
+        last, self._seen = self._seen, None
+        earlier = last.objects if last is not None else {}
+        changed = [o for o in known if not _same_state(o, earlier.get(o.name))]
+        missing = self._types.keys() - scene.objects.keys()
+        if last is not None:
+            missing &= last.objects.keys()
+        moved = last is None or scene.held != last.held or bool(missing) or any(
+            o.name not in earlier or o.parents != earlier[o.name].parents for o in known
+        )  # fmt: skip
+        seen = set(self._reader.states(changed, self._types))
+        seen |= {(obj(name), k("isPresent"), _FALSE) for name in missing}
+        before = self._states_of([*(o.name for o in changed), *missing])
+        kept = self._state_terms
+        if moved:
+            seen |= set(self._reader.places(scene, self._types))
+            before |= self._triples_with(self._reader.place_properties + _DERIVED)
+            kept = kept | self._place_terms
         after = {t for t in self.ontology.rules.entail(seen) if t[1] in kept}
-        self._write(after - before, before - after)
-        direct = {k(p) for p in names}
+        added, removed = after - before, before - after
+        self._write(added, removed | self._out_of_date(removed))
+        self._seen = scene
+        derived = {k(p) for p in _DERIVED}
         return Change(
-            statements(t for t in after - before if t[1] in direct),
-            statements(t for t in before - after if t[1] in direct),
+            statements(t for t in added if t[1] not in derived),
+            statements(t for t in removed if t[1] not in derived),
         )
 
     def set_near(self, names: Iterable[str]) -> None:
@@ -287,6 +303,9 @@ class KnowledgeGraph:
     def record(self, event: ActionEvent) -> str:
         """Add an executed step to the log.
 
+        Where something could not be put for want of room is remembered, until something is
+        taken away from there: see `did_not_fit`.
+
         Returns:
             The name of the event, `e:3`.
 
@@ -294,10 +313,20 @@ class KnowledgeGraph:
             StoreError: the action is unknown, the time is not ISO 8601, or the store cannot
                 be written.
         """
-        last = self.query("SELECT (MAX(?n) AS ?last) { ?event k:sequence ?n }").rows[0][0]
-        sequence = 1 + (last if isinstance(last, int) else 0)
+        if self._last_event is None:
+            last = self.query("SELECT (MAX(?n) AS ?last) { ?event k:sequence ?n }").rows[0][0]
+            self._last_event = last if isinstance(last, int) else 0
+        sequence = 1 + self._last_event
         self._extend(event_quads(event, sequence, self.ontology))
+        self._last_event = sequence
+        if NO_ROOM in event.error and len(event.args) == 2:
+            thing, place = event.args
+            self._write([(obj(self._known(thing)), k("didNotFit"), obj(self._known(place)))])
         return f"e:{sequence}"
+
+    def did_not_fit(self) -> frozenset[tuple[str, str]]:
+        """Pairs of a thing and a place in which there was no room for it."""
+        return frozenset((short(s), short(o)) for s, _, o in self._triples_with(("didNotFit",)))
 
     # --- questions ---
 
@@ -358,6 +387,8 @@ class KnowledgeGraph:
     def facts(self, names: Iterable[str] | None = None) -> frozenset[Atom]:
         """All true PDDL atoms over objects, static ones included.
 
+        What did not fit into a place is not said to fit there.
+
         Args:
             names: the objects that may be arguments; None for all. Liquids always may.
 
@@ -367,7 +398,8 @@ class KnowledgeGraph:
         chosen = self._types if names is None else {self._known(n) for n in names}
         classes = {n: self.object_class(n) for n in chosen}
         with self._reading():
-            return self._facts.read(self.store, classes)
+            found = self._facts.read(self.store, classes)
+        return found - {Atom("fits", pair) for pair in self.did_not_fit()}
 
     def problem(
         self,
@@ -471,8 +503,20 @@ class KnowledgeGraph:
                     found[short(quad.subject)].add(short(quad.object))
         return {n: frozenset(found[n]) for n in sorted(found)}
 
-    def _forget_types(self) -> None:
-        self.__dict__.pop("_types", None)
+    def _add_objects(self, static: Iterable[Triple]) -> None:
+        """Write what never changes about new objects, and learn their classes."""
+        triples = self.ontology.rules.entail(static)
+        self._write(triples)
+        found: dict[Node, set[str]] = defaultdict(set)
+        for s, p, o in triples:
+            if p == RDF_TYPE:
+                found[s].add(short(o))
+        types = dict(self._types)
+        for node, classes in found.items():
+            if "PhysicalObject" in classes:
+                name = short(node)
+                types[name] = types.get(name, frozenset()) | classes
+        self.__dict__["_types"] = {name: types[name] for name in sorted(types)}
 
     def _known(self, name: str) -> str:
         if name not in self._types:
@@ -485,6 +529,32 @@ class KnowledgeGraph:
                 f"there is no history mark {mark!r}; there are {', '.join(sorted(self._marks))}"
             )
         return k(self._marks[mark])
+
+    @cached_property
+    def _state_terms(self) -> frozenset[NamedNode]:
+        return frozenset(k(p) for p in self._reader.state_properties)
+
+    @cached_property
+    def _place_terms(self) -> frozenset[NamedNode]:
+        return frozenset(k(p) for p in self._reader.place_properties + _DERIVED)
+
+    def _states_of(self, names: Iterable[str]) -> set[Triple]:
+        """The states of some objects."""
+        store, wanted = self.store, self._state_terms
+        with self._reading():
+            return {
+                (q.subject, q.predicate, q.object)
+                for name in names
+                for q in store.quads_for_pattern(obj(name), None, None, _DEFAULT)
+                if q.predicate in wanted
+            }
+
+    def _out_of_date(self, removed: Iterable[Triple]) -> set[Triple]:
+        """What did not fit into places from which something has been taken away."""
+        emptied = {o for _, p, o in removed if p in (k("on"), k("in"))}
+        if not emptied:
+            return set()
+        return {t for t in self._triples_with(("didNotFit",)) if t[2] in emptied}
 
     def _triples_with(self, properties: Iterable[str]) -> set[Triple]:
         store = self.store
@@ -505,12 +575,11 @@ class KnowledgeGraph:
     def _write(self, added: Iterable[Triple], removed: Iterable[Triple] = ()) -> None:
         """Add and remove triples at once: all or nothing."""
         old = _data(removed)
-        new = _data(added)
-        update = (f"DELETE DATA {{ {old} }} ;\n" if old else "") + (
-            f"INSERT DATA {{ {new} }}" if new else ""
-        )
-        if not update:
+        if not old:
+            self._extend(Quad(*t) for t in added)  # type: ignore[arg-type]
             return
+        new = _data(added)
+        update = f"DELETE DATA {{ {old} }}" + (f" ;\nINSERT DATA {{ {new} }}" if new else "")
         try:
             self.store.update(update)
         except (OSError, RuntimeError) as error:
@@ -539,6 +608,12 @@ class KnowledgeGraph:
 
 _ONTOLOGY = NamedNode("http://www.w3.org/2002/07/owl#Ontology")
 _FALSE = Literal(False)
+
+
+def _same_state(now: SceneObject, before: SceneObject | None) -> bool:
+    return before is not None and (
+        now.attributes is before.attributes or now.attributes == before.attributes
+    )
 
 
 def _data(triples: Iterable[Triple]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from hvr.scene_graph import SceneGraph
+from hvr.scene_graph import SceneGraph, SceneObject
 
 Mark: TypeAlias = tuple[str, str]
 """Name of an object and PDDL name of a mark: `("plate-1", "washed")`."""
@@ -47,7 +47,8 @@ def cleared_marks(
 ) -> set[Mark]:
     """The marks that a successful step takes away.
 
-    The liquid of a vessel is warm no more when it is poured out or put into the fridge.
+    The liquid of a vessel is warm no more when it is poured out or put into the fridge, be it
+    on a tray or in a bowl there.
 
     Args:
         step: as for `marks`.
@@ -59,10 +60,17 @@ def cleared_marks(
         return {(target, "warm_liquid")}
     put = before.held if before is not None and step.get("action") == "PutObject" else None
     if put is not None and after is not None and put in after.objects:
-        place = after.objects.get((*after.objects[put].parents, "")[0])
-        if place is not None and place.object_type == "Fridge":
+        place = _parent(after, put)
+        around = _parent(after, place.name) if place is not None else None
+        if any(p is not None and p.object_type == "Fridge" for p in (place, around)):
             return {(name, "warm_liquid") for name in (put, *_direct(after, put))}
     return set()
+
+
+def _parent(scene: SceneGraph, name: str) -> SceneObject | None:
+    """What an object is directly on or in."""
+    parents = scene.objects[name].parents
+    return scene.objects.get(parents[0]) if parents else None
 
 
 def _warmed(heated: Collection[str], before: SceneGraph, after: SceneGraph) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from hvr.errors import DataFileError
@@ -42,7 +43,8 @@ class PredicateRule:
     prop: str = ""
 
 
-def predicate_rules(ontology: Ontology) -> dict[str, PredicateRule]:
+@lru_cache(maxsize=8)
+def predicate_rules(ontology: Ontology) -> Mapping[str, PredicateRule]:
     """The rule of every PDDL predicate that the ontology knows.
 
     Raises:

@@ -116,6 +116,7 @@ class Ontology:
         found = self.superclasses(cls, reflexive=True) & self._below.get(_AFFORDING, frozenset())
         return found - set(self.object_types)
 
+    @cache  # noqa: B019 - an ontology lives as long as the process
     def sometimes(self, cls: str) -> frozenset[str]:
         """Affordances that only some instances of a class have."""
         above = self.superclasses(cls, reflexive=True)
@@ -178,6 +179,7 @@ class Ontology:
         """The classes that are AI2-THOR's object types: objects are direct instances of these."""
         return tuple(sorted(self._one_by("thorType").values()))
 
+    @cache  # noqa: B019 - an ontology lives as long as the process
     def related(self, prop: str, cls: str) -> frozenset[str]:
         """Object types to which a relation between classes leads, inherited ones included.
 
@@ -197,10 +199,15 @@ class Ontology:
         return frozenset(self.rules.entail(self.axioms) | self.rules.axioms())
 
     @cached_property
+    def quads(self) -> tuple[Quad, ...]:
+        """The closure for a store."""
+        return tuple(Quad(*t) for t in self.closure)  # type: ignore[arg-type]
+
+    @cached_property
     def store(self) -> Store:
         """The closure as a store in memory."""
         store = Store()
-        store.bulk_extend(Quad(*t) for t in self.closure)  # type: ignore[arg-type]
+        store.bulk_extend(self.quads)
         return store
 
     def query(self, sparql: str) -> QueryResult:

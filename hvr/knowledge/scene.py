@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
-from pyoxigraph import Literal
+from pyoxigraph import Literal, NamedNode
 
 from hvr.errors import SceneError
 from hvr.knowledge.ontology import Ontology
@@ -15,6 +16,7 @@ ROBOT = obj("robot")
 """The robot of every scene."""
 
 Pairs = Iterable[tuple[str, str]]
+_Flags: TypeAlias = tuple[tuple[NamedNode, tuple[str, ...]], ...]
 
 
 class SceneReader:
@@ -31,19 +33,14 @@ class SceneReader:
             for p in ontology.subjects("thorField")
             if ontology.domain_of(p) and p not in ("temperature", "containsLiquid")
         }
+        self._flags_of: dict[frozenset[str], _Flags] = {}
+        self._shattering = frozenset(ontology.subjects("shatters"))
         self._temperatures = self._by_thor_value("Temperature")
         self._liquids = self._by_thor_value("Liquid")
-        self.observed_properties = (
-            "on",
-            "in",
-            "holding",
-            "handEmpty",
-            "isPresent",
-            "containsLiquid",
-            "temperature",
-            *self._flags,
-        )
-        """The properties that `observed` makes statements with."""
+        self.place_properties = ("on", "in", "holding", "handEmpty")
+        """The properties that `places` makes statements with."""
+        self.state_properties = ("isPresent", "containsLiquid", "temperature", *self._flags)
+        """The properties that `states` makes statements with."""
 
     def class_of(self, o: SceneObject) -> str | None:
         """The class of an object, None if the ontology does not know its type."""
@@ -136,30 +133,47 @@ class SceneReader:
             scene: the scene.
             known: the classes of its objects, superclasses included.
         """
+        yield from self.states(self.known(scene), known)
+        yield from self.places(scene, known)
+
+    def states(
+        self, objects: Iterable[SceneObject], known: Mapping[str, frozenset[str]]
+    ) -> Iterator[Triple]:
+        """The state of some objects."""
+        for o in objects:
+            if o.name in known:
+                yield from self._state(o, known[o.name])
+
+    def places(self, scene: SceneGraph, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
+        """Where the objects of a scene are, and what the robot holds."""
         held = scene.held if scene.held in known else None
         if held is not None:
             yield ROBOT, k("holding"), obj(held)
         yield ROBOT, k("handEmpty"), TRUE if scene.held is None else FALSE
-        for o in self.known(scene):
-            if o.name in known:
-                yield from self._state(o, known[o.name])
-                if o.name != held:
-                    yield from self._place(o, known)
+        for o in scene.objects.values():
+            if o.parents and o.name != held and o.name in known:
+                yield from self._place(o, known)
 
     def is_present(self, o: SceneObject, classes: frozenset[str]) -> bool:
         """Say whether an object is there in one piece."""
         if o.attributes.get("isSliced"):
             return False
-        shatters = any(self.ontology.annotation(c, "shatters") for c in classes)
+        shatters = not self._shattering.isdisjoint(classes)
         return not (shatters and o.attributes.get("isBroken"))
 
     def _state(self, o: SceneObject, classes: frozenset[str]) -> Iterator[Triple]:
         node = obj(o.name)
         yield node, k("isPresent"), TRUE if self.is_present(o, classes) else FALSE
-        for prop, fields in self._flags.items():
-            if self.ontology.domain_of(prop) in classes:
-                true = any(o.attributes.get(f) for f in fields)
-                yield node, k(prop), TRUE if true else FALSE
+        flags = self._flags_of.get(classes)
+        if flags is None:
+            flags = self._flags_of[classes] = tuple(
+                (k(prop), fields)
+                for prop, fields in self._flags.items()
+                if self.ontology.domain_of(prop) in classes
+            )
+        for prop, fields in flags:
+            true = any(o.attributes.get(f) for f in fields)
+            yield node, prop, TRUE if true else FALSE
         temperature = self._temperatures.get(str(o.attributes.get("temperature", "")))
         if temperature is not None:
             yield node, k("temperature"), k(temperature)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode
@@ -49,11 +50,13 @@ _INTEGERS = frozenset(
 _FLOATS = frozenset(XSD + t for t in ("double", "float", "decimal"))
 
 
+@lru_cache(maxsize=4096)
 def k(name: str) -> NamedNode:
     """The node of a name of the ontology: `Mug`, `isOpen`."""
     return NamedNode(KITCHEN + name.removeprefix("k:"))
 
 
+@lru_cache(maxsize=16384)
 def obj(name: str) -> NamedNode:
     """The node of an object of the scene: `mug-1`."""
     return NamedNode(OBJECT + name)

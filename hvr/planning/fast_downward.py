@@ -1,11 +1,12 @@
 """Fast Downward's search, as shipped by up-fast-downward, run on hvr's own grounding.
 
 Two searches run side by side: A* with a landmark heuristic, which proves a shortest plan, and
-LAMA, which finds a first plan soon and then better ones. The first that proves its plan
-wins; when the time is up, the best plan found so far is returned.
+an anytime search, which finds a first plan soon and then better ones. If A* is done in time
+its plan is the answer, the same in every run. If not, the best plan found so far is; how far
+the anytime search gets depends on the machine, so such a plan may differ from run to run.
 
 unified-planning's own engine for Fast Downward is reached by `hvr.planning.unified`; this
-one exists because importing that takes longer than planning (docs/architecture.md).
+one exists because importing that takes longer than planning.
 """
 
 from __future__ import annotations
@@ -16,28 +17,38 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from hvr.errors import PlannerError
 from hvr.pddl import GroundAction, Task
-from hvr.planning.ground import SearchProblem, build
-from hvr.planning.sas import GOAL_OPERATOR, to_sas
+from hvr.planning.ground import build, plan_actions
+from hvr.planning.sas import to_sas
 
 OPTIMAL = "astar(landmark_cost_partitioning(lm_rhw()))"
 """Karpas & Domshlak 2009: admissible landmark heuristic; it supports conditional effects."""
 
 _LAZY = "lazy_wastar([hff,hlm],preferred=[hff,hlm],w={})"
-LAMA = (
+ANYTIME = (
     "let(hlm,landmark_sum(lm_reasonable_orders_hps(lm_rhw()),pref=true),let(hff,ff(),"
-    "iterated(["
+    "let(hlc,landmark_cost_partitioning(lm_rhw()),iterated(["
     "lazy_greedy([hff,hlm],preferred=[hff,hlm]),"
-    + ",".join(_LAZY.format(weight) for weight in (5, 3, 2, 1))
-    + "],repeat_last=true,continue_on_solve=true)))"
+    + ",".join(_LAZY.format(weight) for weight in (5, 3, 2))
+    + ",eager_wastar([hlc],w=2)],continue_on_solve=true))))"
 )
-"""Richter & Westphal 2010: greedy search, then weighted A* with falling weights."""
+"""LAMA (Richter & Westphal 2010), greedy search and then weighted A* with falling weights; last
+weighted A* with the admissible heuristic, whose plans are at most twice as long as need be and
+mostly shortest."""
+
+MEMORY = 8 << 30
+"""Bytes that a search may use."""
 
 _POLL_SECONDS = 0.005
+_EXHAUSTED = frozenset({11, 12})
+_OUT_OF_MEMORY = frozenset({1, 3, 22, 24})
+_KNOWN = frozenset({0, 2, 23}) | _EXHAUSTED | _OUT_OF_MEMORY
+"""Exit codes: https://www.fast-downward.org/latest/documentation/exit-codes/"""
 
 
 @dataclass(frozen=True)
@@ -50,6 +61,7 @@ class SearchResult:
         seconds: wall time of the search.
         planner: name of the planner and configuration that won.
         operators: size of the search problem in ground operators.
+        lower_bound: it is proven that no plan has fewer actions.
     """
 
     plan: tuple[GroundAction, ...] | None
@@ -57,122 +69,153 @@ class SearchResult:
     seconds: float
     planner: str
     operators: int
+    lower_bound: int = 0
 
 
-def solve(task: Task, seconds: float, *, prove: bool = False, patience: float = 0.0) -> SearchResult:
+def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
     """Find a short plan.
 
     Args:
         task: the task.
         seconds: wall time to spend; it is not used up when a shortest plan is proven before.
-        prove: run only the search that proves a shortest plan.
         patience: stop when the anytime search has not improved its plan for this long
-            (0: use all the time).
+            (0: search for a proof until the time is up).
 
     Raises:
         PlannerError: no plan was found in the time, or Fast Downward is missing or failed.
     """
     started = time.perf_counter()
     problem = build(task)
+    size = len(problem.operators)
+
+    def result(
+        plan: Sequence[int] | None, optimal: bool, planner: str, bound: int = 0
+    ) -> SearchResult:
+        actions = None if plan is None else tuple(plan_actions(problem, plan))
+        if optimal and actions is not None:
+            bound = len(actions)
+        elapsed = time.perf_counter() - started
+        return SearchResult(actions, optimal, elapsed, planner, size, bound)
+
     if not problem.goals:
-        return SearchResult(None, True, time.perf_counter() - started, "relaxed reachability", 0)
-    if any(goal.true & ~task.initial.bits == 0 and not goal.false & task.initial.bits
-           for goal in problem.goals):  # fmt: skip
-        return SearchResult((), True, time.perf_counter() - started, "initial state", 0)
+        return result(None, True, "relaxed reachability")
+    if any(goal.holds(problem.initial) for goal in problem.goals):
+        return result((), True, "initial state")
+    command = str(binary())
     text = to_sas(problem)
-    with tempfile.TemporaryDirectory(prefix="hvr-fd-") as folder:
-        searches = [_Search("A* landmarks", OPTIMAL, text, Path(folder) / "optimal")]
-        if not prove:
-            searches.append(_Search("LAMA", LAMA, text, Path(folder) / "lama"))
-        try:
-            winner = _race(searches, started + seconds, patience)
-        finally:
-            for search in searches:
-                search.stop()
-        optimal = winner is searches[0] and winner.proven
-        plan = winner.best() if winner is not None else None
-        best = [len(found) for search in searches if (found := search.best()) is not None]
-        if plan is None and best:
-            winner = min(
-                (search for search in searches if search.best() is not None),
-                key=lambda search: len(search.best() or ()),
-            )
-            plan = winner.best()
-    elapsed = time.perf_counter() - started
-    if plan is None:
-        if optimal:
-            return SearchResult(None, True, elapsed, "A* landmarks", len(problem.operators))
-        raise PlannerError(f"no plan was found in {seconds:g} s; give more time with --budget")
-    actions = tuple(problem.operators[number].action for number in plan)
-    name = winner.name if winner is not None else ""
-    return SearchResult(actions, optimal, elapsed, f"Fast Downward {name}", len(problem.operators))
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hvr-fd-")))
+        prover, anytime = (
+            stack.enter_context(_Search(command, search, text, folder / name))
+            for name, search in (("optimal", OPTIMAL), ("anytime", ANYTIME))
+        )
+        _race(prover, anytime, started + seconds, patience)
+        if prover.solved:
+            return result(prover.best(), True, "Fast Downward A*")
+        plan, bound = anytime.best(), prover.lower_bound()
+        if plan is None:
+            raise PlannerError(_without_plan((prover, anytime), seconds))
+        return result(plan, False, "Fast Downward LAMA", bound)
 
 
-def _race(searches: Sequence[_Search], deadline: float, patience: float) -> _Search | None:
-    """The search that proves its answer, or None when the time is up."""
+def _race(prover: _Search, anytime: _Search, deadline: float, patience: float) -> None:
+    """Wait until there is a proof, the plan has not improved for long, or the time is up."""
+    length: int | None = None
     improved = time.perf_counter()
-    length = None
-    while time.perf_counter() < deadline:
-        for search in searches:
-            if search.finished():
-                if search.proven:
-                    return search
-                if search is searches[0] and len(searches) == 1:
-                    return None
-        if all(search.finished() for search in searches):
-            return None
-        if patience:
-            plan = searches[-1].best()
-            if plan is not None and (length is None or len(plan) < length):
-                length, improved = len(plan), time.perf_counter()
-            if length is not None and time.perf_counter() - improved > patience:
-                return None
+    while not prover.finished() and (now := time.perf_counter()) < deadline:
+        plan = anytime.best()
+        if plan is not None and length != len(plan):
+            length, improved = len(plan), now
+        if patience and length is not None and now - improved > patience:
+            return
         time.sleep(_POLL_SECONDS)
-    return None
+    # Without the proof a plan may still come in the time that is left.
+    while not prover.solved and not anytime.finished() and time.perf_counter() < deadline:
+        if anytime.best() is not None:
+            return
+        time.sleep(_POLL_SECONDS)
+
+
+def _without_plan(searches: Sequence[_Search], seconds: float) -> str:
+    if any(search.out_of_memory for search in searches):
+        return f"no plan was found: the search ran out of memory ({MEMORY >> 30} GiB)"
+    return f"no plan was found in {seconds:g} s; give more time with --budget"
 
 
 class _Search:
-    """One running search."""
+    """A running search; leaving its context ends it.
 
-    def __init__(self, name: str, search: str, text: str, folder: Path) -> None:
-        self.name = name
+    Raises:
+        PlannerError: it cannot be started.
+    """
+
+    def __init__(self, command: str, search: str, text: str, folder: Path) -> None:
         self.folder = folder
         folder.mkdir()
-        (folder / "output.sas").write_text(text, encoding="utf-8")
-        self.log = (folder / "log").open("wb")
-        with (folder / "output.sas").open("rb") as source:
-            self.process = subprocess.Popen(
-                [str(binary()), "--search", search, "--internal-plan-file", "plan"],
-                stdin=source, stdout=self.log, stderr=subprocess.STDOUT, cwd=folder,
-            )  # fmt: skip
+        source = folder / "output.sas"
+        source.write_text(text, encoding="utf-8")
+        try:
+            with source.open("rb") as stdin, (folder / "log").open("wb") as log:
+                self.process = subprocess.Popen(
+                    [command, "--search", search, "--internal-plan-file", "plan"],
+                    stdin=stdin, stdout=log, stderr=subprocess.STDOUT, cwd=folder,
+                )  # fmt: skip
+        except OSError as error:
+            raise PlannerError(f"Fast Downward cannot be started: {error}") from error
+        _limit_memory(self.process.pid)
+
+    def __enter__(self) -> _Search:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
 
     def finished(self) -> bool:
-        return self.process.poll() is not None
+        """Say whether it has ended by itself.
+
+        Raises:
+            PlannerError: it has failed.
+        """
+        code = self.process.poll()
+        if code is not None and code not in _KNOWN:
+            raise PlannerError(f"Fast Downward failed with status {code}: {self._log()[-400:]}")
+        return code is not None
 
     @property
-    def proven(self) -> bool:
-        """The answer is final: a shortest plan, or that there is none."""
-        code = self.process.returncode
-        if code not in (None, 0, 1, 2, 3, 10, 11, 12, 13, 22, 23, 24) and code > 0:
-            tail = (self.folder / "log").read_text(errors="replace")[-400:]
-            raise PlannerError(f"Fast Downward failed with status {code}: {tail}")
-        return self.name.startswith("A*") and code in (0, 11, 12)
+    def solved(self) -> bool:
+        """It has looked until it found a plan or knew that there is none."""
+        return self.finished() and self.process.returncode in _EXHAUSTED | {0}
+
+    @property
+    def out_of_memory(self) -> bool:
+        """It ended for lack of memory."""
+        return self.finished() and self.process.returncode in _OUT_OF_MEMORY
 
     def best(self) -> tuple[int, ...] | None:
         """The best plan found so far, as operator numbers."""
-        files = sorted(self.folder.glob("plan*"), key=lambda path: len(path.suffix) and
-                       int(path.suffix[1:]))  # fmt: skip
+        files = sorted(self.folder.glob("plan*"), key=lambda path: (len(path.name), path.name))
         for path in reversed(files):
             text = path.read_text(encoding="utf-8")
             if "; cost" in text:
                 return tuple(int(n) for n in re.findall(r"^\((\d+)\s*\)", text, re.MULTILINE))
         return None
 
-    def stop(self) -> None:
-        if not self.finished():
-            self.process.kill()
-        self.process.wait()
-        self.log.close()
+    def lower_bound(self) -> int:
+        """The cost up to which A* has searched."""
+        return max((int(f) for f in re.findall(r" f = (\d+),", self._log())), default=0)
+
+    def _log(self) -> str:
+        return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
+
+
+def _limit_memory(pid: int) -> None:
+    try:
+        import resource
+
+        resource.prlimit(pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
+    except (ImportError, AttributeError, OSError):
+        pass  # Only Linux can limit another process.
 
 
 def binary() -> Path:
@@ -190,6 +233,3 @@ def binary() -> Path:
     if not path.exists():
         raise PlannerError(f"up-fast-downward has no search binary at {path}: reinstall it")
     return path
-
-
-__all__ = ["GOAL_OPERATOR", "SearchProblem", "SearchResult", "solve"]

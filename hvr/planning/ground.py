@@ -1,52 +1,29 @@
 """A task as a finite-domain search problem: what a classical planner's search reads.
 
-Three steps, each linear in the number of ground operators (h2 in their product with the
-fluents, as operations on big integers):
-
-1. `reachable`: operators and fluents that a relaxed exploration from the start reaches;
+1. `explore`: actions and fluents that a delete-free exploration from the start reaches;
 2. `relevant`: of those, what the goal can depend on;
-3. `mutexes`: pairs of fluents that are never true together (the h2 fixpoint; Haslum &
-   Geffner 2000), grouped into finite-domain variables;
-`hvr.planning.sas` writes the result as text for Fast Downward.
+3. `hvr.planning.mutexes`: fluents that are never true together, and what follows;
+4. `hvr.planning.reduction`: fewer states, with the same length of a shortest plan.
+
+`hvr.planning.sas` writes the result as text for Fast Downward; `plan_actions` turns what the
+search found into actions of the task.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hvr.errors import PlannerError
-from hvr.pddl import GroundAction, Task, ground_all
-from hvr.pddl.conditions import Condition
+from hvr.pddl import Equal, GroundAction, Task
+from hvr.pddl.conditions import Condition, Operator
+from hvr.pddl.facts import Facts, Literal, Relation, bindings, necessary_literals
+from hvr.planning.mutexes import groups, mutexes, simplify
+from hvr.planning.operators import Choice, Goals, GroundOperator, Literals, bits, minimal
+from hvr.planning.reduction import forget_dead, fuse, merge_interchangeable, merge_twins
 
 MAX_DISJUNCTS = 20_000
 """A condition that expands into more conjunctions than this is refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class Literals:
-    """A conjunction: fluents that must be true and fluents that must be false, as bits."""
-
-    true: int = 0
-    false: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class GroundOperator:
-    """A ground action with a conjunctive precondition.
-
-    Args:
-        action: the action; several operators may stand for one, one for each disjunct.
-        precondition: what must hold.
-        add, delete: unconditional effects, as bits.
-        conditional: (condition, add, delete).
-    """
-
-    action: GroundAction
-    precondition: Literals
-    add: int
-    delete: int
-    conditional: tuple[tuple[Literals, int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -55,191 +32,213 @@ class SearchProblem:
 
     Args:
         task: the task; bits are its fluents.
+        initial: the fluents that are true at the start and matter.
         operators: reachable and relevant operators.
         goals: the goal as alternatives; reached when one of them holds. Empty: never.
         variables: each a tuple of fluent bits of which at most one is true at a time.
     """
 
     task: Task
+    initial: int
     operators: tuple[GroundOperator, ...]
-    goals: tuple[Literals, ...]
+    goals: Goals
     variables: tuple[tuple[int, ...], ...]
 
 
-def build(task: Task) -> SearchProblem:
+def build(task: Task, *, reduce: bool = True) -> SearchProblem:
     """Compile a task.
+
+    Args:
+        task: the task.
+        reduce: merge and fuse what can be without changing the length of a shortest plan.
 
     Raises:
         PlannerError: the task is too large to be expanded.
     """
-    goals = tuple(disjuncts(task.goal))
-    operators = reachable(task, _expand(task))
-    goals = tuple(goal for goal in goals if _possible(task, operators, goal))
+    reached, can = explore(task)
+    goals = tuple(disjuncts(task.goal, can))
+    operators, fluents = relevant(_expand(reached, can), goals)
+    initial = task.initial.bits & fluents
+    if reduce:
+        operators, goals, fluents = merge_twins(initial, operators, goals, fluents)
+        initial &= fluents
+    together = mutexes(initial, operators, fluents)
+    operators = simplify(operators, together)
+    if reduce:
+        initial, operators = forget_dead(initial, operators, goals, together)
+        classes = groups(operators, goals, fluents, together)
+        initial, operators, goals = merge_interchangeable(initial, operators, goals, classes)
+        operators, fluents = relevant(operators, goals)
+        initial &= fluents
+        together = mutexes(initial, operators, fluents)
+        operators = simplify(operators, together)
+        operators = simplify(fuse(operators, goals, together), together)
     operators, fluents = relevant(operators, goals)
-    return SearchProblem(task, operators, goals, _variables(task, operators, fluents, goals))
+    initial &= fluents
+    variables = groups(operators, goals, fluents, together)
+    return SearchProblem(task, initial, tuple(operators), goals, variables)
 
 
-def disjuncts(condition: Condition) -> list[Literals]:
-    """The disjunctive normal form of a condition; empty when it can never hold."""
-    result = [Literals(condition.positive, condition.negative)]
+def plan_actions(problem: SearchProblem, numbers: Iterable[int]) -> Iterator[GroundAction]:
+    """The actions that a sequence of operators, given by their numbers, stands for."""
+    state = problem.task.initial.bits
+    for number in numbers:
+        for choices in problem.operators[number].steps:
+            action = next(c.action for c in choices if c.precondition.holds(state))
+            state = problem.task.ground(action).apply(state)
+            yield action
+
+
+# Exploration --------------------------------------------------------------------------------
+
+
+def explore(task: Task) -> tuple[list[Operator], Literals]:
+    """Explore without deletes: what is once true (or false) stays possible.
+
+    Returns:
+        the operators that were reached, and the fluents that may be true and may be false.
+    """
+    true = task.initial.bits
+    false = ~true
+    known: dict[GroundAction, Operator] = {}
+    reached: list[Operator] = []
+    waiting: list[Operator] = []
+    while True:
+        fresh = [action for action in _candidates(task, true) if action not in known]
+        for action in fresh:
+            known[action] = task.ground(action)
+            waiting.append(known[action])
+        before = true
+        changed = True
+        while changed:
+            start = true, false
+            blocked = []
+            for operator in waiting:
+                if _possible(operator.precondition, true, false):
+                    reached.append(operator)
+                    true |= operator.add
+                    false |= operator.delete
+                else:
+                    blocked.append(operator)
+            waiting = blocked
+            for operator in reached:
+                for condition, add, delete in operator.conditional:
+                    if (add & ~true or delete & ~false) and _possible(condition, true, false):
+                        true |= add
+                        false |= delete
+            changed = (true, false) != start
+        if true == before:
+            return reached, Literals(true, false)
+
+
+def _candidates(task: Task, true: int) -> Iterator[GroundAction]:
+    """Actions whose necessary literals are static and hold, or are among the true fluents."""
+    fluents = Facts(task.atoms_in(true))
+
+    def relation(predicate: str) -> Relation:
+        return (task.static_facts if task.is_static(predicate) else fluents).relation(predicate)
+
+    def usable(literal: Literal) -> bool:
+        atom, positive = literal
+        return positive or isinstance(atom, Equal) or task.is_static(atom.predicate)
+
+    for schema in task.domain.actions.values():
+        literals = [found for found in necessary_literals(schema.precondition) if usable(found)]
+        for binding in bindings(schema.parameters, literals, {}, relation, task.members):
+            yield GroundAction(schema.name, tuple(binding[p.name] for p in schema.parameters))
+
+
+def _possible(condition: Condition, true: int, false: int) -> bool:
+    """Say whether a condition may hold when fluents may be true and may be false."""
+    if condition.positive & ~true or condition.negative & ~false:
+        return False
+    return all(
+        clause.positive & true
+        or clause.negative & false
+        or any(_possible(part, true, false) for part in clause.parts)
+        for clause in condition.clauses
+    )
+
+
+def disjuncts(condition: Condition, can: Literals) -> list[Literals]:
+    """The disjunctive normal form of a condition; empty when it can never hold.
+
+    Args:
+        condition: the condition.
+        can: the fluents that may be true and that may be false; others are left out.
+
+    Raises:
+        PlannerError: it is too large.
+    """
+    if condition.positive & ~can.true or condition.negative & ~can.false:
+        return []
+    result = [Literals(condition.positive & can.false, condition.negative & can.true)]
     for clause in condition.clauses:
-        options = [Literals(1 << bit, 0) for bit in bits(clause.positive)]
-        options += [Literals(0, 1 << bit) for bit in bits(clause.negative)]
+        if clause.positive & ~can.false or clause.negative & ~can.true:
+            continue
+        options = [Literals(1 << bit, 0) for bit in bits(clause.positive & can.true)]
+        options += [Literals(0, 1 << bit) for bit in bits(clause.negative & can.false)]
         for part in clause.parts:
-            options += disjuncts(part)
+            options += disjuncts(part, can)
         if len(result) * len(options) > MAX_DISJUNCTS:
             raise PlannerError(
                 "the task is too large: a condition has more than "
                 f"{MAX_DISJUNCTS} alternatives; name the objects more precisely"
             )
-        result = [
-            Literals(left.true | right.true, left.false | right.false)
-            for left in result
-            for right in options
-            if not (left.true & right.false or left.false & right.true)
-        ]
-    return _minimal(result)
+        products = (left & right for left in result for right in options)
+        result = [both for both in products if not both.true & both.false]
+    return minimal(result)
 
 
-def _minimal(conjunctions: list[Literals]) -> list[Literals]:
-    """Drop conjunctions that another one is part of."""
-    kept: list[Literals] = []
-    ordered = sorted(set(conjunctions), key=lambda c: c.true.bit_count() + c.false.bit_count())
-    if len(ordered) > 400:
-        return ordered
-    for one in ordered:
-        if not any(
-            other.true & one.true == other.true and other.false & one.false == other.false
-            for other in kept
-        ):
-            kept.append(one)
-    return kept
-
-
-def bits(mask: int) -> Iterator[int]:
-    """Positions of the set bits, lowest first."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
-
-
-def _expand(task: Task) -> list[GroundOperator]:
+def _expand(reached: Sequence[Operator], can: Literals) -> list[GroundOperator]:
+    """Operators with conjunctive preconditions, without what never changes."""
     operators = []
-    for action in ground_all(task):
-        operator = task.ground(action)
+    for operator in reached:
+        add = operator.add & can.false
         conditional = tuple(
-            (condition, add, delete)
-            for formula, add, delete in operator.conditional
-            for condition in disjuncts(formula)
+            (condition, more & can.false, less & can.true)
+            for formula, more, less in operator.conditional
+            for condition in disjuncts(formula, can)
         )
-        for precondition in disjuncts(operator.precondition):
-            operators.append(
-                GroundOperator(
-                    action, precondition, operator.add, operator.delete & ~operator.add,
-                    conditional,
-                )
-            )  # fmt: skip
+        for needs in disjuncts(operator.precondition, can):
+            choice = Choice(operator.action, needs)
+            delete = operator.delete & can.true & ~operator.add
+            operators.append(GroundOperator(((choice,),), needs, add, delete, conditional))
     return operators
 
 
-def reachable(task: Task, operators: list[GroundOperator]) -> list[GroundOperator]:
-    """Operators that a delete-free exploration reaches; unreachable effects are cut off."""
-    true = task.initial.bits
-    false = ~true
-    waiting, reached = operators, []
-    changed = True
-    while changed:
-        changed = False
-        rest = []
-        for operator in waiting:
-            if _may_hold(operator.precondition, true, false):
-                reached.append(operator)
-                true |= operator.add
-                false |= operator.delete
-                changed = True
-            else:
-                rest.append(operator)
-        waiting = rest
-        for operator in reached:
-            for condition, add, delete in operator.conditional:
-                if (add & ~true or delete & ~false) and _may_hold(condition, true, false):
-                    true |= add
-                    false |= delete
-                    changed = True
-    return [
-        GroundOperator(
-            operator.action,
-            operator.precondition,
-            operator.add,
-            operator.delete,
-            tuple(
-                (condition, add, delete)
-                for condition, add, delete in operator.conditional
-                if _may_hold(condition, true, false)
-                and not condition.true & operator.precondition.false
-                and not condition.false & operator.precondition.true
-            ),
-        )
-        for operator in reached
-    ]
-
-
-def _may_hold(condition: Literals, true: int, false: int) -> bool:
-    return not (condition.true & ~true or condition.false & ~false)
-
-
-def _possible(task: Task, operators: list[GroundOperator], goal: Literals) -> bool:
-    true = task.initial.bits
-    false = ~true
-    for operator in operators:
-        true |= operator.add
-        false |= operator.delete
-        for _, add, delete in operator.conditional:
-            true |= add
-            false |= delete
-    return _may_hold(goal, true, false)
+# Relevance ----------------------------------------------------------------------------------
 
 
 def relevant(
-    operators: list[GroundOperator], goals: tuple[Literals, ...]
-) -> tuple[tuple[GroundOperator, ...], int]:
+    operators: Sequence[GroundOperator], goals: Goals
+) -> tuple[list[GroundOperator], int]:
     """Operators with an effect the goal can depend on, without their other effects.
 
     Returns:
         the operators, and the fluents that matter, as bits.
     """
-    true = false = 0
+    needed = Literals()
     for goal in goals:
-        true |= goal.true
-        false |= goal.false
-    useful = [False] * len(operators)
-    changed = True
-    while changed:
-        before = true, false
+        needed &= goal
+    useful: dict[int, GroundOperator] = {}
+    before = None
+    while needed != before:
+        before = needed
         for number, operator in enumerate(operators):
-            matters = bool(operator.add & true or operator.delete & false)
-            for condition, add, delete in operator.conditional:
-                if add & true or delete & false:
-                    matters = True
-                    true |= condition.true
-                    false |= condition.false
-            if matters and not useful[number]:
-                useful[number] = True
-                true |= operator.precondition.true
-                false |= operator.precondition.false
+            for needs, add, delete in operator.effects():
+                if add & needed.true or delete & needed.false:
+                    needed &= needs
+                    useful[number] = operator
         # What undoes something needed is kept with its condition.
-        for number, operator in enumerate(operators):
-            if useful[number]:
-                for condition, add, delete in operator.conditional:
-                    if delete & true or add & false:
-                        true |= condition.true
-                        false |= condition.false
-        changed = (true, false) != before
-    matter = true | false
-    kept = tuple(
+        for operator in useful.values():
+            for condition, add, delete in operator.conditional:
+                if delete & needed.true or add & needed.false:
+                    needed &= condition
+    matter = needed.all
+    kept = [
         GroundOperator(
-            operator.action,
+            operator.steps,
             operator.precondition,
             operator.add & matter,
             operator.delete & matter,
@@ -249,89 +248,19 @@ def relevant(
                 if (add | delete) & matter
             ),
         )
-        for number, operator in enumerate(operators)
-        if useful[number]
-    )
+        for _, operator in sorted(useful.items())
+    ]
     return kept, matter
 
 
-def mutexes(initial: int, operators: tuple[GroundOperator, ...], fluents: int) -> dict[int, int]:
-    """For each fluent, the fluents (as bits) that can be true together with it.
-
-    The h2 fixpoint over positive preconditions, from above: what is left out is mutually
-    exclusive in every reachable state.
-    """
-    together = {bit: (initial if initial >> bit & 1 else 0) for bit in bits(fluents)}
-    changed = True
-    while changed:
-        changed = False
-        for operator in operators:
-            base = operator.precondition.true
-            variants = [(base, operator.add, operator.delete & ~operator.add)]
-            for condition, add, delete in operator.conditional:
-                adds = operator.add | add
-                variants.append((base | condition.true, adds, (operator.delete | delete) & ~adds))
-            happening = 0
-            for needs, add, delete in variants:
-                possible = fluents
-                for bit in bits(needs):
-                    if needs & ~together[bit]:
-                        possible = -1
-                        break
-                    possible &= together[bit]
-                if possible == -1:
-                    continue
-                if not needs:
-                    possible = sum(1 << bit for bit, others in together.items() if others)
-                happening |= add
-                changed |= _join(together, add, possible & ~delete | add)
-            if len(variants) > 2:
-                # Effects of several conditions may come together.
-                changed |= _join(together, happening & ~operator.add, happening)
-    return together
-
-
-def _join(together: dict[int, int], added: int, partners: int) -> bool:
-    changed = False
-    for bit in bits(added):
-        fresh = (partners | 1 << bit) & ~together[bit]
-        if fresh:
-            changed = True
-            together[bit] |= fresh
-            for other in bits(fresh):
-                together[other] |= 1 << bit
-    return changed
-
-
-def _variables(
-    task: Task, operators: tuple[GroundOperator, ...], fluents: int, goals: tuple[Literals, ...]
-) -> tuple[tuple[int, ...], ...]:
-    """Cover the fluents greedily by groups of mutually exclusive ones.
-
-    A fluent that something needs to be false stays alone: "not this value" cannot be said of
-    a variable with several values.
-    """
-    together = mutexes(task.initial.bits & fluents, operators, fluents)
-    alone = 0
-    for goal in goals:
-        alone |= goal.false
-    for operator in operators:
-        alone |= operator.precondition.false
-        for condition, _, _ in operator.conditional:
-            alone |= condition.false
-    groups = [(bit,) for bit in bits(alone & fluents)]
-    left = fluents & ~alone
-    exclusive = {bit: left & ~together[bit] for bit in bits(left)}
-    while left:
-        first = max(bits(left), key=lambda bit: ((exclusive[bit] & left).bit_count(), -bit))
-        group = [first]
-        candidates = exclusive[first] & left
-        while candidates:
-            pool = candidates
-            bit = max(bits(pool), key=lambda b: ((exclusive[b] & pool).bit_count(), -b))
-            group.append(bit)
-            candidates &= exclusive[bit] & ~(1 << bit)
-        groups.append(tuple(sorted(group)))
-        for bit in group:
-            left &= ~(1 << bit)
-    return tuple(groups)
+__all__ = [
+    "GroundOperator",
+    "Literals",
+    "SearchProblem",
+    "bits",
+    "build",
+    "disjuncts",
+    "explore",
+    "plan_actions",
+    "relevant",
+]

@@ -43,7 +43,7 @@ class FastDownward:
 
     def solve(self, task: Task) -> SearchResult:
         """See `Planner`."""
-        return solve(task, self.seconds, prove=self.prove, patience=self.patience)
+        return solve(task, self.seconds, patience=0.0 if self.prove else self.patience)
 
 
 @dataclass(frozen=True)

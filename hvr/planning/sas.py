@@ -5,151 +5,151 @@ Format: https://www.fast-downward.org/latest/documentation/translator-output-for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 
-from hvr.errors import PlannerError
-from hvr.planning.ground import GroundOperator, Literals, SearchProblem, bits
+from hvr.planning.ground import SearchProblem
+from hvr.planning.operators import GroundOperator, Literals, bits
 
 GOAL_OPERATOR = "reach-goal"
 """Name of the free operators that lead from one of several goal alternatives to the goal."""
 
+Facts = Mapping[int, int]
+"""Values of variables."""
 
-def to_sas(problem: SearchProblem, *, unit_cost: bool = True) -> str:
+Effect = tuple[Facts, int, int]
+"""(conditions, variable, new value)."""
+
+
+def to_sas(problem: SearchProblem) -> str:
     """Write a search problem.
 
-    Operators are named by their number in `problem.operators`. Each costs 1; reaching one of
-    several goals costs nothing.
-
-    Raises:
-        PlannerError: one operator would both add and delete a fluent under different conditions.
+    Operators are named by their number in `problem.operators` and cost what they say;
+    reaching one of several goals costs nothing.
     """
-    return _Writer(problem, unit_cost).text()
+    return "\n".join(_Writer(problem).lines()) + "\n"
 
 
 class _Writer:
-    def __init__(self, problem: SearchProblem, unit_cost: bool) -> None:
+    def __init__(self, problem: SearchProblem) -> None:
         self.problem = problem
-        self.cost = 1 if unit_cost else 0
-        self.variable: dict[int, tuple[int, int]] = {}
-        for number, group in enumerate(problem.variables):
-            for value, bit in enumerate(group):
-                self.variable[bit] = number, value
+        self.goal_variable = len(problem.variables) if len(problem.goals) != 1 else None
+        self.value = {
+            bit: (number, value)
+            for number, group in enumerate(problem.variables)
+            for value, bit in enumerate(group)
+        }
 
-    def text(self) -> str:
-        problem = self.problem
-        several = len(problem.goals) != 1
-        lines = ["begin_version", "3", "end_version", "begin_metric", "1", "end_metric"]
-        count = len(problem.variables) + several
-        lines.append(str(count))
-        for number, group in enumerate(problem.variables):
-            lines += ["begin_variable", f"var{number}", "-1", str(len(group) + 1)]
-            lines += [f"Atom {self._name(bit)}" for bit in group]
-            lines += ["<none of those>", "end_variable"]
-        if several:
-            lines += ["begin_variable", f"var{count - 1}", "-1", "2", "Atom goal()",
-                      "<none of those>", "end_variable"]  # fmt: skip
-        lines.append("0")
-        lines.append("begin_state")
-        initial = problem.task.initial.bits
-        for group in problem.variables:
-            true = [value for value, bit in enumerate(group) if initial >> bit & 1]
-            lines.append(str(true[0] if true else len(group)))
-        if several:
-            lines.append("1")
-        lines += ["end_state", "begin_goal"]
-        if several:
-            lines += ["1", f"{count - 1} 0"]
-        else:
-            pairs = self._facts(problem.goals[0]) or {}
-            lines.append(str(len(pairs)))
-            lines += [f"{variable} {value}" for variable, value in pairs.items()]
-        lines.append("end_goal")
-        operators = []
-        for number, operator in enumerate(problem.operators):
-            text = self._operator(str(number), operator)
-            if text:
-                operators.append(text)
-        if several:
-            for goal in problem.goals:
-                pairs = self._facts(goal) or {}
-                prevail = [f"{variable} {value}" for variable, value in pairs.items()]
-                operators.append(
-                    ["begin_operator", GOAL_OPERATOR, str(len(prevail)), *prevail, "1",
-                     f"0 {count - 1} -1 0", "0", "end_operator"]
-                )  # fmt: skip
-        lines.append(str(len(operators)))
-        for text in operators:
-            lines += text
-        lines.append("0")
-        return "\n".join(lines) + "\n"
+    def lines(self) -> Iterator[str]:
+        yield from ("begin_version", "3", "end_version", "begin_metric", "1", "end_metric")
+        yield from self._variables()
+        yield "0"
+        yield from ("begin_state", *map(str, self._start()), "end_state")
+        goal = self._goal()
+        yield from ("begin_goal", str(len(goal)), *self._pairs(goal), "end_goal")
+        operators = list(self._operators())
+        yield str(len(operators))
+        for operator in operators:
+            yield from operator
+        yield "0"
+
+    def _variables(self) -> Iterator[str]:
+        several = self.goal_variable is not None
+        yield str(len(self.problem.variables) + several)
+        for number, group in enumerate(self.problem.variables):
+            yield from self._variable(number, [self._name(bit) for bit in group])
+        if self.goal_variable is not None:
+            yield from self._variable(self.goal_variable, ["goal()"])
+
+    def _variable(self, number: int, atoms: list[str]) -> Iterator[str]:
+        yield from ("begin_variable", f"var{number}", "-1", str(len(atoms) + 1))
+        yield from (f"Atom {atom}" for atom in atoms)
+        yield from ("<none of those>", "end_variable")
 
     def _name(self, bit: int) -> str:
         atom = self.problem.task.fluent(bit)
         return f"{atom.predicate}({', '.join(atom.args)})"
 
+    def _start(self) -> Iterator[int]:
+        for group in self.problem.variables:
+            true = (value for value, bit in enumerate(group) if self.problem.initial >> bit & 1)
+            yield next(true, len(group))
+        if self.goal_variable is not None:
+            yield 1
+
+    def _goal(self) -> Facts:
+        if self.goal_variable is not None:
+            return {self.goal_variable: 0}
+        return self._facts(self.problem.goals[0]) or {}
+
     def _facts(self, literals: Literals) -> dict[int, int] | None:
         """Variable values of a conjunction; None when it contradicts itself."""
         facts: dict[int, int] = {}
         for bit in bits(literals.true):
-            variable, value = self.variable[bit]
+            variable, value = self.value[bit]
             if facts.setdefault(variable, value) != value:
                 return None
         for bit in bits(literals.false):
-            variable, value = self.variable[bit]
-            none = len(self.problem.variables[variable])
-            if facts.setdefault(variable, none) != none:
+            # Such fluents are alone in their variable.
+            variable, value = self.value[bit]
+            if facts.setdefault(variable, 1 - value) == value:
                 return None
         return facts
 
-    def _operator(self, name: str, operator: GroundOperator) -> list[str] | None:
-        before = self._facts(operator.precondition)
-        if before is None:
-            return None
-        effects = self._effects(before, {}, operator.add, operator.delete & ~operator.add)
-        for condition, add, delete in operator.conditional:
-            facts = self._facts(condition)
-            if facts is None or any(before.get(v, value) != value for v, value in facts.items()):
-                continue
-            if operator.delete & add & ~operator.add:
-                raise PlannerError(
-                    f"{operator.action} deletes and conditionally adds one fact; "
-                    "this planner bridge cannot express that"
-                )
-            needed = {v: value for v, value in facts.items() if v not in before}
-            effects += self._effects(
-                before | facts, needed, add & ~operator.add, delete & ~add & ~operator.add
-            )
-        if not effects:
-            return None
-        changed = {effect[1] for effect in effects}
-        prevail = [f"{v} {value}" for v, value in before.items() if v not in changed]
-        lines = ["begin_operator", name, str(len(prevail)), *prevail, str(len(effects))]
-        for conditions, variable, value in effects:
-            pairs = "".join(f" {v} {c}" for v, c in conditions)
-            lines.append(f"{len(conditions)}{pairs} {variable} {before.get(variable, -1)} {value}")
-        return [*lines, str(self.cost), "end_operator"]
+    def _operators(self) -> Iterator[list[str]]:
+        for number, operator in enumerate(self.problem.operators):
+            needs = self._facts(operator.precondition)
+            if needs is not None:
+                effects = self._effects(operator, needs)
+                yield self._operator(str(number), needs, effects, operator.cost)
+        if self.goal_variable is not None:
+            for goal in self.problem.goals:
+                needs = self._facts(goal)
+                if needs is not None:
+                    effect: Effect = {}, self.goal_variable, 0
+                    yield self._operator(GOAL_OPERATOR, needs, [effect], 0)
 
-    def _effects(
-        self, before: dict[int, int], needed: dict[int, int], add: int, delete: int
-    ) -> list[tuple[Sequence[tuple[int, int]], int, int]]:
-        """(conditions, variable, new value) of adds and deletes, given what holds before."""
-        found: list[tuple[Sequence[tuple[int, int]], int, int]] = []
-        conditions = tuple(needed.items())
-        set_to: set[int] = set()
-        for bit in bits(add):
-            variable, value = self.variable[bit]
-            set_to.add(variable)
-            if before.get(variable) != value:
-                found.append((conditions, variable, value))
-        for bit in bits(delete):
-            variable, value = self.variable[bit]
-            if variable in set_to:
+    def _effects(self, operator: GroundOperator, needs: Facts) -> list[Effect]:
+        """Deletes before adds: Fast Downward applies effects in order, and an add counts."""
+        adds: list[Effect] = []
+        deletes: list[Effect] = []
+        for literals, add, delete in ((Literals(), operator.add, operator.delete),
+                                      *operator.conditional):  # fmt: skip
+            facts = self._facts(literals)
+            if facts is None or any(needs.get(v, value) != value for v, value in facts.items()):
                 continue
+            condition = {v: value for v, value in facts.items() if v not in needs}
+            known = {**needs, **facts}
+            adds += ((condition, *self.value[bit]) for bit in bits(add))
+            deletes += self._deletes(condition, known, delete, add)
+        return deletes + adds
+
+    def _deletes(self, condition: Facts, known: Facts, delete: int, add: int) -> Iterator[Effect]:
+        by_variable: dict[int, set[int]] = {}
+        for bit in bits(delete):
+            variable, value = self.value[bit]
+            by_variable.setdefault(variable, set()).add(value)
+        for bit in bits(add):
+            by_variable.pop(self.value[bit][0], None)
+        for variable, values in by_variable.items():
             none = len(self.problem.variables[variable])
-            known = before.get(variable)
-            if known == value or none == 1:
-                if known != none:
-                    found.append((conditions, variable, none))
-            elif known is None:
-                found.append(((*conditions, (variable, value)), variable, none))
-        return found
+            if known.get(variable) in values or len(values) == none:
+                yield condition, variable, none
+            elif variable not in known:
+                for value in sorted(values):
+                    yield {**condition, variable: value}, variable, none
+
+    def _operator(
+        self, name: str, needs: Facts, effects: list[Effect], cost: int
+    ) -> list[str]:
+        changed = {variable for _, variable, _ in effects}
+        prevail = {v: value for v, value in needs.items() if v not in changed}
+        lines = ["begin_operator", name, str(len(prevail)), *self._pairs(prevail)]
+        lines.append(str(len(effects)))
+        for condition, variable, value in effects:
+            before = needs.get(variable, -1)
+            pairs = self._pairs(condition)
+            lines.append(" ".join((str(len(condition)), *pairs, f"{variable} {before} {value}")))
+        return [*lines, str(cost), "end_operator"]
+
+    def _pairs(self, facts: Facts) -> list[str]:
+        return [f"{variable} {value}" for variable, value in facts.items()]

@@ -105,7 +105,7 @@ class SymbolicPolicy:
         relevant = relevant_objects([wanted], inventory)
         problem = graph.problem(self.domain, "task", relevant.names, goal)
         if self.any_place:
-            problem = any_place(problem)
+            problem = any_place(problem, inventory.did_not_fit)
         problem = tidy_places(problem, wanted, inventory)
         task = Task(self.domain, problem)
         result = self.planner.solve(task)

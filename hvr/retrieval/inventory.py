@@ -28,6 +28,7 @@ class Inventory:
         classes: the object type of every object.
         facts: all PDDL atoms that hold.
         distances: metres from the robot; objects without a place are far.
+        did_not_fit: pairs of a thing and a place that had no room for it.
     """
 
     scene: str
@@ -35,6 +36,7 @@ class Inventory:
     classes: Mapping[str, str]
     facts: frozenset[Atom]
     distances: Mapping[str, float]
+    did_not_fit: frozenset[tuple[str, str]] = frozenset()
 
     @cached_property
     def _by_class(self) -> dict[str, tuple[str, ...]]:
@@ -43,14 +45,19 @@ class Inventory:
             found[object_class].append(name)
         return {c: tuple(sorted(names, key=self._rank)) for c, names in found.items()}
 
-    def _rank(self, name: str) -> tuple[int, float, int, str]:
-        """What lies open comes before what is behind a door, then the nearest."""
+    @cached_property
+    def _too_full(self) -> frozenset[str]:
+        return frozenset(place for _, place in self.did_not_fit)
+
+    def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
+        """Places with room first; what lies open before what is behind a door; the nearest."""
         parent = self.parents.get(name)
         hidden = parent is not None and self.true("openable", parent) and not self.true(
             "opened", parent
         )  # fmt: skip
         number = name.rsplit("-", 1)[1]
         return (
+            name in self._too_full,
             int(hidden),
             round(self.distances.get(name, math.inf), 2),
             int(number) if number.isdigit() else 0,
@@ -98,7 +105,10 @@ class Inventory:
         """Say whether a quantifier-free formula over `PLACEHOLDER` holds of an object."""
         match formula:
             case Atom(predicate, args):
-                return Atom(predicate, tuple(name if a == PLACEHOLDER else a for a in args)) in self.facts
+                return (
+                    Atom(predicate, tuple(name if a == PLACEHOLDER else a for a in args))
+                    in self.facts
+                )
             case Not(operand):
                 return not self.holds(operand, name)
             case And(operands):
@@ -127,4 +137,4 @@ def take_inventory(
         name: math.hypot(x - robot[0], z - robot[2])
         for name, (x, _, z) in (positions or {}).items()
     }
-    return Inventory(scene, graph.ontology, classes, graph.facts(), distances)
+    return Inventory(scene, graph.ontology, classes, graph.facts(), distances, graph.did_not_fit())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from hvr.pddl.model import Atom, Expression, Problem
@@ -9,7 +10,7 @@ from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.relevance import walk
 
 
-def any_place(problem: Problem) -> Problem:
+def any_place(problem: Problem, did_not_fit: Collection[tuple[str, str]] = ()) -> Problem:
     """Let everything that fits the hand go everywhere, as forced puts of AI2-THOR do.
 
     Only what takes one thing at a time (a burner, a toaster, a coffee machine) keeps what
@@ -17,6 +18,7 @@ def any_place(problem: Problem) -> Problem:
 
     Args:
         problem: the problem.
+        did_not_fit: pairs of a thing and a place that had no room for it.
     """
     found: dict[str, set[str]] = {}
     for atom in problem.init:
@@ -27,7 +29,7 @@ def any_place(problem: Problem) -> Problem:
         Atom("fits", (thing, place))
         for thing in found.get("pickupable", ())
         for place in places
-        if thing != place
+        if thing != place and (thing, place) not in did_not_fit
     }
     return replace(problem, init=problem.init | free)
 
@@ -69,6 +71,7 @@ def _asked(wanted: Expression, inventory: Inventory) -> set[tuple[str, str]]:
             classes[name] = {c for c in found if c is not None}
         elif kind == "literal" and node[0].predicate in {"on", "in"}:
             pairs.append(node[0].args)
+
     def of(name: str) -> set[str]:
         return classes.get(name) or {inventory.classes.get(name, "")}
 

@@ -8,6 +8,7 @@ all of these stand on or in, and a surface to put things down on.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,7 +68,7 @@ class _Chooser:
             if kind == "literal":
                 literals.append(node)
             elif kind == "object":
-                self.add(node, "named in the goal")
+                self.named(node)
             else:
                 variable, types, every = node
                 classes = tuple(
@@ -84,6 +85,17 @@ class _Chooser:
         for classes, count in wanted.items():
             self.pick(classes, count, "wanted")
         self.means(literals, variables)
+
+    def named(self, name: str) -> None:
+        """An object of the goal; a piece that is not made yet, with what it is cut from."""
+        self.add(name, "named in the goal")
+        if self.inventory.true("present", name):
+            return
+        for piece, source in self.inventory.pairs("piece_of"):
+            if piece == name:
+                self.add(source, f"what {name} is cut from")
+                if self.inventory.true("sliceable", source):
+                    self.tool()
 
     def is_piece(self, name: str) -> bool:
         return any(piece == name for piece, _ in self.inventory.pairs("piece_of"))
@@ -184,6 +196,7 @@ class _Chooser:
             self.heat(classes, marks, predicate)
         elif predicate == "microwaved" and positive:
             self.first("Microwave", "to heat")
+            self.carrier(classes, "Microwave")
         elif predicate == "toasted" and positive:
             self.first("Toaster", "to toast")
         elif predicate == "stove_heated" and positive:
@@ -192,12 +205,24 @@ class _Chooser:
             self.warm_liquid(classes, marks)
         elif predicate in {"cold", "chilled"} and positive:
             self.first("Fridge", "to cool")
+            self.carrier(classes, "Fridge")
         elif (predicate == "washed" and positive) or (predicate == "dirty" and not positive):
             self.sink("to wash")
+            self.carrier(classes, "SinkBasin")
         elif predicate == "contains" and positive:
             self.liquid(atom.args[1], classes)
         elif predicate == "filled":
             self.sink("to fill or empty")
+        elif predicate == "toggled":
+            self.switches(classes)
+
+    def switches(self, classes: tuple[str, ...]) -> None:
+        """The knobs of burners, and the burners of knobs."""
+        for knob, burner in self.inventory.pairs("knob_of"):
+            if burner in self.reasons and "StoveBurner" in classes:
+                self.add(knob, f"switches {burner}")
+            elif knob in self.reasons and "StoveKnob" in classes:
+                self.add(burner, f"is switched by {knob}")
 
     def first(self, object_class: str, reason: str) -> str | None:
         """One object of a class, one already chosen if there is one."""
@@ -205,6 +230,19 @@ class _Chooser:
         chosen = next((n for n in names if n in self.reasons), names[0] if names else None)
         self.add(chosen, reason)
         return chosen
+
+    def carrier(self, classes: tuple[str, ...], place: str) -> None:
+        """A dish to put things into a place with, when they may not be put there themselves."""
+        related = self.inventory.ontology.related
+        for object_class in classes:
+            places = related("placeableIn", object_class)
+            if place in places:
+                continue
+            dishes = sorted(d for d in places if place in related("placeableIn", d))
+            names = [n for d in dishes for n in self.inventory.of(d)[:1]]
+            if not any(n in self.reasons for n in names) and names:
+                best = min(names, key=lambda n: self.inventory.distances.get(n, math.inf))
+                self.add(best, f"carries a {object_class} into the {place}")
 
     def tool(self) -> None:
         """Something to cut with: the first in the open; a sharp knife if both are."""
@@ -293,6 +331,11 @@ class _Chooser:
                 self.pick(("Mug",), 1, "fits the coffee machine")
         elif liquid == "wine":
             self.first("WineBottle", "has wine")
+        ontology = self.inventory.ontology
+        if not any(ontology.is_a(c, "Pickupable") for c in classes):
+            for carrier in ("Cup", "Mug", "Bowl"):
+                if self.first(carrier, "to carry what is poured") is not None:
+                    break
         vessels = [n for n in self.reasons if self.inventory.classes[n] in classes]
         if vessels and all(self.inventory.true("filled", n) for n in vessels):
             self.sink("to pour away what is in it")
@@ -344,7 +387,7 @@ def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
             yield from walk(right, positive)
         case Exists(variables, body) | Forall(variables, body):
             every = isinstance(formula, Forall)
-            for variable in variables:
+            for variable in variables if positive or every else ():
                 yield "variable", (variable.name, variable.types, every)
             yield from walk(body, positive)
         case _:

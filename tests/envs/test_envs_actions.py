@@ -213,6 +213,16 @@ def test_three_pieces_always_fit(vessel: str, act: Act, look: Look) -> None:
     assert len(look(vessel)["receptacleObjectIds"]) == 3
 
 
+@pytest.mark.parametrize("vessel", ["plate-1", "bowl-1", "pan-1", "pot-1"])
+def test_six_pieces_fit_beside_a_fork(vessel: str, act: Act, look: Look) -> None:
+    act("SliceObject", "bread-1")
+    things = ["fork-1", *(f"breadsliced-{i}" for i in range(1, 7))]
+    for thing in things:
+        act("PickupObject", thing)
+        assert act("PutObject", vessel), thing
+    assert len(look(vessel)["receptacleObjectIds"]) == 7
+
+
 def test_garbage_can_reports_the_floor_too(act: Act, look: Look) -> None:
     act("PickupObject", "egg-1")
     assert act("PutObject", "garbagecan-1")
@@ -233,6 +243,22 @@ def test_held_receptacle_carries_its_contents(kitchen: Kitchen, act: Act, look: 
     assert look("bowl-1")["receptacleObjectIds"] == [look("apple-1")["objectId"]]
     gap = [abs(look("apple-1")["position"][a] - look("bowl-1")["position"][a]) for a in ("x", "z")]
     assert max(gap) < 0.1
+
+
+def test_contents_leave_where_they_lay_with_their_vessel() -> None:
+    kitchen = Kitchen("FloorPlan14")
+    names = Names.from_metadata(kitchen.last_event.metadata)
+    ids = {name: names.object_id(name) for name in ("spatula-1", "pot-1", "countertop-1")}
+
+    def where() -> set[str]:
+        spatula = kitchen.last_event.get_object(ids["spatula-1"])
+        assert spatula is not None
+        return {names.name(i).rpartition("-")[0] for i in spatula["parentReceptacles"]}
+
+    assert where() == {"pot", "stoveburner"}
+    assert kitchen.step("PickupObject", objectId=ids["pot-1"], forceAction=True)
+    assert kitchen.step("PutObject", objectId=ids["countertop-1"], forceAction=True)
+    assert where() == {"pot"}
 
 
 def test_nothing_is_put_into_itself_or_its_contents(act: Act) -> None:

@@ -42,6 +42,16 @@ def test_pieces_of_the_second_loaf() -> None:
     assert names.type_of("breadsliced-16") == "BreadSliced"
 
 
+def test_ids_that_look_like_pieces() -> None:
+    things = {"Egg|a": "Egg", "Egg|a|copy_2": "Egg"}
+    names = Names.from_metadata(
+        {"objects": [{"objectId": i, "objectType": t} for i, t in (TWO | things).items()]}
+    )
+    assert names.name("Egg|a|copy_2") == "egg-2"
+    assert names.name("Egg|a|copy_2|EggCracked_0") == "eggcracked-2"
+    assert names.name("Bread|a|BreadSliced_0") == "breadsliced-1"
+
+
 def test_pieces_counted_from_one() -> None:
     cut = TWO | {f"Bread|a|BreadSliced_{k}": "BreadSliced" for k in range(1, 9)}
     names = Names.from_metadata(

@@ -5,8 +5,11 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from knowledge_kitchen import PIECES, THINGS, scene_of, thing, with_
 
 from hvr.errors import SceneError, StoreError, UnknownObjectError
@@ -124,6 +127,74 @@ def test_holding(graph: KnowledgeGraph, scene: SceneGraph) -> None:
     assert atom("hand_empty") not in facts
     assert atom("on mug-1 countertop-1") not in facts
     assert atom("hand_empty") not in graph.facts(["fridge-1"])
+
+
+def test_what_did_not_fit(graph: KnowledgeGraph, scene: SceneGraph) -> None:
+    fits = atom("fits mug-1 coffeemachine-1")
+    full = "No valid positions to place object found"
+    graph.record(ActionEvent(1, "put_on", ("mug-1", "coffeemachine-1"), False, "too far"))
+    assert graph.did_not_fit() == frozenset() and fits in graph.facts()
+    graph.record(ActionEvent(2, "put_on", ("mug-1", "coffeemachine-1"), False, full))
+    graph.record(ActionEvent(3, "put_in", ("egg-1", "fridge-1"), False, full))
+    pair = ("mug-1", "coffeemachine-1")
+    assert graph.did_not_fit() == {pair, ("egg-1", "fridge-1")}
+    assert fits not in graph.facts() and fits not in graph.facts(["mug-1", "coffeemachine-1"])
+    graph.update(with_(scene, "bowl-1", parents=("countertop-1",)))
+    assert graph.did_not_fit() == {pair}
+
+
+CHANGES = st.one_of(
+    st.tuples(
+        st.sampled_from(["mug-1", "bowl-1", "egg-1", "pan-1", "potato-1"]),
+        st.sampled_from([(), ("countertop-1",), ("bowl-2", "countertop-1"), ("fridge-1",)]),
+    ),
+    st.tuples(
+        st.sampled_from(["mug-1", "fridge-1", "egg-1", "faucet-1"]),
+        st.dictionaries(
+            st.sampled_from(["isDirty", "isOpen", "isToggled", "isBroken", "isSliced"]),
+            st.booleans(),
+        ),
+    ),
+    st.tuples(st.just("held"), st.sampled_from([None, "mug-1", "egg-1"])),
+    st.tuples(st.just("gone"), st.sampled_from(["mug-1", "egg-1", "kettle-1"])),
+    st.tuples(st.just("new"), st.sampled_from(["breadsliced-1", "spoon-1"])),
+)
+
+
+def changed(scene: SceneGraph, change: tuple[str, Any]) -> SceneGraph:
+    what, value = change
+    if what == "held":
+        return replace(scene, held=value if value in scene.objects else None)
+    if what == "gone":
+        left = {n: o for n, o in scene.objects.items() if n != value}
+        return replace(scene, objects=left, held=None)
+    if what == "new":
+        kind = "Spoon" if value == "spoon-1" else "BreadSliced"
+        return replace(scene, objects={**scene.objects, value: thing(value, kind, "countertop-1")})
+    if what not in scene.objects:
+        return scene
+    return with_(scene, what, **({"parents": value} if isinstance(value, tuple) else value))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(CHANGES, min_size=1, max_size=3), max_size=4))
+def test_updates_in_turn_give_what_the_last_alone_gives(turns: list[list[tuple[str, Any]]]) -> None:
+    start = scene = scene_of(*THINGS)
+    graph, seen = KnowledgeGraph.create(), [start]
+    graph.add_scene(start, PIECES)
+    for turn in turns:
+        for change in turn:
+            scene = changed(scene, change)
+        before, seen = graph.scene_triples(), [*seen, scene]
+        change_seen = graph.update(scene)
+        direct = {f"{s} {p} {v}" for s, p, v in change_seen.added}
+        assert len(direct) <= len(graph.scene_triples() - before)
+    fresh = KnowledgeGraph.create()
+    fresh.add_scene(start, PIECES)
+    for known in seen[1:]:
+        fresh._seen = None  # look at everything
+        fresh.update(known)
+    assert graph.scene_triples() == fresh.scene_triples()
 
 
 def test_near_is_only_what_was_said(graph: KnowledgeGraph, scene: SceneGraph) -> None:
@@ -489,7 +560,7 @@ def test_a_disk_that_fails(graph: KnowledgeGraph, scene: SceneGraph) -> None:
         graph.facts,
         graph.scene_triples,
         lambda: graph.describe("mug-1"),
-        lambda: graph.update(scene),
+        lambda: graph.update(replace(scene, held="mug-1")),
         lambda: graph.query("ASK { }"),
         lambda: graph.record(ActionEvent(1, "pick_up")),
         lambda: graph.export_all(io.BytesIO()),

@@ -74,9 +74,6 @@ def test_pouring_something_hot(scene: SceneGraph) -> None:
     fill = {"action": "FillObjectWithLiquid", "objectId": "mug-1", "fillLiquid": "water"}
     held = replace(scene, held="kettle-1")
     assert marks(fill, held, held) == set()
-    assert marks(fill, with_(held, "kettle-1", temperature="Hot"), held) == {
-        ("mug-1", "warm_liquid")
-    }
     warm = {("kettle-1", "warm_liquid")}
     assert marks(fill, held, held, warm) == {("mug-1", "warm_liquid")}
     assert marks(fill, scene, scene, warm) == set()
@@ -85,6 +82,17 @@ def test_pouring_something_hot(scene: SceneGraph) -> None:
 def test_emptying() -> None:
     assert cleared_marks(step("EmptyLiquidFromObject", "mug-1")) == {("mug-1", "warm_liquid")}
     assert cleared_marks(step("ToggleObjectOn", "mug-1")) == set()
+
+
+def test_what_gets_cold_is_no_longer_warm(scene: SceneGraph) -> None:
+    before = replace(with_(scene, "mug-1", parents=()), held="mug-1")
+    cool = {("mug-1", "warm_liquid")}
+    put = with_(scene, "mug-1", parents=("fridge-1",))
+    assert cleared_marks(step("PutObject", "fridge-1"), before, put) == cool
+    put = with_(scene, "mug-1", parents=("bowl-1",))
+    assert cleared_marks(step("PutObject", "bowl-1"), before, put) == cool
+    put = with_(scene, "mug-1", parents=("countertop-1",))
+    assert cleared_marks(step("PutObject", "countertop-1"), before, put) == set()
 
 
 def test_other_steps_leave_no_mark(scene: SceneGraph) -> None:

@@ -59,6 +59,8 @@ class MetadataBuilder:
         self._room = room
         self._cache: dict[str, tuple[Thing, tuple[str, ...] | None, bool, dict[str, Any]]] = {}
         self._bounds = box_dict(room.bounds)
+        self._last: World | None = None
+        self._objects: list[dict[str, Any]] = []
 
     def later(self, world: World, answer: Answer) -> Callable[[], dict[str, Any]]:
         """A function that makes the metadata of this moment when called."""
@@ -68,14 +70,18 @@ class MetadataBuilder:
         """The metadata of the agent."""
         agent = world.agent
         camera = agent.camera
-        objects = [self._object(world, thing) for thing in world.things.values()]
+        last, self._last = self._last, world
+        if last is None or not (
+            last.things is world.things and last.agent == agent and last.held == world.held
+        ):
+            self._objects = [self._object(world, thing) for thing in world.things.values()]
         inventory = []
         if world.held is not None:
             held = world.things[world.held]
             inventory.append({"objectId": held.object_id, "objectType": held.object_type})
         tilt = {"x": agent.horizon, "y": agent.yaw, "z": 0.0}
         return {
-            "objects": objects,
+            "objects": list(self._objects),
             "isSceneAtRest": True,
             "agent": {
                 "name": "agent",
@@ -140,7 +146,9 @@ class MetadataBuilder:
             entry = known[3]
             if entry["distance"] == distance and entry["visible"] == seen:
                 return entry
-            entry = {**entry, "visible": seen, "isInteractable": seen, "distance": distance}
+            entry = entry.copy()
+            entry["visible"] = entry["isInteractable"] = seen
+            entry["distance"] = distance
         else:
             entry = object_dict(thing, contents, held, carried)
             entry.update(visible=seen, isInteractable=seen, distance=distance)

@@ -7,13 +7,14 @@ AI2-THOR tries points of the receptacle from the nearest to the agent; so does t
   thing, lying along, across or diagonally; high ones have a shelf every
   0.38 m. Flat things (up to 6 cm) may lie across each other there.
 * On counters, tables, shelves and in basins the bottom corners must lie within the
-  footprint; when no such spot is free, the middle. A counter's box may be L-shaped in
+  footprint; when no such spot is free, the middle; when none is, flat things may lie
+  across each other. A counter's box may be L-shaped in
   truth: points over which the agent can stand are not counter. Sinks and burners are not
   counter either.
-* A basin too small or too full for that takes a pile of at most six.
+* A basin too small or too full for that takes a pile of at most ten.
 * CoffeeMachine, Toaster and StoveBurner hold one thing in their middle.
 * Plates, bowls, pans, pots, mugs and cups take things side by side as long as there is
-  room, then in a pile of at most six (three in mugs and cups); a garbage can takes
+  room, then in a pile of at most ten (three in mugs and cups); a garbage can takes
   everything.
 """
 
@@ -38,7 +39,7 @@ _WALL = 0.015
 _FLAT = 0.06
 _TOUCH = 0.002
 _PILE = {"Mug": 3, "Cup": 3, "GarbageCan": 10_000}
-_PILE_USUAL = 6
+_PILE_USUAL = 10
 _ATTACH = frozenset({"CoffeeMachine", "Toaster", "StoveBurner"})
 _TOPS = frozenset(
     {"CounterTop", "DiningTable", "SideTable", "StoveBurner", "Stool", "Floor", "Sink"}
@@ -264,6 +265,9 @@ def _on_surface(
     around = {receptacle.object_id, *world.things.ancestors(receptacle.object_id)}
     band = Box(footprint.x0, height, footprint.z0, footprint.x1, top, footprint.z1)
     others = [o.box for o in _others(world, thing, around) if o.box.overlaps(band)]
+    passes = [(True, others), (False, others)]
+    if top - height <= _FLAT:
+        passes.append((True, [box for box in others if box.y1 - box.y0 > _FLAT]))
     cut: list[Box] = []
     if kind == "CounterTop":
         cut = [
@@ -275,7 +279,7 @@ def _on_surface(
     reach = room.reach(footprint)
     spots = _lattice(footprint, agent)
     walled = kind in ("CounterTop", "DiningTable")
-    for corners_inside in (True, False):
+    for corners_inside, in_the_way in passes:
         for body in (thing, _turned(thing, 90.0)):
             for x, z in spots:
                 if not forced and math.hypot(x - agent[0], z - agent[2]) > reach:
@@ -288,7 +292,7 @@ def _on_surface(
                     and box.z1 <= footprint.z1
                 ):
                     continue
-                if not _free(box, others):
+                if not _free(box, in_the_way):
                     continue
                 if walled and room.walkable(x, z):
                     continue

@@ -57,6 +57,8 @@ class Room:
         AI2-THOR's 1.5 m. What no grid point is that near to is reached from the nearest
         ones instead: the true grid of AI2-THOR 5 is not known and is larger than ours.
         """
+        if any(box.distance(x, z) <= VISIBILITY_DISTANCE - 0.05 for x, z in self.grid):
+            return VISIBILITY_DISTANCE
         nearest = min(box.distance(x, z) for x, z in self.grid)
         return max(VISIBILITY_DISTANCE, nearest + 0.05)
 

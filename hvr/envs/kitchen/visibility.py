@@ -10,7 +10,8 @@ public.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from hvr.envs.geometry import CAMERA_HEIGHT, Box, visibility_points
@@ -78,36 +79,41 @@ def poses(
     if hidden or object_id == world.held:
         return []
     limit = room.reach(thing.box) if max_distance is None else max_distance
-    found = []
-    for x, z, yaw, horizon in _sighting(
-        thing.box,
-        room.grid if positions is None else positions,
-        rotations,
-        horizons,
-        limit,
-        room.agent_height + CAMERA_HEIGHT,
-    ):
-        found.append(
-            {
-                "x": x,
-                "y": room.agent_height,
-                "z": z,
-                "rotation": yaw,
-                "horizon": horizon,
-                "standing": True,
-            }
+    sighting = _sighting if max_distance is None and positions is None else _sighting.__wrapped__
+    return [
+        {
+            "x": x,
+            "y": room.agent_height,
+            "z": z,
+            "rotation": yaw,
+            "horizon": horizon,
+            "standing": True,
+        }
+        for x, z, yaw, horizon in sighting(
+            thing.box,
+            room.grid if positions is None else tuple(positions),
+            tuple(rotations),
+            tuple(horizons),
+            limit,
+            room.agent_height + CAMERA_HEIGHT,
         )
-    return found
+    ]
 
 
+@lru_cache(maxsize=2048)
 def _sighting(
     box: Box,
-    positions: Iterable[Point],
-    rotations: Sequence[float],
-    horizons: Sequence[float],
+    positions: tuple[Point, ...],
+    rotations: tuple[float, ...],
+    horizons: tuple[float, ...],
     limit: float,
     eye: float,
-) -> list[tuple[float, float, float, float]]:
+) -> tuple[tuple[float, float, float, float], ...]:
+    """(x, z, yaw, horizon) from which a point of the box lies in view.
+
+    A point at `forward` and `side` of the agent and `up` above its eye is in view when
+    neither its offset to the side nor that up or down exceeds its depth.
+    """
     turns = [(r, math.sin(math.radians(r)), math.cos(math.radians(r))) for r in rotations]
     tilts = [(h, math.sin(math.radians(h)), math.cos(math.radians(h))) for h in horizons]
     points = visibility_points(box)
@@ -115,15 +121,18 @@ def _sighting(
     for x, z in positions:
         if box.distance(x, z) > limit:
             continue
+        offsets = [(px - x, py - eye, pz - z) for px, py, pz in points]
         for yaw, sin_y, cos_y in turns:
             ahead = []
-            for px, py, pz in points:
-                dx, dz = px - x, pz - z
-                ahead.append((abs(dx * cos_y - dz * sin_y), py - eye, dx * sin_y + dz * cos_y))
+            for dx, up, dz in offsets:
+                side, forward = abs(dx * cos_y - dz * sin_y), dx * sin_y + dz * cos_y
+                # The depth is at most the length of (forward, up).
+                if side * side <= forward * forward + up * up + 1e-9:
+                    ahead.append((side, up, forward))
             for horizon, sin_p, cos_p in tilts:
                 for side, up, forward in ahead:
                     depth = forward * cos_p - up * sin_p
                     if depth > 0.0 and side <= depth and abs(up * cos_p + forward * sin_p) <= depth:
                         found.append((x, z, yaw, horizon))
                         break
-    return found
+    return tuple(found)

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 from hvr.errors import LanguageError
 
 _WORD = re.compile(r"[^\W\d_]+-\d+(?![\w-])|[^\W_]+(?:'[^\W\d_]+)?|[.;,!?]")
+PARTICLES = frozenset({"on", "off", "up", "down", "away", "out", "back", "in", "open"})
+"""Second words of verbs that can stand after the object."""
+
 MAX_CHARACTERS = 2000
 """Longer requests are refused: nobody says that much to a robot at once."""
 
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb: how it takes its objects (`frame`) and what then holds of them."""
+    """A verb: how it takes its objects (`frame`), what then holds of them (`condition`).
+
+    `places`: classes where things go if no place is said; `liquid`: what is then in vessels
+    of which nothing else is said ('boil the kettle').
+    """
 
     word: str
     frame: str
     condition: str | None = None
     requires: str | None = None
-    using: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    liquid: str | None = None
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,6 @@ class Adjective:
     condition: str
     selects: bool = False
     requires: str | None = None
-    using: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,10 +69,14 @@ class Dish:
 
 @dataclass(frozen=True)
 class Noun:
-    """A class of things; `plural` when the word said was a plural."""
+    """A class of things.
+
+    `plural`: the word said is a plural; `collective`: it means all of them ('cutlery').
+    """
 
     object_class: str
     plural: bool = False
+    collective: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,27 +92,57 @@ Entry = Verb | Adjective | Dish | Noun | Function
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Phrases (tuples of words) and what each can mean."""
+    """Phrases (tuples of words) and what each can mean.
+
+    Args:
+        entries: the phrases.
+        words: single words that name things, actions or states, for suggestions.
+    """
 
     entries: Mapping[tuple[str, ...], tuple[Entry, ...]]
-    longest: int
-    words: frozenset[str] = field(default_factory=frozenset)
+    words: frozenset[str]
 
-    def match(self, tokens: tuple[str, ...], start: int) -> tuple[int, tuple[Entry, ...]]:
-        """The longest known phrase at `start`: its length (0: none) and its entries."""
+    @cached_property
+    def longest(self) -> int:
+        """Number of words of the longest phrase."""
+        return max(map(len, self.entries))
+
+    def matches(
+        self, tokens: tuple[str, ...], start: int
+    ) -> Iterator[tuple[int, tuple[Entry, ...]]]:
+        """The known phrases at a position with their lengths, the longest first."""
         for length in range(min(self.longest, len(tokens) - start), 0, -1):
             entries = self.entries.get(tokens[start : start + length])
             if entries:
-                return length, entries
-        return 0, ()
+                yield length, entries
 
     def lookup(self, phrase: str) -> tuple[Entry, ...]:
         """Entries of exactly this phrase."""
         return self.entries.get(tuple(phrase.split()), ())
 
-    def nearest(self, word: str, count: int = 3) -> tuple[str, ...]:
-        """Known words that look like `word`."""
-        return tuple(difflib.get_close_matches(word, sorted(self.words), n=count, cutoff=0.7))
+    @cached_property
+    def separable(self) -> Mapping[str, Mapping[str, Verb]]:
+        """Verbs of two words that can stand apart ('turn … on'): first word, second, verb."""
+        found: dict[str, dict[str, Verb]] = {}
+        for key, entries in self.entries.items():
+            if len(key) == 2 and key[1] in PARTICLES:
+                for entry in entries:
+                    if isinstance(entry, Verb):
+                        found.setdefault(key[0], {}).setdefault(key[1], entry)
+        return found
+
+    def nearest(self, word: str, count: int = 2) -> tuple[str, ...]:
+        """Known words that look like an unknown one, or known phrases that it is a part of."""
+        phrases = sorted(
+            " ".join(key) for key, entries in self.entries.items()
+            if word in key and not isinstance(entries[0], Function | Verb)
+            and not (isinstance(entries[0], Noun) and entries[0].plural)
+        )  # fmt: skip
+        if phrases:
+            return tuple(phrases[:count])
+        near = difflib.get_close_matches(word, sorted(self.words), n=8, cutoff=0.7)
+        kept = [w for w in near if not any(w != o and w in plurals(o) for o in near)]
+        return tuple(kept[:count])
 
 
 def tokenize(text: str) -> tuple[str, ...]:
@@ -159,10 +201,10 @@ _FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
     "pronoun": {"it": 1, "them": 0, "that one": 1, "this one": 1, "those ones": 0, "both": 0,
                 "they": 0, "these": 0, "those": 0, "the two": 0, "both of them": 0,
                 "all of them": 0, "all of it": 1, "each of them": 0, "the result": 1,
-                "the lot": 0, "that": 1, "this": 1},
+                "the lot": 0},
     "everything": ("everything", "all things", "all the things", "all objects",
                    "all the objects", "anything", "all the stuff", "all the items", "every item",
-                   "every object", "whatever"),
+                   "every object"),
     "prep": {
         "in": "in", "into": "in", "inside": "in", "inside of": "in", "within": "in",
         "on": "on", "onto": "on", "on top of": "on", "upon": "on", "at": "on", "to": "on",
@@ -170,7 +212,7 @@ _FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
         "back to": "on", "to the top of": "on", "over to": "on", "out on": "on",
         "down on": "on", "down in": "in", "away in": "in", "down onto": "on", "up on": "on",
         "over into": "in", "out onto": "on", "back inside": "in", "away into": "in", "up in": "in",
-        "back on top of": "on", "down into": "in", "for": "on",
+        "back on top of": "on", "down into": "in",
     },
     "from": ("from", "out of", "off", "off of", "from inside", "from the inside of", "from on",
              "from the top of", "away from", "from within"),
@@ -179,25 +221,26 @@ _FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
              "which has", "that holds", "consisting of", "made of", "made from", "made with",
              "loaded with", "accompanied by", "garnished with"),
     "means": ("using", "by using", "by means of", "with the help of", "with the aid of", "via",
-              "by", "with the use of"),
+              "with the use of"),
     "of": ("of",),
     "and": ("and", "plus", "as well as", "and also", "and a side of", "and both"),
     "then": ("then", "and then", "after that", "afterwards", "afterward", "and after that",
              "next", "finally", "and finally", "subsequently", "lastly", "thereafter",
              "followed by", "once done", "when done", "and afterwards", "and next",
-             "when you are done", "when that is done", "before", "once that is done",
+             "when you are done", "when that is done", "secondly", "thirdly", "once that is done",
              "and only then", "so that", "in the end", "at the end", "to finish"),
+    "before": ("before",),
     "after": ("after", "once"),
     "first": ("first", "firstly", "to begin with", "start by", "first of all", "begin by"),
     "slice": {"slice": 1, "slices": -1, "piece": 1, "pieces": -1, "chunk": 1, "chunks": -1,
               "bit": 1, "bits": -1, "wedge": 1, "wedges": -1, "portion": 1, "portions": -1},
     "modal": ("should", "must", "shall", "needs to", "need to", "has to", "have to", "ought to",
-              "will", "is to", "are to", "is supposed to", "are supposed to", "to", "can"),
-    "be": ("is", "are", "be", "being", "gets", "get", "get to be", "stand", "stands", "sit",
+              "will", "is to", "are to", "is supposed to", "are supposed to"),
+    "be": ("is", "are", "be", "being", "gets", "get to be", "stand", "stands", "sit",
            "sits", "lie", "lies", "stay", "stays", "remain", "remains", "end up", "ends up",
-           "become", "becomes", "go", "goes", "belongs", "is left", "are left", "is placed",
+           "become", "becomes", "goes", "belongs", "is left", "are left", "is placed",
            "are placed", "is put", "are put", "be placed", "be put", "be left", "be kept",
-           "is kept", "was", "were", "come", "be moved", "be brought", "be stored", "is being"),
+           "is kept", "was", "were", "be moved", "be brought", "be stored", "is being"),
     "have": ("contain", "contains", "has", "have", "hold", "holds", "be filled with",
              "is filled with", "are filled with", "be full of", "is full of", "are full of"),
     "needing": ("needs", "need", "wants", "requires"),
@@ -205,6 +248,8 @@ _FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                  "which was", "that stands", "that sits", "that lies", "which stands",
                  "which sits", "which lies", "that you find", "that you found", "that were",
                  "located", "standing", "lying", "sitting", "currently"),
+    "use": ("use",),
+    "to": ("to", "in order to", "and"),
     "placed": ("placed", "put", "kept", "stored", "left", "laid", "moved", "served", "brought",
                "found", "transferred", "returned"),
     "goal": ("i want", "i would like", "i'd like", "i need", "give me", "let me have", "we need",
@@ -239,9 +284,10 @@ _FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                "proper", "together", "straight", "directly", "somewhere", "ready",
                "prepared", "to drink", "to eat", "in here", "here", "over there", "today",
                "in order to", "be so kind", "lovely", "go ahead and", "you can", "you have to",
-               "we should", "we have to", "i'd be grateful if you could", "and", "as well",
+               "we should", "we have to", "i'd be grateful if you could", "as well",
                "cheers", "mate", "buddy", "dear", "as soon as you can", "when you can", "you",
                "if you can", "if you could", "if possible", "if you please", "if you would",
+               "would you be so kind as to", "be so kind as to", "could", "would", "can",
                "do me a favour and", "do me a favor and", "be a dear and", "i'm thirsty",
                "i'm hungry", "i am thirsty", "i am hungry", "good morning", "good evening",
                "immediately", "at once", "would you please", "well", "oh", "so", "could we",
@@ -253,10 +299,10 @@ _FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
     # What is said and not heeded is named in a note.
     "unheeded": ("small", "big", "large", "little", "tiny", "huge", "red", "green", "blue",
                  "white", "yellow", "brown", "black", "purple", "orange", "round", "old", "ripe",
-                 "quickly", "slowly", "carefully", "gently", "quick", "simple", "fresh", "nicely",
+                 "quickly", "slowly", "carefully", "gently", "quick", "simple", "nicely",
                  "thoroughly", "thinly", "thin", "thick", "finely", "evenly", "properly",
                  "wooden", "metal", "favourite", "favorite", "beautiful", "pretty", "best",
-                 "nearest", "closest", "left", "right", "first", "quietly", "fully", "completely",
+                 "nearest", "closest", "left", "right", "quietly", "fully", "completely",
                  "crispy", "crunchy", "soft", "golden", "strong", "weak", "sweet", "nicest",
                  "for a while", "for a bit", "for a minute", "for a moment", "lightly", "well done",
                  "extra", "juicy", "plain", "healthy"),
@@ -268,7 +314,7 @@ _FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                     "rather than", "twice", "forever", "as many", "as much", "doesn't",
                     "shouldn't", "mustn't", "does not", "should not", "must not", "nobody",
                     "other than", "apart from", "half of", "only if", "swap", "exchange",
-                    "didn't", "wouldn't", "wasn't", "nowhere", "empty-handed"),
+                    "didn't", "wouldn't", "wasn't", "nowhere"),
     "question": ("what", "where", "how many", "how", "who", "why", "which", "whose", "what's",
                  "where's", "is there", "are there", "does", "do you", "did"),
     "unplaced": ("next to", "beside", "near", "behind", "under", "underneath", "below", "above",
@@ -284,14 +330,17 @@ def build_lexicon(
     verbs: Iterable[tuple[str, Verb]],
     adjectives: Iterable[tuple[str, Adjective]],
     dishes: Iterable[tuple[str, Dish]],
+    collective: Container[str] = (),
 ) -> Lexicon:
     """Index every phrase.
 
     Args:
-        nouns: (phrase, class) pairs; singular, regular plurals are added here.
+        nouns: (phrase, class) pairs, the most preferred class of a phrase first; regular
+            plurals are added here.
         verbs: (phrase, verb) pairs in the base form.
         adjectives: (phrase, adjective) pairs.
         dishes: (phrase, dish) pairs.
+        collective: classes whose singular means all of them together ('the cutlery').
     """
     entries: dict[tuple[str, ...], list[Entry]] = {}
 
@@ -301,6 +350,8 @@ def build_lexicon(
         if entry not in known:
             known.append(entry)
 
+    nouns = list(nouns)
+    said_as_plural = {plural for phrase, _ in nouns for plural in plurals(phrase.lower())}
     for phrase, verb in verbs:
         add(phrase, verb)
         add(_gerund(phrase), verb)
@@ -311,19 +362,17 @@ def build_lexicon(
         for plural in plurals(phrase):
             add(plural, dish)
     for phrase, object_class in nouns:
-        add(phrase, Noun(object_class))
-        for plural in plurals(phrase.lower()):
-            add(plural, Noun(object_class, plural=True))
-    content = frozenset(word for key in entries for word in key if len(word) > 2)
+        many = phrase.lower() in said_as_plural
+        add(phrase, Noun(object_class, plural=many, collective=object_class in collective))
+        if not many:
+            for plural in plurals(phrase.lower()):
+                add(plural, Noun(object_class, plural=True))
+    content = frozenset(key[0] for key in entries if len(key) == 1 and len(key[0]) > 2)
     for role, phrases in _FUNCTION_WORDS.items():
         items = phrases.items() if isinstance(phrases, Mapping) else ((p, p) for p in phrases)
         for phrase, value in items:
             add(phrase, Function(role, value))
-    return Lexicon(
-        {key: tuple(value) for key, value in entries.items()},
-        max(map(len, entries)),
-        content,
-    )
+    return Lexicon({key: tuple(value) for key, value in entries.items()}, content)
 
 
 def _gerund(phrase: str) -> str:

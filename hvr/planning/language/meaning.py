@@ -47,6 +47,9 @@ class Entity:
         name: the object's own name (`mug-1`) if it was said.
         rests: it shall rest on a serving surface, wherever.
         serve: it shall stand at the preferred serving place.
+        unnamed: a vessel that no one named: what a dish comes in.
+        cut_from: number of the entity that these are pieces of.
+        from_name: name of the object where it stands at the start, if it was said.
         distinct: it is another thing than all others of its class that are spoken of.
         text: the words, for messages.
     """
@@ -63,6 +66,9 @@ class Entity:
     name: str | None = None
     rests: bool = False
     serve: bool = False
+    unnamed: bool = False
+    cut_from: int | None = None
+    from_name: str | None = None
     distinct: bool = False
 
 

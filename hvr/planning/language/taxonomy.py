@@ -17,6 +17,11 @@ class Taxonomy:
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
 
+    @cached_property
+    def portable(self) -> tuple[str, ...]:
+        """The object types that fit the hand, in order of name."""
+        return tuple(sorted(c for c in self._types if self.is_a(c, "Pickupable")))
+
     def is_a(self, object_class: str, ancestor: str) -> bool:
         """Say whether a class is, or lies below, another; False for unknown names."""
         return self.ontology.is_a(object_class, ancestor)
@@ -24,6 +29,29 @@ class Taxonomy:
     def label(self, object_class: str) -> str:
         """What people call a class."""
         return self.ontology.label(object_class)
+
+    def a_label(self, object_class: str) -> str:
+        """The label with its article if it has one: 'an apple', 'bread'."""
+        label = self.label(object_class)
+        mass = self.ontology.annotation(object_class, "mass") == (True,)
+        if mass or (label.endswith("s") and not label.endswith("ss")):
+            return label
+        return f"{'an' if label[0] in 'aeiou' else 'a'} {label}"
+
+    def liquid(self, object_class: str) -> str | None:
+        """What is in things of a class when they are full and nothing says what."""
+        found = self.ontology.annotation(object_class, "defaultLiquid")
+        return str(found[0]).removeprefix("k:") if found else None
+
+    def preferred(self, context: str) -> tuple[str, ...]:
+        """Classes in the order of the preferences for a context ('serving')."""
+        ontology = self.ontology
+        names = [n for n in ontology.instances("Preference")
+                 if ontology.annotation(n, "context") == (context,)]  # fmt: skip
+        names.sort(key=lambda n: (int(str(ontology.annotation(n, "rank")[0])), n))
+        found = [str(ontology.annotation(n, side)[0]).removeprefix("k:")
+                 for n in names for side in ("prefers", "over")]  # fmt: skip
+        return tuple(dict.fromkeys(found))
 
     @cached_property
     def _types(self) -> frozenset[str]:

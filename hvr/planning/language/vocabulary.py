@@ -21,7 +21,11 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
         verbs,
         [*_adjectives(ontology), *_participles(ontology)],
         list(_dishes(ontology)),
-    )
+        frozenset(
+            name for name in ontology.subjects("collective")
+            if _one(ontology, name, "collective") in {"True", "true"}
+        ),
+    )  # fmt: skip
 
 
 def _one(ontology: Ontology, name: str, prop: str) -> str | None:
@@ -37,7 +41,9 @@ def _needed(ontology: Ontology, name: str, prop: str) -> str:
 
 
 def _nouns(ontology: Ontology) -> Iterator[tuple[str, str]]:
-    for name in ontology.classes():
+    """Labels of classes; object types first, since a name of a type is more exact."""
+    types = frozenset(ontology.object_types)
+    for name in sorted(ontology.classes(), key=lambda c: (c not in types, c)):
         if not ontology.is_a(name, "PhysicalObject"):
             continue
         if name == "PhysicalObject" or "Receptacle" in name or name == "AffordingObject":
@@ -66,7 +72,8 @@ def _verb(ontology: Ontology, name: str, word: str) -> Verb:
         _needed(ontology, name, "frame"),
         _one(ontology, name, "condition"),
         _one(ontology, name, "requires"),
-        tuple(str(value) for value in ontology.annotation(name, "using")),
+        tuple((_one(ontology, name, "place") or "").removeprefix("k:").split()),
+        _one(ontology, name, "liquid"),
     )
 
 
@@ -83,7 +90,7 @@ def _participles(ontology: Ontology) -> Iterator[tuple[str, Adjective]]:
             if verb.condition:
                 yield (
                     str(word),
-                    Adjective(str(word), verb.condition, False, verb.requires, verb.using),
+                    Adjective(str(word), verb.condition, False, verb.requires),
                 )
 
 

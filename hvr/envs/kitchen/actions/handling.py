@@ -41,8 +41,13 @@ def pickup(world: World, context: Context, args: Args) -> Result:
         raise ActionFailedError(
             "NullReferenceException: Target object not found within the specified visibility."
         )
-    taken = replace(thing.turned_back(), parents=())
-    return replace(world.changed(taken), held=thing.object_id).carried(), thing.object_id
+    inside = world.things.deep_contents(thing.object_id)
+    carried = {thing.object_id, *inside}
+    taken = [replace(thing.turned_back(), parents=())]
+    for inner in (world.things[i] for i in inside):
+        if not carried.issuperset(inner.parents):  # it lay in what lay in a third, too
+            taken.append(replace(inner, parents=tuple(p for p in inner.parents if p in carried)))
+    return replace(world.changed(*taken), held=thing.object_id).carried(), thing.object_id
 
 
 def put(world: World, context: Context, args: Args) -> Result:

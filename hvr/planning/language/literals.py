@@ -1,0 +1,46 @@
+"""What a condition on `?x` says, as literals: enough to see that two words exclude each other."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_LITERAL = re.compile(r"(\(not \()?\b([a-z_]+) \?x\b")
+_EXCLUDING = frozenset({frozenset({"hot", "cold"}), frozenset({"warm_liquid", "cold"})})
+
+Literal = tuple[str, bool]
+
+
+@lru_cache(maxsize=1024)
+def literals(condition: str) -> frozenset[Literal]:
+    """Predicates of a condition, each with whether it is to hold.
+
+    Examples:
+        >>> sorted(literals("(and (washed ?x) (not (dirty ?x)))"))
+        [('dirty', False), ('washed', True)]
+    """
+    return frozenset((name, not negated) for negated, name in _LITERAL.findall(condition))
+
+
+def asks(condition: str, predicate: str) -> bool:
+    """Whether a condition wants a predicate to hold."""
+    return (predicate, True) in literals(condition)
+
+
+def cuts(condition: str) -> bool:
+    """Whether a condition wants a thing cut up or cracked, which leaves pieces of it."""
+    return asks(condition, "sliced") or asks(condition, "cracked")
+
+
+def opposed(one: str, other: str) -> bool:
+    """Whether two conditions cannot hold of one thing at once.
+
+    Examples:
+        >>> opposed("(opened ?x)", "(not (opened ?x))"), opposed("(hot ?x)", "(cold ?x)")
+        (True, True)
+    """
+    return any(
+        (a == b and wanted != also) or (wanted and also and frozenset({a, b}) in _EXCLUDING)
+        for a, wanted in literals(one)
+        for b, also in literals(other)
+    )

@@ -1,0 +1,53 @@
+"""What the README shows works."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from hvr.cli.main import run
+
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def command(name: str) -> str:
+    match = re.search(rf"<!-- command: {name} -->\n```sh\n(.+)\n```", README)
+    assert match, f"the README marks no command {name!r}"
+    return match[1]
+
+
+@pytest.mark.parametrize("name", ["start", "test"])
+def test_the_set_up_commands_are_one_line_and_use_the_constraints(name: str) -> None:
+    text = command(name)
+    assert "\n" not in text
+    assert "-m venv" in text
+    assert "-c constraints.txt" in text
+
+
+def used() -> list[str]:
+    block = re.search(r"## Use\n\n```sh\n(.+?)```", README, re.DOTALL)
+    assert block
+    return [line.split("#")[0].strip() if "query" not in line else line.strip()
+            for line in block[1].splitlines() if line.startswith("hvr")]  # fmt: skip
+
+
+def test_the_examples_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = used()
+    assert len(lines) >= 5
+    for line in lines:
+        arguments = shlex.split(line)[1:]
+        if arguments[0] == "validate":
+            folder = next(p for p in Path("runs").iterdir() if (p / "plan.pddl").exists())
+            names = ("domain.pddl", "problem.pddl", "plan.pddl")
+            arguments = ["validate", *(str(folder / name) for name in names)]
+        monkeypatch.setattr(sys, "argv", ["hvr", *arguments])
+        with pytest.raises(SystemExit) as ending:
+            run()
+        assert not ending.value.code, f"{line}: {capsys.readouterr().err}"
