@@ -191,10 +191,11 @@ def fuse(
     for name, preparing in by_action.items():
         if _overwrite_each_other(preparing, goals, together):
             others = [o for n, found in by_action.items() if n != name for o in found]
-            pairs = [(first, second) for first in preparing for second in others]
-            if not any(_inexpressible(first, second) for first, second in pairs):
-                joined = (_joined(first, second) for first, second in pairs)
-                return others + [operator for operator in joined if operator is not None]
+            pairs = [(first, _joined(first, second)) for first in preparing for second in others]
+            macros = [(first, macro) for first, macro in pairs if macro is not None]
+            # An effect that deletes on a condition what the same operator adds cannot be said.
+            if not any(first.add & _deletes(macro) for first, macro in macros):
+                return others + [macro for _, macro in macros]
     return list(operators)
 
 
@@ -223,11 +224,6 @@ def _overwrite_each_other(
     return True
 
 
-def _inexpressible(first: GroundOperator, second: GroundOperator) -> bool:
-    """Say whether the second deletes, on a condition, what the first adds."""
-    return any(less & first.add & ~second.add for _, _, less in second.conditional)
-
-
 def _joined(first: GroundOperator, second: GroundOperator) -> GroundOperator | None:
     """One operator after the other; None when that is impossible or need not be done."""
     independent = not (second.reads | second.writes) & first.writes
@@ -244,7 +240,7 @@ def _joined(first: GroundOperator, second: GroundOperator) -> GroundOperator | N
     for condition, more, less in second.conditional:
         before = _regressed(condition, after)
         if before is not None:
-            conditional.append((before, more, less))
+            conditional.append((before, more, less & ~second.add))
     add = second.add | first.add & ~second.delete
     delete = (first.delete | second.delete) & ~add
     return GroundOperator(first.steps + second.steps, needs, add, delete, tuple(conditional))
