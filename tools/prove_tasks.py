@@ -13,32 +13,44 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import statistics
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene, scene_names
-from hvr.evaluation.partial_order import block_order, sample_linearization
+from hvr.evaluation.partial_order import Blocks, Pairs, block_order, sample_linearization
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import Task as PddlTask
 from hvr.pddl import parse_domain
 from hvr.planning.fast_downward import solve
-from hvr.planning.planners import FastDownward
-from hvr.plan import Plan
 from hvr.planning.macro import macro_blocks
+from hvr.planning.planners import FastDownward
 from hvr.planning.polish import reaches_goal, switch_late
-from hvr.planning.symbolic import SymbolicPolicy
+from hvr.planning.symbolic import Planned, SymbolicPolicy
 from hvr.resources import data_path
-from hvr.tasks import read_toml, task_ids
+from hvr.tasks import load_task, read_toml, task_ids
 
 MARK = "# --- measured by tools/prove_tasks.py ---"
+
+
+@dataclass(frozen=True)
+class Result:
+    """A shortest known plan of a task in a scene, in blocks, and the proven bound."""
+
+    scene: str
+    steps: int
+    bound: int
+    blocks: list[list[str]]
+    order: Pairs
 
 
 def fitting_scenes(requires: list[str]) -> list[str]:
@@ -51,52 +63,72 @@ def fitting_scenes(requires: list[str]) -> list[str]:
     return found
 
 
-def prove(task_id: str, scene: str, seconds: float) -> tuple[str, str, int, int, list, tuple]:
-    """(task, scene, steps, bound, blocks as text, order) of one scene."""
-    values = read_toml(data_path("tasks") / f"{task_id}.toml")
-    domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
+def derive(goal: str, scene: str, planner: FastDownward) -> Planned:
+    """The plan, with its problem, that `hvr plan --task` makes."""
     ontology = load_ontology()
-    policy = SymbolicPolicy(ontology, domain, FastDownward(min(seconds, 20.0), 5.0))
+    domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
+    policy = SymbolicPolicy(ontology, domain, planner)
     graph = KnowledgeGraph.create(None, ontology)
     world = World(Kitchen(scene), graph)
-    stage = policy.with_ends(str(values["goal"]))
-    planned = policy.plan(stage, graph, world.inventory())
-    task: PddlTask = planned.task
-    plan = planned.plan
-    steps = bound = len(plan.actions)
-    if not plan.optimal:
-        result = solve(task, seconds)
-        bound = result.lower_bound
-        if result.plan is not None and len(result.plan) < steps:
-            blocks = macro_blocks(task, switch_late(task, result.plan))
-            plan = Plan(blocks, result.optimal)
-            steps = len(result.plan)
-    blocks = [block.actions for block in plan.blocks]
+    return policy.plan(policy.with_ends(goal), graph, world.inventory())
+
+
+def checked_order(task_id: str, task: PddlTask, blocks: Blocks) -> Pairs:
+    """The partial order of blocks, tried out on 200 random sequences."""
     order = block_order(task, blocks)
     rng = random.Random(0)
     for _ in range(200):
         numbers = sample_linearization(len(blocks), order, rng)
         actions = [action for number in numbers for action in blocks[number - 1]]
         if not reaches_goal(task, actions):
-            raise SystemExit(f"{task_id} {scene}: the partial order {order} allows {numbers}, "
+            raise SystemExit(f"{task_id}: the partial order {order} allows {numbers}, "
                              "which does not reach the goal")  # fmt: skip
-    return task_id, scene, steps, bound, [[str(a) for a in b] for b in blocks], order
+    return order
 
 
-def write(task_id: str, results: list[tuple[str, str, int, int, list, tuple]]) -> None:
+def prove(task_id: str, scene: str, seconds: float) -> Result:
+    """Plan, and prove, one task in one scene."""
+    goal = str(read_toml(data_path("tasks") / f"{task_id}.toml")["goal"])
+    planned = derive(goal, scene, FastDownward(min(seconds, 20.0), 5.0))
+    blocks = [block.actions for block in planned.plan.blocks]
+    steps = bound = len(planned.plan.actions)
+    if not planned.plan.optimal:
+        result = solve(planned.task, seconds)
+        bound = result.lower_bound
+        if result.plan is not None and len(result.plan) < steps:
+            found = macro_blocks(planned.task, switch_late(planned.task, result.plan))
+            blocks = [block.actions for block in found]
+            steps = len(result.plan)
+    order = checked_order(task_id, planned.task, blocks)
+    return Result(scene, steps, bound, [[str(a) for a in b] for b in blocks], order)
+
+
+def write(task_id: str, results: list[Result]) -> None:
     """Put the tables into the task's file."""
     path = data_path("tasks") / f"{task_id}.toml"
     head = path.read_text(encoding="utf-8").split(MARK)[0].rstrip()
-    results.sort(key=lambda r: int(r[1].removeprefix("FloorPlan")))
-    usual = statistics.mode(r[2] for r in results if r[2] == r[3])
-    best = next(r for r in results if r[2] == r[3] == usual)
-    lines = [head, "", MARK, "", "[ground_truth]", f'scene = "{best[1]}"', "blocks = ["]
-    for block in best[4]:
+    results.sort(key=lambda r: int(r.scene.removeprefix("FloorPlan")))
+    usual = statistics.mode(r.steps for r in results if r.steps == r.bound)
+    best = next(r for r in results if r.steps == r.bound == usual)
+    lines = [head, "", MARK, "", "[ground_truth]", f'scene = "{best.scene}"', "blocks = ["]
+    for block in best.blocks:
         lines.append("  [" + ", ".join(f'"{step}"' for step in block) + "],")
-    lines += ["]", "order = [" + ", ".join(f"[{a}, {b}]" for a, b in best[5]) + "]", ""]
+    lines += ["]", "order = [" + ", ".join(f"[{a}, {b}]" for a, b in best.order) + "]", ""]
     lines += ["# bound: no plan with the retrieved objects is shorter (proven by A*)", "[optimum]"]
-    lines += [f"{r[1]} = {{ steps = {r[2]}, bound = {r[3]} }}" for r in results]
+    lines += [f"{r.scene} = {{ steps = {r.steps}, bound = {r.bound} }}" for r in results]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def reorder(task_id: str) -> None:
+    """Derive the partial order of the ground truth in a file again."""
+    path = data_path("tasks") / f"{task_id}.toml"
+    truth = load_task(task_id).ground_truth
+    planned = derive(str(read_toml(path)["goal"]), truth.scene, FastDownward())
+    order = checked_order(task_id, planned.task, truth.blocks)
+    text = path.read_text(encoding="utf-8")
+    line = "order = [" + ", ".join(f"[{a}, {b}]" for a, b in order) + "]"
+    path.write_text(re.sub(r"^order = .*$", line, text, flags=re.MULTILINE), encoding="utf-8")
+    print(f"{task_id:6} {len(truth.blocks)} blocks, {len(order)} pairs", flush=True)
 
 
 def main() -> None:
@@ -105,8 +137,12 @@ def main() -> None:
     parser.add_argument("tasks", nargs="*", default=list(task_ids()))
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--orders", action="store_true", help="derive only the orders again")
     options = parser.parse_args()
     for task_id in options.tasks:
+        if options.orders:
+            reorder(task_id)
+            continue
         values = read_toml(data_path("tasks") / f"{task_id}.toml")
         scenes = fitting_scenes(list(values["requires"]))
         results = []
@@ -115,10 +151,10 @@ def main() -> None:
             futures = [pool.submit(prove, task_id, s, options.seconds) for s in scenes]
             for future in futures:
                 results.append(future.result())
-                _, scene, steps, bound, _, _ = results[-1]
-                print(f"{task_id:6} {scene:12} {steps:3} steps  bound {bound:3}", flush=True)
+                r = results[-1]
+                print(f"{task_id:6} {r.scene:12} {r.steps:3} steps  bound {r.bound:3}", flush=True)
         write(task_id, results)
-        proven = sum(r[2] == r[3] for r in results)
+        proven = sum(r.steps == r.bound for r in results)
         print(f"{task_id}: {proven} of {len(results)} proven, "
               f"{time.perf_counter() - started:.0f} s", flush=True)  # fmt: skip
 

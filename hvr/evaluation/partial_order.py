@@ -48,7 +48,8 @@ def block_order(task: Task, blocks: Blocks) -> Pairs:
     for b, consumer in enumerate(consumers):
         for wanted in (True, False):
             needed = consumer.needs.true if wanted else consumer.needs.false
-            _constrain(summaries, b, needed, wanted, before)
+            given = needed & (task.initial.bits if wanted else ~task.initial.bits)
+            _constrain(summaries, b, (needed, given), wanted, before)
     for a in range(count):
         for b in range(a + 1, count):
             undone = summaries[a].needs.true & summaries[b].false
@@ -64,9 +65,25 @@ def block_order(task: Task, blocks: Blocks) -> Pairs:
 
 
 def _constrain(
-    summaries: Sequence[_Summary], b: int, needed: int, wanted: bool, before: list[list[bool]]
+    summaries: Sequence[_Summary],
+    b: int,
+    literals: tuple[int, int],
+    wanted: bool,
+    before: list[list[bool]],
 ) -> None:
-    """Order the producers of what block `b` needs, and what would undo it."""
+    """Order the producers of what block `b` needs, and what would undo it.
+
+    The producer is the first block that makes the literal after it was last undone, so that
+    blocks which use something and give it back (the empty hand) are not chained.
+
+    Args:
+        summaries: of all blocks.
+        b: the consumer; one past the last block for the goal.
+        literals: the bits it needs, and those of them that hold at the start.
+        wanted: whether the bits must be true or false.
+        before: what is found is written here.
+    """
+    needed, given = literals
     count = len(summaries)
     while needed:
         literal = needed & -needed
@@ -78,7 +95,10 @@ def _constrain(
         def breaks(summary: _Summary, literal: int = literal) -> bool:
             return bool((summary.false if wanted else summary.true) & literal)
 
-        producer = next((p for p in range(b - 1, -1, -1) if makes(summaries[p])), None)
+        undone = max((p for p in range(b) if breaks(summaries[p])), default=-1)
+        producer = None
+        if undone >= 0 or not given & literal:
+            producer = next((p for p in range(undone + 1, b) if makes(summaries[p])), None)
         if producer is not None and b < count:
             before[producer][b] = True
         for threat in range(count):

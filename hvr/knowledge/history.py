@@ -115,8 +115,7 @@ def _turned_on(
 def _closed(
     name: str, _before: SceneGraph, after: SceneGraph, _marked: Collection[Mark]
 ) -> Iterator[Mark]:
-    closed = after.objects[name]
-    if closed.object_type == "Fridge" and closed.attributes.get("isColdSource", True):
+    if after.objects[name].object_type == "Fridge":
         yield from ((n, "chilled") for n in contents(after, name))
 
 

@@ -210,9 +210,7 @@ def _expand(reached: Sequence[Operator], can: Literals) -> list[GroundOperator]:
 # Relevance ----------------------------------------------------------------------------------
 
 
-def relevant(
-    operators: Sequence[GroundOperator], goals: Goals
-) -> tuple[list[GroundOperator], int]:
+def relevant(operators: Sequence[GroundOperator], goals: Goals) -> tuple[list[GroundOperator], int]:
     """Operators with an effect the goal can depend on, without their other effects.
 
     Returns:

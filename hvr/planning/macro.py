@@ -139,6 +139,7 @@ def _name(task: Task, block: Sequence[GroundAction], before: int, after: int) ->
 
 def _used(appliance: str, gained: list[Atom]) -> str:
     """What using an appliance has done, the most telling change first."""
+
     def things(predicate: str, *rest: str) -> str:
         names = [a.args[0] for a in gained if a.predicate == predicate and a.args[1:] == rest]
         return " and ".join(sorted(names))

@@ -127,7 +127,7 @@ def groups(
     for operator in operators:
         for needs, _, _ in operator.effects():
             alone |= needs.false
-    found = [(bit,) for bit in bits(alone & fluents)]
+    found: list[tuple[int, ...]] = [(bit,) for bit in bits(alone & fluents)]
     left = fluents & ~alone
     exclusive = {bit: left & ~together[bit] for bit in bits(left)}
     while left:

@@ -1,4 +1,4 @@
-"""Ground operators over fluents that are bits, as the steps from task to search problem see them."""
+"""Ground operators over fluents that are bits: what is handed from task to search problem."""
 
 from __future__ import annotations
 

@@ -191,11 +191,11 @@ def fuse(
     for name, preparing in by_action.items():
         if _overwrite_each_other(preparing, goals, together):
             others = [o for n, found in by_action.items() if n != name for o in found]
-            pairs = [(first, _joined(first, second)) for first in preparing for second in others]
-            macros = [(first, macro) for first, macro in pairs if macro is not None]
+            pairs = (_joined(first, second) for first in preparing for second in others)
+            macros = [macro for macro in pairs if macro is not None]
             # An effect that deletes on a condition what the same operator adds cannot be said.
-            if not any(first.add & _deletes(macro) for first, macro in macros):
-                return others + [macro for _, macro in macros]
+            if not any(less & m.add for m in macros for _, _, less in m.conditional):
+                return others + macros
     return list(operators)
 
 
@@ -226,12 +226,12 @@ def _overwrite_each_other(
 
 def _joined(first: GroundOperator, second: GroundOperator) -> GroundOperator | None:
     """One operator after the other; None when that is impossible or need not be done."""
-    independent = not (second.reads | second.writes) & first.writes
-    if independent and not second.writes & first.reads:
-        return None
     after = Literals(first.add, first.delete)
     rest = _regressed(second.precondition, after)
     if rest is None:
+        return None
+    independent = not (second.reads | second.writes) & first.writes
+    if independent and not second.writes & first.reads:
         return None
     needs = first.precondition & rest
     if needs.true & needs.false:

@@ -138,9 +138,7 @@ class _Writer:
                 for value in sorted(values):
                     yield {**condition, variable: value}, variable, none
 
-    def _operator(
-        self, name: str, needs: Facts, effects: list[Effect], cost: int
-    ) -> list[str]:
+    def _operator(self, name: str, needs: Facts, effects: list[Effect], cost: int) -> list[str]:
         changed = {variable for _, variable, _ in effects}
         prevail = {v: value for v, value in needs.items() if v not in changed}
         lines = ["begin_operator", name, str(len(prevail)), *self._pairs(prevail)]

@@ -168,7 +168,10 @@ class _Chooser:
     def means(
         self, literals: list[tuple[Atom, bool]], variables: dict[str, tuple[str, ...]]
     ) -> None:
-        marks = {atom.predicate for atom, positive in literals if positive}
+        marks: dict[str, set[str]] = {}
+        for atom, positive in literals:
+            if positive and atom.args:
+                marks.setdefault(atom.args[0], set()).add(atom.predicate)
         for atom, positive in literals:
             if not atom.args:
                 continue
@@ -176,7 +179,7 @@ class _Chooser:
             classes = variables.get(subject) or tuple(
                 c for c in (self.inventory.classes.get(subject),) if c
             )
-            self.for_literal(atom, positive, classes, marks)
+            self.for_literal(atom, positive, classes, marks.get(subject, set()))
 
     def for_literal(
         self, atom: Atom, positive: bool, classes: tuple[str, ...], marks: set[str]
@@ -239,7 +242,13 @@ class _Chooser:
             if place in places:
                 continue
             dishes = sorted(d for d in places if place in related("placeableIn", d))
-            names = [n for d in dishes for n in self.inventory.of(d)[:1]]
+            tried = self.inventory.did_not_fit
+            names = [
+                n
+                for d in dishes
+                for n in self.inventory.of(d)
+                if not any((n, p) in tried for p in self.inventory.of(place))
+            ]
             if not any(n in self.reasons for n in names) and names:
                 best = min(names, key=lambda n: self.inventory.distances.get(n, math.inf))
                 self.add(best, f"carries a {object_class} into the {place}")

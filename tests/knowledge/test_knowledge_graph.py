@@ -176,25 +176,21 @@ def changed(scene: SceneGraph, change: tuple[str, Any]) -> SceneGraph:
     return with_(scene, what, **({"parents": value} if isinstance(value, tuple) else value))
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(CHANGES, min_size=1, max_size=3), max_size=4))
-def test_updates_in_turn_give_what_the_last_alone_gives(turns: list[list[tuple[str, Any]]]) -> None:
-    start = scene = scene_of(*THINGS)
-    graph, seen = KnowledgeGraph.create(), [start]
-    graph.add_scene(start, PIECES)
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.lists(CHANGES, min_size=1, max_size=3), min_size=1, max_size=3))
+def test_updates_look_only_at_what_changed_and_miss_nothing(
+    turns: list[list[tuple[str, Any]]],
+) -> None:
+    scene = scene_of(*THINGS)
+    graph, thorough = KnowledgeGraph.create(), KnowledgeGraph.create()
+    for each in (graph, thorough):
+        each.add_scene(scene, PIECES)
     for turn in turns:
         for change in turn:
             scene = changed(scene, change)
-        before, seen = graph.scene_triples(), [*seen, scene]
-        change_seen = graph.update(scene)
-        direct = {f"{s} {p} {v}" for s, p, v in change_seen.added}
-        assert len(direct) <= len(graph.scene_triples() - before)
-    fresh = KnowledgeGraph.create()
-    fresh.add_scene(start, PIECES)
-    for known in seen[1:]:
-        fresh._seen = None  # look at everything
-        fresh.update(known)
-    assert graph.scene_triples() == fresh.scene_triples()
+        thorough._seen = None  # look at everything
+        assert graph.update(scene) == thorough.update(scene)
+    assert graph.scene_triples() == thorough.scene_triples()
 
 
 def test_near_is_only_what_was_said(graph: KnowledgeGraph, scene: SceneGraph) -> None:
@@ -239,7 +235,7 @@ def test_missing_objects_are_not_present(graph: KnowledgeGraph) -> None:
     assert atom("pickupable knife-1") in facts
 
 
-def test_some_sinks_and_fridges_differ() -> None:
+def test_some_sinks_hold_things_and_every_fridge_cools() -> None:
     graph = KnowledgeGraph.create()
     graph.add_scene(
         scene_of(
@@ -250,7 +246,7 @@ def test_some_sinks_and_fridges_differ() -> None:
     )
     facts = graph.facts()
     assert {atom("surface sink-1"), atom("on mug-1 sink-1")} <= facts
-    assert atom("cools fridge-1") not in facts
+    assert atom("cools fridge-1") in facts
 
 
 def test_the_same_observation_changes_nothing(graph: KnowledgeGraph, scene: SceneGraph) -> None:

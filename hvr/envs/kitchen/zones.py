@@ -2,7 +2,8 @@
 
 They are applied after every action:
 
-* Everything in a Fridge is Cold, door open or closed.
+* Everything in a Fridge is Cold, door open or closed; also in FloorPlan28, whose fridge is
+  not marked as a cold source, though AI2-THOR reports what is in it as Cold.
 * Everything on a lit burner, in a running Microwave or in a running Toaster is Hot, and
   cooked if it can be; a microwave heats bread slices without toasting them. What lies in a
   pan on a lit burner is heated with the pan.

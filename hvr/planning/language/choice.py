@@ -235,7 +235,8 @@ class Choice:
         for template in entity.selectors:
             found = tuple(n for n in chosen if self._holds(template, n))
             if not found:
-                self.note(f"no {self.label(number)} here is {_words(template)}: taking any")
+                what = entity.text if entity.group else self.label(number)
+                self.note(f"no {what} here is {_words(template)}: taking any")
             chosen = found or chosen
         if entity.place_from:
             found = tuple(n for n in chosen if self._stands_at(n, entity))

@@ -101,8 +101,10 @@ def _elliptic(cursor: Cursor, before: Clause) -> Clause:
 def read_clause(cursor: Cursor) -> list[Clause]:
     """One clause, or several that share their objects ('wash and slice the tomato')."""
     cursor.skip_fillers()
+    cursor.take("first")
     if cursor.take("ensure"):
         cursor.skip_fillers()
+        cursor.take("goal")  # 'make sure there is a clean cup'
         if cursor.verb() is None:
             return [_statement(cursor)]
     elif cursor.function("goal") and _prefers_goal(cursor):
@@ -226,14 +228,18 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
 
 def _also(cursor: Cursor, apart: Mapping[str, Verb]) -> list[Clause]:
     """'… on and off', '… on and then off': another verb with the same first word."""
-    saved = cursor.at
-    cursor.take("and", "then")
-    particle = cursor.particle_here()
-    if cursor.at == saved or particle not in apart:
-        cursor.at = saved
-        return []
-    cursor.at += 1
-    return [Clause(apart[str(particle)], (Group((IT,)),))]
+    found: list[Clause] = []
+    while True:
+        saved = cursor.at
+        if cursor.word() == ",":
+            cursor.at += 1
+        cursor.take("and", "then")
+        particle = cursor.particle_here()
+        if cursor.at == saved or particle not in apart:
+            cursor.at = saved
+            return found
+        cursor.at += 1
+        found.append(Clause(apart[str(particle)], (Group((IT,)),)))
 
 
 def _skip_recipient(cursor: Cursor) -> None:

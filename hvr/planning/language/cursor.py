@@ -19,6 +19,9 @@ from hvr.planning.language.lexicon import (
 STOPS = frozenset(".;!?")
 """Punctuation that ends a clause."""
 
+_LITTLE = ("prep", "filler", "first", "det", "of", "from", "slice", "with")
+"""Roles of words that can be verbs as well: 'light', 'set', 'start by'."""
+
 _NOTHING: Mapping[str, Verb] = {}
 
 
@@ -160,8 +163,8 @@ class Cursor:
             verb = next((entry for entry in entries if isinstance(entry, Verb)), None)
             if verb is None:
                 continue
-            prep = self.function("prep", "filler", "det", "of", "from", "slice", "with", at=at)
-            others = max(self.kind(Adjective, at), self.named(at), prep[0] if prep else 0)
+            little = self.function(*_LITTLE, at=at)
+            others = max(self.kind(Adjective, at), self.named(at), little[0] if little else 0)
             if others > length:
                 return None
             if others == length and not self._goes_on(at + length, listing):

@@ -103,16 +103,20 @@ class Draft:
         self._now, self._topic = [], ()
         self.clause += 1
 
-    def spoken(self) -> list[list[int]]:
-        """Groups of entities of earlier clauses, the most prominent first."""
-        groups = [self.live(group) for group in self._spoken]
+    def spoken(self, *, now: bool = False) -> list[list[int]]:
+        """Groups of entities of earlier clauses, the most prominent first.
+
+        Args:
+            now: those of this clause too, and first.
+        """
+        groups = [self.live(group) for group in (*self._spoken, *(self._now if now else ()))]
         return [group for group in reversed(groups) if group]
 
     def known(self, classes: Sequence[str]) -> int | None:
         """An entity spoken of before that 'the …' can mean; pieces, once it is cut."""
         for number in range(len(self.entities) - 1, -1, -1):
             entity = self.entities[number]
-            default = self.default_vessel(number) and self.fresh(number)
+            default = entity.unnamed and self.fresh(number)
             if set(entity.classes) & set(classes) and not default:
                 cut = any(cuts(c.template) for c in entity.conditions if c.clause < self.clause)
                 return self.pieces(number, 0) if cut else number

@@ -18,6 +18,8 @@ from hvr.planning.language.taxonomy import Taxonomy
 from hvr.planning.language.verbs import Interpreter
 
 _PUNCTUATION = frozenset(".;,!?")
+_NOISE = frozenset({"really", "very", "quite", "just", "actually", "basically", "simply"})
+"""Words left out wherever they stand, even within a phrase: 'I'd really like'."""
 
 
 def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> Meaning:
@@ -31,7 +33,8 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> Meaning:
     Raises:
         LanguageError: nothing, or something essential, was not understood.
     """
-    cursor = Cursor(text, tokenize(text), lexicon)
+    tokens = tuple(token for token in tokenize(text) if token not in _NOISE)
+    cursor = Cursor(text, tokens, lexicon)
     check_words(cursor)
     draft = Draft(text, taxonomy)
     interpreter = Interpreter(draft, lexicon)

@@ -145,6 +145,11 @@ class Lexicon:
         return tuple(kept[:count])
 
 
+def verb_of(lexicon: Lexicon, word: str) -> Verb:
+    """The verb of a word that the ontology has."""
+    return next(entry for entry in lexicon.lookup(word) if isinstance(entry, Verb))
+
+
 def tokenize(text: str) -> tuple[str, ...]:
     """Lower-case words, object names such as `mug-1`, and punctuation.
 
@@ -233,7 +238,8 @@ _FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
     "after": ("after", "once"),
     "first": ("first", "firstly", "to begin with", "start by", "first of all", "begin by"),
     "slice": {"slice": 1, "slices": -1, "piece": 1, "pieces": -1, "chunk": 1, "chunks": -1,
-              "bit": 1, "bits": -1, "wedge": 1, "wedges": -1, "portion": 1, "portions": -1},
+              "bit": 1, "bits": -1, "leaf": 1, "leaves": -1,
+              "wedge": 1, "wedges": -1, "portion": 1, "portions": -1},
     "modal": ("should", "must", "shall", "needs to", "need to", "has to", "have to", "ought to",
               "will", "is to", "are to", "is supposed to", "are supposed to"),
     "be": ("is", "are", "be", "being", "gets", "get to be", "stand", "stands", "sit",
@@ -248,6 +254,7 @@ _FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                  "which was", "that stands", "that sits", "that lies", "which stands",
                  "which sits", "which lies", "that you find", "that you found", "that were",
                  "located", "standing", "lying", "sitting", "currently"),
+    "there": ("in", "inside", "in there", "on there", "on top", "inside there", "into there"),
     "use": ("use",),
     "to": ("to", "in order to", "and"),
     "placed": ("placed", "put", "kept", "stored", "left", "laid", "moved", "served", "brought",
@@ -289,7 +296,8 @@ _FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                "if you can", "if you could", "if possible", "if you please", "if you would",
                "would you be so kind as to", "be so kind as to", "could", "would", "can",
                "do me a favour and", "do me a favor and", "be a dear and", "i'm thirsty",
-               "i'm hungry", "i am thirsty", "i am hungry", "good morning", "good evening",
+               "i'm hungry", "i am thirsty", "i am hungry", "yourself", "myself",
+               "good morning", "good evening",
                "immediately", "at once", "would you please", "well", "oh", "so", "could we",
                "can we", "are you able to", "do you think you could", "i think", "perhaps",
                "the robot should", "the robot must", "feel free to", "time to", "already",
@@ -317,8 +325,8 @@ _FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                     "didn't", "wouldn't", "wasn't", "nowhere"),
     "question": ("what", "where", "how many", "how", "who", "why", "which", "whose", "what's",
                  "where's", "is there", "are there", "does", "do you", "did"),
-    "unplaced": ("next to", "beside", "near", "behind", "under", "underneath", "below", "above",
-                 "between", "in front of", "left of", "right of", "to the left of",
+    "unplaced": ("next to", "by", "beside", "near", "behind", "under", "underneath", "below",
+                 "above", "between", "in front of", "left of", "right of", "to the left of",
                  "to the right of", "close to", "against", "around", "beneath", "opposite",
                  "alongside", "by the side of", "among", "outside", "outside of", "towards",
                  "through", "across"),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from hvr.errors import LanguageError
 from hvr.planning.language.adjuncts import Adjuncts
 from hvr.planning.language.draft import Draft
-from hvr.planning.language.lexicon import Lexicon, Verb
+from hvr.planning.language.lexicon import Lexicon, Verb, verb_of
 from hvr.planning.language.referents import Reading, Referents
 from hvr.planning.language.syntax import Adjunct, Group, Thing
 
@@ -97,7 +97,7 @@ class Liquids:
                 others.append(adjunct)
         if not targets:
             if any(a.kind == "from" for a in others):
-                return self.empty(self._verb("empty"), group)
+                return self.empty(verb_of(self.lexicon, "empty"), group)
             if all(t.dish or t.of for t in group.things):
                 return self.make(verb, group)
             text = group.things[0].text
@@ -179,13 +179,10 @@ class Liquids:
                     f"'{verb.word} the mug'"
                 )
             if draft.is_a(numbers[0], "Receptacle") and not draft.is_a(numbers[0], "Fillable"):
-                return self.clear(self._verb("clear"), Group((thing,), ()))
+                return self.clear(verb_of(self.lexicon, "clear"), Group((thing,), ()))
             found += numbers
         for number in draft.live(found):
             if draft.entities[number].liquid and draft.fresh(number):
                 draft.change(number, liquid=None)  # 'empty the cup of water'
             draft.demand(number, verb.condition or "", verb.word, verb.requires)
         return found
-
-    def _verb(self, word: str) -> Verb:
-        return next(e for e in self.lexicon.lookup(word) if isinstance(e, Verb))

@@ -6,7 +6,10 @@ import re
 from functools import lru_cache
 
 _LITERAL = re.compile(r"(\(not \()?\b([a-z_]+) \?x\b")
-_EXCLUDING = frozenset({frozenset({"hot", "cold"}), frozenset({"warm_liquid", "cold"})})
+_EXCLUDING = frozenset(
+    frozenset(pair.split()) for pair in ("hot cold", "warm_liquid cold", "opened toggled")
+)
+"""What does not hold of one thing at once; appliances with a door run when it is closed."""
 
 Literal = tuple[str, bool]
 

@@ -220,7 +220,7 @@ def _head(
         return Thing("slices", cursor.between(start), _several(determiner, compound[1]),
                      adjectives, of=Thing("noun", whole.text, nouns=nouns, dish=dish))  # fmt: skip
     found = cursor.function("of")
-    if found and cursor.starts_thing(cursor.at + found[0]):
+    if found and nouns and cursor.starts_thing(cursor.at + found[0]):
         cursor.at += found[0]
         return Thing("noun", whole.text, determiner, adjectives, nouns, dish,
                      of=read_thing(cursor, "of"))  # fmt: skip
@@ -283,7 +283,12 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         cursor.skip_fillers()
         if cursor.word() == ",":
             cursor.at += 1
-    found = cursor.function("prep", "from", "means", "with", "unplaced")
+    there = cursor.function("there")
+    if there and not cursor.starts_thing(cursor.at + there[0]):
+        cursor.at += there[0]  # 'open the microwave and put the potato inside'
+        it = Thing("pronoun", "it", Determiner(1))
+        return Adjunct("place", "inside", (it,))
+    found = cursor.function("prep", "from", "means", "with", "unplaced", "of")
     noted = cursor.function("unsupported")
     if found is None or (noted and noted[0] > found[0]):
         if cursor.word(saved) == ",":
@@ -293,9 +298,10 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     if not cursor.starts_thing(cursor.at + length):
         cursor.at = saved
         return None
+    start = cursor.at
     cursor.at += length
-    word = str(function.value)
-    if function.role == "with":
+    word = cursor.between(start)
+    if function.role in {"with", "of"}:
         return Adjunct("with", word, read_things(cursor, word, listing=True))
     kind = "place" if function.role == "prep" else function.role
     return Adjunct(kind, word, (read_thing(cursor, word),))

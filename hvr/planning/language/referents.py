@@ -140,12 +140,10 @@ class Referents:
         return number
 
     def _everything(self, thing: Thing, reading: Reading) -> int:
-        """All things that can be carried and have the affordance that the verb needs."""
-        able = set(self.taxonomy.concrete(reading.requires)) if reading.requires else None
-        classes = tuple(c for c in self.taxonomy.portable if able is None or c in able)
-        return self.draft.new(
-            Entity(classes or self.taxonomy.portable, thing.text, group=True, count=0)
-        )
+        """All that has the affordance the verb needs; all that can be carried, without one."""
+        able = self.taxonomy.concrete(reading.requires) if reading.requires else ()
+        classes = able or self.taxonomy.portable
+        return self.draft.new(Entity(classes, thing.text, group=True, count=0))
 
     def _noun(self, thing: Thing, reading: Reading) -> int:
         nouns = thing.nouns
@@ -180,6 +178,11 @@ class Referents:
     def _slices(self, thing: Thing, reading: Reading) -> list[int]:
         count = thing.determiner.count
         assert count is not None
+        if thing.of is not None and thing.of.kind == "pronoun" and thing.of.many:
+            sources = (self.draft.entities[n].cut_from for n in self._pronoun(thing.of, reading))
+            each = [self.draft.pieces(n, count) for n in sources if n is not None]
+            if each:
+                return each  # 'a slice of each'
         if thing.of is None or thing.of.kind == "pronoun":
             return [self._slices_spoken_of(thing, count)]
         of = thing.of
@@ -197,7 +200,7 @@ class Referents:
 
     def _slices_spoken_of(self, thing: Thing, count: int) -> int:
         """'two slices of it', 'the slices' after something was cut."""
-        for group in self.draft.spoken():
+        for group in self.draft.spoken(now=True):
             for number in group:
                 entity = self.draft.entities[number]
                 if entity.cut_from is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hvr.errors import LanguageError
 from hvr.planning.language.adjuncts import STATIC, Adjuncts
 from hvr.planning.language.draft import Draft
-from hvr.planning.language.lexicon import Dish, Lexicon, Verb
+from hvr.planning.language.lexicon import Dish, Lexicon, Verb, verb_of
 from hvr.planning.language.liquids import Liquids
 from hvr.planning.language.literals import asks, cuts, literals
 from hvr.planning.language.meaning import Entity
@@ -94,6 +94,10 @@ class Interpreter:
             self.referents.heat_vessel(number, condition)
         definite = all(t.determiner.definite or t.kind in {"pronoun", "name", "everything"}
                        for t in group.things)  # fmt: skip
+        if group.things[0].kind == "everything":
+            for adjunct in [a for a in adjuncts if a.kind == "place"][:1]:
+                adjuncts.remove(adjunct)  # 'wash everything in the sink'
+                self.adjuncts.source(things, adjunct)
         for adjunct in adjuncts:
             self._state_adjunct(verb, things, adjunct, definite)
         things = self.draft.live(things)
@@ -107,6 +111,9 @@ class Interpreter:
         condition = verb.condition or ""
         if verb.liquid and entity.liquid is None and self.draft.is_a(number, "Fillable"):
             self.draft.fill(number, verb.liquid)
+        if verb.requires == "Cookable" and entity.unnamed:
+            self._leave([number], serving=False)  # 'cook some toast': the dish says how
+            return
         if cuts(condition) and all(self.taxonomy.source(c) for c in entity.classes):
             self.draft.demand(number, "(present ?x)", verb.word)
         else:
@@ -175,6 +182,10 @@ class Interpreter:
             group: the objects.
             stays: 'in' and 'on' say where the things are now ('throw away the egg on …').
         """
+        if verb.places == ("GarbageCan",) and all(
+            t.dish and t.dish.liquid and not t.nouns for t in group.things
+        ):
+            return self.liquids.empty(verb_of(self.lexicon, "empty"), group)
         things = self.referents.all_of(
             group.things,
             Reading(self._poured_rather(group), wanted=False, requires="Pickupable"),
@@ -275,7 +286,15 @@ class Interpreter:
             return self._make(verb, group)
         things = self.referents.all_of(group.things, Reading(wanted=False, requires=verb.requires))
         places = self.adjuncts.take(verb, things, group.adjuncts)
-        if places and not any(word not in STATIC for _, word in places):
+        if group.things[0].kind == "everything" and not places:
+            return self._put_nowhere(verb_of(self.lexicon, "clear"), group, things)
+        onto_dish = any(
+            self.draft.is_a(number, "PortableReceptacle")
+            and self.draft.fresh(number)
+            and not any(t.determiner.definite for a in group.adjuncts for t in a.things)
+            for number, _ in places
+        )  # 'get me an apple on a plate'
+        if places and not onto_dish and not any(word not in STATIC for _, word in places):
             self.adjuncts.where_they_are(things, places)
             places = []
         if not self.adjuncts.settle(things, places):
@@ -346,8 +365,10 @@ class Interpreter:
             self.adjuncts.method(want, draft.live(things), self.adjuncts.places(adjunct)[0])
         places = self.adjuncts.take(want, things, [a for a in group.adjuncts if a not in marks])
         self.adjuncts.settle(things, places)
+        described = bool(group.predicate) or any(a.kind == "with" for a in group.adjuncts)
+        one = all(t.determiner.count == 1 and t.kind != "pronoun" for t in group.things)
         for number in draft.live(things):
-            self._want_idle(number)
+            self._want_idle(number, handed=one and not described)
         self._leave(things, serving=group.predicate.serve)
         return things
 
@@ -362,10 +383,16 @@ class Interpreter:
             for t in adjunct.things for n in t.nouns
         )  # fmt: skip
 
-    def _want_idle(self, number: int) -> None:
-        """Something wanted of which nothing is said: in the hand; switched on; or there."""
+    def _want_idle(self, number: int, *, handed: bool) -> None:
+        """Something wanted of which nothing is said: in the hand; switched on; or there.
+
+        Args:
+            number: the thing.
+            handed: 'a cold apple' is to be had, not only to be cold.
+        """
         entity, draft = self.draft.entities[number], self.draft
-        if draft.wanted(number) or entity.serve:
+        related = draft.placed(number) or draft.holds_something(number) or entity.liquid
+        if related or entity.serve or (entity.conditions and not handed):
             return
         if entity.cut_from is not None or (
             entity.count != 1 and any(self.taxonomy.source(c) for c in entity.classes)

@@ -27,32 +27,16 @@ def of_kind(*kinds: type) -> list[str]:
     )
 
 
+LITTLE = (
+    "the", "a", "it", "them", ",", ".", "and", "then", "in", "on", "with", "of", "from",
+    "mug-1", "fridge-1", "2", "some",
+)  # fmt: skip
 WORDS = st.one_of(
     st.sampled_from(of_kind(Noun, Dish)),
     st.sampled_from(of_kind(Verb)),
     st.sampled_from(of_kind(Function)),
     st.sampled_from(PHRASES),
-    st.sampled_from(
-        [
-            "the",
-            "a",
-            "it",
-            "them",
-            ",",
-            ".",
-            "and",
-            "then",
-            "in",
-            "on",
-            "with",
-            "of",
-            "from",
-            "mug-1",
-            "fridge-1",
-            "2",
-            "some",
-        ]
-    ),
+    st.sampled_from(LITTLE),
 )
 CLAUSE = st.builds(
     "{} {} {} {} {} {}".format,

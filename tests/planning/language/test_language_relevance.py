@@ -18,7 +18,7 @@ NEEDED = [
     ("1", "toast a slice of bread", "bread breadsliced toaster", "microwave pan"),
     ("16", "wash the fork", "fork faucet sinkbasin", "knife plate"),
     ("1", "fill the cup with wine", "cup winebottle", "faucet"),
-    ("28", "heat the potato", "potato", "toaster fridge"),
+    ("28", "heat the potato", "potato microwave", "toaster knife"),
 ]
 
 

@@ -1,0 +1,171 @@
+"""What becomes of many sentences: understood, planned, carried out, or refused and why.
+
+    python benchmarks/sentences.py [--file sentences.txt] [--match REGEX] [--markdown]
+                                   [--understand-only]
+
+Each line of the file is a scene, a bar and a sentence; a sentence after `!` must be refused.
+Every sentence starts in a fresh kitchen. The exit status is 0 whatever becomes of them: the
+table says it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from hvr.envs.kitchen import Kitchen
+from hvr.errors import HvrError
+from hvr.execution.events import Event, PlanReady
+from hvr.execution.executor import Executor
+from hvr.execution.world import open_world
+from hvr.knowledge.ontology import load_ontology
+from hvr.pddl import parse_domain
+from hvr.planning.planners import FastDownward
+from hvr.planning.symbolic import SymbolicPolicy
+from hvr.resources import data_path
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sentence to try."""
+
+    group: str
+    scene: str
+    text: str
+    refuse: bool
+
+
+@dataclass
+class Outcome:
+    """What became of it."""
+
+    line: Line
+    understood: bool = False
+    reached: bool = False
+    steps: int = 0
+    message: str = ""
+    language_ms: float = 0.0
+    planning_s: float = 0.0
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def right(self) -> bool:
+        """Carried out, or refused where it must be."""
+        return not self.understood if self.line.refuse else self.reached
+
+    @property
+    def said(self) -> str:
+        """A phrase for the table."""
+        if self.reached:
+            return f"{self.steps} step{'s' * (self.steps != 1)}"
+        return self.message
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """The sentences of a file."""
+    group = ""
+    for text in path.read_text(encoding="utf-8").splitlines():
+        if text.startswith("## "):
+            group = text[3:]
+        elif "|" in text and not text.startswith("#"):
+            scene, sentence = (part.strip() for part in text.split("|", 1))
+            yield Line(group, scene, sentence.removeprefix("!").strip(), sentence.startswith("!"))
+
+
+def try_line(line: Line, policy: SymbolicPolicy, *, execute: bool) -> Outcome:
+    """Understand, plan and carry out one sentence."""
+    outcome = Outcome(line)
+    world = open_world(Kitchen(line.scene))
+    inventory = world.inventory()
+    started = time.perf_counter()
+
+    def listen(event: Event) -> None:
+        if isinstance(event, PlanReady):
+            outcome.planning_s += event.seconds
+
+    try:
+        goal = policy.understand(line.text, inventory)
+        outcome.language_ms = 1000 * (time.perf_counter() - started)
+        outcome.understood, outcome.notes = True, goal.notes
+        if execute:
+            executor = Executor(world, policy, listen, lambda _planned: None)
+            finished = executor.run(goal.stages)
+            outcome.reached, outcome.steps = finished.reached, finished.steps
+            outcome.message = finished.reason
+        else:
+            outcome.reached = True
+    except HvrError as error:
+        outcome.language_ms = outcome.language_ms or 1000 * (time.perf_counter() - started)
+        outcome.message = str(error)
+    return outcome
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """A markdown table for each group."""
+    parts = []
+    for group in dict.fromkeys(o.line.group for o in outcomes):
+        rows = [o for o in outcomes if o.line.group == group]
+        parts.append(f"### {group}\n\n| scene | sentence | outcome |\n|---|---|---|")
+        for o in rows:
+            mark = "" if o.right else "**failed** "
+            notes = f" ({'; '.join(o.notes)})" if o.notes and not o.line.refuse else ""
+            cells = [o.line.scene.removeprefix("FloorPlan"), o.line.text, mark + o.said + notes]
+            parts.append("| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |")
+        parts.append("")
+    return "\n".join(parts)
+
+
+def summary(outcomes: list[Outcome]) -> str:
+    """The shares, in words."""
+    wanted = [o for o in outcomes if not o.line.refuse]
+    refused = [o for o in outcomes if o.line.refuse]
+    understood = sum(o.understood for o in wanted)
+    reached = sum(o.reached for o in wanted)
+    correctly = sum(o.right for o in refused)
+    language = sorted(o.language_ms for o in outcomes)
+    planning = sorted(o.planning_s for o in wanted if o.understood)
+
+    def middle(values: list[float]) -> float:
+        return values[len(values) // 2] if values else 0.0
+
+    return (
+        f"{len(wanted)} sentences to carry out: {understood} understood, {reached} carried out "
+        f"({100 * reached / max(len(wanted), 1):.1f} %).\n"
+        f"{len(refused)} sentences to refuse: {correctly} refused with a reason.\n"
+        f"Language: median {middle(language):.1f} ms, at most {max(language, default=0):.0f} ms. "
+        f"Planning: median {middle(planning):.2f} s, at most {max(planning, default=0):.1f} s."
+    )
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--file", type=Path, default=HERE / "sentences.txt")
+    parser.add_argument("--match", default="", help="only sentences that match")
+    parser.add_argument("--markdown", action="store_true", help="the whole table")
+    parser.add_argument("--understand-only", action="store_true", help="do not plan")
+    options = parser.parse_args()
+    domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
+    policy = SymbolicPolicy(load_ontology(), domain, FastDownward())
+    lines = [line for line in read_lines(options.file) if re.search(options.match, line.text)]
+    policy.lexicon.lookup("mug")  # read the words before the clock starts
+    outcomes = [try_line(line, policy, execute=not options.understand_only) for line in lines]
+    if options.markdown:
+        print(table(outcomes))
+    for outcome in outcomes:
+        if not outcome.right and not options.markdown:
+            print(f"{outcome.line.scene}: {outcome.line.text!r}: {outcome.said or 'understood'}")
+    print(summary(outcomes))
+
+
+if __name__ == "__main__":
+    main()

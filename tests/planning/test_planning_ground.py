@@ -1,0 +1,122 @@
+"""From task to search problem: nothing that a shortest plan needs is lost."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from planning_worlds import (
+    cheapest,
+    conditions,
+    loose_tasks,
+    reachable,
+    room_tasks,
+    shortest,
+    states,
+    tasks,
+)
+
+from hvr.errors import PlannerError
+from hvr.pddl import Task, ground_all
+from hvr.pddl.conditions import Clause, Condition
+from hvr.planning.ground import build, disjuncts, explore, plan_actions
+from hvr.planning.mutexes import groups, mutexes, simplify
+from hvr.planning.operators import Literals, bits
+from hvr.planning.polish import reaches_goal
+
+SLOW = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+
+
+def check(task: Task, *, reduce: bool) -> None:
+    problem = build(task, reduce=reduce)
+    expected = shortest(task)
+    found = cheapest(problem)
+    if expected is None:
+        assert found is None
+        return
+    assert found is not None
+    actions = tuple(plan_actions(problem, found))
+    assert len(actions) == len(expected)
+    assert reaches_goal(task, actions)
+
+
+@SLOW
+@given(tasks)
+def test_the_search_problem_has_shortest_plans_of_the_task(task: Task) -> None:
+    check(task, reduce=False)
+
+
+@SLOW
+@given(room_tasks())
+def test_reduction_keeps_the_length_of_shortest_plans(task: Task) -> None:
+    check(task, reduce=True)
+
+
+@SLOW
+@given(loose_tasks())
+def test_reduction_keeps_the_length_of_shortest_plans_without_structure(task: Task) -> None:
+    check(task, reduce=True)
+
+
+@SLOW
+@given(tasks)
+def test_exploration_reaches_all_that_can_happen(task: Task) -> None:
+    operators, can = explore(task)
+    known = {operator.action for operator in operators}
+    everything = [task.ground(action) for action in ground_all(task)]
+    for state in states(task):
+        assert not state & ~can.true
+        assert not ~state & ~can.false
+        assert {o.action for o in everything if o.applicable(state)} <= known
+
+
+@SLOW
+@given(tasks)
+def test_mutexes_are_never_true_together(task: Task) -> None:
+    for reduce in (False, True):
+        problem = build(task, reduce=reduce)
+        fluents = sum(1 << bit for group in problem.variables for bit in group)
+        together = mutexes(problem.initial, problem.operators, fluents)
+        reached = reachable(problem)
+        for state in reached:
+            assert all(not state & ~together[bit] for bit in bits(state))
+        for group in problem.variables:
+            mask = sum(1 << bit for bit in group)
+            assert all((state & mask).bit_count() <= 1 for state in reached)
+
+
+@SLOW
+@given(tasks)
+def test_variables_cover_what_is_read_and_what_must_be_false_is_alone(task: Task) -> None:
+    for reduce in (False, True):
+        problem = build(task, reduce=reduce)
+        covered = [bit for group in problem.variables for bit in group]
+        assert len(covered) == len(set(covered))
+        alone = {group[0] for group in problem.variables if len(group) == 1}
+        for needs in conditions(problem):
+            assert set(bits(needs.all)) <= set(covered)
+            assert set(bits(needs.false)) <= alone
+
+
+@SLOW
+@given(tasks)
+def test_simplifying_twice_changes_nothing(task: Task) -> None:
+    problem = build(task, reduce=False)
+    fluents = sum(1 << bit for group in problem.variables for bit in group)
+    together = mutexes(problem.initial, problem.operators, fluents)
+    once = simplify(problem.operators, together)
+    assert simplify(once, together) == once
+    assert {b for g in groups(once, problem.goals, fluents, together) for b in g} == set(
+        bits(fluents)
+    )
+
+
+def test_a_condition_with_too_many_alternatives_is_refused() -> None:
+    clauses = tuple(Clause(3 << 2 * n, 0, ()) for n in range(20))
+    with pytest.raises(PlannerError, match="too large"):
+        disjuncts(Condition(clauses=clauses), Literals(-1, -1))
+
+
+def test_disjuncts_leave_out_what_is_always_or_never_so() -> None:
+    # (a or b) and c, where b is never true and c never false.
+    condition = Condition(0b100, 0, (Clause(0b011, 0, ()),))
+    assert disjuncts(condition, Literals(~0b010, ~0b100)) == [Literals(0b001)]
+    assert disjuncts(Condition(0b010), Literals(~0b010, -1)) == []
+    assert disjuncts(condition, Literals(-1, ~0b001)) == [Literals(0b100)]
