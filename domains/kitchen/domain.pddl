@@ -119,6 +119,12 @@
       (or (not (holds_one ?r)) (forall (?x - item) (not (on ?x ?r)))))
     :effect (and
       (on ?o ?r) (hand_empty) (not (holding ?o)) (near ?o)
+      ; onto something in the cold
+      (forall (?c - fridge)
+        (when (in ?r ?c) (and (cold ?o) (not (hot ?o)) (not (warm_liquid ?o)))))
+      (forall (?c - fridge ?x - item)
+        (when (and (in ?r ?c) (or (on ?x ?o) (in ?x ?o)))
+          (and (cold ?x) (not (hot ?x)) (not (warm_liquid ?x)))))
       ; onto something that is on
       (when (and (toggled ?r) (heats ?r)) (and (hot ?o) (not (cold ?o))))
       (forall (?x - item)
@@ -151,6 +157,11 @@
       (when (cools ?r) (and (cold ?o) (not (hot ?o)) (not (warm_liquid ?o))))
       (forall (?x - item)
         (when (and (cools ?r) (or (on ?x ?o) (in ?x ?o)))
+          (and (cold ?x) (not (hot ?x)) (not (warm_liquid ?x)))))
+      (forall (?c - fridge)
+        (when (in ?r ?c) (and (cold ?o) (not (hot ?o)) (not (warm_liquid ?o)))))
+      (forall (?c - fridge ?x - item)
+        (when (and (in ?r ?c) (or (on ?x ?o) (in ?x ?o)))
           (and (cold ?x) (not (hot ?x)) (not (warm_liquid ?x)))))
       ; into a dish on a lit burner
       (forall (?b - stoveburner)
