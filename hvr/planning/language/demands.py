@@ -72,12 +72,12 @@ def _of_entity(choice: Choice, number: int, before: list[Demand]) -> list[Demand
               if r.inner == number and choice.entities[r.outer].classes]  # fmt: skip
     found += [Demand(2 * r.clause + 1, number, "place", "", r.outer) for r in places]
     last = max((d.moment for d in (*before, *found) if d.entity == number), default=0)
-    if entity.serve or entity.rests:
+    held = any(d.holds for d in found)
+    if entity.serve or (entity.rests and not held):
         found.append(Demand(last, number, "place", _resting(choice, number)))
     elif not places and choice.any_is(choice.classes[number], "PortableReceptacle"):
         filled = [2 * r.clause for r in choice.relations
                   if r.outer == number and choice.entities[r.inner].classes]  # fmt: skip
-        held = any(d.key == "place" for d in found)
         if filled and not held:
             found += [Demand(max(filled), number, "open", text) for text in _in_the_open(choice)]
     return found

@@ -255,6 +255,8 @@ _FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                  "which sits", "which lies", "that you find", "that you found", "that were",
                  "located", "standing", "lying", "sitting", "currently"),
     "there": ("in", "inside", "in there", "on there", "on top", "inside there", "into there"),
+    "hand": ("in your hand", "in the hand", "in hand", "in its hand", "in my hand", "in your hands",
+             "into your hand", "in the robot's hand", "in one hand", "in a hand"),
     "use": ("use",),
     "to": ("to", "in order to", "and"),
     "placed": ("placed", "put", "kept", "stored", "left", "laid", "moved", "served", "brought",

@@ -283,6 +283,8 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         cursor.skip_fillers()
         if cursor.word() == ",":
             cursor.at += 1
+    if cursor.take("hand"):
+        return Adjunct("hand", "in hand", ())
     there = cursor.function("there")
     if there and not cursor.starts_thing(cursor.at + there[0]):
         cursor.at += there[0]  # 'open the microwave and put the potato inside'

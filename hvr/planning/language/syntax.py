@@ -59,7 +59,7 @@ class Adjunct:
     """What follows a thing: a place, a source, a means, contents.
 
     Args:
-        kind: `place`, `unplaced` (next to), `from`, `means` or `with`.
+        kind: `place`, `unplaced` (next to), `from`, `means`, `with` or `hand` (in the hand).
         word: the preposition, as `in` or `on` for a place.
         things: what it speaks of.
     """

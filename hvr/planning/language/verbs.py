@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from hvr.errors import LanguageError
 from hvr.planning.language.adjuncts import STATIC, Adjuncts
@@ -56,6 +57,8 @@ class Interpreter:
 
     def _group(self, verb: Verb | None, group: Group, inherited: tuple[Adjunct, ...]) -> list[int]:
         self.adjuncts.refuse_unplaced(group.adjuncts)
+        if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
+            return self._in_hand(verb, group)
         if verb is None:
             return self._wanted(group)
         if verb.frame == "put" and inherited:
@@ -80,6 +83,17 @@ class Interpreter:
         for number in self.draft.live(things):
             for adjective in group.predicate.adjectives:
                 self.referents.apply(number, adjective)
+        return things
+
+    def _in_hand(self, verb: Verb | None, group: Group) -> list[int]:
+        """'a cup of wine in your hand': whatever else is asked, and it is held."""
+        rest = replace(group, adjuncts=tuple(a for a in group.adjuncts if a.kind != "hand"))
+        hold = verb_of(self.lexicon, "hold")
+        moved = verb is not None and verb.frame == "put"
+        things = self._group(hold if moved else verb, rest, ())
+        for number in self.draft.live(things):
+            self.draft.change(number, rests=False, serve=False)
+            self.draft.demand(number, hold.condition or "", hold.word, hold.requires)
         return things
 
     # --- verbs that bring about a state ---------------------------------------------------
