@@ -108,8 +108,9 @@ def write(task_id: str, results: list[Result]) -> None:
     path = data_path("tasks") / f"{task_id}.toml"
     head = path.read_text(encoding="utf-8").split(MARK)[0].rstrip()
     results.sort(key=lambda r: int(r.scene.removeprefix("FloorPlan")))
-    usual = statistics.mode(r.steps for r in results if r.steps == r.bound)
-    best = next(r for r in results if r.steps == r.bound == usual)
+    proven = [r for r in results if r.steps == r.bound] or results
+    usual = statistics.mode(r.steps for r in proven)
+    best = next(r for r in proven if r.steps == usual)
     lines = [head, "", MARK, "", "[ground_truth]", f'scene = "{best.scene}"', "blocks = ["]
     for block in best.blocks:
         lines.append("  [" + ", ".join(f'"{step}"' for step in block) + "],")

@@ -18,7 +18,7 @@ from hvr.errors import PlannerError
 from hvr.pddl import Equal, GroundAction, Task
 from hvr.pddl.conditions import Condition, Operator
 from hvr.pddl.facts import Facts, Literal, Relation, bindings, necessary_literals
-from hvr.planning.mutexes import groups, mutexes, simplify
+from hvr.planning.mutexes import groups, mutexes, partners, simplify
 from hvr.planning.operators import Choice, Goals, GroundOperator, Literals, bits, minimal
 from hvr.planning.reduction import forget_dead, fuse, merge_interchangeable, merge_twins
 
@@ -64,6 +64,7 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
         initial &= fluents
     together = mutexes(initial, operators, fluents)
     operators = simplify(operators, together)
+    goals = tuple(goal for goal in goals if partners(together, goal.true) is not None)
     if reduce:
         initial, operators = forget_dead(initial, operators, goals, together)
         classes = groups(operators, goals, fluents, together)

@@ -79,7 +79,9 @@ class _Writer:
     def _goal(self) -> Facts:
         if self.goal_variable is not None:
             return {self.goal_variable: 0}
-        return self._facts(self.problem.goals[0]) or {}
+        goal = self._facts(self.problem.goals[0])
+        assert goal is not None, "goals that contradict themselves are left out before"
+        return goal
 
     def _facts(self, literals: Literals) -> dict[int, int] | None:
         """Variable values of a conjunction; None when it contradicts itself."""

@@ -6,6 +6,7 @@ import heapq
 from collections import deque
 from collections.abc import Iterator
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from hvr.pddl import GroundAction, Task, ground_all, parse_domain, parse_problem
@@ -21,30 +22,30 @@ ROOM = """
   (:action go :parameters (?p - place)
     :effect (and (forall (?q - place) (not (at ?q))) (forall (?t - thing) (not (near ?t)))
       (at ?p)))
-  (:action approach :parameters (?t - thing)
+  (:action navigate_to_obj :parameters (?t - thing)
     :precondition (exists (?p - place) (and (on ?t ?p) (or (not (door ?p)) (open ?p))))
     :effect (and (forall (?q - place) (not (at ?q))) (forall (?u - thing) (not (near ?u)))
       (near ?t)))
-  (:action take :parameters (?t - thing)
+  (:action pick_up :parameters (?t - thing)
     :precondition (and (free) (near ?t))
     :effect (and (held ?t) (not (free)) (forall (?q - place) (not (on ?t ?q)))))
-  (:action put :parameters (?t - thing ?p - place)
+  (:action put_on :parameters (?t - thing ?p - place)
     :precondition (and (held ?t) (at ?p) (or (not (door ?p)) (open ?p)))
     :effect (and (free) (not (held ?t)) (on ?t ?p) (near ?t)
       (when (lit ?p) (warm ?t))))
-  (:action cut :parameters (?t - thing)
+  (:action slice_obj :parameters (?t - thing)
     :precondition (and (near ?t) (not (tool ?t)) (not (held ?t))
       (exists (?k - thing) (and (tool ?k) (held ?k))))
     :effect (cut ?t))
-  (:action open :parameters (?p - place)
+  (:action open_obj :parameters (?p - place)
     :precondition (and (door ?p) (at ?p) (free)) :effect (open ?p))
-  (:action close :parameters (?p - place)
+  (:action close_obj :parameters (?p - place)
     :precondition (and (door ?p) (at ?p) (open ?p))
     :effect (and (not (open ?p)) (forall (?t - thing) (when (on ?t ?p) (not (near ?t))))))
-  (:action light :parameters (?p - place)
+  (:action toggle_on :parameters (?p - place)
     :precondition (and (lamp ?p) (at ?p) (not (lit ?p)) (not (open ?p)))
     :effect (and (lit ?p) (glows ?p) (forall (?t - thing) (when (on ?t ?p) (warm ?t)))))
-  (:action dim :parameters (?p - place)
+  (:action toggle_off :parameters (?p - place)
     :precondition (and (lit ?p) (at ?p)) :effect (and (not (lit ?p)) (not (glows ?p)))))
 """
 
@@ -108,12 +109,29 @@ def loose_tasks(draw: st.DrawFn) -> Task:
     return Task(domain, parse_problem(problem, domain))
 
 
+@st.composite
+def plans(draw: st.DrawFn) -> tuple[Task, tuple[GroundAction, ...]]:
+    """A task in a room and a valid plan for it that wanders about first."""
+    task = draw(room_tasks().filter(lambda task: shortest(task) is not None))
+    operators = [task.ground(action) for action in ground_all(task)]
+    state = task.initial.bits
+    steps = []
+    for _ in range(draw(st.integers(0, 8))):
+        operator = draw(st.sampled_from([o for o in operators if o.applicable(state)]))
+        state = operator.apply(state)
+        steps.append(operator.action)
+    rest = shortest(task, state)
+    assume(rest is not None)
+    return task, (*steps, *(rest or ()))
+
+
 tasks = room_tasks() | loose_tasks()
 
 
-def states(task: Task) -> dict[int, tuple[GroundAction, ...]]:
-    """Every reachable state with a shortest way to it."""
-    found: dict[int, tuple[GroundAction, ...]] = {task.initial.bits: ()}
+def states(task: Task, start: int | None = None) -> dict[int, tuple[GroundAction, ...]]:
+    """Every state that can be reached, with a shortest way to it."""
+    first = task.initial.bits if start is None else start
+    found: dict[int, tuple[GroundAction, ...]] = {first: ()}
     waiting = deque(found)
     operators = [task.ground(action) for action in ground_all(task)]
     while waiting:
@@ -127,9 +145,9 @@ def states(task: Task) -> dict[int, tuple[GroundAction, ...]]:
     return found
 
 
-def shortest(task: Task) -> tuple[GroundAction, ...] | None:
+def shortest(task: Task, start: int | None = None) -> tuple[GroundAction, ...] | None:
     """A shortest plan by breadth-first search."""
-    ways = [way for state, way in states(task).items() if task.goal.holds(state)]
+    ways = [way for state, way in states(task, start).items() if task.goal.holds(state)]
     return min(ways, key=len, default=None)
 
 
@@ -146,7 +164,9 @@ def cheapest(problem: SearchProblem) -> tuple[int, ...] | None:
             return way
         for number, operator in enumerate(problem.operators):
             if operator.precondition.holds(state):
-                heapq.heappush(queue, (cost + operator.cost, (*way, number), apply(operator, state)))
+                heapq.heappush(
+                    queue, (cost + operator.cost, (*way, number), apply(operator, state))
+                )
     return None
 
 

@@ -114,7 +114,8 @@ SENTENCES = [
     ("5", "have the mug filled with coffee", "contains mug coffee"),
     ("28", "I want an apple", "holding apple"),
     # in the hand
-    ("3", "I want a cup of wine in your hand", "contains cup wine; holding cup; - on cup countertop"),
+    ("3", "I want a cup of wine in your hand",
+     "contains cup wine; holding cup; - on cup countertop"),
     ("3", "I want a cup of water warmed in the microwave in your hand",
      "contains cup water; warm_liquid cup; microwaved cup; holding cup"),
     ("3", "get me a glass of wine and hand it to me", "contains cup wine; holding cup"),
