@@ -35,10 +35,10 @@ def any_place(problem: Problem, did_not_fit: Collection[tuple[str, str]] = ()) -
 
 
 def tidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> Problem:
-    """Leave out that things other than food may be put on or in dishes.
+    """Leave out that things other than food may be put on or in dishes, or anything in a bin.
 
-    What the goal wants in a dish may be put there all the same. A knife is then not put down
-    on the plate that is served. Every plan of the new problem is one of the old.
+    What the goal wants there may be put there all the same. A knife is then not put down on
+    the plate that is served. Every plan of the new problem is one of the old.
 
     Args:
         problem: the problem.
@@ -50,11 +50,11 @@ def tidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> P
 
     def sensible(thing: str, place: str) -> bool:
         one, other = inventory.classes[thing], inventory.classes[place]
-        return (
-            not ontology.is_a(other, "PortableReceptacle")
-            or ontology.is_a(one, "Food")
-            or (one, other) in asked
-        )
+        if (one, other) in asked:
+            return True
+        if ontology.is_a(other, "WasteContainer"):
+            return False
+        return not ontology.is_a(other, "PortableReceptacle") or ontology.is_a(one, "Food")
 
     kept = (a for a in problem.init if a.predicate != "fits" or sensible(*a.args))
     return replace(problem, init=frozenset(kept))

@@ -14,7 +14,7 @@ from planning_worlds import (
 )
 
 from hvr.errors import PlannerError
-from hvr.pddl import Task, ground_all
+from hvr.pddl import Task, ground_all, parse_domain, parse_problem
 from hvr.pddl.conditions import Clause, Condition
 from hvr.planning.ground import build, disjuncts, explore, plan_actions
 from hvr.planning.mutexes import groups, mutexes, simplify
@@ -106,6 +106,37 @@ def test_simplifying_twice_changes_nothing(task: Task) -> None:
     assert {b for g in groups(once, problem.goals, fluents, together) for b in g} == set(
         bits(fluents)
     )
+
+
+SPECIAL = {
+    # Being called changes what going there first would undo.
+    "joined although the second does not read": """
+        (:action go :parameters (?p - place)
+          :effect (and (forall (?q - place) (not (at ?q))) (at ?p)))
+        (:action call :effect (at b))
+        (:action finish :precondition (and (at a) (at b)) :effect (done))""",
+    "not joined, both are needed": """
+        (:action go :parameters (?p - place) :effect (at ?p))
+        (:action finish :precondition (and (at a) (at b)) :effect (done))""",
+    "effects on conditions come together": """
+        (:action go :effect (and
+          (when (x) (at a)) (when (y) (at b)) (not (x)) (not (y))))
+        (:action finish :precondition (and (at a) (at b)) :effect (done))""",
+    "added wins over deleted": """
+        (:action go :effect (and (not (x)) (when (y) (x)) (at a)))
+        (:action finish :precondition (and (at a) (x)) :effect (done))""",
+}
+
+
+@pytest.mark.parametrize("actions", SPECIAL.values(), ids=SPECIAL)
+def test_special_cases(actions: str) -> None:
+    domain = parse_domain(f"""(define (domain d) (:requirements :adl) (:types place)
+        (:constants a b - place) (:predicates (at ?p - place) (x) (y) (done)) {actions})""")
+    goal = "(define (problem p) (:domain d) (:init (x) (y)) (:goal (done)))"
+    for reduce in (False, True):
+        task = Task(domain, parse_problem(goal, domain))
+        assert shortest(task) is not None
+        check(task, reduce=reduce)
 
 
 def test_a_condition_with_too_many_alternatives_is_refused() -> None:
