@@ -15,6 +15,9 @@ from hvr.planning.language.meaning import Entity
 from hvr.planning.language.referents import Reading, Referents
 from hvr.planning.language.syntax import Adjunct, Clause, Group, Thing
 
+_IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
+"""Verbs that end with the thing in the hand even if it must be made first; 'get' does not."""
+
 
 class Interpreter:
     """Turns clauses into entities, conditions and relations.
@@ -297,7 +300,13 @@ class Interpreter:
         if any(thing.dish and not thing.nouns for thing in group.things) or any(
             thing.of and thing.kind == "noun" for thing in group.things
         ):
-            return self._make(verb, group)
+            made = self._make(verb, group)
+            if verb.word in _IN_HAND:
+                for number in self.draft.live(made):
+                    if not self.draft.placed(number):
+                        self.draft.change(number, rests=False)
+                        self.draft.demand(number, "(holding ?x)", verb.word, verb.requires)
+            return made
         things = self.referents.all_of(group.things, Reading(wanted=False, requires=verb.requires))
         places = self.adjuncts.take(verb, things, group.adjuncts)
         if group.things[0].kind == "everything" and not places:
