@@ -122,6 +122,11 @@ SPECIAL = {
         (:action go :effect (and
           (when (x) (at a)) (when (y) (at b)) (not (x)) (not (y))))
         (:action finish :precondition (and (at a) (at b)) :effect (done))""",
+    "places are not alike when one of them is swept": """
+        (:action put :parameters (?p - place) :precondition (y) :effect (and (at ?p) (not (y))))
+        (:action sweep :precondition (not (y)) :effect (and (not (x)) (not (at a))))
+        (:action take :parameters (?p - place) :precondition (and (at ?p) (not (x)))
+          :effect (done))""",
     "added wins over deleted": """
         (:action go :effect (and (not (x)) (when (y) (x)) (at a)))
         (:action finish :precondition (and (at a) (x)) :effect (done))""",
