@@ -26,8 +26,10 @@ from hvr.pddl import GroundAction, Task
 from hvr.planning.ground import build, plan_actions
 from hvr.planning.sas import to_sas
 
-OPTIMAL = "astar(landmark_cost_partitioning(lm_rhw()))"
-"""Karpas & Domshlak 2009: admissible landmark heuristic; it supports conditional effects."""
+OPTIMAL = "let(hlc,landmark_cost_partitioning(lm_rhw()),astar(hlc,lazy_evaluator=hlc))"
+"""A* with an admissible landmark heuristic (Karpas & Domshlak 2009), which supports conditional
+effects. It depends on the paths by which a state was reached, so it is evaluated again when a state
+is taken from the queue; else the f-values in the log would be no lower bounds."""
 
 _LAZY = "lazy_wastar([hff,hlm],preferred=[hff,hlm],w={})"
 ANYTIME = (

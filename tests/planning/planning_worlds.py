@@ -19,7 +19,7 @@ ROOM = """
   (:predicates (at ?p - place) (near ?t - thing) (on ?t - thing ?p - place) (held ?t - thing)
     (free) (door ?p - place) (open ?p - place) (lamp ?p - place) (lit ?p - place)
     (glows ?p - place) (warm ?t - thing) (tool ?t - thing) (cut ?t - thing)
-    (swept ?p - place))
+    (swept ?p - place) (dusty ?p - place))
   (:action go :parameters (?p - place)
     :effect (and (forall (?q - place) (not (at ?q))) (forall (?t - thing) (not (near ?t)))
       (at ?p)))
@@ -39,7 +39,7 @@ ROOM = """
       (exists (?k - thing) (and (tool ?k) (held ?k))))
     :effect (cut ?t))
   (:action sweep :parameters (?p - place)
-    :precondition (and (at ?p) (free))
+    :precondition (and (at ?p) (free) (dusty ?p))
     :effect (and (swept ?p) (forall (?t - thing) (not (on ?t ?p)))))
   (:action open_obj :parameters (?p - place)
     :precondition (and (door ?p) (at ?p) (free)) :effect (open ?p))
@@ -63,6 +63,7 @@ def room_tasks(draw: st.DrawFn) -> Task:
     init += [f"(on {thing} {draw(st.sampled_from(places))})" for thing in things]
     init += [f"(door {p})" for p in places if draw(st.integers(0, 2)) == 0]
     init += [f"(lamp {p})" for p in places if draw(st.integers(0, 2)) == 0]
+    init += [f"(dusty {p})" for p in places[:1] if draw(st.integers(0, 2)) == 0]
     init += [f"(tool {thing})" for thing in things if draw(st.booleans())]
     place = "(on {t} {p})", "(not (lit {p}))", "(not (open {p}))", "(or (on {t} {p}) (on {t} {q}))"
     state = "(warm {t})", "(cut {t})", "(held {t})", "(glows {p})", "(swept {p})", "(near {t})"
