@@ -326,6 +326,14 @@ def test_a_fridge_cools(domain: Domain) -> None:
     assert "chilled cup" in kitchen
 
 
+def test_what_is_put_on_a_dish_in_the_fridge_gets_cold(domain: Domain) -> None:
+    kitchen = Kitchen(domain, "(present eggcracked) (holding eggcracked) (hot eggcracked)"
+                              "(in plate fridge) (opened fridge) (near plate)")  # fmt: skip
+    kitchen.does("put_on eggcracked plate")
+    assert "cold eggcracked" in kitchen
+    assert "hot eggcracked" not in kitchen
+
+
 def test_a_faucet_fills_and_cleans(domain: Domain) -> None:
     kitchen = Kitchen(domain, "(in cup sinkbasin) (dirty cup)")
     kitchen.does("navigate_to_obj sinkbasin; toggle_on faucet")

