@@ -5,6 +5,7 @@ of `hvr.pddl.model`, printed by `print_…`, and compiled on demand by a `Task` 
 `State`s. Nothing here knows of robots, knowledge graphs or the command line.
 """
 
+from hvr.pddl.compiler import GroundingLimitError
 from hvr.pddl.diagnostics import Diagnostic, UnsupportedPddlError
 from hvr.pddl.grounding import applicable_actions, ground_all
 from hvr.pddl.location import Location
@@ -15,7 +16,11 @@ from hvr.pddl.model import (
     And,
     Arithmetic,
     Atom,
+    Comparison,
+    DerivedPredicate,
     Domain,
+    Duration,
+    DurativeActionSchema,
     Effect,
     Equal,
     Exists,
@@ -26,25 +31,32 @@ from hvr.pddl.model import (
     FunctionTerm,
     GroundAction,
     Imply,
-    Increase,
+    IsViolated,
     Metric,
     Not,
     Number,
+    NumericEffect,
     NumericExpression,
     Or,
     Predicate,
+    Preference,
     Problem,
+    Timed,
+    TimedInitial,
+    Trajectory,
     TypedName,
     When,
     atoms_of,
     is_variable,
     substitute,
 )
+from hvr.pddl.numeric import NumberTooLargeError, UndefinedValueError
 from hvr.pddl.parser import parse_domain, parse_formula, parse_problem
-from hvr.pddl.plan import parse_plan, plan_from_json, plan_to_json, print_plan
+from hvr.pddl.plan import PlanText, Step, TimedAction, parse_plan, print_plan, read_plan
+from hvr.pddl.plan_json import plan_from_json, plan_to_json
 from hvr.pddl.printer import print_domain, print_formula, print_problem
 from hvr.pddl.state import State, holds
-from hvr.pddl.task import GroundingLimitError, Misfit, MisfitKind, Task
+from hvr.pddl.task import Misfit, MisfitKind, Task
 
 __all__ = [
     "OBJECT",
@@ -53,8 +65,12 @@ __all__ = [
     "And",
     "Arithmetic",
     "Atom",
+    "Comparison",
+    "DerivedPredicate",
     "Diagnostic",
     "Domain",
+    "Duration",
+    "DurativeActionSchema",
     "Effect",
     "Equal",
     "Exists",
@@ -66,20 +82,30 @@ __all__ = [
     "GroundAction",
     "GroundingLimitError",
     "Imply",
-    "Increase",
+    "IsViolated",
     "Location",
     "Metric",
     "Misfit",
     "MisfitKind",
     "Not",
     "Number",
+    "NumberTooLargeError",
+    "NumericEffect",
     "NumericExpression",
     "Or",
+    "PlanText",
     "Predicate",
+    "Preference",
     "Problem",
     "State",
+    "Step",
     "Task",
+    "Timed",
+    "TimedAction",
+    "TimedInitial",
+    "Trajectory",
     "TypedName",
+    "UndefinedValueError",
     "UnsupportedPddlError",
     "When",
     "applicable_actions",
@@ -97,5 +123,6 @@ __all__ = [
     "print_formula",
     "print_plan",
     "print_problem",
+    "read_plan",
     "substitute",
 ]

@@ -1,13 +1,20 @@
-"""Ground conditions and operators over states that are bit sets."""
+"""Ground conditions and operators over states: bit sets, with numbers beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from fractions import Fraction
+from collections.abc import Iterable, Iterator
 
-from hvr.pddl.model import FunctionTerm, GroundAction
+from hvr.errors import HvrError
+from hvr.pddl.model import GroundAction
+from hvr.pddl.numeric import Compiled, NumericTest, UndefinedValueError, Values, calculate, evaluate
 
-_FREE = Fraction(0)
+
+class InconsistentEffectError(HvrError):
+    """An action gives a numeric fluent two values at once."""
+
+
+NumericChange = tuple[str, int, Compiled]
+"""An effect on a numeric fluent: its operator, the index of the fluent, the amount."""
 
 
 class Clause:
@@ -20,30 +27,58 @@ class Clause:
         self.negative = negative
         self.parts = parts
 
-    def holds(self, bits: int) -> bool:
+    def holds(self, bits: int, values: Values = ()) -> bool:
         """Say whether any part is true in a state."""
         if bits & self.positive or self.negative & ~bits:
             return True
-        return any(part.holds(bits) for part in self.parts)
+        return any(part.holds(bits, values) for part in self.parts)
 
 
 class Condition:
-    """A conjunction: bits that must be set, bits that must not, and disjunctions."""
+    """A conjunction: bits that must be set, bits that must not, disjunctions and comparisons."""
 
-    __slots__ = ("clauses", "negative", "positive")
+    __slots__ = ("clauses", "negative", "positive", "tests")
 
     def __init__(
-        self, positive: int = 0, negative: int = 0, clauses: tuple[Clause, ...] = ()
+        self,
+        positive: int = 0,
+        negative: int = 0,
+        clauses: tuple[Clause, ...] = (),
+        tests: tuple[NumericTest, ...] = (),
     ) -> None:
         self.positive = positive
         self.negative = negative
         self.clauses = clauses
+        self.tests = tests
 
-    def holds(self, bits: int) -> bool:
-        """Say whether the condition is true in a state."""
+    def holds(self, bits: int, values: Values = ()) -> bool:
+        """Say whether the condition is true in a state.
+
+        Raises:
+            UndefinedValueError: a number in it has no value.
+        """
         if bits & self.positive != self.positive or bits & self.negative:
             return False
-        return all(clause.holds(bits) for clause in self.clauses)
+        for clause in self.clauses:
+            if not clause.holds(bits, values):
+                return False
+        return all(test.holds(values) for test in self.tests)
+
+    def parts(self) -> Iterator[Condition]:
+        """Yield the condition and all conditions inside its disjunctions."""
+        yield self
+        for clause in self.clauses:
+            for part in clause.parts:
+                yield from part.parts()
+
+    def mentioned(self) -> int:
+        """Return all bits that the condition reads."""
+        found = self.positive | self.negative
+        for clause in self.clauses:
+            found |= clause.positive | clause.negative
+            for part in clause.parts:
+                found |= part.mentioned()
+        return found
 
 
 TRUE = Condition()
@@ -54,17 +89,19 @@ def conjunction(parts: Iterable[Condition]) -> Condition:
     """Return the conjunction; TRUE and FALSE are these very objects where that is known."""
     positive = negative = 0
     clauses: list[Clause] = []
+    tests: list[NumericTest] = []
     for part in parts:
         if part is FALSE:
             return FALSE
         positive |= part.positive
         negative |= part.negative
         clauses += part.clauses
+        tests += part.tests
     if positive & negative:
         return FALSE
-    if not (positive or negative or clauses):
+    if not (positive or negative or clauses or tests):
         return TRUE
-    return Condition(positive, negative, tuple(clauses))
+    return Condition(positive, negative, tuple(clauses), tuple(tests))
 
 
 def disjunction(parts: Iterable[Condition]) -> Condition:
@@ -76,8 +113,9 @@ def disjunction(parts: Iterable[Condition]) -> Condition:
             return TRUE
         if part is FALSE:
             continue
-        if part.clauses:
-            if len(part.clauses) == 1 and not (part.positive or part.negative):
+        if part.clauses or part.tests:
+            alone = len(part.clauses) == 1 and not (part.positive or part.negative or part.tests)
+            if alone:
                 clause = part.clauses[0]
                 positive |= clause.positive
                 negative |= clause.negative
@@ -105,7 +143,7 @@ def disjunction(parts: Iterable[Condition]) -> Condition:
 
 
 class Operator:
-    """A ground action, compiled.
+    """A ground action, or the start or end of a durative one, compiled.
 
     Attributes:
         action: the action it was made from.
@@ -113,11 +151,23 @@ class Operator:
         add: bits that it sets, whatever the state.
         delete: bits that it clears first.
         conditional: further (condition, add, delete); conditions are read before the action.
-        costs: (condition, amount) of each cost; the amount is the function term without a value
-            where there is one.
+        numeric: (condition, change) of each numeric effect.
+        preferences: the preferences in the precondition; each may be violated.
     """
 
-    __slots__ = ("action", "add", "conditional", "costs", "delete", "precondition")
+    __slots__ = (
+        "action",
+        "add",
+        "conditional",
+        "delete",
+        "keep",
+        "negative",
+        "numeric",
+        "plain",
+        "positive",
+        "precondition",
+        "preferences",
+    )
 
     def __init__(
         self,
@@ -126,34 +176,72 @@ class Operator:
         add: int,
         delete: int,
         conditional: tuple[tuple[Condition, int, int], ...],
-        costs: tuple[tuple[Condition, Fraction | FunctionTerm], ...],
+        numeric: tuple[tuple[Condition, NumericChange], ...] = (),
+        preferences: tuple[tuple[str, Condition], ...] = (),
     ) -> None:
         self.action = action
         self.precondition = precondition
         self.add = add
         self.delete = delete
+        self.keep = ~delete
+        # Copies of the parts of the precondition: steps are tested by the million.
+        self.positive = precondition.positive
+        self.negative = precondition.negative
+        self.plain = not (precondition.clauses or precondition.tests)
         self.conditional = conditional
-        self.costs = costs
+        self.numeric = numeric
+        self.preferences = preferences
 
-    def applicable(self, bits: int) -> bool:
+    def applicable(self, bits: int, values: Values = ()) -> bool:
         """Say whether the precondition holds in a state."""
-        return self.precondition.holds(bits)
+        return self.precondition.holds(bits, values)
 
-    def apply(self, bits: int) -> int:
-        """Return the state after the action. An atom both deleted and added is true."""
+    def apply(self, bits: int, values: Values = ()) -> int:
+        """Return the bits after the action. An atom both deleted and added is true."""
+        if not self.conditional:
+            return bits & self.keep | self.add
         add, delete = self.add, self.delete
         for condition, more_add, more_delete in self.conditional:
-            if condition.holds(bits):
+            if condition.holds(bits, values):
                 add |= more_add
                 delete |= more_delete
         return bits & ~delete | add
 
-    def cost(self, bits: int) -> Fraction | FunctionTerm:
-        """Return the cost in a state, or the function term that has no value."""
-        total = _FREE
-        for condition, amount in self.costs:
-            if condition.holds(bits):
-                if isinstance(amount, FunctionTerm):
-                    return amount
-                total += amount
-        return total
+    def apply_numbers(self, bits: int, values: Values) -> Values:
+        """Return the numbers after the action; all amounts are read before it.
+
+        Raises:
+            UndefinedValueError: an amount, or a fluent to be changed relatively, has no value.
+            NumberTooLargeError: a number grows too large.
+        """
+        if not self.numeric:
+            return values
+        changes = [change for condition, change in self.numeric if condition.holds(bits, values)]
+        return change_numbers(changes, values, values)
+
+
+def change_numbers(changes: Iterable[NumericChange], before: Values, values: Values) -> Values:
+    """Return `values` after some changes whose amounts are read in `before`.
+
+    Raises:
+        InconsistentEffectError: a fluent is changed twice, and not by increases and decreases.
+        UndefinedValueError: an amount, or a fluent to be changed relatively, has no value.
+        NumberTooLargeError: a number grows too large.
+    """
+    after = list(values)
+    changed: dict[int, bool] = {}
+    for symbol, index, amount in changes:
+        adds = symbol in ("increase", "decrease")
+        if index in changed and not (adds and changed[index]):
+            raise InconsistentEffectError("it gives one numeric fluent two values")
+        changed[index] = adds
+        if index >= len(after):
+            after += [None] * (index + 1 - len(after))
+        number = evaluate(amount, before)
+        if symbol != "assign":
+            old = after[index]
+            if old is None:
+                raise UndefinedValueError(f"the fluent to {symbol} has no value")
+            number = calculate(symbol, old, number)
+        after[index] = number
+    return tuple(after)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import NoReturn
 
@@ -15,7 +15,9 @@ from hvr.pddl.model import (
     And,
     Arithmetic,
     Atom,
+    Comparison,
     Domain,
+    Duration,
     Effect,
     Equal,
     Exists,
@@ -24,14 +26,20 @@ from hvr.pddl.model import (
     Function,
     FunctionTerm,
     Imply,
-    Increase,
+    IsViolated,
     Not,
     Number,
+    NumericEffect,
     NumericExpression,
     Or,
     Predicate,
+    Preference,
+    Timed,
+    TimeSpecifier,
+    Trajectory,
     TypedName,
     When,
+    walk,
 )
 from hvr.pddl.reader import Group, Node
 
@@ -45,21 +53,25 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)")
 _RESERVED = frozenset(
     {"and", "or", "not", "imply", "forall", "exists", "when", "either", "define", "="}
 )
-_COMPARISONS = frozenset({"<", ">", "<=", ">="})
+_COMPARISONS = frozenset({"<", ">", "<=", ">=", "="})
 _NUMERIC_EFFECTS = frozenset({"increase", "decrease", "assign", "scale-up", "scale-down"})
-_TRAJECTORY = frozenset(
-    {
-        "always",
-        "sometime",
-        "within",
-        "at-most-once",
-        "sometime-after",
-        "sometime-before",
-        "always-within",
-        "hold-during",
-        "hold-after",
-    }
-)
+_TRAJECTORY = {
+    # operator: how many numbers, how many conditions
+    "always": (0, 1),
+    "sometime": (0, 1),
+    "at-most-once": (0, 1),
+    "sometime-after": (0, 2),
+    "sometime-before": (0, 2),
+    "within": (1, 1),
+    "always-within": (1, 2),
+    "hold-during": (2, 1),
+    "hold-after": (1, 1),
+}
+_TIMES: dict[tuple[str, str], TimeSpecifier] = {
+    ("at", "start"): "at start",
+    ("over", "all"): "over all",
+    ("at", "end"): "at end",
+}
 
 
 class ListReader:
@@ -83,6 +95,14 @@ class ListReader:
         self, node: Node, message: str, *, expected: str = "", suggestion: str = ""
     ) -> NoReturn:
         self.source.semantic_error(
+            node.offset, message, expected=expected, suggestion=suggestion, context=self.context
+        )
+
+    def overlook(
+        self, node: Node, message: str, *, expected: str = "", suggestion: str = ""
+    ) -> None:
+        """Refuse what a lenient reading only warns of."""
+        self.source.overlook(
             node.offset, message, expected=expected, suggestion=suggestion, context=self.context
         )
 
@@ -171,13 +191,13 @@ class ListReader:
         return result
 
     def distinct(self, names: list[tuple[TypedName, Word]], what: str) -> tuple[TypedName, ...]:
-        """Refuse a name that a list has twice."""
-        seen: set[str] = set()
+        """Refuse a name that a list has twice; the last one counts when that is overlooked."""
+        found: dict[str, TypedName] = {}
         for item, word in names:
-            if item.name in seen:
-                self.semantic(word, f"the {what} {item.name!r} is declared twice")
-            seen.add(item.name)
-        return tuple(item for item, _ in names)
+            if item.name in found:
+                self.overlook(word, f"the {what} {item.name!r} is declared twice")
+            found[item.name] = item
+        return tuple(found.values())
 
     def number(self, node: Node) -> Decimal:
         word = self.word(node, "a number")
@@ -196,7 +216,7 @@ class ListReader:
         for word in names:
             if known is not None and word.text not in known:
                 self.undeclared(word, "type", known)
-        return tuple(w.text for w in names)
+        return tuple([w.text for w in names])
 
 
 class ExpressionReader(ListReader):
@@ -206,12 +226,18 @@ class ExpressionReader(ListReader):
         source: the text.
         domain: a domain with its types, predicates and functions; actions are not looked at.
         objects: the type of every object that may be named.
+
+    Attributes:
+        preferences: the names of the preferences that were read.
+        in_durative_action: whether `?duration` has a meaning.
     """
 
     def __init__(self, source: Source, domain: Domain, objects: Mapping[str, Types]) -> None:
         super().__init__(source)
         self.domain = domain
         self.objects = objects
+        self.preferences: set[str] = set()
+        self.in_durative_action = False
 
     # Formulas -------------------------------------------------------------------------------
 
@@ -222,34 +248,61 @@ class ExpressionReader(ListReader):
             return TRUE
         head = self.head(group, "a formula")
         args = group.items[1:]
+        place = self.source.location(group.offset)
         match head.text:
             case "and":
                 return And(tuple([self.formula(a, scope) for a in args]))
             case "or":
-                return Or(tuple([self.formula(a, scope) for a in args]))
+                return Or(tuple([self.formula(a, scope) for a in args]), location=place)
             case "not":
                 self._count(group, 1, "(not formula)")
-                return Not(self.formula(args[0], scope))
+                return Not(self.formula(args[0], scope), location=place)
             case "imply":
                 self._count(group, 2, "(imply formula formula)")
-                return Imply(self.formula(args[0], scope), self.formula(args[1], scope))
+                left, right = (self.formula(a, scope) for a in args)
+                return Imply(left, right, location=place)
             case "forall" | "exists":
                 variables, inner = self._quantified(group, scope, "formula")
                 body = self.formula(args[1], inner)
-                return (Forall if head.text == "forall" else Exists)(variables, body)
-            case "=":
-                self._count(group, 2, "(= term term)")
-                if any(isinstance(a, Group) or _NUMBER.fullmatch(a.text) for a in args):
-                    self.unsupported(group, "numeric conditions")
-                left, right = (self._term(self.word(a, "a term"), scope) for a in args)
-                return Equal(left, right)
-            case "preference":
-                self.unsupported(group, "preferences")
+                quantifier = Forall if head.text == "forall" else Exists
+                return quantifier(variables, body, location=place)
             case text if text in _COMPARISONS:
-                self.unsupported(group, "numeric conditions")
+                return self._comparison(group, scope)
+            case "preference":
+                self.syntax(
+                    head,
+                    "a preference cannot stand here",
+                    "preferences under (and …) and (forall …) of a condition, goal or constraint",
+                )
             case text if text in _TRAJECTORY and text not in self.domain.predicates:
-                self.unsupported(group, "trajectory constraints")
+                self.syntax(head, f"({text} …) cannot stand here", "a condition on one state")
         return self.atom(group, scope)
+
+    def preferred(self, node: Node, scope: Scope) -> Formula:
+        """Read a goal or precondition: a formula that may have preferences in it."""
+        return self._outer(node, scope, self.formula)
+
+    def timed(self, node: Node, scope: Scope) -> Formula:
+        """Read the condition of a durative action."""
+        return self._outer(node, scope, self._timed_condition)
+
+    def constraints(self, node: Node, scope: Scope) -> Formula:
+        """Read trajectory constraints."""
+        return self._outer(node, scope, self._trajectory)
+
+    def duration(self, node: Node, scope: Scope) -> Formula:
+        """Read the duration constraint of a durative action."""
+        group = self.group(node, "(= ?duration number)")
+        if not group.items:
+            return TRUE
+        head = self.head(group, "(= ?duration number)")
+        if head.text == "and":
+            return And(tuple([self.duration(n, scope) for n in group.items[1:]]))
+        if (when := self._time(group)) is not None:
+            return Timed(when, self.duration(group.items[2], scope))
+        if head.text not in _COMPARISONS:
+            self.syntax(head, "this does not constrain the duration", "(= ?duration number)")
+        return self._comparison(group, scope)
 
     def atom(self, group: Group, scope: Scope) -> Atom:
         """Read an atomic formula: declared, of the right arity and types."""
@@ -257,12 +310,13 @@ class ExpressionReader(ListReader):
         predicate = self.domain.predicates.get(head.text)
         if predicate is None:
             self._no_predicate(head)
-        return Atom(head.text, self._arguments(group, predicate, "predicate", scope))
+        args = self._arguments(group, predicate, "predicate", scope)
+        return Atom(head.text, args, location=self.source.location(group.offset))
 
     # Effects --------------------------------------------------------------------------------
 
-    def effect(self, node: Node, scope: Scope) -> Effect:
-        """Read an effect. `()` is the empty one."""
+    def effect(self, node: Node, scope: Scope, *, timed: bool = False) -> Effect:
+        """Read an effect, of a durative action when `timed`. `()` is the empty one."""
         group = self.group(node, "an effect")
         if not group.items:
             return TRUE
@@ -270,7 +324,27 @@ class ExpressionReader(ListReader):
         args = group.items[1:]
         match head.text:
             case "and":
-                return And(tuple([self.effect(a, scope) for a in args]))
+                return And(tuple([self.effect(a, scope, timed=timed) for a in args]))
+            case "forall":
+                variables, inner_scope = self._quantified(group, scope, "effect")
+                return Forall(variables, self.effect(args[1], inner_scope, timed=timed))
+            case "when":
+                self._count(group, 2, "(when formula effect)")
+                condition = (self._timed_formula if timed else self.formula)(args[0], scope)
+                return When(condition, self.effect(args[1], scope, timed=timed))
+            case "or" | "imply" | "exists" | "=":
+                self.syntax(
+                    head,
+                    f"({head.text} …) cannot be an effect: an effect must say what changes",
+                    "an atomic formula, (not …), (and …), (forall …) or (when …)",
+                )
+            case text if timed and text in _NUMERIC_EFFECTS:
+                self.unsupported(group, "continuous effects")
+            case _ if timed:
+                when = self._time(group)
+                if when is None or when == "over all":
+                    self.syntax(group, "an effect without a time", "(at start …) or (at end …)")
+                return Timed(when, self.effect(args[1], scope))
             case "not":
                 self._count(group, 1, "(not (predicate …))")
                 inner = self.group(args[0], "an atomic formula to delete")
@@ -280,37 +354,49 @@ class ExpressionReader(ListReader):
                         self.syntax(
                             word, "only an atomic formula can be deleted", "(not (predicate …))"
                         )
-                return Not(self.atom(inner, scope))
-            case "forall":
-                variables, inner_scope = self._quantified(group, scope, "effect")
-                return Forall(variables, self.effect(args[1], inner_scope))
-            case "when":
-                self._count(group, 2, "(when formula effect)")
-                return When(self.formula(args[0], scope), self.effect(args[1], scope))
-            case "or" | "imply" | "exists" | "=":
-                self.syntax(
-                    head,
-                    f"({head.text} …) cannot be an effect: an effect must say what changes",
-                    "an atomic formula, (not …), (and …), (forall …) or (when …)",
-                )
-            case "increase":
-                return self._increase(group, scope)
+                return Not(self._changeable(inner, scope))
             case text if text in _NUMERIC_EFFECTS:
-                self.unsupported(group, "numeric effects")
-        return self.atom(group, scope)
+                return self._numeric_effect(group, scope)
+        return self._changeable(group, scope)
 
-    def numeric(self, node: Node, scope: Scope) -> NumericExpression:
-        """Read a number, a function term or arithmetic over them."""
+    def numeric(self, node: Node, scope: Scope, *, metric: bool = False) -> NumericExpression:
+        """Read a number, a function term or arithmetic over them.
+
+        Args:
+            node: the expression.
+            scope: the variables that may be named.
+            metric: whether `total-time` and `(is-violated …)` have a meaning.
+        """
         if isinstance(node, Word):
+            if node.text == "?duration" and self.in_durative_action:
+                return Duration()
+            if node.text == "#t":
+                self.unsupported(node, "continuous effects")
+            if node.text == "total-time" and metric:
+                return FunctionTerm("total-time")
+            if (
+                node.text in self.domain.functions
+                and not self.domain.functions[node.text].parameters
+            ):
+                self.source.warn(
+                    node.offset, "a function without parentheses", expected=f"({node.text})"
+                )
+                return FunctionTerm(node.text)
             return Number(self.number(node))
         head = self.head(node, "a numeric expression")
         if head.text in ("+", "-", "*", "/"):
-            operands = tuple([self.numeric(n, scope) for n in node.items[1:]])
+            operands = tuple([self.numeric(n, scope, metric=metric) for n in node.items[1:]])
             if len(operands) < (1 if head.text == "-" else 2):
                 self.syntax(node, f"too few operands for {head.text!r}", "two operands")
             return Arithmetic(head.text, operands)
-        if head.text == "is-violated":
-            self.unsupported(node, "preferences")
+        if metric and head.text == "total-time" and len(node.items) == 1:
+            return FunctionTerm("total-time")
+        if metric and head.text == "is-violated":
+            self._count(node, 1, "(is-violated preference)")
+            word = self.name(node.items[1], "preference")
+            if word.text not in self.preferences:
+                self.undeclared(word, "preference", self.preferences)
+            return IsViolated(word.text)
         return self.function_term(node, scope)
 
     def function_term(self, group: Group, scope: Scope) -> FunctionTerm:
@@ -323,16 +409,118 @@ class ExpressionReader(ListReader):
 
     # Parts ----------------------------------------------------------------------------------
 
-    def _increase(self, group: Group, scope: Scope) -> Increase:
-        self._count(group, 2, "(increase (total-cost) amount)")
+    def _outer(self, node: Node, scope: Scope, read: Callable[[Node, Scope], Formula]) -> Formula:
+        """Read (and …), (forall …) and (preference …) around what `read` reads."""
+        group = self.group(node, "a formula")
+        if not group.items:
+            return TRUE
+        head = self.head(group, "a formula")
+        args = group.items[1:]
+        place = self.source.location(group.offset)
+        match head.text:
+            case "and":
+                return And(tuple([self._outer(a, scope, read) for a in args]))
+            case "forall":
+                variables, inner = self._quantified(group, scope, "formula")
+                return Forall(variables, self._outer(args[1], inner, read), location=place)
+            case "preference":
+                if len(args) not in (1, 2):
+                    self._count(group, 2, "(preference name formula)")
+                # The language lets the name away.
+                name = self.name(args[0], "preference").text if len(args) == 2 else ""
+                self.preferences.add(name)
+                body = self._outer(args[-1], scope, read)
+                if any(isinstance(item, Preference) for item in walk(body)):
+                    self.syntax(args[-1], "a preference inside a preference", "a condition")
+                return Preference(name, body, location=place)
+        return read(group, scope)
+
+    def _timed_condition(self, node: Node, scope: Scope) -> Formula:
+        group = self.group(node, "(at start …), (over all …) or (at end …)")
+        when = self._time(group)
+        if when is None:
+            shape = "(at start …), (over all …) or (at end …)"
+            self.syntax(group, "a condition of a durative action without a time", shape)
+        return Timed(when, self.preferred(group.items[2], scope))
+
+    def _timed_formula(self, node: Node, scope: Scope) -> Formula:
+        return self._outer(node, scope, self._timed_condition)
+
+    def _trajectory(self, node: Node, scope: Scope) -> Formula:
+        shape = f"a constraint such as (always …): {', '.join(_TRAJECTORY)} or at end"
+        group = self.group(node, shape)
+        place = self.source.location(group.offset)
+        if self._time(group) == "at end":
+            return Trajectory("at end", (), (self.formula(group.items[2], scope),), location=place)
+        head = self.head(group, shape)
+        if head.text not in _TRAJECTORY:
+            self.syntax(head, f"{head.text!r} is not a trajectory constraint", shape)
+        numbers, formulas = _TRAJECTORY[head.text]
+        args = group.items[1:]
+        self._count(
+            group,
+            numbers + formulas,
+            "(" + head.text + " number" * numbers + " formula" * formulas + ")",
+        )
+        for node in args[numbers:]:
+            if isinstance(node, Group) and node.items and isinstance(node.items[0], Word):
+                word = node.items[0]
+                if word.text in _TRAJECTORY and word.text not in self.domain.predicates:
+                    self.unsupported(word, "constraints inside constraints")
+        return Trajectory(
+            head.text,
+            tuple([self.number(n) for n in args[:numbers]]),
+            tuple([self.formula(n, scope) for n in args[numbers:]]),
+            location=place,
+        )
+
+    def _time(self, group: Group) -> TimeSpecifier | None:
+        """Return the time specifier that a list of three begins with."""
+        items = group.items
+        if len(items) != 3 or not isinstance(items[0], Word) or not isinstance(items[1], Word):
+            return None
+        return _TIMES.get((items[0].text, items[1].text))
+
+    def _comparison(self, group: Group, scope: Scope) -> Comparison | Equal:
+        head = self.head(group, "a comparison")
+        self._count(group, 2, f"({head.text} term term)")
+        args = group.items[1:]
+        place = self.source.location(group.offset)
+        if head.text == "=" and not any(self._is_number(a) for a in args):
+            left, right = (self._term(self.word(a, "a term"), scope) for a in args)
+            return Equal(left, right, location=place)
+        one, two = (self.numeric(a, scope) for a in args)
+        return Comparison(head.text, one, two, location=place)
+
+    def _is_number(self, node: Node) -> bool:
+        if isinstance(node, Group):
+            return True
+        if node.text == "?duration":
+            return self.in_durative_action
+        return _NUMBER.fullmatch(node.text) is not None
+
+    def _changeable(self, group: Group, scope: Scope) -> Atom:
+        atom = self.atom(group, scope)
+        if any(rule.predicate == atom.predicate for rule in self.domain.derived):
+            self.semantic(
+                group,
+                f"{atom.predicate!r} is derived by a rule, so that no action can change it",
+            )
+        return atom
+
+    def _numeric_effect(self, group: Group, scope: Scope) -> NumericEffect:
+        head = self.head(group, "a numeric effect")
+        self._count(group, 2, f"({head.text} (function …) number)")
         target, amount = group.items[1:]
-        fluent = self.function_term(self.group(target, "(total-cost)"), scope)
-        if fluent.function != TOTAL_COST:
-            self.unsupported(group, "numeric effects other than on (total-cost)")
-        expression = self.numeric(amount, scope)
-        if TOTAL_COST in functions_of(expression):
-            self.unsupported(amount, "costs that depend on (total-cost)")
-        return Increase(fluent, expression)
+        if isinstance(target, Word) and target.text in self.domain.functions:
+            self.source.warn(
+                target.offset, "a function without parentheses", expected=f"({target.text})"
+            )
+            fluent = FunctionTerm(target.text)
+        else:
+            fluent = self.function_term(self.group(target, "(function …)"), scope)
+        place = self.source.location(group.offset)
+        return NumericEffect(head.text, fluent, self.numeric(amount, scope), location=place)
 
     def _quantified(
         self, group: Group, scope: Scope, what: str
@@ -361,7 +549,7 @@ class ExpressionReader(ListReader):
         for position, (node, parameter) in enumerate(zip(nodes, parameters, strict=True), 1):
             word = self.word(node, "an object or a ?variable")
             text = self._term(word, scope)
-            types = scope[text] if text.startswith("?") else self.objects[text]
+            types = scope[text] if text[0] == "?" else self.objects[text]
             wanted = parameter.types
             if types != wanted and wanted != (OBJECT,):
                 # A variable must fit whatever it stands for; an object with (either …) is in
@@ -403,17 +591,6 @@ class ExpressionReader(ListReader):
                 expected=_choices("predicate", list(self.domain.predicates)),
             )
         self.undeclared(head, "predicate", self.domain.predicates)
-
-
-def functions_of(expression: NumericExpression) -> set[str]:
-    """Return the names of the functions in a numeric expression."""
-    match expression:
-        case FunctionTerm(function, _):
-            return {function}
-        case Arithmetic(_, operands):
-            return set().union(*map(functions_of, operands))
-        case Number():
-            return set()
 
 
 def describe(node: Node) -> str:

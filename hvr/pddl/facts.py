@@ -38,6 +38,15 @@ class Relation:
     def __len__(self) -> int:
         return len(self._rows)
 
+    def add(self, row: Row) -> None:
+        """Add a tuple."""
+        if row in self._set:
+            return
+        self._set[row] = None
+        self._rows.append(row)
+        for position, index in self._indexes.items():
+            index.setdefault(row[position], []).append(row)
+
     def rows(self, pattern: Sequence[str | None]) -> list[Row]:
         """Return rows that may match a pattern (None: anything): those of its rarest position."""
         best = self._rows
@@ -81,6 +90,18 @@ class Facts:
         for name, relation in self._relations.items():
             for row in relation.rows(()):
                 yield Atom(name, row)
+
+
+def match_row(atom: Atom, row: Row) -> dict[str, str] | None:
+    """Return what the variables of an atom must stand for to make it a row, None if nothing can."""
+    binding: dict[str, str] = {}
+    for arg, value in zip(atom.args, row, strict=True):
+        if not is_variable(arg):
+            if arg != value:
+                return None
+        elif binding.setdefault(arg, value) != value:
+            return None
+    return binding
 
 
 def necessary_literals(formula: Expression, positive: bool = True) -> Iterator[Literal]:

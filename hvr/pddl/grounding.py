@@ -44,7 +44,7 @@ def applicable_actions(state: State) -> Iterator[GroundAction]:
         literals = list(necessary_literals(schema.precondition))
         for found in bindings(schema.parameters, literals, {}, relation, task.members):
             action = _action(schema, found)
-            if task.ground(action).applicable(state.bits):
+            if task.ground(action).applicable(state.bits, state.values):
                 yield action
 
 

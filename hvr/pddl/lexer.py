@@ -17,7 +17,9 @@ from hvr.pddl.diagnostics import (
 )
 from hvr.pddl.location import Location
 
-_TOKEN = re.compile(r";[^\r\n]*|[()]|[^\s();]+")
+# A list without lists in it, most of any file, is one token.
+_TOKEN = re.compile(r";[^\r\n]*|\([^();]*\)|[()]|[^\s();]+")
+_WORD = re.compile(r"\S+")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BOMS = (
@@ -33,25 +35,36 @@ class Source:
     Args:
         text: the text itself.
         file: the name that messages give it.
+        lenient: whether what can be overlooked is a warning; otherwise it is an error.
+
+    Attributes:
+        warnings: what was overlooked.
 
     Raises:
         PddlSyntaxError: the text has a NUL character, so it is no text.
     """
 
-    __slots__ = ("_starts", "file", "text")
+    __slots__ = ("_starts", "file", "lenient", "text", "warnings")
 
-    def __init__(self, text: str, file: str) -> None:
+    def __init__(self, text: str, file: str, *, lenient: bool = False) -> None:
         self.text = text
         self.file = file
+        self.lenient = lenient
+        self.warnings: list[Diagnostic] = []
         self._starts: list[int] | None = None
         if (nul := text.find("\0")) >= 0:
-            self.syntax_error(
-                nul, "a NUL character: this is not a PDDL text", expected="a text file"
-            )
+            message = "a NUL character: this is not a PDDL text"
+            self.overlook(nul, message, expected="a text file", error=PddlTextSyntaxError)
+            self.text = text.replace("\0", " ")
 
     @classmethod
     def read(
-        cls, source: str | Path, *, file: str | None = None, default: str = "<text>"
+        cls,
+        source: str | Path,
+        *,
+        file: str | None = None,
+        default: str = "<text>",
+        lenient: bool = False,
     ) -> Source:
         """Wrap a text, or read a file (UTF-8, UTF-16 with a byte order mark, else Latin-1).
 
@@ -60,13 +73,14 @@ class Source:
             PddlSyntaxError: the content is not text.
         """
         if isinstance(source, str):
-            return cls(source.removeprefix("\ufeff"), file or default)
+            return cls(source.removeprefix("\ufeff"), file or default, lenient=lenient)
         try:
             data = source.read_bytes()
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise DataFileError(f"cannot read {source}: {reason}") from error
-        return cls(_decode(data, str(source)), file or str(source))
+        name = file or str(source)
+        return cls(_decode(data, name), name, lenient=lenient)
 
     def location(self, offset: int) -> Location:
         """Return the location of a character offset."""
@@ -105,10 +119,31 @@ class Source:
             self._diagnostic(offset, message, expected, found, suggestion, context)
         ) from None
 
+    def overlook(
+        self,
+        offset: int,
+        message: str,
+        *,
+        expected: str = "",
+        found: str = "",
+        suggestion: str = "",
+        context: str = "",
+        error: type[PddlTextSyntaxError | PddlTextSemanticError] = PddlTextSemanticError,
+    ) -> None:
+        """Raise an error, or note a warning when the reading is lenient."""
+        diagnostic = self._diagnostic(offset, message, expected, found, suggestion, context)
+        if not self.lenient:
+            raise error(diagnostic) from None
+        self.warnings.append(diagnostic)
+
+    def warn(self, offset: int, message: str, *, expected: str = "", suggestion: str = "") -> None:
+        """Note a slip that leaves the meaning clear, whether the reading is lenient or not."""
+        self.warnings.append(self._diagnostic(offset, message, expected, "", suggestion, ""))
+
     def unsupported(self, offset: int, feature: str, *, context: str = "") -> NoReturn:
-        """Raise the error for a part of PDDL that is not supported yet; `feature` is a plural."""
+        """Raise the error for a part of PDDL that is not supported; `feature` is a plural."""
         raise UnsupportedPddlError(
-            self._diagnostic(offset, f"{feature} are not supported yet", "", "", "", context)
+            self._diagnostic(offset, f"{feature} are not supported", "", "", "", context)
         )
 
     def _diagnostic(
@@ -139,7 +174,10 @@ class Word:
 
 
 def tokenize(source: Source) -> Iterator[Word]:
-    """Yield the tokens of a text, parentheses included; comments are left out."""
+    """Yield the tokens of a text in lower case; comments are left out.
+
+    A token is "(", ")", a word, or a whole list that has no list in it.
+    """
     text = source.text
     # Lowering all at once is faster; some letters outside ASCII change their length by it.
     whole = text.isascii()
@@ -147,6 +185,11 @@ def tokenize(source: Source) -> Iterator[Word]:
         token = match.group()
         if token[0] != ";":
             yield Word(token if whole else token.lower(), match.start())
+
+
+def words(text: str, offset: int) -> list[Word]:
+    """Split the text of a list that has no list in it, without its parentheses."""
+    return [Word(match.group(), offset + match.start()) for match in _WORD.finditer(text)]
 
 
 def _decode(data: bytes, file: str) -> str:

@@ -1,14 +1,15 @@
 """The lifted model: what a domain and a problem say, as frozen values.
 
 Formulas and effects share classes where PDDL shares syntax: an effect is an `Atom` (add), a
-`Not` of an atom (delete), an `And`, a `Forall`, a `When` or an `Increase`. Every expression
-prints as PDDL with `str`.
+`Not` of an atom (delete), an `And`, a `Forall`, a `When` or a `NumericEffect`; those of durative
+actions are wrapped in a `Timed`. Every expression prints as PDDL with `str`. A `location` says
+where something was read and takes no part in comparison.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -39,6 +40,7 @@ class Atom:
 
     predicate: str
     args: tuple[str, ...] = ()
+    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return _call_text(self.predicate, self.args)
@@ -50,6 +52,7 @@ class Equal:
 
     left: str
     right: str
+    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return f"(= {self.left} {self.right})"
@@ -60,6 +63,7 @@ class Not:
     """Negation; as an effect, the deletion of an atom."""
 
     operand: Expression
+    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return f"(not {self.operand})"
@@ -80,6 +84,7 @@ class Or:
     """Disjunction; false without operands."""
 
     operands: tuple[Expression, ...] = ()
+    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return _call_text("or", self.operands)
@@ -91,6 +96,7 @@ class Imply:
 
     left: Expression
     right: Expression
+    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return f"(imply {self.left} {self.right})"
@@ -102,6 +108,7 @@ class Forall:
 
     variables: tuple[TypedName, ...]
     body: Expression
+    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return f"(forall ({typed_list(self.variables)}) {self.body})"
@@ -113,9 +120,66 @@ class Exists:
 
     variables: tuple[TypedName, ...]
     body: Expression
+    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
         return f"(exists ({typed_list(self.variables)}) {self.body})"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A numeric condition; the operator is one of `<`, `<=`, `=`, `>=`, `>`."""
+
+    operator: str
+    left: NumericExpression
+    right: NumericExpression
+    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __str__(self) -> str:
+        return f"({self.operator} {self.left} {self.right})"
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A condition, effect or duration constraint of a durative action, with its time."""
+
+    when: TimeSpecifier
+    body: Expression
+
+    def __str__(self) -> str:
+        return f"({self.when} {self.body})"
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """A condition that a plan should fulfil and need not; "" is the name of an unnamed one."""
+
+    name: str
+    body: Expression
+    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __str__(self) -> str:
+        return _call_text("preference", (self.name, self.body) if self.name else (self.body,))
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """A modal operator of PDDL 3 over the states that a plan passes through.
+
+    Attributes:
+        operator: `always`, `sometime`, `at end`, `within`, `at-most-once`, `sometime-after`,
+            `sometime-before`, `always-within`, `hold-during` or `hold-after`.
+        times: its numbers, as many as the operator takes.
+        formulas: its one or two conditions.
+    """
+
+    operator: str
+    times: tuple[Decimal, ...]
+    formulas: tuple[Expression, ...]
+    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __str__(self) -> str:
+        return _call_text(self.operator, (*(format(t, "f") for t in self.times), *self.formulas))
 
 
 # --- numbers ----------------------------------------------------------------------------------
@@ -153,6 +217,24 @@ class Arithmetic:
         return _call_text(self.operator, self.operands)
 
 
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """The duration of the durative action that it stands in: `?duration`."""
+
+    def __str__(self) -> str:
+        return "?duration"
+
+
+@dataclass(frozen=True, slots=True)
+class IsViolated:
+    """In a metric: how many instances of a preference a plan violates."""
+
+    preference: str
+
+    def __str__(self) -> str:
+        return f"(is-violated {self.preference})"
+
+
 # --- effects ----------------------------------------------------------------------------------
 
 
@@ -168,20 +250,40 @@ class When:
 
 
 @dataclass(frozen=True, slots=True)
-class Increase:
-    """An action cost: `(increase (total-cost) amount)`."""
+class NumericEffect:
+    """A change of a numeric fluent.
 
+    The operator is `assign`, `increase`, `decrease`, `scale-up` or `scale-down`; the amount is
+    read in the state before the action.
+    """
+
+    operator: str
     fluent: FunctionTerm
     amount: NumericExpression
+    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __str__(self) -> str:
-        return f"(increase {self.fluent} {self.amount})"
+        return f"({self.operator} {self.fluent} {self.amount})"
 
 
-NumericExpression: TypeAlias = Number | FunctionTerm | Arithmetic
-Formula: TypeAlias = Atom | Equal | Not | And | Or | Imply | Forall | Exists
-Effect: TypeAlias = Atom | Not | And | Forall | When | Increase
-Expression: TypeAlias = Formula | When | Increase
+TimeSpecifier: TypeAlias = Literal["at start", "over all", "at end"]
+NumericExpression: TypeAlias = Number | FunctionTerm | Arithmetic | Duration | IsViolated
+Formula: TypeAlias = (
+    Atom
+    | Equal
+    | Comparison
+    | Not
+    | And
+    | Or
+    | Imply
+    | Forall
+    | Exists
+    | Timed
+    | Preference
+    | Trajectory
+)
+Effect: TypeAlias = Atom | Not | And | Forall | When | NumericEffect | Timed
+Expression: TypeAlias = Formula | When | NumericEffect
 
 TRUE = And(())
 """The empty conjunction."""
@@ -226,6 +328,38 @@ class ActionSchema:
         return _declaration_text(self.name, self.parameters)
 
 
+@dataclass(frozen=True, slots=True)
+class DurativeActionSchema:
+    """An action that takes time; its parts are `Timed`, under `And`, `Forall`, `When`.
+
+    Attributes:
+        duration: what `?duration` must satisfy: an `And` of `Comparison`s, each possibly `Timed`.
+    """
+
+    name: str
+    parameters: tuple[TypedName, ...] = ()
+    duration: Formula = TRUE
+    condition: Formula = TRUE
+    effect: Effect = TRUE
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return _declaration_text(self.name, self.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedPredicate:
+    """A rule: `predicate` is true of `parameters` where `body` holds, by least fixpoint."""
+
+    predicate: str
+    parameters: tuple[TypedName, ...]
+    body: Formula
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return _declaration_text(self.predicate, self.parameters)
+
+
 @dataclass(frozen=True)
 class Domain:
     """A planning domain.
@@ -241,6 +375,13 @@ class Domain:
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
     functions: Mapping[str, Function] = field(default_factory=dict)
     actions: Mapping[str, ActionSchema] = field(default_factory=dict)
+    durative_actions: Mapping[str, DurativeActionSchema] = field(default_factory=dict)
+    derived: tuple[DerivedPredicate, ...] = ()
+    constraints: Formula = TRUE
+
+    def schema(self, name: str) -> ActionSchema | DurativeActionSchema | None:
+        """Return the action or durative action of a name, or None."""
+        return self.actions.get(name) or self.durative_actions.get(name)
 
     @cached_property
     def _ancestors(self) -> dict[str, frozenset[str]]:
@@ -285,6 +426,20 @@ class Metric:
         return f"(:metric {self.direction} {self.expression})"
 
 
+@dataclass(frozen=True, slots=True)
+class TimedInitial:
+    """A change that the world makes by itself: an atom, its negation or an `assign`."""
+
+    time: Decimal
+    effect: Atom | Not | NumericEffect
+
+    def __str__(self) -> str:
+        effect: object = self.effect
+        if isinstance(effect, NumericEffect):
+            effect = _call_text("=", (effect.fluent, effect.amount))
+        return f"(at {self.time:f} {effect})"
+
+
 @dataclass(frozen=True)
 class Problem:
     """A planning problem. `objects` leaves out the constants of the domain."""
@@ -296,6 +451,8 @@ class Problem:
     goal: Formula = TRUE
     numeric_init: Mapping[FunctionTerm, Decimal] = field(default_factory=dict)
     metric: Metric | None = None
+    timed_init: tuple[TimedInitial, ...] = ()
+    constraints: Formula = TRUE
 
     def __hash__(self) -> int:
         return hash((self.name, self.init, self.goal))
@@ -322,63 +479,119 @@ def is_variable(name: str) -> bool:
 
 
 def substitute(expression: Expression, binding: Mapping[str, str]) -> Expression:
-    """Replace free ?variables by the objects that `binding` gives them."""
+    """Replace free ?variables by the objects that `binding` gives them. Locations are kept."""
     match expression:
         case Atom(predicate, args):
-            return Atom(predicate, tuple(binding.get(a, a) for a in args))
+            row = tuple([binding.get(a, a) for a in args])
+            return Atom(predicate, row, location=expression.location)
         case Equal(left, right):
-            return Equal(binding.get(left, left), binding.get(right, right))
+            left, right = binding.get(left, left), binding.get(right, right)
+            return Equal(left, right, location=expression.location)
+        case Comparison(_, left_, right_):
+            return replace(
+                expression,
+                left=substitute_number(left_, binding),
+                right=substitute_number(right_, binding),
+            )
         case Not(operand):
-            return Not(substitute(operand, binding))
+            return Not(substitute(operand, binding), location=expression.location)
         case And(operands):
             return And(tuple([substitute(o, binding) for o in operands]))
         case Or(operands):
-            return Or(tuple([substitute(o, binding) for o in operands]))
-        case Imply(left_, right_):
-            return Imply(substitute(left_, binding), substitute(right_, binding))
-        case Forall(variables, body):
-            return Forall(variables, substitute(body, _without(binding, variables)))
-        case Exists(variables, body):
-            return Exists(variables, substitute(body, _without(binding, variables)))
+            return replace(expression, operands=tuple([substitute(o, binding) for o in operands]))
+        case Imply(one, two):
+            return replace(
+                expression, left=substitute(one, binding), right=substitute(two, binding)
+            )
+        case Forall(variables, body) | Exists(variables, body):
+            return replace(expression, body=substitute(body, _without(binding, variables)))
+        case Timed(_, body) | Preference(_, body):
+            return replace(expression, body=substitute(body, binding))
+        case Trajectory(_, _, formulas):
+            return replace(expression, formulas=tuple([substitute(f, binding) for f in formulas]))
         case When(condition, effect):
             return When(substitute(condition, binding), substitute(effect, binding))
-        case Increase(fluent, amount):
-            term = FunctionTerm(fluent.function, tuple(binding.get(a, a) for a in fluent.args))
-            return Increase(term, _substitute_number(amount, binding))
+        case NumericEffect(_, fluent, amount):
+            term = FunctionTerm(fluent.function, tuple([binding.get(a, a) for a in fluent.args]))
+            return replace(expression, fluent=term, amount=substitute_number(amount, binding))
+
+
+def substitute_number(
+    expression: NumericExpression, binding: Mapping[str, str]
+) -> NumericExpression:
+    """Replace free ?variables in a numeric expression."""
+    match expression:
+        case FunctionTerm(function, args):
+            return FunctionTerm(function, tuple([binding.get(a, a) for a in args]))
+        case Arithmetic(operator, operands):
+            return Arithmetic(operator, tuple([substitute_number(o, binding) for o in operands]))
+        case _:
+            return expression
+
+
+def parts_of(expression: Expression) -> tuple[Expression, ...]:
+    """Return the expressions directly inside one, conditions of effects included, in order."""
+    match expression:
+        case Not(operand):
+            return (operand,)
+        case And(operands) | Or(operands):
+            return operands
+        case Imply(left, right) | When(left, right):
+            return left, right
+        case Forall(_, body) | Exists(_, body) | Timed(_, body) | Preference(_, body):
+            return (body,)
+        case Trajectory(_, _, formulas):
+            return formulas
+        case _:
+            return ()
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """Yield an expression and all that it is made of, in the order of the text."""
+    stack = [expression]
+    while stack:
+        item = stack.pop()
+        yield item
+        stack.extend(reversed(parts_of(item)))
 
 
 def atoms_of(expression: Expression) -> Iterator[Atom]:
     """Yield every atom written in an expression, conditions of effects included, in order."""
-    stack: list[Expression] = [expression]
+    return (item for item in walk(expression) if isinstance(item, Atom))
+
+
+def numbers_of(expression: Expression) -> Iterator[NumericExpression]:
+    """Yield the outermost numeric expressions written in an expression."""
+    for item in walk(expression):
+        if isinstance(item, Comparison):
+            yield from (item.left, item.right)
+        elif isinstance(item, NumericEffect):
+            yield from (item.fluent, item.amount)
+
+
+def functions_of(expression: NumericExpression) -> Iterator[FunctionTerm]:
+    """Yield the function terms in a numeric expression."""
+    stack = [expression]
     while stack:
         item = stack.pop()
-        match item:
-            case Atom():
-                yield item
-            case Not(operand):
-                stack.append(operand)
-            case And(operands) | Or(operands):
-                stack.extend(reversed(operands))
-            case Imply(left, right) | When(left, right):
-                stack += (right, left)
-            case Forall(_, body) | Exists(_, body):
-                stack.append(body)
-            case _:
-                pass
+        if isinstance(item, FunctionTerm):
+            yield item
+        elif isinstance(item, Arithmetic):
+            stack.extend(reversed(item.operands))
 
 
-def changed_predicates(effect: Expression) -> Iterator[str]:
-    """Yield the predicates that an effect may add or delete."""
-    stack: list[Expression] = [effect]
+def changes_of(effect: Expression) -> Iterator[Atom | NumericEffect]:
+    """Yield the atoms that an effect may add or delete and its numeric effects."""
+    stack = [effect]
     while stack:
         match stack.pop():
-            case Atom(predicate, _):
-                yield predicate
+            case Atom() | NumericEffect() as change:
+                yield change
             case Not(operand):
                 stack.append(operand)
             case And(operands):
-                stack.extend(operands)
-            case Forall(_, body) | When(_, body):
+                stack.extend(reversed(operands))
+            case Forall(_, body) | When(_, body) | Timed(_, body):
                 stack.append(body)
             case _:
                 pass
@@ -396,18 +609,6 @@ def typed_list(names: Iterable[TypedName]) -> str:
         if index + 1 == len(names) or names[index + 1].types != item.types:
             parts.append(f"- {_type_text(item.types)}")
     return " ".join(parts)
-
-
-def _substitute_number(
-    expression: NumericExpression, binding: Mapping[str, str]
-) -> NumericExpression:
-    match expression:
-        case FunctionTerm(function, args):
-            return FunctionTerm(function, tuple(binding.get(a, a) for a in args))
-        case Arithmetic(operator, operands):
-            return Arithmetic(operator, tuple([_substitute_number(o, binding) for o in operands]))
-        case Number():
-            return expression
 
 
 def _without(binding: Mapping[str, str], variables: Iterable[TypedName]) -> Mapping[str, str]:

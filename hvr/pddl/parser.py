@@ -1,7 +1,9 @@
 """Domains, problems and goals from text.
 
 Strict: what is undeclared, of the wrong arity or type, defined twice or left over is an error
-with its place. A section or word of PDDL that hvr cannot execute is an UnsupportedPddlError.
+with its place; a lenient reading overlooks with a warning what leaves the meaning clear. What
+hvr cannot execute (processes, events, continuous effects, object fluents) is an
+UnsupportedPddlError.
 """
 
 from __future__ import annotations
@@ -12,25 +14,34 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
-from hvr.pddl.diagnostics import nearest
-from hvr.pddl.expressions import ExpressionReader, ListReader, Types
+from hvr.pddl.diagnostics import Diagnostic, PddlTextSyntaxError, nearest
+from hvr.pddl.expressions import ExpressionReader, ListReader, Types, describe
 from hvr.pddl.lexer import Source, Word
 from hvr.pddl.model import (
     OBJECT,
     TRUE,
     ActionSchema,
     Atom,
+    DerivedPredicate,
     Domain,
+    DurativeActionSchema,
     Effect,
     Formula,
     Function,
     FunctionTerm,
     Metric,
+    Not,
+    Number,
+    NumericEffect,
     Predicate,
+    Preference,
     Problem,
+    TimedInitial,
     TypedName,
+    walk,
 )
 from hvr.pddl.reader import Group, Node, read_nodes
+from hvr.pddl.stratification import unstratified
 
 REQUIREMENTS = frozenset(
     {
@@ -65,44 +76,84 @@ REQUIREMENTS = frozenset(
 )
 """The requirement flags of PDDL 1.2 to 3.1 and PDDL+. They are checked for spelling only."""
 
-_DOMAIN_SECTIONS = (":requirements", ":types", ":constants", ":predicates", ":functions", ":action")
+_DOMAIN_SECTIONS = (
+    ":requirements",
+    ":types",
+    ":constants",
+    ":predicates",
+    ":functions",
+    ":constraints",
+    ":action",
+    ":durative-action",
+    ":derived",
+)
+_REPEATED = (":action", ":durative-action", ":derived")
 _DOMAIN_UNSUPPORTED = {
-    ":durative-action": "durative actions",
-    ":derived": "derived predicates",
-    ":axiom": "derived predicates",
-    ":constraints": "trajectory constraints",
+    ":axiom": "axioms in the notation of PDDL 1",
     ":process": "processes",
     ":event": "events",
 }
-_PROBLEM_SECTIONS = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric", ":length")
-_PROBLEM_UNSUPPORTED = {":constraints": "trajectory constraints"}
+_PROBLEM_SECTIONS = (
+    ":domain",
+    ":requirements",
+    ":objects",
+    ":init",
+    ":goal",
+    ":constraints",
+    ":metric",
+    ":length",
+)
 _ACTION_FIELDS = (":parameters", ":precondition", ":effect")
+_DURATIVE_FIELDS = (":parameters", ":duration", ":condition", ":effect")
 
 
-def parse_domain(source: str | Path, *, file: str | None = None) -> Domain:
+def parse_domain(
+    source: str | Path,
+    *,
+    file: str | None = None,
+    lenient: bool = False,
+    warnings: list[Diagnostic] | None = None,
+) -> Domain:
     """Parse a domain.
 
     Args:
         source: the text, or the path of a file.
         file: the name that messages give the text.
+        lenient: whether to overlook what leaves the meaning clear, such as a second declaration.
+        warnings: what was overlooked is added to this list.
 
     Raises:
         DataFileError: the file cannot be read.
         PddlSyntaxError, PddlSemanticError: the text is not a domain; the message says where.
-        UnsupportedPddlError: the domain uses a part of PDDL that is not supported yet.
+        UnsupportedPddlError: the domain uses a part of PDDL that is not supported.
     """
-    return _DomainParser(Source.read(source, file=file, default="<domain>")).parse()
+    text = Source.read(source, file=file, default="<domain>", lenient=lenient)
+    domain = _DomainParser(text).parse()
+    if warnings is not None:
+        warnings += text.warnings
+    return domain
 
 
-def parse_problem(source: str | Path, domain: Domain, *, file: str | None = None) -> Problem:
-    """Parse a problem of a domain.
+def parse_problem(
+    source: str | Path,
+    domain: Domain,
+    *,
+    file: str | None = None,
+    lenient: bool = False,
+    warnings: list[Diagnostic] | None = None,
+) -> Problem:
+    """Parse a problem of a domain. The arguments are those of `parse_domain`.
 
     Raises:
         DataFileError: the file cannot be read.
         PddlSyntaxError, PddlSemanticError: the text is not a problem of this domain.
-        UnsupportedPddlError: the problem uses a part of PDDL that is not supported yet.
+        UnsupportedPddlError: the problem uses a part of PDDL that is not supported.
     """
-    return _ProblemParser(Source.read(source, file=file, default="<problem>"), domain).parse()
+    text = Source.read(source, file=file, default="<problem>", lenient=lenient)
+    problem = _ProblemParser(text, domain).parse()
+    if warnings is not None:
+        warnings += text.warnings
+    return problem
 
 
 def parse_formula(
@@ -118,7 +169,7 @@ def parse_formula(
 
     Raises:
         PddlSyntaxError, PddlSemanticError: the text is not one formula over these names.
-        UnsupportedPddlError: the formula uses a part of PDDL that is not supported yet.
+        UnsupportedPddlError: the formula uses a part of PDDL that is not supported.
     """
     source = Source.read(text, file=file, default="<formula>")
     nodes = read_nodes(source)
@@ -136,7 +187,7 @@ class _DomainParser(ListReader):
         name, sections = _define(self, "domain", _DOMAIN_SECTIONS, _DOMAIN_UNSUPPORTED)
         by_name: dict[str, list[Group]] = {}
         for keyword, group in sections:
-            if keyword.text in by_name and keyword.text != ":action":
+            if keyword.text in by_name and keyword.text not in _REPEATED:
                 self.semantic(keyword, f"the domain has a second {keyword.text}")
             by_name.setdefault(keyword.text, []).append(group)
 
@@ -154,7 +205,15 @@ class _DomainParser(ListReader):
             domain = replace(domain, predicates=self._predicates(group, domain))
         for group in by_name.get(":functions", ()):
             domain = replace(domain, functions=self._functions(group, domain))
-        return replace(domain, actions=self._actions(by_name.get(":action", []), domain))
+        if rules := by_name.get(":derived"):
+            domain = replace(domain, derived=self._derived(rules, domain))
+        for group in by_name.get(":constraints", ()):
+            self.context = ":constraints"
+            domain = replace(domain, constraints=_constraints(self._reader(domain), group))
+        return self._actions(sections, domain)
+
+    def _reader(self, domain: Domain) -> ExpressionReader:
+        return ExpressionReader(self.source, domain, {c.name: c.types for c in domain.constants})
 
     def _types_section(self, group: Group) -> dict[str, Types]:
         self.context = ":types"
@@ -166,7 +225,7 @@ class _DomainParser(ListReader):
                     self.semantic(word, "'object' is the root of all types and has no supertype")
                 continue
             if item.name in types:
-                self.semantic(word, f"the type {item.name!r} is declared twice")
+                self.overlook(word, f"the type {item.name!r} is declared twice")
             types[item.name] = item.types
         # Many competition domains name a supertype only after the dash; that declares it.
         for item, _ in names:
@@ -183,7 +242,7 @@ class _DomainParser(ListReader):
         while open_:
             parent = open_.pop()
             if parent == name:
-                self.semantic(word, f"the type {name!r} is its own supertype")
+                self.overlook(word, f"the type {name!r} is its own supertype")
             if parent not in seen:
                 seen.add(parent)
                 open_ += types.get(parent, ())
@@ -194,7 +253,7 @@ class _DomainParser(ListReader):
         for node in group.items[1:]:
             word, parameters = self._declaration(node, domain, "predicate")
             if word.text in result:
-                self.semantic(word, f"the predicate {word.text!r} is declared twice")
+                self.overlook(word, f"the predicate {word.text!r} is declared twice")
             result[word.text] = Predicate(word.text, parameters)
         return result
 
@@ -215,7 +274,7 @@ class _DomainParser(ListReader):
                 continue
             word, parameters = self._declaration(node, domain, "function")
             if word.text in result:
-                self.semantic(word, f"the function {word.text!r} is declared twice")
+                self.overlook(word, f"the function {word.text!r} is declared twice")
             if word.text in domain.predicates:
                 self.semantic(word, f"{word.text!r} is already a predicate")
             result[word.text] = Function(word.text, parameters)
@@ -231,65 +290,163 @@ class _DomainParser(ListReader):
         # The names of these parameters mean nothing, so a repeated one is harmless.
         return word, tuple(item for item, _ in names)
 
-    def _actions(self, groups: list[Group], domain: Domain) -> dict[str, ActionSchema]:
-        constants = {c.name: c.types for c in domain.constants}
-        reader = ExpressionReader(self.source, domain, constants)
-        result: dict[str, ActionSchema] = {}
+    def _derived(self, groups: list[Group], domain: Domain) -> tuple[DerivedPredicate, ...]:
+        reader = self._reader(domain)
+        rules: list[DerivedPredicate] = []
+        words: list[Word] = []
         for group in groups:
-            reader.context = ":action"
+            reader.context = ":derived"
+            shape = "(:derived (predicate ?variable …) formula)"
+            if len(group.items) != 3:
+                reader.syntax(group, "a rule has a predicate and a formula", shape)
+            head = reader.group(group.items[1], "(predicate ?variable …)")
+            word = reader.name(reader.head(head, "(predicate ?variable …)"), "predicate")
+            declared = domain.predicates.get(word.text)
+            if declared is None:
+                reader.undeclared(word, "predicate", domain.predicates)
+            names = reader.typed_list(head.items[1:], "variable", types=domain.types)
+            parameters = reader.distinct(names, "parameter")
+            if len(parameters) != len(declared.parameters):
+                reader.semantic(
+                    head,
+                    f"the rule for {word.text!r} has {len(parameters)} parameters",
+                    expected=str(declared),
+                )
+            # A variable without a type has that of the declaration.
+            parameters = tuple(
+                [
+                    TypedName(own.name, other.types) if own.types == (OBJECT,) else own
+                    for own, other in zip(parameters, declared.parameters, strict=True)
+                ]
+            )
+            reader.context = f":derived {word.text}"
+            body = reader.formula(group.items[2], {p.name: p.types for p in parameters})
+            place = reader.source.location(group.offset)
+            rules.append(DerivedPredicate(word.text, parameters, body, place))
+            words.append(word)
+        meaningless = {rule.predicate for rule in unstratified(rules)}
+        for rule, word in zip(rules, words, strict=True):
+            if rule.predicate in meaningless:
+                self.context = f":derived {rule.predicate}"
+                self.semantic(
+                    word,
+                    f"{rule.predicate!r} depends on its own negation, so that it has no meaning",
+                    expected="rules in which what is negated does not depend on the rule",
+                )
+        return tuple(rules)
+
+    def _actions(self, sections: list[tuple[Word, Group]], domain: Domain) -> Domain:
+        reader = self._reader(domain)
+        actions: dict[str, ActionSchema] = {}
+        durative: dict[str, DurativeActionSchema] = {}
+        for keyword, group in sections:
+            if keyword.text not in (":action", ":durative-action"):
+                continue
+            reader.context = keyword.text
             if len(group.items) < 2:
-                reader.syntax(group, "an action without a name", "(:action name …)")
+                reader.syntax(group, "an action without a name", f"({keyword.text} name …)")
             word = reader.name(group.items[1], "action")
-            if word.text in result:
-                reader.semantic(word, f"the action {word.text!r} is defined twice")
-            result[word.text] = _action(reader, word, group.items[2:])
-        return result
+            if word.text in actions or word.text in durative:
+                reader.overlook(word, f"the action {word.text!r} is defined twice")
+            actions.pop(word.text, None)
+            durative.pop(word.text, None)
+            if keyword.text == ":action":
+                actions[word.text] = _action(reader, word, group.items[2:])
+            else:
+                durative[word.text] = _durative_action(reader, word, group.items[2:])
+        return replace(domain, actions=actions, durative_actions=durative)
 
 
-def _action(reader: ExpressionReader, word: Word, items: list[Node]) -> ActionSchema:
+def _fields(
+    reader: ExpressionReader, word: Word, items: list[Node], known: tuple[str, ...]
+) -> dict[str, Node]:
+    """Take the `:keyword value` pairs of an action apart."""
     fields: dict[str, Node] = {}
     for index in range(0, len(items), 2):
         reader.context = f"action {word.text}"
-        keyword = reader.word(items[index], " or ".join(_ACTION_FIELDS))
-        if keyword.text not in _ACTION_FIELDS:
+        keyword = reader.word(items[index], " or ".join(known))
+        if keyword.text not in known:
             reader.source.syntax_error(
                 keyword.offset,
                 f"an action has no field {keyword.text!r}",
-                expected=" or ".join(_ACTION_FIELDS),
+                expected=" or ".join(known),
                 found=keyword.text,
                 context=reader.context,
             )
         if keyword.text in fields:
             reader.semantic(keyword, f"the action has a second {keyword.text}")
-        if fields and _ACTION_FIELDS.index(keyword.text) < _ACTION_FIELDS.index(list(fields)[-1]):
-            reader.syntax(
+        if fields and known.index(keyword.text) < known.index(list(fields)[-1]):
+            reader.overlook(
                 keyword,
                 f"{keyword.text} comes after {list(fields)[-1]}",
-                "the fields in the order " + ", ".join(_ACTION_FIELDS),
+                expected="the fields in the order " + ", ".join(known),
             )
         if index + 1 == len(items):
             reader.syntax(
                 keyword, f"{keyword.text} without a value", f"a list after {keyword.text}"
             )
         fields[keyword.text] = items[index + 1]
+    return fields
 
-    parameters: tuple[TypedName, ...] = ()
+
+def _parameters(
+    reader: ExpressionReader, word: Word, fields: dict[str, Node]
+) -> tuple[TypedName, ...]:
+    node = fields.get(":parameters")
+    if node is None:
+        return ()
+    reader.context = f"action {word.text}, :parameters"
+    listed = reader.group(node, "a list of ?variables")
+    names = reader.typed_list(listed.items, "variable", types=reader.domain.types)
+    return reader.distinct(names, "parameter")
+
+
+def _action(reader: ExpressionReader, word: Word, items: list[Node]) -> ActionSchema:
+    fields = _fields(reader, word, items, _ACTION_FIELDS)
+    parameters = _parameters(reader, word, fields)
+    scope = {p.name: p.types for p in parameters}
     precondition: Formula = TRUE
     effect: Effect = TRUE
-    if (node := fields.get(":parameters")) is not None:
-        reader.context = f"action {word.text}, :parameters"
-        listed = reader.group(node, "a list of ?variables")
-        names = reader.typed_list(listed.items, "variable", types=reader.domain.types)
-        parameters = reader.distinct(names, "parameter")
-    scope = {p.name: p.types for p in parameters}
     if (node := fields.get(":precondition")) is not None:
         reader.context = f"action {word.text}, :precondition"
-        precondition = reader.formula(node, scope)
+        precondition = reader.preferred(node, scope)
     if (node := fields.get(":effect")) is not None:
         reader.context = f"action {word.text}, :effect"
         effect = reader.effect(node, scope)
     location = reader.source.location(word.offset)
     return ActionSchema(word.text, parameters, precondition, effect, location)
+
+
+def _durative_action(
+    reader: ExpressionReader, word: Word, items: list[Node]
+) -> DurativeActionSchema:
+    fields = _fields(reader, word, items, _DURATIVE_FIELDS)
+    parameters = _parameters(reader, word, fields)
+    scope = {p.name: p.types for p in parameters}
+    if ":duration" not in fields:
+        reader.context = f"action {word.text}"
+        reader.syntax(word, "a durative action without a :duration", ":duration (= ?duration …)")
+    reader.in_durative_action = True
+    reader.context = f"action {word.text}, :duration"
+    duration = reader.duration(fields[":duration"], scope)
+    condition: Formula = TRUE
+    effect: Effect = TRUE
+    if (node := fields.get(":condition")) is not None:
+        reader.context = f"action {word.text}, :condition"
+        condition = reader.timed(node, scope)
+    if (node := fields.get(":effect")) is not None:
+        reader.context = f"action {word.text}, :effect"
+        effect = reader.effect(node, scope, timed=True)
+    reader.in_durative_action = False
+    location = reader.source.location(word.offset)
+    return DurativeActionSchema(word.text, parameters, duration, condition, effect, location)
+
+
+def _constraints(reader: ExpressionReader, group: Group) -> Formula:
+    reader.context = ":constraints"
+    if len(group.items) != 2:
+        reader.syntax(group, ":constraints takes one list", "(:constraints (and constraint …))")
+    return reader.constraints(group.items[1], {})
 
 
 class _ProblemParser(ListReader):
@@ -298,33 +455,54 @@ class _ProblemParser(ListReader):
         self.domain = domain
 
     def parse(self) -> Problem:
-        name, sections = _define(self, "problem", _PROBLEM_SECTIONS, _PROBLEM_UNSUPPORTED)
+        name, sections = _define(self, "problem", _PROBLEM_SECTIONS, {})
         by_name: dict[str, Group] = {}
         for keyword, group in sections:
             if keyword.text in by_name:
-                self.semantic(keyword, f"the problem has a second {keyword.text}")
+                self.overlook(keyword, f"the problem has a second {keyword.text}")
             by_name[keyword.text] = group
         for needed in (":domain", ":init", ":goal"):
             if needed not in by_name:
                 self.context = f"problem {name.text}"
-                self.syntax(name, f"the problem has no {needed}", f"({needed} …)")
+                if needed == ":init":
+                    self.syntax(name, f"the problem has no {needed}", f"({needed} …)")
+                self.overlook(name, f"the problem has no {needed}", expected=f"({needed} …)")
 
-        domain_name = self._domain_name(by_name[":domain"])
+        domain_name = self.domain.name
+        if ":domain" in by_name:
+            domain_name = self._domain_name(by_name[":domain"])
         if ":requirements" in by_name:
             _requirements(self, by_name[":requirements"])
         objects = self._objects(by_name[":objects"]) if ":objects" in by_name else ()
         known = {o.name: o.types for o in (*self.domain.constants, *objects)}
         reader = ExpressionReader(self.source, self.domain, known)
-        init, numeric_init = _init(reader, by_name[":init"])
-        reader.context = ":goal"
-        goal_group = by_name[":goal"]
-        if len(goal_group.items) != 2:
-            reader.syntax(
-                goal_group, ":goal takes one formula", "(:goal formula), with (and …) for several"
-            )
-        goal = reader.formula(goal_group.items[1], {})
+        facts = _InitReader(reader)
+        facts.read(by_name[":init"])
+        goal: Formula = TRUE
+        if ":goal" in by_name:
+            reader.context = ":goal"
+            group = by_name[":goal"]
+            if len(group.items) != 2:
+                reader.syntax(
+                    group, ":goal takes one formula", "(:goal formula), with (and …) for several"
+                )
+            goal = reader.preferred(group.items[1], {})
+        constraints: Formula = TRUE
+        if ":constraints" in by_name:
+            constraints = _constraints(reader, by_name[":constraints"])
+        reader.preferences |= _preferences_in(self.domain)
         metric = _metric(reader, by_name[":metric"]) if ":metric" in by_name else None
-        return Problem(name.text, domain_name, objects, init, goal, numeric_init, metric)
+        return Problem(
+            name.text,
+            domain_name,
+            objects,
+            frozenset(facts.true),
+            goal,
+            facts.numbers,
+            metric,
+            tuple(facts.timed),
+            constraints,
+        )
 
     def _domain_name(self, group: Group) -> str:
         self.context = ":domain"
@@ -332,8 +510,8 @@ class _ProblemParser(ListReader):
             self.syntax(group, ":domain takes one name", "(:domain name)")
         word = self.name(group.items[1], "domain")
         if word.text != self.domain.name:
-            self.semantic(
-                word,
+            self.source.warn(
+                word.offset,
                 f"the problem is for the domain {word.text!r}, and the domain given is "
                 f"{self.domain.name!r}",
                 expected=repr(self.domain.name),
@@ -346,43 +524,105 @@ class _ProblemParser(ListReader):
         constants = {c.name: c for c in self.domain.constants}
         for item, word in names:
             if item.name in constants:
-                self.semantic(word, f"{item.name!r} is already a constant of the domain")
+                self.overlook(word, f"{item.name!r} is already a constant of the domain")
+        names = [(item, word) for item, word in names if item.name not in constants]
         return self.distinct(names, "object")
 
 
-def _init(
-    reader: ExpressionReader, group: Group
-) -> tuple[frozenset[Atom], dict[FunctionTerm, Decimal]]:
-    reader.context = ":init"
-    true: set[Atom] = set()
-    false: dict[Atom, Node] = {}
-    numbers: dict[FunctionTerm, Decimal] = {}
-    for node in group.items[1:]:
-        item = reader.group(node, "a fact: (predicate object …)")
-        head = reader.head(item, "a fact: (predicate object …)").text
+class _InitReader:
+    """Reads :init: facts, values of functions, and what becomes true at a time."""
+
+    def __init__(self, reader: ExpressionReader) -> None:
+        self.reader = reader
+        self.true: set[Atom] = set()
+        self.numbers: dict[FunctionTerm, Decimal] = {}
+        self.timed: list[TimedInitial] = []
+        self._derived = {rule.predicate for rule in reader.domain.derived}
+        self._fitting: dict[str, tuple[set[str], ...]] = {}
+
+    def read(self, group: Group) -> None:
+        reader = self.reader
+        reader.context = ":init"
+        false: dict[Atom, Node] = {}
+        for node in group.items[1:]:
+            item = reader.group(node, "a fact: (predicate object …)")
+            if item.text is not None and (atom := self._plain(item.text)) is not None:
+                self.true.add(atom)
+                continue
+            head = reader.head(item, "a fact: (predicate object …)").text
+            if head == "=":
+                term, value = _numeric_fact(reader, item)
+                if self.numbers.setdefault(term, value) != value:
+                    reader.overlook(item, f"{term} is given a second value")
+            elif head == "not":
+                false[self._negated(item)] = item
+            elif head == "at" and len(item.items) == 3 and _is_timed(item):
+                self.timed.append(self._timed(item))
+            else:
+                if head in ("and", "or", "forall", "exists", "imply", "when"):
+                    reader.syntax(item, f"({head} …) is not a fact", "(predicate object …)")
+                self.true.add(self._fact(item))
+        for atom, node in false.items():
+            if atom in self.true:
+                reader.overlook(node, f"{atom} is both true and false in :init")
+
+    def _plain(self, text: str) -> Atom | None:
+        """Read a fact that has nothing wrong with it, quickly; else return None."""
+        name, *args = text.split() or ("",)
+        fitting = self._fitting.get(name)
+        if fitting is None:
+            predicate = self.reader.domain.predicates.get(name)
+            if predicate is None or name in self._derived:
+                return None
+            fitting = self._fitting[name] = tuple([self._members(p) for p in predicate.parameters])
+        if len(args) != len(fitting):
+            return None
+        for arg, members in zip(args, fitting, strict=True):
+            if arg not in members:
+                return None
+        return Atom(name, tuple(args))
+
+    def _members(self, parameter: TypedName) -> set[str]:
+        has_type = self.reader.domain.has_type
+        objects = self.reader.objects
+        return {name for name, types in objects.items() if has_type(types, parameter.types)}
+
+    def _fact(self, item: Group) -> Atom:
+        atom = self.reader.atom(item, {})
+        if atom.predicate in self._derived:
+            self.reader.semantic(item, f"{atom.predicate!r} is derived and cannot be set in :init")
+        return atom
+
+    def _negated(self, item: Group) -> Atom:
+        if len(item.items) != 2:
+            self.reader.syntax(item, "'not' takes 1 argument", "(not (predicate object …))")
+        return self._fact(self.reader.group(item.items[1], "a fact"))
+
+    def _timed(self, item: Group) -> TimedInitial:
+        reader = self.reader
+        time = reader.number(item.items[1])
+        inner = reader.group(item.items[2], "a fact")
+        head = reader.head(inner, "a fact: (predicate object …)").text
         if head == "=":
-            term, value = _numeric_fact(reader, item)
-            if numbers.setdefault(term, value) != value:
-                reader.semantic(item, f"{term} is given a second value")
-        elif head == "not":
-            if len(item.items) != 2:
-                reader.syntax(item, "'not' takes 1 argument", "(not (predicate object …))")
-            false[reader.atom(reader.group(item.items[1], "a fact"), {})] = item
-        elif head in ("at", "and") and len(item.items) == 3 and _is_timed(item):
-            reader.unsupported(item, "timed initial literals")
-        else:
-            if head in ("and", "or", "forall", "exists", "imply", "when"):
-                reader.syntax(item, f"({head} …) is not a fact", "(predicate object …)")
-            true.add(reader.atom(item, {}))
-    for atom, node in false.items():
-        if atom in true:
-            reader.semantic(node, f"{atom} is both true and false in :init")
-    return frozenset(true), numbers
+            term, value = _numeric_fact(reader, inner)
+            return TimedInitial(time, NumericEffect("assign", term, Number(value)))
+        if head == "not":
+            return TimedInitial(time, Not(self._negated(inner)))
+        return TimedInitial(time, self._fact(inner))
 
 
 def _is_timed(item: Group) -> bool:
     when, what = item.items[1:]
-    return isinstance(when, Word) and when.text[:1].isdigit() and isinstance(what, Group)
+    return isinstance(when, Word) and when.text[:1] in "-.0123456789" and isinstance(what, Group)
+
+
+def _preferences_in(domain: Domain) -> set[str]:
+    """Return the names of the preferences of a domain."""
+    formulas = [domain.constraints]
+    formulas += [a.precondition for a in domain.actions.values()]
+    formulas += [a.condition for a in domain.durative_actions.values()]
+    found = (item for formula in formulas for item in walk(formula))
+    return {item.name for item in found if isinstance(item, Preference)}
 
 
 def _numeric_fact(reader: ExpressionReader, item: Group) -> tuple[FunctionTerm, Decimal]:
@@ -406,10 +646,7 @@ def _metric(reader: ExpressionReader, group: Group) -> Metric:
         direction = "maximize"
     else:
         reader.syntax(word, f"{word.text!r} is not a direction", "minimize or maximize")
-    body = group.items[2]
-    if isinstance(body, Group) and [getattr(n, "text", None) for n in body.items] == ["total-time"]:
-        return Metric(direction, FunctionTerm("total-time"))
-    return Metric(direction, reader.numeric(body, {}))
+    return Metric(direction, reader.numeric(group.items[2], {}, metric=True))
 
 
 def _requirements(reader: ListReader, group: Group) -> frozenset[str]:
@@ -419,8 +656,8 @@ def _requirements(reader: ListReader, group: Group) -> frozenset[str]:
         word = reader.word(node, "a requirement such as :typing")
         if word.text not in REQUIREMENTS:
             colon = ":" + word.text
-            reader.semantic(
-                word,
+            reader.source.warn(
+                word.offset,
                 f"{word.text!r} is not a requirement of PDDL",
                 expected="a requirement such as :typing",
                 suggestion=colon if colon in REQUIREMENTS else nearest(word.text, REQUIREMENTS),
@@ -444,7 +681,14 @@ def _define(
     if reader.head(top, shape).text != "define":
         reader.syntax(top, f"this is not a {what}", shape)
     if len(nodes) > 1:
-        reader.syntax(nodes[1], f"text after the end of the {what}", "end of text")
+        message = f"text after the end of the {what}"
+        source.overlook(
+            nodes[1].offset,
+            message,
+            expected="end of text",
+            found=describe(nodes[1]),
+            error=PddlTextSyntaxError,
+        )
     if len(top.items) < 2:
         reader.syntax(top, f"the {what} has no name", shape)
     header = reader.group(top.items[1], f"({what} name)")

@@ -1,178 +1,319 @@
-"""Plan files: the format of the planning competitions, and JSON."""
+"""Plan files: the formats of the planning competitions and of those who write plans by hand."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Literal, NoReturn, TypeAlias
 
 from hvr.errors import PddlSyntaxError
-from hvr.pddl.expressions import describe
-from hvr.pddl.lexer import Source, Word
+from hvr.pddl.diagnostics import Diagnostic, PddlTextSyntaxError
+from hvr.pddl.lexer import Source
 from hvr.pddl.model import GroundAction
-from hvr.pddl.reader import Group, Node, read_nodes
 
-_STAMP = re.compile(r"\d+(\.\d*)?:|\d+\.")
-_ARGUMENT = re.compile(r"[^?,:=\[\]{}\"`]+")
+
+@dataclass(frozen=True, slots=True)
+class TimedAction:
+    """A step with its start time and, if it is durative, its duration."""
+
+    action: GroundAction
+    start: Fraction
+    duration: Fraction | None = None
+
+    def __str__(self) -> str:
+        duration = "" if self.duration is None else f" [{decimal_text(self.duration)}]"
+        return f"{decimal_text(self.start)}: {self.action}{duration}"
+
+
+Step: TypeAlias = GroundAction | TimedAction
+Notation: TypeAlias = Literal["pddl", "call", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanText:
+    """What a plan file says.
+
+    Attributes:
+        steps: the steps, in the order of the file; all timed, or none.
+        notation: `pddl` for `(action object …)`, `call` for `action(object, …)`, `json`.
+        warnings: what a lenient reading overlooked.
+    """
+
+    steps: tuple[Step, ...]
+    notation: Notation = "pddl"
+    warnings: tuple[Diagnostic, ...] = ()
+
+
 _STEP = "a step: (action object …)"
+_CALL = "action(object, object)"
+_ITEM = re.compile(
+    r"""
+    (?P<space>(?:\s+|;[^\r\n]*)+)
+    | (?P<fence>```[a-z]*)
+    | (?P<stamp>[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:/\d+)?)\s*:
+    | (?P<count>\d+)\.(?=\s|\()
+    | \((?P<pddl>[^()]*)\)
+    | (?P<name>[^\W\d][^\s();:,\[\]{}`"]*)\((?P<args>[^()]*)\)
+    | \[\s*(?P<cost>(?:\d+(?:\.\d*)?|\.\d+)(?:/\d+)?)\s*\]
+    """,
+    re.VERBOSE,
+)
+_ARGUMENT = re.compile(r"[^?,:=\[\]{}\"`\s();]+")
+_COMMENT = re.compile(r";[^\r\n]*")
+_HEADER = re.compile(r"\s*(?:sequentialplan|timetriggeredplan):")
+_PLAIN = re.compile(r"(?:\s*\([^();]*\))*\s*")
+_PLAIN_STEP = re.compile(r"\(([^()]*)\)")
 
 
-def parse_plan(source: str | Path, *, file: str | None = None) -> tuple[GroundAction, ...]:
-    """Parse a classical plan: `(action object …)` steps, in the order of execution.
+def read_plan(source: str | Path, *, file: str | None = None, lenient: bool = False) -> PlanText:
+    """Read a plan in any of the notations that are in use.
 
-    A step may have a number or time before it (`0:`, `1.`, `0.003:`) and a cost or duration
-    after it (`[1]`); numbered steps are put in the order of their numbers. `;` begins a comment.
-    A text without any step is the empty plan only when it has nothing but space and comments.
+    A step is `(action object …)` or `action(object, …)`. It may have a number or time before it
+    (`0:`, `1.`, `0.003:`) and a cost or duration after it (`[1]`). `;` begins a comment. A text
+    that begins with `[` or `{` is JSON (see `hvr.pddl.plan_json`). A text without any step is
+    the empty plan only when it has nothing but space and comments.
 
     Args:
         source: the text, or the path of a file.
         file: the name that messages give the text.
-
-    Returns:
-        the steps; each knows its location.
+        lenient: whether to accept what VAL accepts: times before some steps only, and anything
+            at all after the last step.
 
     Raises:
         DataFileError: the file cannot be read.
         PddlSyntaxError: anything that is not a plan.
-        UnsupportedPddlError: steps at the same time.
     """
-    text = Source.read(source, file=file, default="<plan>")
+    text = Source.read(source, file=file, default="<plan>", lenient=lenient)
+    if text.text.lstrip()[:1] in ("[", "{") and '"' in text.text:
+        from hvr.pddl.plan_json import read_json_plan
+
+        return read_json_plan(text)
     return _PlanReader(text).read()
 
 
-def print_plan(actions: Iterable[GroundAction], cost: float | Decimal | None = None) -> str:
+def parse_plan(source: str | Path, *, file: str | None = None) -> tuple[GroundAction, ...]:
+    """Read a classical plan: the steps in the order of execution.
+
+    Args:
+        source: the text, or the path of a file, in the notations of `read_plan`.
+        file: the name that messages give the text.
+
+    Returns:
+        the steps, without times; each knows its location.
+
+    Raises:
+        DataFileError: the file cannot be read.
+        PddlSyntaxError: anything that is not a plan, or steps at the same time.
+    """
+    return in_order(read_plan(source, file=file).steps)
+
+
+def in_order(steps: Iterable[Step]) -> tuple[GroundAction, ...]:
+    """Return steps in the order of their times, without these.
+
+    Raises:
+        PddlSyntaxError: two steps at the same time.
+    """
+    timed = [step for step in steps if isinstance(step, TimedAction)]
+    if not timed:
+        return tuple([step for step in steps if isinstance(step, GroundAction)])
+    timed.sort(key=lambda step: step.start)
+    for one, two in pairwise(timed):
+        if one.start == two.start:
+            place = two.action.location
+            message = f"{one.action} and {two.action} are steps at the same time"
+            expected = "a sequence of steps"
+            if place is None:
+                raise PddlSyntaxError(message)
+            raise PddlTextSyntaxError(Diagnostic(place, message, expected=expected))
+    return tuple([step.action for step in timed])
+
+
+def plain_steps(text: str) -> list[str] | None:
+    """Return what stands in the parentheses of each step, in lower case, quickly.
+
+    None unless the text is nothing but steps in parentheses, space and comments.
+    """
+    if ";" in text:
+        text = _COMMENT.sub("", text)
+    if _PLAIN.fullmatch(text) is None or "\0" in text:
+        return None
+    return _PLAIN_STEP.findall(text.lower())
+
+
+def print_plan(steps: Iterable[Step], cost: float | Decimal | Fraction | None = None) -> str:
     """Print a plan, with its cost in a comment on the last line.
 
     Args:
-        actions: the steps.
+        steps: the steps.
         cost: the cost of the plan; None when every step costs 1.
     """
-    lines = [str(action) for action in actions]
+    lines = [str(step) for step in steps]
     kind = "unit" if cost is None else "general"
     lines.append(f"; cost = {len(lines) if cost is None else cost} ({kind} cost)")
     return "\n".join(lines) + "\n"
 
 
-def plan_to_json(actions: Iterable[GroundAction]) -> list[dict[str, Any]]:
-    """Return a plan as JSON values: a list of `{"action": name, "args": [name, …]}`."""
-    return [{"action": a.name, "args": list(a.args)} for a in actions]
-
-
-def plan_from_json(data: object) -> tuple[GroundAction, ...]:
-    """Read what `plan_to_json` gives.
-
-    Raises:
-        PddlSyntaxError: the value is not a plan.
-    """
-    if not isinstance(data, Sequence) or isinstance(data, str | bytes):
-        raise PddlSyntaxError('a JSON plan is a list of {"action": name, "args": [name, …]}')
-    return tuple([_step_from_json(number, item) for number, item in enumerate(data, 1)])
-
-
-def _step_from_json(number: int, item: object) -> GroundAction:
-    shape = 'write {"action": name, "args": [name, …]}'
-    if not isinstance(item, dict):
-        raise PddlSyntaxError(f"step {number} of the JSON plan is not an object; {shape}")
-    if unknown := sorted(map(str, item.keys() - {"action", "args"})):
-        raise PddlSyntaxError(f"step {number} of the JSON plan has the key {unknown[0]!r}; {shape}")
-    name, args = item.get("action"), item.get("args", [])
-    if not isinstance(name, str) or not name:
-        raise PddlSyntaxError(f"step {number} of the JSON plan has no action name; {shape}")
-    if not isinstance(args, list) or not all(isinstance(a, str) and a for a in args):
-        raise PddlSyntaxError(f"the args of step {number} of the JSON plan are not names; {shape}")
-    for text in (name, *args):
-        if not _ARGUMENT.fullmatch(text) or re.search(r"[\s();]", text):
-            raise PddlSyntaxError(f"{text!r} in step {number} of the JSON plan is not a name")
-    return GroundAction(name.lower(), tuple(a.lower() for a in args))
+def decimal_text(value: Fraction) -> str:
+    """Print a number exactly: as a decimal where it is one, else as a fraction."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    twos = fives = 0
+    rest = value.denominator
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    if rest != 1:
+        return str(value)
+    places = max(twos, fives)
+    digits = f"{abs(value) * 10**places}".zfill(places + 1)
+    return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"
 
 
 class _PlanReader:
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.nodes = read_nodes(source)
+        # Some letters outside ASCII change their length when they are lowered.
+        self.text = source.text.lower() if source.text.isascii() else source.text
+        self.notation: Notation = "pddl"
+        self.actions: list[GroundAction] = []
+        self.stamps: list[Fraction | None] = []
+        self.durations: list[Fraction | None] = []
 
-    def read(self) -> tuple[GroundAction, ...]:
-        steps: list[GroundAction] = []
-        stamps: list[tuple[Decimal, int, int]] = []
-        index = 0
-        while index < len(self.nodes):
-            node = self.nodes[index]
-            if isinstance(node, Word):
-                if not _STAMP.fullmatch(node.text):
-                    self._not_a_step(node)
-                stamps.append((Decimal(node.text.rstrip(":")), len(steps), node.offset))
-                index += 1
-                if index == len(self.nodes) or isinstance(self.nodes[index], Word):
-                    self._fail(node, f"{node.text!r} is not followed by a step", _STEP)
-                node = self.nodes[index]
-            assert isinstance(node, Group)
-            steps.append(self._step(node))
-            index = self._skip_cost(index + 1)
-        return self._ordered(steps, stamps)
-
-    def _step(self, group: Group) -> GroundAction:
-        if not group.items:
-            self._fail(group, "an empty step", _STEP)
-        names: list[str] = []
-        for item in group.items:
-            if isinstance(item, Group):
-                self._fail(item, "a list inside a step", _STEP)
-            if not _ARGUMENT.fullmatch(item.text):
-                hint = "names separated by spaces" if "," in item.text else "a name"
-                self._fail(item, f"{describe(item)} cannot stand in a step", hint)
-            names.append(item.text)
-        location = self.source.location(group.offset)
-        return GroundAction(names[0], tuple(names[1:]), location)
-
-    def _skip_cost(self, index: int) -> int:
-        """Step over `[1]` or `[ 1 ]`."""
-        if index == len(self.nodes):
-            return index
-        first = self.nodes[index]
-        if not isinstance(first, Word) or not first.text.startswith("["):
-            return index
-        text = ""
-        while index < len(self.nodes):
-            node = self.nodes[index]
-            if not isinstance(node, Word):
+    def read(self) -> PlanText:
+        text = self.text
+        header = _HEADER.match(text)
+        place = header.end() if header else 0
+        stamp: re.Match[str] | None = None
+        may_cost = False
+        while place < len(text):
+            found = _ITEM.match(text, place)
+            kind = found.lastgroup if found else None
+            if found is None or (kind == "cost" and not may_cost):
+                self._refuse(place, stamp)
                 break
-            text += node.text
-            index += 1
-            if "]" in text:
-                break
-        if not re.fullmatch(r"\[\d+(\.\d*)?\]", text):
-            self._fail(first, "this is not the cost of a step", "[number]")
-        return index
+            place = found.end()
+            if kind in ("stamp", "count"):
+                if stamp is not None:
+                    self._dangling(stamp)
+                stamp, may_cost = found, False
+            elif kind == "cost":
+                self.durations[-1] = _number(found["cost"])
+                may_cost = False
+            elif kind == "fence":
+                self.source.warn(found.start(), "a code fence", expected=_STEP)
+            elif kind != "space":
+                self._step(found)
+                self.stamps.append(stamp and _number(stamp["stamp"] or stamp["count"]))
+                self.durations.append(None)
+                stamp, may_cost = None, True
+        if stamp is not None:
+            self._dangling(stamp)
+        return PlanText(self._steps(), self.notation, tuple(self.source.warnings))
 
-    def _ordered(
-        self, steps: list[GroundAction], stamps: list[tuple[Decimal, int, int]]
-    ) -> tuple[GroundAction, ...]:
-        if not stamps:
-            return tuple(steps)
-        if len(stamps) != len(steps):
-            stamped = {index for _, index, _ in stamps}
-            bare = next(i for i in range(len(steps)) if i not in stamped)
-            location = steps[bare].location
-            raise PddlSyntaxError(
-                f"{location}: the step {steps[bare]} has no number, and others have one\n"
-                "  expected: a number before every step, or before none"
-            )
-        stamps.sort(key=lambda stamp: stamp[:2])
-        for (one, _, _), (two, _, offset) in pairwise(stamps):
-            if one == two:
-                self.source.unsupported(offset, "steps at the same time")
-        return tuple(steps[index] for _, index, _ in stamps)
+    def _step(self, found: re.Match[str]) -> None:
+        """Take a step apart."""
+        call = found.lastgroup == "args"
+        inside = found["args"] if call else found["pddl"]
+        start = found.start("args" if call else "pddl")
+        if ";" in inside:
+            inside = _COMMENT.sub(lambda match: " " * len(match.group()), inside)
+        if "," in inside:
+            if not call:
+                self.source.warn(start, "commas between arguments", expected=_STEP)
+            elif inside.count(",") != len(inside.replace(",", " ").split()) - 1:
+                at = start + inside.index(",")
+                self._fail(at, "the arguments are not separated by single commas", _CALL)
+            inside = inside.replace(",", " ")
+        elif call and len(inside.split()) > 1:
+            self._fail(start, "the arguments are not separated by commas", _CALL)
+        names = inside.split()
+        if not all(map(_ARGUMENT.fullmatch, names)):
+            self._bad_name(inside, start)
+        if call:
+            names.insert(0, found["name"])
+            self.notation = "call"
+        if not names:
+            self._fail(found.start(), "an empty step", _STEP)
+        if not self.text.isascii():
+            names = [name.lower() for name in names]
+        location = self.source.location(found.start("name" if call else 0))
+        self.actions.append(GroundAction(names[0], tuple(names[1:]), location))
 
-    def _not_a_step(self, node: Word) -> NoReturn:
-        text = node.text
-        if re.match(r"\[\d", text):
-            self._fail(node, "a cost that follows no step", _STEP)
-        if re.fullmatch(r"\d+\)?", text):
-            self._fail(node, f"{text!r} is not a step number", f"'{text.rstrip(')')}:'")
-        self._fail(node, f"{describe(node)} is not part of a plan", _STEP)
+    def _steps(self) -> tuple[Step, ...]:
+        if not any(stamp is not None for stamp in self.stamps):
+            # Without times, what stands in brackets is the cost of a step.
+            return tuple(self.actions)
+        steps: list[Step] = []
+        untimed = 0
+        for action, stamp, duration in zip(self.actions, self.stamps, self.durations, strict=True):
+            if stamp is None:
+                untimed += 1
+                self._untimed(action)
+            start = Fraction(untimed) if stamp is None else stamp
+            steps.append(TimedAction(action, start, duration))
+        return tuple(steps)
 
-    def _fail(self, node: Node, message: str, expected: str) -> NoReturn:
-        self.source.syntax_error(node.offset, message, expected=expected, found=describe(node))
+    # Errors ---------------------------------------------------------------------------------
+
+    def _untimed(self, action: GroundAction) -> None:
+        assert action.location is not None
+        message = f"the step {action} has no number, and others have one"
+        expected = "a number before every step, or before none"
+        diagnostic = Diagnostic(action.location, message, expected=expected)
+        if not self.source.lenient:
+            raise PddlTextSyntaxError(diagnostic)
+        self.source.warnings.append(diagnostic)
+
+    def _bad_name(self, inside: str, start: int) -> NoReturn:
+        for match in re.finditer(r"\S+", inside):
+            word = match.group()
+            if not _ARGUMENT.fullmatch(word):
+                hint = "names separated by spaces" if "," in word else "a name"
+                self._fail(start + match.start(), f"{word!r} cannot stand in a step", hint)
+        raise AssertionError(inside)
+
+    def _refuse(self, place: int, stamp: re.Match[str] | None) -> None:
+        """Raise the error for something that is no part of a plan, or overlook it."""
+        text = self.text
+        if text[place] == "(":
+            closing = re.compile(r"[()]").search(text, place + 1)
+            if closing is None:
+                end = len(text.rstrip())
+                self._fail(end, "the text ends before the step is closed", "')'")
+            self._fail(closing.start(), "a list inside a step", "a name")
+        if stamp is not None:
+            self._dangling(stamp)
+        found = re.compile(r"[^\s();]+|\)").match(text, place)
+        assert found is not None
+        word = found.group()
+        if word == ")":
+            self._overlook(place, "a ')' too many", _STEP)
+        elif word.startswith("["):
+            if self.actions and not re.fullmatch(r"\[[\d.]+\]", word):
+                self._fail(place, "this is not the cost of a step", "[number]")
+            self._overlook(place, "a cost that follows no step", _STEP)
+        elif re.fullmatch(r"\d+", word):
+            self._fail(place, f"{word!r} is not a step number", f"'{word}:'")
+        else:
+            shown = word if len(word) <= 40 else word[:40] + "…"
+            self._overlook(place, f"{shown!r} is not part of a plan", _STEP)
+
+    def _dangling(self, stamp: re.Match[str]) -> NoReturn:
+        self._fail(stamp.start(), f"{stamp.group().strip()!r} is not followed by a step", _STEP)
+
+    def _overlook(self, offset: int, message: str, expected: str) -> None:
+        self.source.overlook(offset, message, expected=expected, error=PddlTextSyntaxError)
+
+    def _fail(self, offset: int, message: str, expected: str) -> NoReturn:
+        self.source.syntax_error(offset, message, expected=expected)
+
+
+def _number(text: str) -> Fraction:
+    return Fraction(text.rstrip("."))

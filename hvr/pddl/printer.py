@@ -10,13 +10,16 @@ from hvr.pddl.model import (
     ActionSchema,
     And,
     Domain,
+    DurativeActionSchema,
     Exists,
     Expression,
     Forall,
     Imply,
     Not,
     Or,
+    Preference,
     Problem,
+    Timed,
     TypedName,
     When,
     typed_list,
@@ -41,8 +44,16 @@ def print_domain(domain: Domain) -> str:
     if domain.functions:
         lines += ["  (:functions", *(f"    {f} - number" for f in domain.functions.values())]
         lines[-1] += ")"
+    if domain.constraints != TRUE:
+        lines += _field("  (:constraints", domain.constraints, 4)
+        lines[-1] += ")"
+    for rule in domain.derived:
+        lines += ["", *_field(f"  (:derived {rule}", rule.body, 4)]
+        lines[-1] += ")"
     for action in domain.actions.values():
         lines += ["", *_action(action)]
+    for durative in domain.durative_actions.values():
+        lines += ["", *_durative_action(durative)]
     return "\n".join(lines) + ")\n"
 
 
@@ -53,10 +64,14 @@ def print_problem(problem: Problem) -> str:
         lines += _section(":objects", problem.objects)
     facts = sorted(map(str, problem.init))
     facts += sorted(f"(= {t} {v:f})" for t, v in problem.numeric_init.items())
+    facts += map(str, problem.timed_init)
     lines += ["  (:init", *(f"    {fact}" for fact in facts)]
     lines[-1] += ")"
     lines += _field("  (:goal", problem.goal, 4)
     lines[-1] += ")"
+    if problem.constraints != TRUE:
+        lines += _field("  (:constraints", problem.constraints, 4)
+        lines[-1] += ")"
     if problem.metric is not None:
         lines.append(f"  {problem.metric}")
     return "\n".join(lines) + ")\n"
@@ -99,6 +114,19 @@ def _action(action: ActionSchema) -> list[str]:
     return lines
 
 
+def _durative_action(action: DurativeActionSchema) -> list[str]:
+    lines = [
+        f"  (:durative-action {action.name}",
+        f"    :parameters ({typed_list(action.parameters)})",
+    ]
+    lines += _field("    :duration", action.duration, 6)
+    if action.condition != TRUE:
+        lines += _field("    :condition", action.condition, 6)
+    lines += _field("    :effect", action.effect, 6)
+    lines[-1] += ")"
+    return lines
+
+
 def _field(keyword: str, expression: Expression, indent: int) -> list[str]:
     text = str(expression)
     if len(keyword) + 1 + len(text) <= _WIDTH:
@@ -126,6 +154,10 @@ def _layout(expression: Expression, indent: int) -> list[str]:
             head, parts = f"forall ({typed_list(variables)})", (body,)
         case Exists(variables, body):
             head, parts = f"exists ({typed_list(variables)})", (body,)
+        case Timed(when, body):
+            head, parts = when, (body,)
+        case Preference(name, body):
+            head, parts = f"preference {name}" if name else "preference", (body,)
         case _:
             return [pad + text]
     lines = [f"{pad}({head}"]

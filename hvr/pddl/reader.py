@@ -4,20 +4,33 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from hvr.pddl.lexer import Source, Word, tokenize
+from hvr.pddl.diagnostics import PddlTextSyntaxError
+from hvr.pddl.lexer import Source, Word, tokenize, words
 
 MAX_NESTING = 150
 """Deeper nesting is refused: the functions over formulas recurse up to three times a level."""
 
 
 class Group:
-    """A parenthesised list; `offset` is that of its opening parenthesis."""
+    """A parenthesised list; `offset` is that of its opening parenthesis.
 
-    __slots__ = ("items", "offset")
+    `text` is what stands between the parentheses when no list is in there, else None; such a
+    list is split when its items are first asked for.
+    """
 
-    def __init__(self, offset: int) -> None:
-        self.items: list[Word | Group] = []
+    __slots__ = ("_items", "offset", "text")
+
+    def __init__(self, offset: int, text: str | None = None) -> None:
         self.offset = offset
+        self.text = text
+        self._items: list[Word | Group] | None = [] if text is None else None
+
+    @property
+    def items(self) -> list[Word | Group]:
+        """The words and lists inside."""
+        if self._items is None:
+            self._items = [*words(self.text or "", self.offset + 1)]
+        return self._items
 
 
 Node = Word | Group
@@ -33,7 +46,10 @@ def read_nodes(source: Source) -> list[Node]:
     items = top
     stack: list[Group] = []
     for token in tokenize(source):
-        if token.text == "(":
+        first = token.text[0]
+        if first == "(" and len(token.text) > 1:
+            items.append(Group(token.offset, token.text[1:-1]))
+        elif first == "(":
             if len(stack) >= MAX_NESTING:
                 source.syntax_error(
                     token.offset,
@@ -44,11 +60,16 @@ def read_nodes(source: Source) -> list[Node]:
             items.append(group)
             stack.append(group)
             items = group.items
-        elif token.text == ")":
+        elif first == ")":
             if not stack:
-                source.syntax_error(
-                    token.offset, "a ')' too many", expected="end of text", found="')'"
+                source.overlook(
+                    token.offset,
+                    "a ')' too many",
+                    expected="end of text",
+                    found="')'",
+                    error=PddlTextSyntaxError,
                 )
+                continue
             stack.pop()
             items = stack[-1].items if stack else top
         else:

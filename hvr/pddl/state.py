@@ -1,35 +1,47 @@
-"""States: which fluents are true, as bits of one integer."""
+"""States: which fluents are true, as bits of one integer, and the values of the numeric ones."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hvr.pddl.model import Atom, Expression
+from hvr.pddl.model import Atom, Expression, FunctionTerm
+from hvr.pddl.numeric import Values
 
 if TYPE_CHECKING:
     from hvr.pddl.task import Task
 
 
 class State:
-    """An immutable state of a task. States of one task compare and hash by value."""
+    """An immutable state of a task. States of one task compare and hash by value.
 
-    __slots__ = ("bits", "task")
+    `bits` has the derived atoms, too.
+    """
+
+    __slots__ = ("bits", "task", "values")
 
     bits: int
     task: Task
+    values: Values
 
-    def __init__(self, task: Task, bits: int) -> None:
+    def __init__(self, task: Task, bits: int, values: Values = ()) -> None:
         object.__setattr__(self, "task", task)
         object.__setattr__(self, "bits", bits)
+        object.__setattr__(self, "values", values)
 
     def atoms(self, *, static: bool = False) -> frozenset[Atom]:
         """Return the true fluent atoms, and the static facts too when `static` is set."""
         found = frozenset(self.task.atoms_in(self.bits))
         return found.union(self.task.static_facts.atoms()) if static else found
 
+    def numbers(self) -> dict[FunctionTerm, Fraction]:
+        """Return the numeric fluents that have a value."""
+        known = enumerate(self.values)
+        return {self.task.term(i): Fraction(v) for i, v in known if v is not None}
+
     def holds(self, formula: Expression) -> bool:
         """Say whether a formula without free variables is true here."""
-        return self.task.condition(formula).holds(self.bits)
+        return self.task.condition(formula).holds(self.bits, self.values)
 
     def __contains__(self, atom: Atom) -> bool:
         return self.holds(atom)
@@ -37,7 +49,8 @@ class State:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):
             return NotImplemented
-        return self.bits == other.bits and self.task is other.task
+        same = self.bits == other.bits and self.values == other.values
+        return same and self.task is other.task
 
     def __hash__(self) -> int:
         return hash(self.bits)
@@ -45,8 +58,8 @@ class State:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a State cannot be changed: {name} = {value!r}")
 
-    def __reduce__(self) -> tuple[type[State], tuple[Task, int]]:
-        return State, (self.task, self.bits)
+    def __reduce__(self) -> tuple[type[State], tuple[Task, int, Values]]:
+        return State, (self.task, self.bits, self.values)
 
     def __repr__(self) -> str:
         return f"<State with {self.bits.bit_count()} true fluents>"

@@ -2,54 +2,49 @@
 
 Predicates that no action changes are static: their atoms are looked up, never stored. Every
 other atom gets a bit when it is first met, so a task costs what its initial state, its plans
-and its goal mention, not what could be grounded.
+and its goal mention, not what could be grounded. Numeric functions are treated alike: those
+that nothing changes are constants, the others get an index.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 
-from hvr.errors import HvrError, PddlSemanticError, UnknownObjectError
-from hvr.pddl import conditions
-from hvr.pddl.conditions import Condition, Operator, conjunction, disjunction
+from hvr.errors import PddlSemanticError, UnknownObjectError
+from hvr.pddl import conditions, numeric
+from hvr.pddl.axioms import Axioms
+from hvr.pddl.compiler import Binding, Compiler, Effects
+from hvr.pddl.conditions import Condition, Operator
 from hvr.pddl.diagnostics import nearest
-from hvr.pddl.expressions import TOTAL_COST
-from hvr.pddl.facts import Facts, Relation, bindings, necessary_literals
+from hvr.pddl.facts import Facts, Row
 from hvr.pddl.model import (
     OBJECT,
-    And,
+    ActionSchema,
     Arithmetic,
     Atom,
     Domain,
-    Equal,
-    Exists,
+    DurativeActionSchema,
     Expression,
-    Forall,
     FunctionTerm,
     GroundAction,
-    Imply,
-    Increase,
-    Not,
+    IsViolated,
     Number,
+    NumericEffect,
     NumericExpression,
-    Or,
+    Preference,
     Problem,
     TypedName,
-    When,
-    changed_predicates,
+    changes_of,
+    walk,
 )
+from hvr.pddl.numeric import UndefinedValueError, Value, Values
 from hvr.pddl.state import State
 
+TOTAL_COST = FunctionTerm("total-cost")
 _CACHE_BYTES = 64_000_000
-Binding = Mapping[str, str]
-
-
-class GroundingLimitError(HvrError):
-    """A quantifier has more instances than the limit of the task; the plan cannot be judged."""
 
 
 class MisfitKind(StrEnum):
@@ -59,6 +54,7 @@ class MisfitKind(StrEnum):
     UNKNOWN_OBJECT = "unknown object"
     WRONG_ARITY = "wrong arity"
     WRONG_TYPE = "wrong type"
+    DURATIVE = "durative action"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,32 +75,62 @@ class Task:
         domain: the domain.
         problem: the problem; it must be of this domain, as `parse_problem` makes sure.
         instance_limit: how many quantifier instances one action or formula may have.
+        tolerance: how far numeric conditions may be missed; VAL forgives 0.0001.
     """
 
     def __init__(
-        self, domain: Domain, problem: Problem, *, instance_limit: int = 2_000_000
+        self,
+        domain: Domain,
+        problem: Problem,
+        *,
+        instance_limit: int = 2_000_000,
+        tolerance: Value = 0,
     ) -> None:
         self.domain = domain
         self.problem = problem
         self.instance_limit = instance_limit
+        self.tolerance = tolerance
         self.objects: dict[str, tuple[str, ...]] = {
             o.name: o.types for o in (*domain.constants, *problem.objects)
         }
-        self.fluent_predicates = frozenset(
-            p for action in domain.actions.values() for p in changed_predicates(action.effect)
+        changes = list(_changes(domain, problem))
+        self.derived_predicates = frozenset(rule.predicate for rule in domain.derived)
+        self.fluent_predicates = self.derived_predicates.union(
+            c.predicate for c in changes if isinstance(c, Atom)
+        )
+        self.fluent_functions = frozenset(
+            c.fluent.function for c in changes if isinstance(c, NumericEffect)
         )
         changing = self.fluent_predicates
         self.static_facts = Facts(a for a in problem.init if a.predicate not in changing)
-        self._index: dict[Atom, int] = {}
-        self._fluents: list[Atom] = []
+        self.derived_bits = 0
+        self._index: dict[tuple[str, Row], int] = {}
+        self._fluents: list[tuple[str, Row]] = []
+        self._number_index: dict[FunctionTerm, int] = {}
+        self._terms: list[FunctionTerm] = []
         self._members: dict[tuple[str, ...], dict[str, None]] = {}
         self._operators: dict[GroundAction, Operator] = {}
         self._conditions: dict[Expression, Condition] = {}
-        self._instances = 0
+        self._axioms = Axioms(self) if domain.derived else None
+        self.preference_names = _preference_names(domain, problem)
         # Sorted: the same input gives the same bits in every process.
-        self.initial = self.state(sorted(problem.init, key=lambda a: (a.predicate, a.args)))
+        self.initial = self.state(
+            sorted(problem.init, key=lambda a: (a.predicate, a.args)), self._initial_values()
+        )
 
-    # Atoms and objects ----------------------------------------------------------------------
+    def _initial_values(self) -> Values:
+        """Give the numeric fluents their index and return their values, in its order."""
+        known = {
+            term: numeric.exact(number)
+            for term, number in self.problem.numeric_init.items()
+            if term.function in self.fluent_functions
+        }
+        if TOTAL_COST.function in self.fluent_functions:
+            # The competitions' files always begin at 0; some that people write leave it out.
+            known.setdefault(TOTAL_COST, 0)
+        return tuple([known[term] for term in known if self.number_index(term) >= 0])
+
+    # Atoms, numbers and objects -------------------------------------------------------------
 
     def is_static(self, predicate: str) -> bool:
         """Say whether no action changes a predicate."""
@@ -112,29 +138,70 @@ class Task:
 
     def index(self, atom: Atom) -> int:
         """Return the bit number of a fluent atom."""
-        index = self._index.get(atom)
+        return self.index_of(atom.predicate, atom.args)
+
+    def index_of(self, predicate: str, args: tuple[str, ...]) -> int:
+        """Return the bit number of the fluent atom of a predicate and arguments."""
+        key = predicate, args
+        index = self._index.get(key)
         if index is None:
-            index = self._index[atom] = len(self._fluents)
-            self._fluents.append(atom)
+            index = self._index[key] = len(self._fluents)
+            self._fluents.append(key)
+            if predicate in self.derived_predicates:
+                self.derived_bits |= 1 << index
         return index
 
     def fluent(self, index: int) -> Atom:
         """Return the atom of a bit number."""
-        return self._fluents[index]
+        return Atom(*self._fluents[index])
 
     def atoms_in(self, bits: int) -> Iterator[Atom]:
         """Yield the atoms of the set bits."""
-        return (self._fluents[i] for i, c in enumerate(reversed(f"{bits:b}")) if c == "1")
+        return (Atom(*self._fluents[i]) for i, c in enumerate(reversed(f"{bits:b}")) if c == "1")
 
-    def state(self, atoms: Iterable[Atom]) -> State:
-        """Return the state in which exactly these fluents are true; static atoms are skipped."""
-        size = len(self._fluents)
-        indexes = [self.index(a) for a in atoms if a.predicate in self.fluent_predicates]
-        size = max(size, len(self._fluents))
-        data = bytearray(size // 8 + 1)
+    def rows_in(
+        self, bits: int, predicates: frozenset[str]
+    ) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield predicate and arguments of the set bits that are of some predicates."""
+        for index, digit in enumerate(reversed(f"{bits:b}")):
+            if digit == "1" and (found := self._fluents[index])[0] in predicates:
+                yield found
+
+    def number_index(self, term: FunctionTerm) -> int:
+        """Return the index of a ground numeric fluent."""
+        index = self._number_index.get(term)
+        if index is None:
+            index = self._number_index[term] = len(self._terms)
+            self._terms.append(term)
+        return index
+
+    def term(self, index: int) -> FunctionTerm:
+        """Return the numeric fluent of an index."""
+        return self._terms[index]
+
+    def number(self, term: FunctionTerm, values: Values) -> Value | None:
+        """Return the present value of a ground function term, None if it has none."""
+        if term.function not in self.fluent_functions:
+            constant = self.problem.numeric_init.get(term)
+            return None if constant is None else numeric.exact(constant)
+        index = self._number_index.get(term, len(values))
+        return values[index] if index < len(values) else None
+
+    def state(self, atoms: Iterable[Atom], values: Values = ()) -> State:
+        """Return the state in which exactly these fluents are true.
+
+        Static and derived atoms are skipped; the derived ones follow from the others.
+        """
+        wanted = self.fluent_predicates - self.derived_predicates
+        indexes = [self.index_of(a.predicate, a.args) for a in atoms if a.predicate in wanted]
+        data = bytearray(len(self._fluents) // 8 + 1)
         for i in indexes:
             data[i >> 3] |= 1 << (i & 7)
-        return State(self, int.from_bytes(data, "little"))
+        return State(self, self.close(int.from_bytes(data, "little"), values), values)
+
+    def close(self, bits: int, values: Values = ()) -> int:
+        """Return the bits with exactly those derived atoms that follow from the others."""
+        return bits if self._axioms is None else self._axioms.close(bits, values)
 
     def members(self, types: tuple[str, ...]) -> dict[str, None]:
         """Return the objects of (either of) some types, as the keys of a dict."""
@@ -152,9 +219,9 @@ class Task:
 
     def misfit(self, action: GroundAction) -> Misfit | None:
         """Say how an action fails to fit (unknown names, arity, types), or None if it fits."""
-        schema = self.domain.actions.get(action.name)
+        schema = self.domain.schema(action.name)
         if schema is None:
-            names = self.domain.actions
+            names = [*self.domain.actions, *self.domain.durative_actions]
             message = f"the domain has no action {action.name!r}"
             return Misfit(MisfitKind.UNKNOWN_ACTION, message, nearest(action.name, names))
         parameters = schema.parameters
@@ -205,19 +272,11 @@ class Task:
         misfit = self.misfit(action)
         if misfit is not None:
             return misfit
-        schema = self.domain.actions[action.name]
-        binding = dict(zip((p.name for p in schema.parameters), action.args, strict=True))
-        self._instances = 0
-        precondition = self._condition(schema.precondition, binding, True)
-        effects = _Effects()
-        self._effect(schema.effect, binding, conditions.TRUE, effects)
-        operator = Operator(
-            action,
-            precondition,
-            effects.add,
-            effects.delete,
-            tuple(effects.conditional),
-            tuple(effects.costs),
+        schema = self.domain.actions.get(action.name)
+        if schema is None:
+            return Misfit(MisfitKind.DURATIVE, f"{action.name!r} is a durative action")
+        operator = self.operator(
+            action, binding_of(schema, action), schema.precondition, schema.effect
         )
         # A mask is as long as the state, so large tasks keep fewer operators.
         if len(self._operators) * (len(self._fluents) // 2 + 256) > _CACHE_BYTES:
@@ -225,11 +284,38 @@ class Task:
         self._operators[action] = operator
         return operator
 
+    def operator(
+        self,
+        action: GroundAction,
+        binding: Binding,
+        precondition: Expression,
+        effect: Expression,
+        duration: Value | None = None,
+    ) -> Operator:
+        """Compile a precondition and an effect into an operator; nothing is cached."""
+        compiler = Compiler(self, duration)
+        condition = compiler.condition(precondition, binding)
+        effects = Effects()
+        compiler.effect(effect, binding, conditions.TRUE, effects)
+        preferences = [
+            (preference.name, compiler.condition(preference.body, found))
+            for preference, found in compiler.preferences(precondition, binding)
+        ]
+        return Operator(
+            action,
+            condition,
+            effects.add,
+            effects.delete,
+            tuple(effects.conditional),
+            tuple(effects.numeric),
+            tuple(preferences),
+        )
+
     # Formulas -------------------------------------------------------------------------------
 
     @property
     def goal(self) -> Condition:
-        """The compiled goal."""
+        """The compiled goal, without its preferences."""
         return self.condition(self.problem.goal)
 
     def condition(self, formula: Expression, binding: Binding | None = None) -> Condition:
@@ -241,9 +327,8 @@ class Task:
         """
         if not binding and (known := self._conditions.get(formula)) is not None:
             return known
-        self._instances = 0
         try:
-            result = self._condition(formula, binding or {}, True)
+            result = Compiler(self).condition(formula, binding or {})
         except KeyError as error:
             raise PddlSemanticError(f"{error.args[0]} is not bound in {formula}") from None
         if not binding:
@@ -258,172 +343,85 @@ class Task:
         """Yield the bindings under which the static part of `body` (or its negation) holds.
 
         Under the others the body is known to be false (or true).
+
+        Raises:
+            GroundingLimitError: there are too many.
         """
-        literals = [
-            (literal, sign)
-            for literal, sign in necessary_literals(body, positive)
-            if isinstance(literal, Equal) or literal.predicate not in self.fluent_predicates
-        ]
-        for found in bindings(variables, literals, binding, self._static, self.members):
-            self._instances += 1
-            if self._instances > self.instance_limit:
-                raise GroundingLimitError(
-                    f"a quantifier has more than {self.instance_limit} instances here"
-                )
-            yield found
+        return Compiler(self).instances(variables, body, positive, binding)
 
-    def _static(self, predicate: str) -> Relation:
-        return self.static_facts.relation(predicate)
+    # The metric -----------------------------------------------------------------------------
 
-    def _condition(self, formula: Expression, binding: Binding, positive: bool) -> Condition:
-        match formula:
-            case Atom(predicate, args):
-                row = tuple([binding[a] if a[0] == "?" else a for a in args])
-                if predicate not in self.fluent_predicates:
-                    true = row in self.static_facts.relation(predicate)
-                    return conditions.TRUE if true == positive else conditions.FALSE
-                bit = 1 << self.index(Atom(predicate, row))
-                return Condition(bit) if positive else Condition(0, bit)
-            case Equal(left, right):
-                same = _value(left, binding) == _value(right, binding)
-                return conditions.TRUE if same == positive else conditions.FALSE
-            case Not(operand):
-                return self._condition(operand, binding, not positive)
-            case And(operands):
-                parts = (self._condition(o, binding, positive) for o in operands)
-                return conjunction(parts) if positive else disjunction(parts)
-            case Or(operands):
-                parts = (self._condition(o, binding, positive) for o in operands)
-                return disjunction(parts) if positive else conjunction(parts)
-            case Imply(left_, right_):
-                sides = ((left_, not positive), (right_, positive))
-                parts = (self._condition(o, binding, sign) for o, sign in sides)
-                return disjunction(parts) if positive else conjunction(parts)
-            case Forall(variables, body) | Exists(variables, body):
-                # "All" is a conjunction, in which only instances that can fail matter; "exists"
-                # a disjunction, in which only those that can hold do.
-                all_ = isinstance(formula, Forall) == positive
-                found = self.instances(variables, body, positive != all_, binding)
-                parts = (self._condition(body, b, positive) for b in found)
-                return conjunction(parts) if all_ else disjunction(parts)
-            case When() | Increase():
-                raise TypeError(f"an effect is not a formula: {formula}")
-
-    def _effect(
-        self, effect: Expression, binding: Binding, condition: Condition, into: _Effects
-    ) -> None:
-        match effect:
-            case Atom(predicate, args):
-                row = tuple([binding[a] if a[0] == "?" else a for a in args])
-                into.change(condition, 1 << self.index(Atom(predicate, row)), 0)
-            case Not(Atom(predicate, args)):
-                row = tuple([binding[a] if a[0] == "?" else a for a in args])
-                into.change(condition, 0, 1 << self.index(Atom(predicate, row)))
-            case And(operands):
-                for operand in operands:
-                    self._effect(operand, binding, condition, into)
-            case Forall(variables, body):
-                guard = body.condition if isinstance(body, When) else And(())
-                for found in self.instances(variables, guard, True, binding):
-                    self._effect(body, found, condition, into)
-            case When(guard, body):
-                guarded = conjunction((condition, self._condition(guard, binding, True)))
-                if guarded is not conditions.FALSE:
-                    self._effect(body, binding, guarded, into)
-            case Increase(_, amount):
-                into.costs.append((condition, self._amount(amount, binding)))
-            case _:
-                raise TypeError(f"not an effect: {effect}")
-
-    # Costs ----------------------------------------------------------------------------------
-
-    def plan_cost(self, steps: int, total_cost: Fraction) -> Fraction | None:
-        """Return the value of the metric for a plan, its length when the problem has none.
+    def metric_value(
+        self, values: Values, total_time: Fraction, violated: dict[str, int]
+    ) -> Fraction | None:
+        """Return the value of the metric for a plan, its total time when there is no metric.
 
         Args:
-            steps: the number of steps.
-            total_cost: the sum of the costs of the steps.
+            values: the numbers at the end of the plan.
+            total_time: the number of steps, or the makespan of a temporal plan.
+            violated: how many instances of each preference are violated.
 
         Returns:
-            the value, or None when the metric reads a function that has no value.
+            the value, or None when the metric reads something that has no value.
         """
         metric = self.problem.metric
         if metric is None:
-            return Fraction(steps)
-        start = self.problem.numeric_init.get(FunctionTerm(TOTAL_COST), Decimal(0))
-        known = {
-            FunctionTerm(TOTAL_COST): Fraction(start) + total_cost,
-            FunctionTerm("total-time"): Fraction(steps),
-        }
-        value = self._amount(metric.expression, {}, known)
-        return value if isinstance(value, Fraction) else None
+            return total_time
+        try:
+            return Fraction(self._metric(metric.expression, values, total_time, violated))
+        except UndefinedValueError:
+            return None
 
-    def _amount(
+    def _metric(
         self,
         expression: NumericExpression,
-        binding: Binding,
-        known: Mapping[FunctionTerm, Fraction] | None = None,
-    ) -> Fraction | FunctionTerm:
+        values: Values,
+        total_time: Fraction,
+        violated: dict[str, int],
+    ) -> Value:
         match expression:
-            case Number(value):
-                return Fraction(value)
-            case FunctionTerm(function, args):
-                term = FunctionTerm(function, tuple(_value(a, binding) for a in args))
-                if known and term in known:
-                    return known[term]
-                number = self.problem.numeric_init.get(term)
-                return term if number is None else Fraction(number)
-            case Arithmetic(operator, operands):
-                values: list[Fraction] = []
-                for operand in operands:
-                    part = self._amount(operand, binding, known)
-                    if isinstance(part, FunctionTerm):
-                        return part
-                    values.append(part)
-                return _calculate(operator, values)
+            case Number(number):
+                return numeric.exact(number)
+            case FunctionTerm("total-time", ()):
+                return total_time
+            case FunctionTerm():
+                found = self.number(expression, values)
+                if found is None and expression == TOTAL_COST:
+                    return 0
+                if found is None:
+                    raise UndefinedValueError(f"{expression} has no value")
+                return found
+            case IsViolated(preference):
+                return violated.get(preference, 0)
+            case Arithmetic(symbol, operands):
+                parts = [self._metric(o, values, total_time, violated) for o in operands]
+                if len(parts) == 1:
+                    return -parts[0]
+                result = parts[0]
+                for part in parts[1:]:
+                    result = numeric.calculate(symbol, result, part, str(expression))
+                return result
+            case _:
+                raise TypeError(f"not in a metric: {expression}")
 
 
-class _Effects:
-    """The effects of an action while it is being compiled."""
-
-    def __init__(self) -> None:
-        self.add = 0
-        self.delete = 0
-        self.conditional: list[tuple[Condition, int, int]] = []
-        self.costs: list[tuple[Condition, Fraction | FunctionTerm]] = []
-        self._last: Condition = conditions.TRUE
-
-    def change(self, condition: Condition, add: int, delete: int) -> None:
-        if condition is conditions.TRUE:
-            self.add |= add
-            self.delete |= delete
-        elif self.conditional and condition is self._last:
-            # The effects of one (when …) share its condition.
-            _, old_add, old_delete = self.conditional[-1]
-            self.conditional[-1] = condition, old_add | add, old_delete | delete
-        else:
-            self.conditional.append((condition, add, delete))
-            self._last = condition
+def binding_of(schema: ActionSchema | DurativeActionSchema, action: GroundAction) -> Binding:
+    """Return what the parameters of a schema stand for in an action of it."""
+    return dict(zip((p.name for p in schema.parameters), action.args, strict=True))
 
 
-def _value(name: str, binding: Binding) -> str:
-    return binding[name] if name.startswith("?") else name
+def _preference_names(domain: Domain, problem: Problem) -> tuple[str, ...]:
+    formulas = [a.precondition for a in domain.actions.values()]
+    formulas += [a.condition for a in domain.durative_actions.values()]
+    formulas += [domain.constraints, problem.goal, problem.constraints]
+    found = (item for formula in formulas for item in walk(formula))
+    return tuple(dict.fromkeys(item.name for item in found if isinstance(item, Preference)))
 
 
-def _calculate(operator: str, values: list[Fraction]) -> Fraction | FunctionTerm:
-    first, rest = values[0], values[1:]
-    match operator:
-        case "+":
-            return sum(rest, first)
-        case "-":
-            return first - sum(rest, Fraction(0)) if rest else -first
-        case "*":
-            for value in rest:
-                first *= value
-            return first
-        case _:
-            for value in rest:
-                if value == 0:
-                    return FunctionTerm("/", tuple(map(str, values)))
-                first /= value
-            return first
+def _changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]:
+    for action in domain.actions.values():
+        yield from changes_of(action.effect)
+    for durative in domain.durative_actions.values():
+        yield from changes_of(durative.effect)
+    for timed in problem.timed_init:
+        yield from changes_of(timed.effect)

@@ -8,7 +8,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from hvr.pddl import Atom, Expression, GroundAction, Location, Not
+from hvr.pddl import Atom, Diagnostic, Expression, FunctionTerm, GroundAction, Location, Not
+from hvr.pddl.model import parts_of
 
 
 class Outcome(StrEnum):
@@ -17,6 +18,14 @@ class Outcome(StrEnum):
     VALID = "valid"
     INVALID = "invalid"
     UNKNOWN = "unknown"
+
+
+class OnFailure(StrEnum):
+    """What to do after a failure: stop, or go on as if the step were skipped, or executed."""
+
+    STOP = "stop"
+    SKIP = "skip"
+    FORCE = "force"
 
 
 class FailureKind(StrEnum):
@@ -29,21 +38,46 @@ class FailureKind(StrEnum):
     WRONG_ARITY = "wrong arity"
     WRONG_TYPE = "wrong type"
     UNDEFINED_VALUE = "undefined value"
+    INVARIANT = "invariant"
+    """An `over all` condition fails while its action goes on."""
+    END_CONDITION = "end condition"
+    DURATION = "duration"
+    """A duration that the action does not allow, is missing or is not wanted."""
+    START_TIME = "start time"
+    """A negative start time, or none where the domain is temporal."""
+    INTERFERENCE = "interference"
+    """Two steps at the same time, one of which changes what the other reads or changes."""
+    CONSTRAINT = "constraint"
+    """A trajectory constraint is violated."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepRef:
-    """A step that was executed; numbers count from 1."""
+    """A step that was executed; numbers count from 1.
 
-    number: int
-    action: GroundAction
+    Attributes:
+        number: its place in the plan; None for a timed initial literal.
+        action: the step, or a stand-in named `at` for a timed initial literal.
+        time: when it changed the state, in a temporal plan.
+    """
+
+    number: int | None
+    action: GroundAction | None
+    time: Fraction | None = None
 
     def __str__(self) -> str:
-        return f"step {self.number} {self.action}"
+        if self.action is None:
+            return f"the timed initial literal at {decimal_text(self.time or Fraction(0))}"
+        at = "" if self.time is None else f" at {decimal_text(self.time)}"
+        return f"step {self.number} {self.action}{at}"
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
-        return {"number": self.number, "action": str(self.action)}
+        return {
+            "number": self.number,
+            "action": None if self.action is None else str(self.action),
+            "time": None if self.time is None else number_to_json(self.time),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +85,28 @@ class UnmetLiteral:
     """One literal of a violated condition.
 
     Attributes:
-        formula: the atom or equality; a whole `(exists …)` or `(or …)` when nothing in it can
+        formula: the atom, equality or numeric comparison, with its place in the domain or
+            problem file as `location`; a whole `(exists …)` or `(or …)` when nothing in it can
             be pointed at, because it has no instance.
         wanted: the value that the condition needs; the present value is the other one.
         fixed: no action can ever change the value.
-        changed_by: the step that gave it its present value, None if it was so initially.
+        changed_by: the step that gave it its present value (for a comparison: that last changed
+            one of its numbers), None if it was so initially.
+        numbers: of a comparison, the present value of each function term; None: it has none.
+        because: of a derived atom, the literals of its best rule that are wanting.
     """
 
     formula: Expression
     wanted: bool
     fixed: bool = False
     changed_by: StepRef | None = None
+    numbers: tuple[tuple[FunctionTerm, Fraction | None], ...] = ()
+    because: tuple[UnmetLiteral, ...] = ()
+
+    @property
+    def location(self) -> Location | None:
+        """Where the literal stands in the domain or problem file."""
+        return getattr(self.formula, "location", None)
 
     @property
     def actual(self) -> bool:
@@ -79,6 +124,12 @@ class UnmetLiteral:
             "actual": self.actual,
             "fixed": self.fixed,
             "changed_by": self.changed_by and self.changed_by.to_json(),
+            "numbers": {
+                str(term): None if value is None else number_to_json(value)
+                for term, value in self.numbers
+            },
+            "because": [literal.to_json() for literal in self.because],
+            "location": location_to_json(self.location),
         }
 
 
@@ -95,6 +146,8 @@ class Failure:
             its best disjunct, of an `exists` its best instance, of a `forall` all offenders.
         suggestion: the nearest known name, or "".
         location: where the step was read, if from a text.
+        time: in a temporal plan, when the condition was violated.
+        condition: the place of the violated condition as a whole in the domain or problem file.
     """
 
     kind: FailureKind
@@ -104,6 +157,8 @@ class Failure:
     literals: tuple[UnmetLiteral, ...] = ()
     suggestion: str = ""
     location: Location | None = None
+    time: Fraction | None = None
+    condition: Location | None = None
 
     def explain(self, limit: int | None = 20) -> str:
         """Return the failure in sentences, one a line, naming at most `limit` literals."""
@@ -113,7 +168,6 @@ class Failure:
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
-        place = self.location
         return {
             "kind": self.kind.value,
             "message": self.message,
@@ -121,7 +175,9 @@ class Failure:
             "action": None if self.action is None else str(self.action),
             "literals": [literal.to_json() for literal in self.literals],
             "suggestion": self.suggestion or None,
-            "location": place and {"file": place.file, "line": place.line, "column": place.column},
+            "location": location_to_json(self.location),
+            "time": None if self.time is None else number_to_json(self.time),
+            "condition": location_to_json(self.condition),
         }
 
 
@@ -171,18 +227,30 @@ class ValidationReport:
         outcome: valid, invalid, or unknown when the question could not be decided.
         steps: the number of steps of the plan.
         executed: how many of them could be executed.
-        failure: why the plan is invalid: its first failing step, or the goal.
-        cost: the value of the problem's metric, the number of steps where it has none; None
-            unless the plan is valid or only misses the goal, and when the metric is undefined.
+        failures: why the plan is invalid: its first failing step, or the goal; all of them when
+            they were asked for.
+        cost: the value of the problem's metric, the number of steps where it has none (the
+            makespan, of a temporal plan); None unless the plan is valid or only misses the goal,
+            and when the metric is undefined.
+        violated: how many instances of each preference are violated, by name; the ones that are
+            fulfilled are named with 0.
         reason: why the outcome is unknown, else "".
+        notes: what else a reader should know, such as the notation that was read.
     """
 
     outcome: Outcome
     steps: int
     executed: int
-    failure: Failure | None = None
+    failures: tuple[Failure, ...] = ()
     cost: Fraction | None = None
+    violated: tuple[tuple[str, int], ...] = ()
     reason: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failure(self) -> Failure | None:
+        """The first failure."""
+        return self.failures[0] if self.failures else None
 
     @property
     def valid(self) -> bool:
@@ -203,13 +271,109 @@ class ValidationReport:
             "executed": self.executed,
             "cost": None if self.cost is None else number_to_json(self.cost),
             "failure": self.failure and self.failure.to_json(),
+            "failures": [failure.to_json() for failure in self.failures],
+            "violated_preferences": dict(self.violated),
             "reason": self.reason or None,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Steps that, put before a failing step or the end, supply what it needs.
+
+    Attributes:
+        step: the number of the step that they come before; None: after the last step.
+        actions: the steps to insert.
+        completes: the whole plan is valid with them.
+    """
+
+    step: int | None
+    actions: tuple[GroundAction, ...]
+    completes: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return {
+            "before_step": self.step,
+            "insert": [str(action) for action in self.actions],
+            "completes": self.completes,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PlanResult:
+    """Everything found out about one plan file.
+
+    Attributes:
+        plan: the name of the plan file, `<stdin>` for standard input.
+        domain: the name of the domain file.
+        problem: the name of the problem file.
+        report: the verdict; unknown when the file cannot be used.
+        diagnostic: what is wrong with the text of the file, with its place, when that is why.
+        repair: advice, when it was asked for and found.
+        repair_note: why there is no advice, when it was asked for and not found.
+        minimised: a valid plan without unnecessary steps, when it was asked for.
+        removed: the numbers of the steps that `minimised` leaves out.
+    """
+
+    plan: str
+    domain: str
+    problem: str
+    report: ValidationReport
+    diagnostic: Diagnostic | None = None
+    repair: Repair | None = None
+    repair_note: str = ""
+    minimised: tuple[GroundAction, ...] | None = None
+    removed: tuple[int, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return {
+            "plan": self.plan,
+            "domain": self.domain,
+            "problem": self.problem,
+            **self.report.to_json(),
+            "diagnostic": self.diagnostic
+            and {
+                "message": self.diagnostic.message,
+                "expected": self.diagnostic.expected or None,
+                "suggestion": self.diagnostic.suggestion or None,
+                "location": location_to_json(self.diagnostic.location),
+            },
+            "repair": self.repair and self.repair.to_json(),
+            "repair_note": self.repair_note or None,
+            "minimised": None
+            if self.minimised is None
+            else {
+                "steps": [str(action) for action in self.minimised],
+                "removed": list(self.removed),
+            },
         }
 
 
 def number_to_json(value: Fraction) -> int | float:
     """Return a number as an integer where it is one."""
     return value.numerator if value.denominator == 1 else float(value)
+
+
+def decimal_text(value: Fraction) -> str:
+    """Return a number as people write it: 3, 0.25, 0.333333."""
+    return str(value.numerator) if value.denominator == 1 else f"{float(value):.9g}"
+
+
+def location_to_json(place: Location | None) -> dict[str, Any] | None:
+    """Return a place as JSON values."""
+    if place is None:
+        return None
+    return {"file": place.file, "line": place.line, "column": place.column}
+
+
+def place_of(formula: Expression) -> Location | None:
+    """Return where a formula stands; of a conjunction, where its first part does."""
+    place: Location | None = getattr(formula, "location", None)
+    parts = parts_of(formula)
+    return place or (place_of(parts[0]) if parts else None)
 
 
 def _texts(atoms: Iterable[Atom]) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,41 +14,60 @@ from hvr.pddl import (
     Atom,
     Domain,
     Expression,
-    FunctionTerm,
     GroundAction,
     GroundingLimitError,
     Misfit,
     MisfitKind,
+    NumberTooLargeError,
     Problem,
     State,
+    Step,
     Task,
+    TimedAction,
+    UndefinedValueError,
     UnsupportedPddlError,
     applicable_actions,
     parse_domain,
-    parse_plan,
     parse_problem,
+    read_plan,
 )
+from hvr.pddl.compiler import Binding, Compiler
+from hvr.pddl.conditions import InconsistentEffectError, Operator
+from hvr.pddl.lexer import Source
+from hvr.pddl.numeric import Values
+from hvr.pddl.plan import in_order, plain_steps
+from hvr.pddl.task import TOTAL_COST, binding_of
 from hvr.validation.report import (
     Failure,
     FailureKind,
+    OnFailure,
     Outcome,
     StepRef,
     StepReport,
     UnmetLiteral,
     ValidationReport,
+    place_of,
 )
-from hvr.validation.violations import blame, is_fixed
+from hvr.validation.trajectory import Constraints, Violation
+from hvr.validation.violations import Change, unmet_literals
 
-_KINDS = {
+TOLERANCE = Fraction(1, 100)
+"""How far a duration may be from what its action demands; planners round. VAL's default."""
+
+KINDS = {
     MisfitKind.UNKNOWN_ACTION: FailureKind.UNKNOWN_ACTION,
     MisfitKind.UNKNOWN_OBJECT: FailureKind.UNKNOWN_OBJECT,
     MisfitKind.WRONG_ARITY: FailureKind.WRONG_ARITY,
     MisfitKind.WRONG_TYPE: FailureKind.WRONG_TYPE,
+    MisfitKind.DURATIVE: FailureKind.START_TIME,
 }
 
-# Executed steps, newest first: (older ones, action, bits that changed, its cost). A linked list
-# makes a fork one assignment, and what changed is all that undo and the explanations need.
-_History: TypeAlias = "tuple[_History, GroundAction, tuple[int, ...], Fraction] | None"
+# Executed steps, newest first: (older ones, action, bits that changed, the numbers before, the
+# preferences that were violated). A linked list makes a fork one assignment, and what changed is
+# all that undo and the explanations need.
+_History: TypeAlias = (
+    "tuple[_History, GroundAction, tuple[int, ...], Values, tuple[str, ...]] | None"
+)
 
 
 class Validator:
@@ -57,13 +77,22 @@ class Validator:
         task: a task, or a domain.
         problem: the problem, when `task` is a domain.
         state: the state to begin in; the initial state of the problem if None.
+        tolerance: how far a duration may be from what its action demands.
+        epsilon: steps no further apart than this are simultaneous; a tenth of `tolerance` if
+            None, as in VAL.
 
     Raises:
         UsageError: a domain without a problem, or a task with one.
     """
 
     def __init__(
-        self, task: Task | Domain, problem: Problem | None = None, *, state: State | None = None
+        self,
+        task: Task | Domain,
+        problem: Problem | None = None,
+        *,
+        state: State | None = None,
+        tolerance: Fraction = TOLERANCE,
+        epsilon: Fraction | None = None,
     ) -> None:
         if isinstance(task, Domain):
             if problem is None:
@@ -74,14 +103,20 @@ class Validator:
         if state is not None and state.task is not task:
             raise UsageError("the state to begin in belongs to another task")
         self.task = task
-        self._bits = (state or task.initial).bits
+        self.tolerance = tolerance
+        self.epsilon = tolerance / 10 if epsilon is None else epsilon
+        start = state or task.initial
+        self._bits = start.bits
+        self._values = start.values
         self._steps = 0
         self._history: _History = None
+        # Operators by the text of the step, for plans that are only checked.
+        self._by_text: dict[str, Operator] = {}
 
     @property
     def state(self) -> State:
         """The present state."""
-        return State(self.task, self._bits)
+        return State(self.task, self._bits, self._values)
 
     @property
     def step_number(self) -> int:
@@ -91,26 +126,33 @@ class Validator:
     @property
     def steps(self) -> tuple[GroundAction, ...]:
         """The steps that have been executed."""
-        return tuple(action for _, action, _, _ in _newest_first(self._history))[::-1]
+        return tuple(entry[1] for entry in _newest_first(self._history))[::-1]
 
     # Moving ---------------------------------------------------------------------------------
 
     def apply(self, action: GroundAction) -> StepReport:
         """Execute a step, or say why it cannot be executed and change nothing.
 
+        Trajectory constraints are judged by `check` only.
+
         Raises:
             GroundingLimitError: a quantifier of the action has too many instances.
+            NumberTooLargeError: a number grows too large.
         """
         failure = self._advance(action)
         if failure is not None:
             return StepReport(False, self._steps + 1, action, failure=failure)
         assert self._history is not None
-        _, _, changed, cost = self._history
+        _, _, changed, before, _ = self._history
         added: list[Atom] = []
         deleted: list[Atom] = []
         for index in changed:
             into = added if self._bits >> index & 1 else deleted
             into.append(self.task.fluent(index))
+        cost = Fraction(0)
+        if before is not self._values:
+            spent = self.task.number(TOTAL_COST, self._values)
+            cost = Fraction((spent or 0) - (self.task.number(TOTAL_COST, before) or 0))
         return StepReport(True, self._steps, action, tuple(added), tuple(deleted), cost)
 
     def undo(self) -> GroundAction:
@@ -121,7 +163,7 @@ class Validator:
         """
         if self._history is None:
             raise UsageError("there is no step to undo")
-        self._history, action, changed, _ = self._history
+        self._history, action, changed, self._values, _ = self._history
         for index in changed:
             self._bits ^= 1 << index
         self._steps -= 1
@@ -130,88 +172,329 @@ class Validator:
     def fork(self) -> Validator:
         """Return a validator that goes on from here on its own; this costs nothing."""
         other = Validator.__new__(Validator)
-        other.task = self.task
-        other._bits = self._bits
-        other._steps = self._steps
-        other._history = self._history
+        other.__dict__.update(self.__dict__)
         return other
 
     # Asking ---------------------------------------------------------------------------------
 
-    def check(self, plan: Iterable[GroundAction]) -> ValidationReport:
+    def check(
+        self, plan: Iterable[Step], *, on_failure: OnFailure = OnFailure.STOP
+    ) -> ValidationReport:
         """Say whether a plan leads from here to the goal. The validator itself stays here.
 
-        Steps are numbered on from `step_number`.
+        A plan with durative actions, or for a task in which time matters, is judged in time;
+        any other is a sequence, numbered on from `step_number`.
+
+        Args:
+            plan: the steps.
+            on_failure: whether to stop at the first failure, or to go on as if the failing step
+                had been skipped, or executed all the same.
         """
         plan = tuple(plan)
-        ahead = self.fork()
-        executed = 0
         try:
-            for action in plan:
-                failure = ahead._advance(action)
-                if failure is not None:
-                    return ValidationReport(Outcome.INVALID, len(plan), executed, failure)
-                executed += 1
-            goal = ahead.goal_failure()
-        except GroundingLimitError as error:
-            return ValidationReport(Outcome.UNKNOWN, len(plan), executed, reason=str(error))
-        outcome = Outcome.VALID if goal is None else Outcome.INVALID
-        return ValidationReport(outcome, len(plan), executed, goal, ahead.cost())
+            if self._timed(plan):
+                from hvr.validation.temporal import TemporalRun
+
+                return TemporalRun(self, _with_times(plan)).run(on_failure)
+            return self._check_sequence(in_order(plan), on_failure)
+        except (GroundingLimitError, NumberTooLargeError) as error:
+            return ValidationReport(Outcome.UNKNOWN, len(plan), 0, reason=str(error))
+
+    def check_file(
+        self,
+        source: str | Path,
+        *,
+        file: str | None = None,
+        on_failure: OnFailure = OnFailure.STOP,
+        lenient: bool = False,
+    ) -> ValidationReport:
+        """Read a plan and say whether it is valid.
+
+        Args:
+            source: the text of the plan, or the path of its file.
+            file: the name that messages give it.
+            on_failure: see `check`.
+            lenient: see `hvr.pddl.read_plan`.
+
+        Raises:
+            DataFileError: the file cannot be read.
+            PddlSyntaxError: it is not a plan.
+        """
+        text = Source.read(source, file=file, default="<plan>", lenient=lenient)
+        if self._simple() and (report := self._check_quickly(text.text)) is not None:
+            return report
+        plan = read_plan(text.text, file=text.file, lenient=lenient)
+        report = self.check(plan.steps, on_failure=on_failure)
+        notes = [f"{w.location}: {w.message}" for w in (*text.warnings, *plan.warnings)]
+        if plan.notation == "call":
+            notes.append("the steps were read as action(object, …)")
+        return replace(report, notes=(*report.notes, *notes)) if notes else report
 
     def goal_holds(self) -> bool:
-        """Say whether the goal of the problem is true now."""
-        return self.task.goal.holds(self._bits)
+        """Say whether the goal of the problem is true now.
+
+        Raises:
+            UndefinedValueError: it reads a number that has no value.
+        """
+        return self.task.goal.holds(self._bits, self._values)
 
     def goal_failure(self) -> Failure | None:
         """Say what is missing for the goal, or None when it is reached."""
-        if self.goal_holds():
-            return None
-        literals = self._blame(self.task.problem.goal, {})
-        return Failure(FailureKind.GOAL, "The goal is not reached.", literals=literals)
+        try:
+            if self.goal_holds():
+                return None
+        except UndefinedValueError as error:
+            return Failure(FailureKind.UNDEFINED_VALUE, f"The goal cannot be judged: {error}.")
+        goal = self.task.problem.goal
+        literals = self._unmet(goal, {})
+        return Failure(
+            FailureKind.GOAL,
+            "The goal is not reached.",
+            literals=literals,
+            condition=place_of(goal),
+        )
 
     def cost(self) -> Fraction | None:
-        """Return the value of the metric of the steps so far, None where it is undefined."""
-        total = sum((cost for _, _, _, cost in _newest_first(self._history)), Fraction(0))
-        return self.task.plan_cost(self._steps, total)
+        """Return the value of the metric of the steps so far, None where it is undefined.
+
+        Preferences of the goal count as if this were the end; those of constraints are judged by
+        `check` only.
+        """
+        violated = self._violated_preferences(self._history)
+        return self.task.metric_value(self._values, Fraction(self._steps), violated)
 
     def applicable_actions(self, limit: int | None = None) -> tuple[GroundAction, ...]:
-        """Return the actions that are applicable now, at most `limit`, in a fixed order."""
+        """Return the actions that are applicable now, at most `limit`, in a fixed order.
+
+        Durative actions are left out.
+        """
         return tuple(islice(applicable_actions(self.state), limit))
+
+    # Sequences ------------------------------------------------------------------------------
+
+    def _timed(self, plan: Sequence[Step]) -> bool:
+        problem, domain = self.task.problem, self.task.domain
+        if domain.durative_actions or problem.timed_init:
+            return True
+        starts = sorted(step.start for step in plan if isinstance(step, TimedAction))
+        if starts and starts[0] < 0:
+            return True
+        return any(two - one <= self.epsilon for one, two in pairwise(starts))
+
+    def _check_sequence(
+        self, plan: Sequence[GroundAction], on_failure: OnFailure
+    ) -> ValidationReport:
+        ahead = self.fork()
+        constraints = Constraints(self.task)
+        failures: list[Failure] = []
+        executed = 0
+        if constraints:
+            for number, (bits, values) in enumerate(ahead._past_states()):
+                found = constraints.observe(Fraction(number), bits, values)
+                ahead._constrain(constraints, found, failures)
+        for action in plan:
+            if failures and on_failure is OnFailure.STOP:
+                break
+            failure = ahead._advance(action, force=on_failure is OnFailure.FORCE)
+            if failure is not None:
+                failures.append(failure)
+                if on_failure is OnFailure.STOP:
+                    break
+                if ahead._steps < self._steps + executed + len(failures):
+                    # A skipped step keeps its number, so that later ones keep theirs.
+                    ahead._skip(action)
+            else:
+                executed += 1
+            if constraints:
+                ahead._constrain(
+                    constraints,
+                    constraints.observe(Fraction(ahead._steps), ahead._bits, ahead._values),
+                    failures,
+                )
+        stopped = bool(failures) and on_failure is OnFailure.STOP
+        if stopped:
+            return ValidationReport(Outcome.INVALID, len(plan), executed, tuple(failures))
+        goal = ahead.goal_failure()
+        if goal is not None:
+            failures.append(goal)
+        violated = ahead._violated_preferences(ahead._history)
+        if constraints:
+            ahead._constrain(constraints, constraints.finish(), failures)
+            for preferred in constraints.preferred:
+                violated[preferred.name] = violated.get(preferred.name, 0) + preferred.violated
+        cost: Fraction | None = None
+        if executed == len(plan):
+            cost = self.task.metric_value(ahead._values, Fraction(ahead._steps), violated)
+        return ValidationReport(
+            Outcome.INVALID if failures else Outcome.VALID,
+            len(plan),
+            executed,
+            tuple(failures),
+            cost,
+            tuple(violated.items()),
+        )
+
+    def _constrain(
+        self, constraints: Constraints, violation: Violation | None, failures: list[Failure]
+    ) -> None:
+        """Note a violation of a constraint, once."""
+        if violation is None:
+            return
+        constraints.forget(violation)
+        at = None if self._steps == 0 else self._steps
+        literals: tuple[UnmetLiteral, ...] = ()
+        if violation.blamed is not None:
+            formula, wanted = violation.blamed
+            literals = self._unmet(formula, violation.binding, wanted=wanted)
+        action = self._history[1] if self._history is not None else None
+        after = "in the initial state" if at is None else f"after step {at} {action}"
+        failures.append(
+            Failure(
+                FailureKind.CONSTRAINT,
+                f"A trajectory constraint is violated {after}: {violation.why}: {violation.text}.",
+                at,
+                action,
+                literals,
+                "",
+                None if action is None else action.location,
+                None,
+                violation.location,
+            )
+        )
+
+    def _past_states(self) -> Iterator[tuple[int, Values]]:
+        """Yield the states from the first one to the present one."""
+        states = [(self._bits, self._values)]
+        bits = self._bits
+        for _, _, changed, before, _ in _newest_first(self._history):
+            for index in changed:
+                bits ^= 1 << index
+            states.append((bits, before))
+        yield from reversed(states)
+
+    def _violated_preferences(self, history: _History) -> dict[str, int]:
+        """Count violated preferences: of preconditions so far, and of the goal now."""
+        violated: dict[str, int] = {}
+        for name in self.task.preference_names:
+            violated[name] = 0
+        for entry in _newest_first(history):
+            for name in entry[4]:
+                violated[name] = violated.get(name, 0) + 1
+        for name in goal_preferences(self.task, self._bits, self._values):
+            violated[name] = violated.get(name, 0) + 1
+        return violated
+
+    # Quick checks ---------------------------------------------------------------------------
+
+    def _simple(self) -> bool:
+        """Say whether plans can be checked without anything but bits and numbers."""
+        domain, problem = self.task.domain, self.task.problem
+        return not (
+            domain.durative_actions
+            or domain.derived
+            or problem.timed_init
+            or self.task.preference_names
+            or Constraints(self.task)
+        )
+
+    def _check_quickly(self, text: str) -> ValidationReport | None:
+        """Accept a plan that is valid and plainly written; None if it is anything else."""
+        steps = plain_steps(text)
+        if steps is None:
+            return None
+        known = self._by_text
+        bits, values = self._bits, self._values
+        try:
+            for step in steps:
+                operator = known.get(step) or self._operator(step)
+                if operator is None:
+                    return None
+                before = bits
+                if bits & operator.positive != operator.positive or bits & operator.negative:
+                    return None
+                if not operator.plain and not operator.precondition.holds(bits, values):
+                    return None
+                if operator.conditional:
+                    bits = operator.apply(bits, values)
+                else:
+                    bits = bits & operator.keep | operator.add
+                if operator.numeric:
+                    values = operator.apply_numbers(before, values)
+            if not self.task.goal.holds(bits, values):
+                return None
+        except (
+            GroundingLimitError,
+            InconsistentEffectError,
+            NumberTooLargeError,
+            UndefinedValueError,
+        ):
+            return None
+        count = len(steps)
+        cost = self.task.metric_value(values, Fraction(self._steps + count), {})
+        return ValidationReport(Outcome.VALID, count, count, cost=cost)
+
+    def _operator(self, text: str) -> Operator | None:
+        """Return the operator of what stands in the parentheses of a step, if there is one."""
+        names = text.split()
+        if not names:
+            return None
+        operator = self.task.try_ground(GroundAction(names[0], tuple(names[1:])))
+        if isinstance(operator, Misfit):
+            return None
+        if len(self._by_text) > 200_000:
+            self._by_text.clear()
+        self._by_text[text] = operator
+        return operator
 
     # Inside ---------------------------------------------------------------------------------
 
-    def _advance(self, action: GroundAction) -> Failure | None:
+    def _advance(self, action: GroundAction, *, force: bool = False) -> Failure | None:
+        """Execute a step; return why it cannot be. With `force` it is executed all the same."""
         operator = self.task.try_ground(action)
         if isinstance(operator, Misfit):
             return self._failure(
-                _KINDS[operator.kind],
+                KINDS[operator.kind],
                 action,
                 f"is not a step of this task: {operator.message}",
                 suggestion=operator.suggestion,
             )
-        bits = self._bits
-        if not operator.precondition.holds(bits):
-            schema = self.task.domain.actions[action.name]
-            names = (p.name for p in schema.parameters)
-            binding = dict(zip(names, action.args, strict=True))
-            return self._failure(
-                FailureKind.PRECONDITION,
-                action,
-                "cannot be executed: its precondition does not hold",
-                literals=self._blame(schema.precondition, binding),
+        failure: Failure | None = None
+        bits, values = self._bits, self._values
+        schema = self.task.domain.actions[action.name]
+        try:
+            if not operator.precondition.holds(bits, values):
+                failure = self._failure(
+                    FailureKind.PRECONDITION,
+                    action,
+                    "cannot be executed: its precondition does not hold",
+                    literals=self._unmet(schema.precondition, binding_of(schema, action)),
+                )
+                failure = replace(failure, condition=place_of(schema.precondition))
+                if not force:
+                    return failure
+            violated = tuple(
+                [name for name, wish in operator.preferences if not wish.holds(bits, values)]
             )
-        cost = operator.cost(bits)
-        if isinstance(cost, FunctionTerm):
-            return self._failure(
-                FailureKind.UNDEFINED_VALUE,
-                action,
-                f"cannot be executed: its cost needs {cost}, which has no value",
+            after = operator.apply(bits, values)
+            numbers = operator.apply_numbers(bits, values)
+            after = self.task.close(after, numbers)
+        except UndefinedValueError as error:
+            return failure or self._failure(
+                FailureKind.UNDEFINED_VALUE, action, f"cannot be executed: {error}"
             )
-        after = operator.apply(bits)
-        self._history = self._history, action, _set_bits(bits ^ after), cost
+        except InconsistentEffectError as error:
+            return failure or self._failure(
+                FailureKind.INTERFERENCE, action, f"cannot be executed: {error}"
+            )
+        self._history = self._history, action, set_bits(bits ^ after), values, violated
         self._bits = after
+        self._values = numbers
         self._steps += 1
-        return None
+        return failure
+
+    def _skip(self, action: GroundAction) -> None:
+        self._history = self._history, action, (), self._values, ()
+        self._steps += 1
 
     def _failure(
         self,
@@ -233,32 +516,34 @@ class Validator:
             action.location,
         )
 
-    def _blame(self, formula: Expression, binding: dict[str, str]) -> tuple[UnmetLiteral, ...]:
-        found = blame(self.task, self._bits, formula, binding)
-        fluents = {
-            self.task.index(f): f
-            for f in found
-            if isinstance(f, Atom) and not is_fixed(self.task, f)
-        }
-        changed_by: dict[Expression, StepRef] = {}
-        number = self._steps
-        for _, action, changed, _ in _newest_first(self._history):
-            if not fluents:
-                break
-            for index in changed:
-                if (atom := fluents.pop(index, None)) is not None:
-                    changed_by[atom] = StepRef(number, action)
-            number -= 1
-        return tuple(
-            UnmetLiteral(f, wanted, is_fixed(self.task, f), changed_by.get(f))
-            for f, wanted in found.items()
+    def _unmet(
+        self, formula: Expression, binding: Binding, *, wanted: bool = True
+    ) -> tuple[UnmetLiteral, ...]:
+        return unmet_literals(
+            self.task,
+            self._bits,
+            self._values,
+            formula,
+            binding,
+            self._changes(),
+            wanted=wanted,
         )
+
+    def _changes(self) -> Iterator[Change]:
+        number, after = self._steps, self._values
+        for _, action, changed, before, _ in _newest_first(self._history):
+            yield Change(StepRef(number, action), changed, before, after)
+            number, after = number - 1, before
 
 
 def validate(
     domain: Domain | str | Path,
     problem: Problem | str | Path,
-    plan: Sequence[GroundAction] | str | Path,
+    plan: Sequence[Step] | str | Path,
+    *,
+    tolerance: Fraction = TOLERANCE,
+    epsilon: Fraction | None = None,
+    lenient: bool = False,
 ) -> ValidationReport:
     """Say whether a plan is valid.
 
@@ -266,39 +551,60 @@ def validate(
         domain: a domain, its text or its path.
         problem: a problem, its text or its path.
         plan: a plan, its text or its path.
+        tolerance: how far a duration may be from what its action demands.
+        epsilon: steps no further apart than this are simultaneous.
+        lenient: whether to overlook what leaves the meaning clear.
 
     Returns:
         the report; its outcome is unknown when the input uses a part of PDDL that is not
-        supported yet.
+        supported.
 
     Raises:
         DataFileError: a file cannot be read.
         PddlError: a text cannot be used; the message says where and why.
     """
-    steps: Sequence[GroundAction] = ()
     try:
         if isinstance(domain, str | Path):
-            domain = parse_domain(domain)
+            domain = parse_domain(domain, lenient=lenient)
         if isinstance(problem, str | Path):
-            problem = parse_problem(problem, domain)
-        steps = parse_plan(plan) if isinstance(plan, str | Path) else plan
+            problem = parse_problem(problem, domain, lenient=lenient)
+        validator = Validator(domain, problem, tolerance=tolerance, epsilon=epsilon)
     except UnsupportedPddlError as error:
-        return ValidationReport(Outcome.UNKNOWN, len(steps), 0, reason=str(error))
-    return Validator(domain, problem).check(steps)
+        return ValidationReport(Outcome.UNKNOWN, 0, 0, reason=str(error))
+    if isinstance(plan, str | Path):
+        return validator.check_file(plan, lenient=lenient)
+    return validator.check(plan)
 
 
-def _newest_first(
-    history: _History,
-) -> Iterator[tuple[_History, GroundAction, tuple[int, ...], Fraction]]:
-    while history is not None:
-        yield history
-        history = history[0]
+def goal_preferences(task: Task, bits: int, values: Values) -> Iterator[str]:
+    """Yield the name of each instance of a preference of the goal that a state violates."""
+    compiler = Compiler(task)
+    for preference, binding in compiler.preferences(task.problem.goal, {}):
+        if not compiler.condition(preference.body, binding).holds(bits, values):
+            yield preference.name
 
 
-def _set_bits(bits: int) -> tuple[int, ...]:
+def set_bits(bits: int) -> tuple[int, ...]:
+    """Return the indexes of the set bits."""
     found: list[int] = []
     while bits:
         low = bits & -bits
         found.append(low.bit_length() - 1)
         bits ^= low
     return tuple(found)
+
+
+def _with_times(plan: Sequence[Step]) -> list[TimedAction]:
+    """Give steps without a time the times 1, 2, 3 and so on."""
+    return [
+        step if isinstance(step, TimedAction) else TimedAction(step, Fraction(number))
+        for number, step in enumerate(plan, 1)
+    ]
+
+
+def _newest_first(
+    history: _History,
+) -> Iterator[tuple[_History, GroundAction, tuple[int, ...], Values, tuple[str, ...]]]:
+    while history is not None:
+        yield history
+        history = history[0]

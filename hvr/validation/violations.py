@@ -1,25 +1,34 @@
-"""The literals to blame when a condition does not hold."""
+"""The literals to blame when a condition does not hold, and who made them so."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from itertools import islice
 
 from hvr.pddl import (
     And,
     Atom,
+    Comparison,
     Equal,
     Exists,
     Expression,
     Forall,
+    FunctionTerm,
     Imply,
     Not,
     Or,
+    Preference,
     Task,
     TypedName,
+    UndefinedValueError,
     substitute,
 )
-from hvr.pddl.facts import bindings
+from hvr.pddl.facts import bindings, match_row
+from hvr.pddl.model import functions_of
+from hvr.pddl.numeric import Values
+from hvr.validation.report import StepRef, UnmetLiteral
 
 Blame = dict[Expression, bool]
 """Ground formulas that have the wrong value, with the value that is wanted."""
@@ -27,30 +36,139 @@ Blame = dict[Expression, bool]
 Binding = Mapping[str, str]
 
 _MOST_INSTANCES = 10_000
+_DEEPEST_RULE = 4
 
 
-def blame(task: Task, bits: int, formula: Expression, binding: Binding) -> Blame:
-    """Return the fewest literals that keep a formula from holding in a state.
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one step did: the bits that it flipped, the numbers before and after it."""
+
+    step: StepRef
+    bits: tuple[int, ...]
+    before: Values
+    after: Values
+
+
+def unmet_literals(
+    task: Task,
+    bits: int,
+    values: Values,
+    formula: Expression,
+    binding: Binding,
+    newest_first: Iterable[Change],
+    *,
+    wanted: bool = True,
+) -> tuple[UnmetLiteral, ...]:
+    """Return the fewest literals that keep a formula from holding (or failing), and their past.
 
     A conjunction gives those of all its parts, a disjunction or `exists` those of the part with
     fewest (of two, the one with more that actions can change). Empty when the formula holds.
 
+    Args:
+        task: the task.
+        bits, values: the state.
+        formula: the formula, whose free variables `binding` binds.
+        newest_first: what has been done, to find who gave the literals their values.
+        wanted: the value that the formula should have.
+
     Raises:
         GroundingLimitError: a quantifier has too many instances.
     """
-    return _Blamer(task, bits).blame(formula, binding, True)
+    found = _Blamer(task, bits, values).blame(formula, binding, wanted)
+    literals = [_literal(task, bits, values, f, w, _DEEPEST_RULE) for f, w in found.items()]
+    return _with_history(task, literals, newest_first)
+
+
+def _literal(
+    task: Task, bits: int, values: Values, formula: Expression, wanted: bool, depth: int
+) -> UnmetLiteral:
+    because: tuple[UnmetLiteral, ...] = ()
+    numbers: tuple[tuple[FunctionTerm, Fraction | None], ...] = ()
+    if isinstance(formula, Atom) and formula.predicate in task.derived_predicates and depth:
+        blamer = _Blamer(task, bits, values)
+        because = tuple(
+            _literal(task, bits, values, f, w, depth - 1)
+            for f, w in blamer.rules(formula, wanted).items()
+            if f != formula
+        )
+    if isinstance(formula, Comparison):
+        terms = dict.fromkeys([*functions_of(formula.left), *functions_of(formula.right)])
+        present = {term: task.number(term, values) for term in terms}
+        numbers = tuple([(t, None if v is None else Fraction(v)) for t, v in present.items()])
+    fixed = is_fixed(task, formula)
+    return UnmetLiteral(formula, wanted, fixed, None, numbers, because)
+
+
+def _with_history(
+    task: Task, literals: list[UnmetLiteral], newest_first: Iterable[Change]
+) -> tuple[UnmetLiteral, ...]:
+    """Fill in who changed the literals and those that explain them."""
+    bits: dict[int, None] = {}
+    numbers: dict[int, None] = {}
+    for literal in _all(literals):
+        if literal.fixed:
+            continue
+        if isinstance(literal.formula, Atom):
+            bits[task.index(literal.formula)] = None
+        for term, _ in literal.numbers:
+            if term.function in task.fluent_functions:
+                numbers[task.number_index(term)] = None
+    changed: dict[int, StepRef] = {}
+    recount: dict[int, StepRef] = {}
+    for change in newest_first:
+        if not bits and not numbers:
+            break
+        for index in change.bits:
+            if index in bits:
+                del bits[index]
+                changed[index] = change.step
+        if numbers and change.before is not change.after:
+            for index in list(numbers):
+                old = change.before[index] if index < len(change.before) else None
+                if index < len(change.after) and change.after[index] != old:
+                    del numbers[index]
+                    recount[index] = change.step
+
+    def complete(literal: UnmetLiteral) -> UnmetLiteral:
+        because = tuple(complete(inner) for inner in literal.because)
+        step: StepRef | None = None
+        if isinstance(literal.formula, Atom) and not literal.fixed:
+            step = changed.get(task.index(literal.formula))
+        for term, _ in literal.numbers:
+            if term.function in task.fluent_functions:
+                found = recount.get(task.number_index(term))
+                if found is not None and (step is None or _later(found, step)):
+                    step = found
+        return UnmetLiteral(
+            literal.formula, literal.wanted, literal.fixed, step, literal.numbers, because
+        )
+
+    return tuple(complete(literal) for literal in literals)
+
+
+def _all(literals: Iterable[UnmetLiteral]) -> Iterator[UnmetLiteral]:
+    for literal in literals:
+        yield literal
+        yield from _all(literal.because)
+
+
+def _later(one: StepRef, two: StepRef) -> bool:
+    return (one.time or 0, one.number or 0) > (two.time or 0, two.number or 0)
 
 
 class _Blamer:
-    def __init__(self, task: Task, bits: int) -> None:
+    def __init__(self, task: Task, bits: int, values: Values) -> None:
         self.task = task
         self.bits = bits
+        self.values = values
 
     def blame(self, formula: Expression, binding: Binding, positive: bool) -> Blame:
         match formula:
-            case Atom() | Equal():
+            case Atom() | Equal() | Comparison():
                 ground = substitute(formula, binding)
                 return {} if self._true(ground) == positive else {ground: positive}
+            case Preference():
+                return {}
             case Not(operand):
                 return self.blame(operand, binding, not positive)
             case And(operands) | Or(operands):
@@ -81,8 +199,25 @@ class _Blamer:
             case _:
                 raise TypeError(f"an effect is not a formula: {formula}")
 
-    def _true(self, ground: Expression) -> bool:
-        return self.task.condition(ground).holds(self.bits)
+    def rules(self, atom: Atom, wanted: bool) -> Blame:
+        """Blame the bodies of the rules of a derived atom: the best one, or all that hold."""
+        parts: list[Blame] = []
+        for rule in self.task.domain.derived:
+            if rule.predicate != atom.predicate:
+                continue
+            head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
+            binding = match_row(head, atom.args)
+            if binding is not None:
+                parts.append(self.blame(rule.body, binding, wanted))
+        if not wanted:
+            return self._all(parts)
+        return min(parts, key=self._badness, default={})
+
+    def _true(self, ground: Expression) -> bool | None:
+        try:
+            return self.task.condition(ground).holds(self.bits, self.values)
+        except UndefinedValueError:
+            return None
 
     def _all(self, parts: Iterable[Blame]) -> Blame:
         result: Blame = {}
@@ -119,4 +254,7 @@ def formula_only(part: Blame) -> bool:
 
 def is_fixed(task: Task, formula: Expression) -> bool:
     """Say whether no action can change the value of a ground literal."""
+    if isinstance(formula, Comparison):
+        terms = [*functions_of(formula.left), *functions_of(formula.right)]
+        return all(term.function not in task.fluent_functions for term in terms)
     return not isinstance(formula, Atom) or task.is_static(formula.predicate)

@@ -1,0 +1,156 @@
+"""Agreement with recorded verdicts: python benchmarks/agreement.py manifest.jsonl
+
+The manifest has one JSON object a line: the paths of `domain`, `problem` and `plan` (relative to
+the manifest), the verdict of a reference validator (`val`: valid, invalid, error, timeout; and
+`val_value`), the right answer where it is known by construction (`expected`), and options that
+the reference was given (`val_args`: only `-t TOLERANCE` is understood).
+
+Prints the confusion table, every disagreement, and how many plans were judged a second. The exit
+code is 1 when a verdict disagrees.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import traceback
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from conditions import conditions
+
+from hvr.errors import HvrError
+from hvr.pddl import UnsupportedPddlError, parse_domain, parse_problem
+from hvr.validation import Validator
+
+
+@dataclass(frozen=True)
+class Answer:
+    """hvr's answer about one case."""
+
+    verdict: str
+    seconds: float = 0.0
+    value: float | None = None
+    words: str = ""
+
+
+@lru_cache(maxsize=64)
+def prepared(domain: Path, problem: Path, tolerance: Fraction, lenient: bool) -> Validator:
+    """Read a task."""
+    model = parse_domain(domain, lenient=lenient)
+    task = parse_problem(problem, model, lenient=lenient)
+    return Validator(model, task, tolerance=tolerance)
+
+
+def answer(root: Path, case: dict[str, Any], lenient: bool) -> Answer:
+    """Judge one case; "crash" and "no place" are what must never be."""
+    tolerance = Fraction("0.01")
+    args = (case.get("val_args") or "").split()
+    if "-t" in args:
+        tolerance = Fraction(args[args.index("-t") + 1])
+    begin = time.perf_counter()
+    try:
+        validator = prepared(root / case["domain"], root / case["problem"], tolerance, lenient)
+        begin = time.perf_counter()
+        report = validator.check_file(root / case["plan"], lenient=lenient)
+    except UnsupportedPddlError as error:
+        return Answer("unsupported", words=str(error))
+    except HvrError as error:
+        placed = hasattr(error, "diagnostic") or not (root / case["plan"]).exists()
+        return Answer("unreadable" if placed else "no place", words=str(error))
+    except Exception:  # what must not happen is to be shown, not to end the run
+        return Answer("crash", words=traceback.format_exc())
+    value = None if report.cost is None else float(report.cost)
+    seconds = time.perf_counter() - begin
+    return Answer(report.outcome.value, seconds, value, report.explain(limit=3))
+
+
+def wanted(case: dict[str, Any]) -> str | None:
+    """Return the right verdict, None where there is none."""
+    if case.get("expected"):
+        return str(case["expected"])
+    return case["val"] if case["val"] in ("valid", "invalid") else None
+
+
+def judge(root: Path, cases: list[dict[str, Any]], lenient: bool) -> list[Answer]:
+    """Judge some cases."""
+    return [answer(root, case, lenient) for case in cases]
+
+
+def main() -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("manifest", type=Path)
+    parser.add_argument("--set", dest="only", help="only the cases of one set")
+    parser.add_argument("--lenient", action="store_true", help="read as leniently as VAL")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--quiet", action="store_true", help="no details of disagreements")
+    args = parser.parse_args()
+    root = args.manifest.parent
+    with args.manifest.open(encoding="utf-8") as lines:
+        cases = [json.loads(line) for line in lines]
+    cases = [case for case in cases if args.only in (None, case["set"])]
+
+    print(conditions())
+    chunks = list(_by_task(cases))
+    with ProcessPoolExecutor(args.jobs) as pool:
+        judged = pool.map(judge, [root] * len(chunks), chunks, [args.lenient] * len(chunks))
+        answers = [found for part in judged for found in part]
+    cases = [case for chunk in chunks for case in chunk]
+    return report(list(zip(cases, answers, strict=True)), args.quiet)
+
+
+def _by_task(cases: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for case in cases:
+        groups[case["domain"], case["problem"]].append(case)
+    yield from groups.values()
+
+
+def report(rows: list[tuple[dict[str, Any], Answer]], quiet: bool) -> int:
+    """Print the tables; return the exit code."""
+    table: Counter[tuple[str, str, str]] = Counter()
+    wrong = values = other_values = 0
+    for case, found in rows:
+        right = wanted(case)
+        table[case["set"], right or f"none (VAL: {case['val']})", found.verdict] += 1
+        disagrees = found.verdict in ("crash", "no place") or (
+            right is not None and found.verdict != right
+        )
+        if disagrees:
+            wrong += 1
+            if not quiet:
+                print(f"\n{case['id']}: {found.verdict}, not {right} (VAL: {case['val']} "
+                      f"{case.get('val_reason') or ''}) {case.get('note') or ''}\n  "
+                      + found.words.replace("\n", "\n  "))  # fmt: skip
+        elif found.verdict == "valid" and case.get("val_value") is not None:
+            values += 1
+            if found.value is None or abs(found.value - case["val_value"]) > 1e-6 * max(
+                1, abs(case["val_value"])
+            ):
+                other_values += 1
+                if not quiet:
+                    print(f"\n{case['id']}: value {found.value}, VAL {case['val_value']} "
+                          f"{case.get('features')}")  # fmt: skip
+    print(f"\n{'set':<10} {'right answer':<22} {'hvr':<12} {'cases':>6}")
+    for (name, right_name, verdict), count in sorted(table.items()):
+        print(f"{name:<10} {right_name:<22} {verdict:<12} {count:>6}")
+    plans = [found.seconds for _, found in rows if found.seconds]
+    print(f"\n{len(rows)} cases, {wrong} disagreements; the metric's value: {values} compared, "
+          f"{other_values} different")  # fmt: skip
+    if plans:
+        print(f"{len(plans) / sum(plans):.0f} plans a second (reading and judging, one process; "
+              "the task is read once)")  # fmt: skip
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

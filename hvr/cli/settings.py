@@ -1,0 +1,152 @@
+"""Settings of `hvr validate` in `[tool.hvr.validate]` of the nearest pyproject.toml."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hvr.cli import arguments
+from hvr.errors import DataFileError, UsageError
+from hvr.validation.report import OnFailure
+from hvr.validation.reporters import FORMATS
+
+FILE = "pyproject.toml"
+SECTION = "tool.hvr.validate"
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """Return the settings for commands that run in a folder.
+
+    Paths in the file are relative to the folder of the file.
+
+    Returns:
+        the values by their names with `_` for `-`; empty when there is no file or no section.
+
+    Raises:
+        DataFileError: the file cannot be read or is not TOML.
+        UsageError: an unknown setting, or a value of the wrong kind.
+    """
+    file = _nearest(folder)
+    if file is None:
+        return {}
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise DataFileError(f"cannot read {file}: {error.strerror}") from error
+    if b"hvr" not in data:
+        return {}
+    import tomllib
+
+    try:
+        section: Any = tomllib.loads(data.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataFileError(f"{file} is not TOML: {error}") from error
+    for name in SECTION.split("."):
+        section = section.get(name, {})
+        if not isinstance(section, dict):
+            raise UsageError(f"{file}: {name!r} of [{SECTION}] is not a table")
+    return {name.replace("-", "_"): _value(name, value, file) for name, value in section.items()}
+
+
+def _nearest(folder: Path) -> Path | None:
+    for place in (folder, *folder.parents):
+        file = place / FILE
+        if file.is_file():
+            return file
+    return None
+
+
+def _value(name: str, value: object, file: Path) -> Any:
+    if name not in _READERS:
+        from hvr.pddl.diagnostics import nearest
+
+        near = nearest(name, _READERS)
+        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(_READERS)}"
+        raise UsageError(f"{file}: [{SECTION}] has no setting {name!r}; {hint}")
+    read, wanted = _READERS[name]
+    try:
+        return read(value, file.parent)
+    except (TypeError, argparse.ArgumentTypeError) as error:
+        reason = f": {error}" if str(error) else ""
+        raise UsageError(f"{file}: {name!r} of [{SECTION}] must be {wanted}{reason}") from error
+
+
+def _flag(value: object, folder: Path) -> bool:
+    del folder
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+def _text(value: object, folder: Path) -> str:
+    del folder
+    if not isinstance(value, str) or not value:
+        raise TypeError
+    return value
+
+
+def _format(value: object, folder: Path) -> str:
+    if _text(value, folder) not in FORMATS:
+        raise TypeError
+    return str(value)
+
+
+def _on_failure(value: object, folder: Path) -> str:
+    if _text(value, folder) not in tuple(OnFailure):
+        raise TypeError
+    return str(value)
+
+
+def _path(value: object, folder: Path) -> str:
+    text = _text(value, folder)
+    if folder == Path.cwd():
+        return text
+    path = folder / text
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _paths(value: object, folder: Path) -> list[str]:
+    if not isinstance(value, list):
+        raise TypeError
+    return [_path(item, folder) for item in value]
+
+
+def _number(value: object, folder: Path) -> Any:
+    del folder
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise TypeError
+    return arguments.number(str(value))
+
+
+def _jobs(value: object, folder: Path) -> int:
+    del folder
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError
+    return arguments.jobs(str(value))
+
+
+_Reader = Callable[[object, Path], Any]
+_FLAG: tuple[_Reader, str] = (_flag, "true or false")
+_FILE: tuple[_Reader, str] = (_path, "the name of a file")
+_NUMBER: tuple[_Reader, str] = (_number, "a number from 0 on")
+
+_READERS: dict[str, tuple[_Reader, str]] = {
+    "domain": _FILE,
+    "problem": _FILE,
+    "plans": (_paths, "a list of names"),
+    "format": (_format, f"one of {', '.join(FORMATS)}"),
+    "output-file": _FILE,
+    "exit-zero": _FLAG,
+    "jobs": (_jobs, "a whole number from 0 on"),
+    "advise": _FLAG,
+    "minimise": _FLAG,
+    "happenings": _FLAG,
+    "on-failure": (_on_failure, f"one of {', '.join(OnFailure)}"),
+    "epsilon": _NUMBER,
+    "tolerance": _NUMBER,
+    "lenient": _FLAG,
+    "quiet": _FLAG,
+    "rules-url": (_text, "an address"),
+}

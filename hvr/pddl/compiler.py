@@ -1,0 +1,251 @@
+"""Formulas, effects and numeric expressions, made ground and compiled for a task.
+
+Quantifiers are expanded over the objects, by joins with the static facts; what is static is
+decided here and now, so that only fluents remain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from hvr.errors import HvrError
+from hvr.pddl import conditions, numeric
+from hvr.pddl.conditions import Condition, NumericChange, conjunction, disjunction
+from hvr.pddl.facts import Relation, bindings, necessary_literals
+from hvr.pddl.model import (
+    And,
+    Arithmetic,
+    Atom,
+    Comparison,
+    Duration,
+    Equal,
+    Exists,
+    Expression,
+    Forall,
+    FunctionTerm,
+    Imply,
+    IsViolated,
+    Not,
+    Number,
+    NumericEffect,
+    NumericExpression,
+    Or,
+    Preference,
+    TypedName,
+    When,
+)
+from hvr.pddl.numeric import Compiled, NumericTest, Value
+
+if TYPE_CHECKING:
+    from hvr.pddl.task import Task
+
+Binding = Mapping[str, str]
+
+
+class GroundingLimitError(HvrError):
+    """A quantifier has more instances than the limit of the task; the plan cannot be judged."""
+
+
+class Effects:
+    """The effects of an action while they are being compiled."""
+
+    def __init__(self) -> None:
+        self.add = 0
+        self.delete = 0
+        self.conditional: list[tuple[Condition, int, int]] = []
+        self.numeric: list[tuple[Condition, NumericChange]] = []
+        self._last: Condition = conditions.TRUE
+
+    def change(self, condition: Condition, add: int, delete: int) -> None:
+        """Note that a condition makes an action add and delete some bits."""
+        if condition is conditions.TRUE:
+            self.add |= add
+            self.delete |= delete
+        elif self.conditional and condition is self._last:
+            # The effects of one (when …) share its condition.
+            _, old_add, old_delete = self.conditional[-1]
+            self.conditional[-1] = condition, old_add | add, old_delete | delete
+        else:
+            self.conditional.append((condition, add, delete))
+            self._last = condition
+
+
+class Compiler:
+    """Compiles for one task.
+
+    Args:
+        task: the task; atoms and numeric fluents get their index there.
+        duration: what `?duration` stands for.
+    """
+
+    def __init__(self, task: Task, duration: Value | None = None) -> None:
+        self.task = task
+        self.duration = duration
+        self._instances = 0
+
+    def condition(self, formula: Expression, binding: Binding, positive: bool = True) -> Condition:
+        """Compile a formula, or its negation; preferences in it count as true.
+
+        Raises:
+            KeyError: a free variable is not in `binding`.
+            GroundingLimitError: its quantifiers have too many instances.
+        """
+        match formula:
+            case Atom(predicate, args):
+                task = self.task
+                row = tuple([binding[a] if a[0] == "?" else a for a in args])
+                if predicate not in task.fluent_predicates:
+                    true = row in task.static_facts.relation(predicate)
+                    return conditions.TRUE if true == positive else conditions.FALSE
+                bit = 1 << task.index_of(predicate, row)
+                return Condition(bit) if positive else Condition(0, bit)
+            case Equal(left, right):
+                same = value(left, binding) == value(right, binding)
+                return conditions.TRUE if same == positive else conditions.FALSE
+            case Comparison(symbol, one, two):
+                sides = self.number(one, binding), self.number(two, binding)
+                test = NumericTest(symbol, *sides, positive, self.task.tolerance)
+                if not test.constant:
+                    return Condition(tests=(test,))
+                return conditions.TRUE if test.holds(()) else conditions.FALSE
+            case Not(operand):
+                return self.condition(operand, binding, not positive)
+            case And(operands):
+                parts = (self.condition(o, binding, positive) for o in operands)
+                return conjunction(parts) if positive else disjunction(parts)
+            case Or(operands):
+                parts = (self.condition(o, binding, positive) for o in operands)
+                return disjunction(parts) if positive else conjunction(parts)
+            case Imply(left_, right_):
+                halves = ((left_, not positive), (right_, positive))
+                parts = (self.condition(o, binding, sign) for o, sign in halves)
+                return disjunction(parts) if positive else conjunction(parts)
+            case Forall(variables, body) | Exists(variables, body):
+                # "All" is a conjunction, in which only instances that can fail matter; "exists"
+                # a disjunction, in which only those that can hold do.
+                all_ = isinstance(formula, Forall) == positive
+                found = self.instances(variables, body, positive != all_, binding)
+                parts = (self.condition(body, b, positive) for b in found)
+                return conjunction(parts) if all_ else disjunction(parts)
+            case Preference():
+                return conditions.TRUE
+            case _:
+                raise TypeError(f"not a condition on one state: {formula}")
+
+    def effect(
+        self, effect: Expression, binding: Binding, condition: Condition, into: Effects
+    ) -> None:
+        """Compile an effect that takes place where `condition` holds."""
+        match effect:
+            case Atom(predicate, args):
+                row = tuple([binding[a] if a[0] == "?" else a for a in args])
+                into.change(condition, 1 << self.task.index_of(predicate, row), 0)
+            case Not(Atom(predicate, args)):
+                row = tuple([binding[a] if a[0] == "?" else a for a in args])
+                into.change(condition, 0, 1 << self.task.index_of(predicate, row))
+            case And(operands):
+                for operand in operands:
+                    self.effect(operand, binding, condition, into)
+            case Forall(variables, body):
+                guard = body.condition if isinstance(body, When) else And(())
+                for found in self.instances(variables, guard, True, binding):
+                    self.effect(body, found, condition, into)
+            case When(guard, body):
+                guarded = conjunction((condition, self.condition(guard, binding)))
+                if guarded is not conditions.FALSE:
+                    self.effect(body, binding, guarded, into)
+            case NumericEffect(symbol, fluent, amount):
+                term = self.term(fluent, binding)
+                change = symbol, self.task.number_index(term), self.number(amount, binding)
+                into.numeric.append((condition, change))
+            case _:
+                raise TypeError(f"not an effect: {effect}")
+
+    def number(self, expression: NumericExpression, binding: Binding) -> Compiled:
+        """Compile a numeric expression; what no action changes is a constant."""
+        match expression:
+            case Number(number):
+                return numeric.exact(number)
+            case FunctionTerm():
+                task = self.task
+                term = self.term(expression, binding)
+                if term.function in task.fluent_functions:
+                    return numeric.fluent(task.number_index(term), str(term))
+                constant = task.problem.numeric_init.get(term)
+                if constant is None:
+                    return numeric.undefined(str(term))
+                return numeric.exact(constant)
+            case Arithmetic(symbol, operands):
+                parts = [self.number(o, binding) for o in operands]
+                return numeric.arithmetic(symbol, parts, str(expression))
+            case Duration():
+                if self.duration is None:
+                    return numeric.undefined("?duration")
+                return self.duration
+            case IsViolated():
+                raise TypeError("(is-violated …) has a value in a metric only")
+
+    def term(self, fluent: FunctionTerm, binding: Binding) -> FunctionTerm:
+        """Return a function term with objects for its variables."""
+        return FunctionTerm(fluent.function, tuple([value(a, binding) for a in fluent.args]))
+
+    def preferences(
+        self, formula: Expression, binding: Binding
+    ) -> Iterator[tuple[Preference, Binding]]:
+        """Yield the instances of the preferences in a condition, each with its binding."""
+        match formula:
+            case Preference():
+                yield formula, binding
+            case And(operands):
+                for operand in operands:
+                    yield from self.preferences(operand, binding)
+            case Forall(variables, body) if _has_preference(body):
+                for found in self.instances(variables, And(()), True, binding):
+                    yield from self.preferences(body, found)
+            case _:
+                pass
+
+    def instances(
+        self, variables: tuple[TypedName, ...], body: Expression, positive: bool, binding: Binding
+    ) -> Iterator[dict[str, str]]:
+        """Yield the bindings under which the static part of `body` (or its negation) holds.
+
+        Under the others the body is known to be false (or true).
+
+        Raises:
+            GroundingLimitError: there are too many.
+        """
+        task = self.task
+        literals = [
+            (literal, sign)
+            for literal, sign in necessary_literals(body, positive)
+            if isinstance(literal, Equal) or literal.predicate not in task.fluent_predicates
+        ]
+        for found in bindings(variables, literals, binding, self._static, task.members):
+            self._instances += 1
+            if self._instances > task.instance_limit:
+                raise GroundingLimitError(
+                    f"a quantifier has more than {task.instance_limit} instances here"
+                )
+            yield found
+
+    def _static(self, predicate: str) -> Relation:
+        return self.task.static_facts.relation(predicate)
+
+
+def value(name: str, binding: Binding) -> str:
+    """Return the object that a name or bound ?variable stands for."""
+    return binding[name] if name.startswith("?") else name
+
+
+def _has_preference(formula: Expression) -> bool:
+    match formula:
+        case Preference():
+            return True
+        case And(operands):
+            return any(_has_preference(o) for o in operands)
+        case Forall(_, body):
+            return _has_preference(body)
+        case _:
+            return False

@@ -1,0 +1,186 @@
+"""Exact numbers: compiled numeric expressions and comparisons."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+from hvr.errors import HvrError
+
+Value: TypeAlias = int | Fraction
+"""An exact number; whole ones are integers, which are much faster."""
+
+Values: TypeAlias = tuple[Value | None, ...]
+"""The values of the numeric fluents by index; None, or beyond the end: no value."""
+
+Compiled: TypeAlias = Value | Callable[[Values], Value]
+"""A number, or how to compute it."""
+
+_MOST_BITS = 100_000
+
+
+class UndefinedValueError(HvrError):
+    """A numeric expression has no value: a function was never set, or a division by zero."""
+
+
+class NumberTooLargeError(HvrError):
+    """A number has grown beyond what is reasonable to compute with."""
+
+
+def exact(value: Decimal | Fraction) -> Value:
+    """Return a number as an integer where it is one, else as a fraction.
+
+    Raises:
+        NumberTooLargeError: the number has too many digits.
+    """
+    if isinstance(value, Decimal):
+        if max(len(value.as_tuple().digits), abs(value.adjusted())) > _MOST_BITS // 4:
+            raise NumberTooLargeError("a number has more than 25000 digits")
+        value = Fraction(value)
+    if value.denominator == 1:
+        return value.numerator
+    return value
+
+
+def evaluate(compiled: Compiled, values: Values) -> Value:
+    """Return the value of a compiled expression.
+
+    Raises:
+        UndefinedValueError: it has none.
+        NumberTooLargeError: it is too large.
+    """
+    return compiled(values) if callable(compiled) else compiled
+
+
+def fluent(index: int, name: str) -> Callable[[Values], Value]:
+    """Compile the reading of a numeric fluent; `name` is for the error."""
+
+    def read(values: Values) -> Value:
+        value = values[index] if index < len(values) else None
+        if value is None:
+            raise UndefinedValueError(f"{name} has no value")
+        return value
+
+    return read
+
+
+def undefined(name: str) -> Callable[[Values], Value]:
+    """Compile the reading of something that never has a value."""
+
+    def read(_: Values) -> Value:
+        raise UndefinedValueError(f"{name} has no value")
+
+    return read
+
+
+def arithmetic(symbol: str, operands: list[Compiled], text: str) -> Compiled:
+    """Compile `+`, `-`, `*` or `/`; `text` is the expression, for errors."""
+    if len(operands) == 1:
+
+        def negate(values: Values) -> Value:
+            return -evaluate(operands[0], values)
+
+        compute: Callable[[Values], Value] = negate
+    else:
+
+        def fold(values: Values) -> Value:
+            result = evaluate(operands[0], values)
+            for operand in operands[1:]:
+                result = calculate(symbol, result, evaluate(operand, values), text)
+            return result
+
+        compute = fold
+    if any(callable(operand) for operand in operands):
+        return compute
+    try:
+        return compute(())
+    except UndefinedValueError:
+        return compute
+
+
+def calculate(symbol: str, left: Value, right: Value, text: str = "") -> Value:
+    """Return `left symbol right`, for the four signs and for the numeric effects.
+
+    Raises:
+        UndefinedValueError: a division by zero.
+        NumberTooLargeError: the result is too large.
+    """
+    result: Value
+    match symbol:
+        case "+" | "increase":
+            result = left + right
+        case "-" | "decrease":
+            result = left - right
+        case "*" | "scale-up":
+            result = left * right
+        case _:
+            if right == 0:
+                raise UndefinedValueError(f"{text or symbol} divides by zero")
+            result = Fraction(left) / right
+    if isinstance(result, Fraction):
+        if result.denominator == 1:
+            return result.numerator
+        size = max(result.numerator.bit_length(), result.denominator.bit_length())
+    else:
+        size = result.bit_length()
+    if size > _MOST_BITS:
+        raise NumberTooLargeError(f"{text or symbol} gives a number of more than {_MOST_BITS} bits")
+    return result
+
+
+_TESTS: dict[str, Callable[[Value, Value], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+
+
+class NumericTest:
+    """A compiled comparison, or its negation."""
+
+    __slots__ = ("left", "positive", "right", "symbol", "tolerance")
+
+    def __init__(
+        self, symbol: str, left: Compiled, right: Compiled, positive: bool, tolerance: Value = 0
+    ) -> None:
+        self.symbol = symbol
+        self.left = left
+        self.right = right
+        self.positive = positive
+        self.tolerance = tolerance
+
+    def holds(self, values: Values) -> bool:
+        """Say whether it is true of the values.
+
+        Raises:
+            UndefinedValueError: a side has no value.
+        """
+        left, right = evaluate(self.left, values), evaluate(self.right, values)
+        return compare(self.symbol, left, right, self.tolerance) == self.positive
+
+    @property
+    def constant(self) -> bool:
+        """Whether it does not depend on the values."""
+        return not (callable(self.left) or callable(self.right))
+
+
+def compare(symbol: str, left: Value, right: Value, tolerance: Value = 0) -> bool:
+    """Compare two numbers; a tolerance is forgiven in every comparison, as VAL does."""
+    if not tolerance:
+        return _TESTS[symbol](left, right)
+    match symbol:
+        case "=":
+            return _TESTS["<"](abs(left - right), tolerance)
+        case "<":
+            return _TESTS["<"](left, right + tolerance)
+        case "<=":
+            return _TESTS["<="](left, right + tolerance)
+        case ">":
+            return _TESTS["<"](right, left + tolerance)
+        case _:
+            return _TESTS["<="](right, left + tolerance)

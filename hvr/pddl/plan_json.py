@@ -1,0 +1,71 @@
+"""Plans as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from hvr.errors import PddlSyntaxError
+from hvr.pddl.lexer import Source
+from hvr.pddl.model import GroundAction
+from hvr.pddl.plan import PlanText
+
+_NAME = re.compile(r"[^?,:=\[\]{}\"`\s();]+")
+
+
+def plan_to_json(actions: Iterable[GroundAction]) -> list[dict[str, Any]]:
+    """Return a plan as JSON values: a list of `{"action": name, "args": [name, …]}`."""
+    return [{"action": a.name, "args": list(a.args)} for a in actions]
+
+
+def plan_from_json(data: object) -> tuple[GroundAction, ...]:
+    """Read what `plan_to_json` gives, or a saved plan of macro actions with their blocks.
+
+    Raises:
+        PddlSyntaxError: the value is not a plan.
+    """
+    if isinstance(data, dict) and isinstance(data.get("blocks"), list):
+        blocks = [block.get("actions") for block in data["blocks"] if isinstance(block, dict)]
+        if len(blocks) == len(data["blocks"]) and all(isinstance(b, list) for b in blocks):
+            data = [step for block in blocks for step in block or ()]
+    if not isinstance(data, Sequence) or isinstance(data, str | bytes):
+        raise PddlSyntaxError('a JSON plan is a list of {"action": name, "args": [name, …]}')
+    return tuple([_step_from_json(number, item) for number, item in enumerate(data, 1)])
+
+
+def read_json_plan(source: Source) -> PlanText:
+    """Read the text of a JSON plan.
+
+    Raises:
+        PddlSyntaxError: the text is not JSON, or the value is not a plan.
+    """
+    try:
+        data = json.loads(source.text)
+    except json.JSONDecodeError as error:
+        source.syntax_error(error.pos, f"this is not JSON: {error.msg}", expected="a JSON plan")
+    except RecursionError:
+        source.syntax_error(0, "the JSON is nested too deep", expected="a JSON plan")
+    try:
+        steps = plan_from_json(data)
+    except PddlSyntaxError as error:
+        source.syntax_error(0, str(error))
+    return PlanText(steps, "json", tuple(source.warnings))
+
+
+def _step_from_json(number: int, item: object) -> GroundAction:
+    shape = 'write {"action": name, "args": [name, …]}'
+    if not isinstance(item, dict):
+        raise PddlSyntaxError(f"step {number} of the JSON plan is not an object; {shape}")
+    if unknown := sorted(map(str, item.keys() - {"action", "args"})):
+        raise PddlSyntaxError(f"step {number} of the JSON plan has the key {unknown[0]!r}; {shape}")
+    name, args = item.get("action"), item.get("args", [])
+    if not isinstance(name, str) or not name:
+        raise PddlSyntaxError(f"step {number} of the JSON plan has no action name; {shape}")
+    if not isinstance(args, list) or not all(isinstance(a, str) and a for a in args):
+        raise PddlSyntaxError(f"the args of step {number} of the JSON plan are not names; {shape}")
+    for text in (name, *args):
+        if not _NAME.fullmatch(text):
+            raise PddlSyntaxError(f"{text!r} in step {number} of the JSON plan is not a name")
+    return GroundAction(name.lower(), tuple(a.lower() for a in args))

@@ -1,0 +1,264 @@
+"""Many plans of one problem, one result for each."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError
+from hvr.pddl import (
+    Diagnostic,
+    Location,
+    Step,
+    UnsupportedPddlError,
+    parse_domain,
+    parse_problem,
+)
+from hvr.validation import rules
+from hvr.validation.judged import Happening, Judged, ShownState
+from hvr.validation.plan_files import STDIN
+from hvr.validation.report import OnFailure, Outcome, ValidationReport
+from hvr.validation.validator import TOLERANCE, Validator
+
+if TYPE_CHECKING:
+    from hvr.validation.findings import Finding
+
+_STDIN_NAME = "<stdin>"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """What to find out about each plan.
+
+    Attributes:
+        tolerance: how far a duration may be from what its action demands; None: VAL's default.
+        epsilon: steps no further apart than this are simultaneous; None: a tenth of the tolerance.
+        lenient: accept what VAL accepts.
+        on_failure: whether to stop at the first failing step.
+        advise: search for steps that mend an invalid plan.
+        minimise: look for steps that a valid plan does not need.
+        state_at: the number of a step, to show the state after it.
+        happenings: show what changed when.
+    """
+
+    tolerance: Fraction | None = None
+    epsilon: Fraction | None = None
+    lenient: bool = False
+    on_failure: OnFailure = OnFailure.STOP
+    advise: bool = False
+    minimise: bool = False
+    state_at: int | None = None
+    happenings: bool = False
+
+    @property
+    def needs_steps(self) -> bool:
+        """Whether the steps of a plan are needed besides the verdict about it."""
+        return self.advise or self.minimise or self.happenings or self.state_at is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A domain and a problem that were read.
+
+    Attributes:
+        domain: the name of the domain file.
+        problem: the name of the problem file.
+        validator: what judges plans of the problem.
+        warnings: what was overlooked in the two files.
+        options: what to find out.
+    """
+
+    domain: str
+    problem: str
+    validator: Validator
+    warnings: tuple[Finding, ...]
+    options: BatchOptions
+
+
+class UnusableModelError(HvrError):
+    """The domain or the problem cannot be used, so that no plan can be judged.
+
+    Attributes:
+        result: the one result that there is to report; its `plan` is "".
+    """
+
+    def __init__(self, error: Exception, result: Judged) -> None:
+        self.result = result
+        super().__init__(str(error) or result.report.reason)
+
+
+def load_model(domain: str, problem: str, options: BatchOptions) -> Model:
+    """Read a domain and a problem.
+
+    Raises:
+        UnusableModelError: one of the files cannot be read or used.
+    """
+    warnings: list[Diagnostic] = []
+    lenient = options.lenient
+    file = domain
+    try:
+        lifted = parse_domain(Path(domain), file=domain, lenient=lenient, warnings=warnings)
+        file = problem
+        task = parse_problem(
+            Path(problem), lifted, file=problem, lenient=lenient, warnings=warnings
+        )
+        tolerance = TOLERANCE if options.tolerance is None else options.tolerance
+        validator = Validator(lifted, task, tolerance=tolerance, epsilon=options.epsilon)
+    except (HvrError, RecursionError, MemoryError) as error:
+        result = _unusable("", domain, problem, error, 0.0)
+        if result.diagnostic is None:
+            place = Diagnostic(Location(file, 1, 1), result.report.reason)
+            result = replace(result, diagnostic=place)
+        raise UnusableModelError(error, result) from error
+    seen: tuple[Finding, ...] = ()
+    if warnings:
+        from hvr.validation.findings import warning_finding
+
+        seen = tuple(map(warning_finding, warnings))
+    return Model(domain, problem, validator, seen, options)
+
+
+def judge_all(model: Model, files: Sequence[str], *, jobs: int = 1) -> Iterator[Judged]:
+    """Judge plans and give the results in the order of the plans.
+
+    A plan that cannot be read has a result of its own and does not stop the others.
+
+    Args:
+        model: the domain and the problem.
+        files: the plan files; `-` is standard input.
+        jobs: how many processes to use.
+    """
+    if jobs <= 1 or len(files) <= 1:
+        for file in files:
+            yield judge(model, file)
+        return
+    from hvr.validation.processes import judge_in_processes
+
+    yield from judge_in_processes(model, files, min(jobs, len(files)))
+
+
+def judge(model: Model, file: str) -> Judged:
+    """Judge one plan file; `-` is standard input."""
+    start = perf_counter()
+    options, validator = model.options, model.validator
+    name = _STDIN_NAME if file == STDIN else file
+    try:
+        source = _read_stdin() if file == STDIN else Path(file)
+        report = validator.check_file(
+            source, file=name, on_failure=options.on_failure, lenient=options.lenient
+        )
+        result = Judged(name, model.domain, model.problem, report)
+        if options.needs_steps and report.outcome is not Outcome.UNKNOWN:
+            result = _extended(result, model, source)
+    except (HvrError, RecursionError, MemoryError) as error:
+        return _unusable(name, model.domain, model.problem, error, perf_counter() - start)
+    return replace(result, seconds=perf_counter() - start)
+
+
+def _extended(result: Judged, model: Model, source: str | Path) -> Judged:
+    """Add what was asked for besides the verdict."""
+    from hvr.pddl import read_plan
+
+    options, validator, report = model.options, model.validator, result.report
+    plan = read_plan(source, file=result.plan, lenient=options.lenient).steps
+    if options.advise and report.outcome is Outcome.INVALID:
+        from hvr.validation.repair import find_repair
+
+        repair, note = find_repair(validator, plan, report)
+        result = replace(result, repair=repair, repair_note="" if repair else note)
+    if options.minimise and report.outcome is Outcome.VALID:
+        from hvr.validation.minimise import minimise
+
+        shorter, removed = minimise(validator, plan)
+        result = replace(result, minimised=tuple(shorter), removed=tuple(removed))
+    if options.happenings:
+        result = replace(
+            result,
+            happenings=tuple(
+                Happening(
+                    number or 0,
+                    "" if action is None else str(action),
+                    time,
+                    tuple(map(str, added)),
+                    tuple(map(str, deleted)),
+                )
+                for number, time, action, added, deleted in validator.trace(plan)
+            ),
+        )
+    if options.state_at is not None:
+        result = _with_state(result, validator, plan, options.state_at)
+    return result
+
+
+def _with_state(result: Judged, validator: Validator, plan: Sequence[Step], number: int) -> Judged:
+    report = result.report
+    # A plan that fails has no state behind the failing step; the last one there is helps more
+    # than none.
+    reached = min(number, report.executed)
+    if reached < number:
+        why = "has" if number > report.steps else "can execute"
+        note = f"the plan {why} {reached} steps: the state shown is the last one"
+        result = replace(result, report=replace(report, notes=(*report.notes, note)))
+    state = validator.state_after(plan, reached)
+    shown = ShownState(
+        reached,
+        tuple(sorted(map(str, state.atoms(static=True)))),
+        tuple(sorted((str(term), value) for term, value in state.numbers().items())),
+    )
+    return replace(result, state=shown)
+
+
+def _unusable(plan: str, domain: str, problem: str, error: Exception, seconds: float) -> Judged:
+    diagnostic: Diagnostic | None = getattr(error, "diagnostic", None)
+    reason = diagnostic.message if diagnostic else str(error)
+    if isinstance(error, RecursionError):
+        reason = "it is nested too deeply"
+    elif isinstance(error, MemoryError):
+        reason = "there is not enough memory for it"
+    return Judged(
+        plan,
+        domain,
+        problem,
+        ValidationReport(Outcome.UNKNOWN, 0, 0, reason=reason),
+        diagnostic,
+        rule=_rule_of(error).id,
+        seconds=seconds,
+    )
+
+
+def _rule_of(error: Exception) -> rules.Rule:
+    if isinstance(error, UnsupportedPddlError):
+        return rules.UNSUPPORTED
+    if isinstance(error, PddlSyntaxError):
+        return rules.SYNTAX
+    if isinstance(error, PddlSemanticError):
+        return rules.SEMANTICS
+    return rules.UNREADABLE if isinstance(error, DataFileError) else rules.UNDECIDED
+
+
+def _read_stdin() -> str:
+    """Read standard input in the encodings that plan files may have.
+
+    Raises:
+        DataFileError: it is closed or cannot be read.
+    """
+    try:
+        if sys.stdin is None or sys.stdin.closed:
+            raise DataFileError("cannot read a plan from standard input: it is closed")
+        buffer = getattr(sys.stdin, "buffer", None)
+        if buffer is None:
+            return sys.stdin.read()
+        data: bytes = buffer.read()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise DataFileError(f"cannot read a plan from standard input: {reason}") from error
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        return data.decode("latin-1")

@@ -1,0 +1,171 @@
+"""Which steps may not happen at the same time: PDDL 2.1's rule of no moving targets.
+
+Two steps interfere when one changes an atom or number that the other reads, or when both change
+one, unless both add it, both delete it, or both only increase or decrease it (Fox & Long 2003,
+section 8.2). What stands in a condition counts as read, needed or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations, product
+
+from hvr.pddl import (
+    Atom,
+    Comparison,
+    Exists,
+    Expression,
+    Forall,
+    FunctionTerm,
+    NumericExpression,
+    Task,
+    When,
+)
+from hvr.pddl.compiler import Binding, value
+from hvr.pddl.conditions import Operator
+from hvr.pddl.facts import match_row
+from hvr.pddl.model import And, NumericEffect, functions_of, parts_of
+from hvr.pddl.numeric import Values
+
+
+@dataclass(slots=True)
+class Access:
+    """What one step reads and changes: bits of atoms, indexes of numbers."""
+
+    read: int = 0
+    added: int = 0
+    deleted: int = 0
+    numbers_read: set[int] = field(default_factory=set)
+    increased: set[int] = field(default_factory=set)
+    assigned: set[int] = field(default_factory=set)
+
+
+def access(
+    task: Task,
+    binding: Binding,
+    precondition: Expression,
+    effect: Expression,
+    operators: Iterable[Operator],
+    numbers: Iterable[NumericExpression],
+    bits: int,
+    values: Values,
+) -> Access:
+    """Return what a step reads and changes in a state.
+
+    Args:
+        task: the task.
+        binding: what the variables of the step stand for.
+        precondition: its condition.
+        effect: its effect; conditions in it count where they hold.
+        operators: its effects, compiled.
+        numbers: further numeric expressions that it reads.
+        bits, values: the state before.
+    """
+    result = Access()
+    reader = _Reader(task, result)
+    reader.formula(precondition, binding)
+    reader.effect(effect, binding, bits, values)
+    for number in numbers:
+        reader.number(number, binding)
+    for operator in operators:
+        result.added |= operator.add
+        result.deleted |= operator.delete
+        for condition, add, delete in operator.conditional:
+            if condition.holds(bits, values):
+                result.added |= add
+                result.deleted |= delete
+        for condition, (symbol, index, _) in operator.numeric:
+            if condition.holds(bits, values):
+                additive = symbol in ("increase", "decrease")
+                (result.increased if additive else result.assigned).add(index)
+    return result
+
+
+def interferences(task: Task, steps: list[Access]) -> Iterator[tuple[int, int, str]]:
+    """Yield pairs of steps that interfere, and the atom or number that they do it over."""
+    for (i, one), (j, two) in combinations(enumerate(steps), 2):
+        atoms = (
+            one.read & (two.added | two.deleted)
+            | two.read & (one.added | one.deleted)
+            | one.added & two.deleted
+            | one.deleted & two.added
+        )
+        if atoms:
+            yield i, j, str(task.fluent((atoms & -atoms).bit_length() - 1))
+            continue
+        written_one, written_two = one.increased | one.assigned, two.increased | two.assigned
+        numbers = (
+            (one.numbers_read & written_two)
+            | (two.numbers_read & written_one)
+            | (one.assigned & written_two)
+            | (two.assigned & written_one)
+        )
+        if numbers:
+            yield i, j, str(task.term(min(numbers)))
+
+
+class _Reader:
+    def __init__(self, task: Task, into: Access) -> None:
+        self.task = task
+        self.into = into
+        self._rules: set[Atom] = set()
+
+    def formula(self, formula: Expression, binding: Binding) -> None:
+        """Note all that a formula mentions, in every instance of its quantifiers."""
+        match formula:
+            case Atom(predicate, args):
+                if self.task.is_static(predicate):
+                    return
+                atom = Atom(predicate, tuple([value(a, binding) for a in args]))
+                if predicate in self.task.derived_predicates:
+                    self._derived(atom)
+                else:
+                    self.into.read |= 1 << self.task.index(atom)
+            case Comparison(_, left, right):
+                self.number(left, binding)
+                self.number(right, binding)
+            case Forall(variables, body) | Exists(variables, body):
+                names = [v.name for v in variables]
+                for row in product(*(self.task.members(v.types) for v in variables)):
+                    self.formula(body, {**binding, **dict(zip(names, row, strict=True))})
+            case _:
+                for part in parts_of(formula):
+                    self.formula(part, binding)
+
+    def effect(self, effect: Expression, binding: Binding, bits: int, values: Values) -> None:
+        """Note what the conditions that hold and the amounts in an effect mention."""
+        match effect:
+            case When(condition, body):
+                if self.task.condition(condition, binding).holds(bits, values):
+                    self.formula(condition, binding)
+                    self.effect(body, binding, bits, values)
+            case Forall(variables, body):
+                for found in self.task.instances(variables, And(()), True, binding):
+                    self.effect(body, found, bits, values)
+            case And(operands):
+                for operand in operands:
+                    self.effect(operand, binding, bits, values)
+            case NumericEffect(_, _, amount):
+                self.number(amount, binding)
+            case _:
+                pass
+
+    def number(self, expression: NumericExpression, binding: Binding) -> None:
+        """Note the fluents in a numeric expression."""
+        for term in functions_of(expression):
+            if term.function in self.task.fluent_functions:
+                args = tuple([value(a, binding) for a in term.args])
+                ground = FunctionTerm(term.function, args)
+                self.into.numbers_read.add(self.task.number_index(ground))
+
+    def _derived(self, atom: Atom) -> None:
+        if atom in self._rules:
+            return
+        self._rules.add(atom)
+        for rule in self.task.domain.derived:
+            if rule.predicate == atom.predicate:
+                head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
+                binding = match_row(head, atom.args)
+                if binding is not None:
+                    self.formula(rule.body, binding)

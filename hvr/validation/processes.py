@@ -1,0 +1,138 @@
+"""Judging plans in several processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import TypeAlias
+
+from hvr.validation import rules
+from hvr.validation.batch import BatchOptions, Model, judge, load_model
+from hvr.validation.judged import Judged
+from hvr.validation.plan_files import STDIN
+from hvr.validation.report import Outcome, ValidationReport
+
+_CHUNKS_PER_PROCESS = 8
+_LARGEST_CHUNK = 64
+
+_Chunk: TypeAlias = list[tuple[int, str]]
+"""Plan files with their places in the order of the results."""
+
+
+@dataclass(slots=True)
+class _Worker:
+    """A process, and the chunk that it is at work on."""
+
+    process: multiprocessing.Process
+    connection: Connection
+    chunk: _Chunk
+
+
+def judge_in_processes(model: Model, files: Sequence[str], jobs: int) -> Iterator[Judged]:
+    """Judge plans in processes; the results come in the order of the plans.
+
+    Args:
+        model: the domain and the problem.
+        files: the plan files; this process reads standard input.
+        jobs: how many processes to start.
+    """
+    waiting = _chunks(files, jobs)
+    done: dict[int, Judged] = {}
+    workers: list[_Worker] = []
+    try:
+        for _ in range(min(jobs, len(waiting))):
+            worker = _start(model)
+            workers.append(worker)
+            _give(worker, waiting)
+        for index, file in enumerate(files):
+            if file == STDIN:
+                yield judge(model, file)
+                continue
+            while index not in done:
+                _collect(workers, waiting, done, model)
+            yield done.pop(index)
+    finally:
+        for worker in workers:
+            worker.process.terminate()
+        for worker in workers:
+            worker.process.join()
+            worker.connection.close()
+
+
+def _chunks(files: Sequence[str], jobs: int) -> list[_Chunk]:
+    """Cut the work into pieces, the first one last; standard input is left to the parent."""
+    work = [(index, file) for index, file in enumerate(files) if file != STDIN]
+    size = max(1, min(_LARGEST_CHUNK, len(work) // (jobs * _CHUNKS_PER_PROCESS)))
+    return [work[i : i + size] for i in range(0, len(work), size)][::-1]
+
+
+def _start(model: Model) -> _Worker:
+    ours, theirs = multiprocessing.Pipe()
+    # A forked process has the model already; another kind reads the files again, because a
+    # validator is large to send.
+    fork = multiprocessing.get_start_method() == "fork"
+    given = model if fork else (model.domain, model.problem, model.options)
+    process = multiprocessing.Process(target=_work, args=(theirs, given), daemon=True)
+    process.start()
+    theirs.close()
+    return _Worker(process, ours, [])
+
+
+def _work(connection: Connection, given: Model | tuple[str, str, BatchOptions]) -> None:
+    """Judge chunks until there are no more; the body of a worker process."""
+    # Ctrl-C goes to all processes of a terminal; the parent alone answers it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    model = given if isinstance(given, Model) else load_model(*given)
+    while True:
+        try:
+            chunk = connection.recv()
+            connection.send([(index, judge(model, file)) for index, file in chunk])
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            return
+
+
+def _give(worker: _Worker, waiting: list[_Chunk]) -> None:
+    worker.chunk = waiting.pop() if waiting else []
+    if worker.chunk:
+        # Whoever waits for the answer of a dead worker is told of its death.
+        with suppress(OSError):
+            worker.connection.send(worker.chunk)
+
+
+def _collect(
+    workers: list[_Worker], waiting: list[_Chunk], done: dict[int, Judged], model: Model
+) -> None:
+    """Wait for a chunk, store its results and give its worker the next one."""
+    busy = [worker for worker in workers if worker.chunk]
+    ready = wait([worker.connection for worker in busy])
+    for worker in busy:
+        if worker.connection not in ready:
+            continue
+        try:
+            done.update(worker.connection.recv())
+        except (EOFError, OSError):
+            _replace_dead(worker, waiting, done, model)
+        _give(worker, waiting)
+
+
+def _replace_dead(
+    worker: _Worker, waiting: list[_Chunk], done: dict[int, Judged], model: Model
+) -> None:
+    """Go on after a worker was killed, for want of memory as a rule."""
+    worker.process.join()
+    if len(worker.chunk) > 1:
+        # One plan at a time, to find the one that is to blame.
+        waiting += [[item] for item in reversed(worker.chunk)]
+    else:
+        index, file = worker.chunk[0]
+        code = worker.process.exitcode
+        reason = f"the process that judged it ended without an answer (exit code {code})"
+        report = ValidationReport(Outcome.UNKNOWN, 0, 0, reason=reason)
+        done[index] = Judged(file, model.domain, model.problem, report, rule=rules.UNDECIDED.id)
+    worker.connection.close()
+    fresh = _start(model)
+    worker.process, worker.connection = fresh.process, fresh.connection

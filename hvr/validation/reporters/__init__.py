@@ -1,0 +1,81 @@
+"""The formats that results are reported in, one module each.
+
+A reporter turns results into chunks of text. The formats made of lines (`text`, `json-lines`,
+`github`) give the chunk of a plan as soon as its result is there; each module is imported when
+its format is chosen.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias
+
+from hvr.errors import UsageError
+from hvr.validation.report import PlanResult
+
+if TYPE_CHECKING:
+    from hvr.validation.findings import Finding
+
+_MODULES = {
+    "text": "text",
+    "json": "jsonformat",
+    "json-lines": "jsonlines",
+    "junit": "junit",
+    "sarif": "sarif",
+    "github": "github",
+}
+
+FORMATS = tuple(_MODULES)
+"""The names of the formats."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """How to report.
+
+    Attributes:
+        warnings: what was found about the domain and the problem themselves.
+        limit: how many unmet literals to name; None for all.
+        base: the folder that paths are given relative to, where a format wants relative paths.
+        rules_url: the address of the folder with the pages of the rules; "" if there is none.
+    """
+
+    warnings: tuple[Finding, ...] = ()
+    limit: int | None = 20
+    base: str = "."
+    rules_url: str = ""
+
+
+Reporter: TypeAlias = Callable[[Iterable[PlanResult], ReportOptions], Iterator[str]]
+
+
+def find_reporter(name: str) -> Reporter:
+    """Return the reporter of a format.
+
+    Raises:
+        UsageError: there is no such format.
+    """
+    if name not in _MODULES:
+        raise UsageError(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
+    reporter: Reporter = import_module(f"{__name__}.{_MODULES[name]}").report
+    return reporter
+
+
+def relative_path(file: str, base: str) -> str:
+    """Return the path of a file relative to a folder, with `/` between its parts.
+
+    A file outside the folder keeps its absolute path.
+    """
+    if not file or file.startswith("<"):
+        return file
+    path = os.path.abspath(file)  # noqa: PTH100 - no links are followed: names as people wrote them
+    try:
+        inside = os.path.relpath(path, base)
+    except ValueError:  # another drive
+        inside = os.pardir
+    if inside == os.pardir or inside.startswith(os.pardir + os.sep):
+        inside = path
+    return inside.replace(os.sep, "/")

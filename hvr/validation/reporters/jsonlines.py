@@ -1,0 +1,16 @@
+"""Results as JSON lines: an object a line, given when its plan is done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+from hvr.validation.report import PlanResult
+from hvr.validation.reporters import ReportOptions
+
+
+def report(results: Iterable[PlanResult], options: ReportOptions) -> Iterator[str]:
+    """Give a line for each plan."""
+    del options
+    for result in results:
+        yield json.dumps(result.to_json(), ensure_ascii=False) + "\n"

@@ -1,0 +1,83 @@
+"""Results as JUnit XML, in the form that GitLab and Jenkins read.
+
+A problem is a test suite, a plan is a test case; an invalid plan is a failure, a plan that could
+not be judged an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from xml.sax.saxutils import escape, quoteattr
+
+from hvr.validation.findings import findings
+from hvr.validation.judged import Judged
+from hvr.validation.report import Outcome, PlanResult
+from hvr.validation.reporters import ReportOptions, relative_path
+from hvr.validation.reporters.text import render_result
+from hvr.validation.sources import SourceLines
+
+# What XML 1.0 has no way to write.
+_UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def report(results: Iterable[PlanResult], options: ReportOptions) -> Iterator[str]:
+    """Give the document, in one chunk a suite; needs all results first, for their numbers."""
+    suites: dict[tuple[str, str], list[PlanResult]] = {}
+    for result in results:
+        suites.setdefault((result.domain, result.problem), []).append(result)
+    everything = [result for suite in suites.values() for result in suite]
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield f"<testsuites{_attributes(name='hvr validate')}{_numbers(everything)}>\n"
+    sources = SourceLines()
+    for (domain, problem), suite in suites.items():
+        yield f"  <testsuite{_attributes(name=problem)}{_numbers(suite)}>\n"
+        yield "".join(_case(result, domain, options, sources) for result in suite)
+        yield "  </testsuite>\n"
+    yield "</testsuites>\n"
+
+
+def _case(result: PlanResult, domain: str, options: ReportOptions, sources: SourceLines) -> str:
+    name = result.plan or "domain and problem"
+    head = _attributes(
+        name=name,
+        classname=domain,
+        file=relative_path(result.plan or domain, options.base),
+        time=f"{_seconds(result):.6f}",
+    )
+    if result.report.outcome is Outcome.VALID:
+        return f"    <testcase{head}/>\n"
+    finding = findings(result, limit=options.limit)[0]
+    tag = "failure" if result.report.outcome is Outcome.INVALID else "error"
+    first = finding.message.splitlines()[0] if finding.message else finding.rule.summary
+    body = _text(render_result(result, sources=sources, limit=options.limit))
+    kind = _attributes(type=f"{finding.rule.id} {finding.rule.name}", message=first)
+    return f"    <testcase{head}>\n      <{tag}{kind}>{body}</{tag}>\n    </testcase>\n"
+
+
+def _numbers(results: list[PlanResult]) -> str:
+    outcomes = [result.report.outcome for result in results]
+    return _attributes(
+        tests=str(len(outcomes)),
+        failures=str(outcomes.count(Outcome.INVALID)),
+        errors=str(outcomes.count(Outcome.UNKNOWN)),
+        skipped="0",
+        time=f"{sum(map(_seconds, results)):.6f}",
+    )
+
+
+def _seconds(result: PlanResult) -> float:
+    return result.seconds if isinstance(result, Judged) else 0.0
+
+
+def _attributes(**values: str) -> str:
+    # `quoteattr` gives line breaks as references, which is how they survive in an attribute.
+    return "".join(f" {name}={quoteattr(_clean(value))}" for name, value in values.items())
+
+
+def _text(value: str) -> str:
+    return escape(_clean(value))
+
+
+def _clean(value: str) -> str:
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", value)

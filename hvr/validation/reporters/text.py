@@ -1,0 +1,238 @@
+"""Results for people: on a terminal, in a log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from hvr.pddl import Atom, Diagnostic, Location
+from hvr.validation import rules
+from hvr.validation.findings import explain_repair
+from hvr.validation.judged import Judged
+from hvr.validation.report import (
+    Failure,
+    FailureKind,
+    Outcome,
+    PlanResult,
+    Repair,
+    UnmetLiteral,
+    ValidationReport,
+    decimal_text,
+)
+from hvr.validation.reporters import ReportOptions
+from hvr.validation.sources import SourceLines
+from hvr.validation.text import count, explain_numbers
+
+_WIDTH = 100
+_EXCERPTS = 3
+
+
+def report(results: Iterable[PlanResult], options: ReportOptions) -> Iterator[str]:
+    """Give one text a plan, and a line about all of them when there are several."""
+    sources = SourceLines()
+    outcomes: Counter[Outcome] = Counter()
+    for warning in options.warnings:
+        yield f"{warning}\n"
+    for result in results:
+        outcomes[result.report.outcome] += 1
+        yield render_result(result, sources=sources, limit=options.limit) + "\n"
+    if outcomes.total() > 1:
+        yield summary(outcomes) + "\n"
+
+
+def summary(outcomes: Counter[Outcome]) -> str:
+    """Return how many plans had which outcome, in one line."""
+    parts = [f"{outcomes[o]} {o.value}" for o in Outcome if outcomes[o]]
+    return f"{count(outcomes.total(), 'plan')}: {', '.join(parts)}"
+
+
+def render_report(report: ValidationReport, *, name: str = "plan", limit: int | None = 20) -> str:
+    """Return a report without its sources, without a final newline.
+
+    Args:
+        report: the report.
+        name: what the plan is called, such as its file name.
+        limit: how many literals to show; None for all.
+    """
+    return "\n".join(_verdict(report, name, limit, None, ids=False))
+
+
+def render_result(
+    result: PlanResult, *, sources: SourceLines | None = None, limit: int | None = 20
+) -> str:
+    """Return everything found out about a plan, without a final newline.
+
+    Args:
+        result: the result.
+        sources: where to read the lines that are pointed at; None to show none.
+        limit: how many literals to show; None for all.
+    """
+    if result.report.outcome is Outcome.UNKNOWN:
+        lines = _unusable(result)
+    else:
+        lines = _verdict(result.report, result.plan, limit, sources, ids=True)
+    lines += _preferences(result.report)
+    if result.repair is not None:
+        lines += _advice(result.repair)
+    elif result.repair_note:
+        lines.append(f"  no advice: {result.repair_note}")
+    if result.minimised is not None:
+        lines += _minimised(result)
+    if isinstance(result, Judged):
+        lines += _states(result)
+    lines += [f"  note: {note}" for note in result.report.notes]
+    return "\n".join(lines)
+
+
+def _unusable(result: PlanResult) -> list[str]:
+    rule = rules.RULES.get(result.rule) if isinstance(result, Judged) else None
+    name = result.plan or (result.diagnostic.location.file if result.diagnostic else "model")
+    head = f"{name}: {Outcome.UNKNOWN.value}"
+    tag = f" [{rule.id}]" if rule else ""
+    diagnostic: Diagnostic | None = result.diagnostic
+    if diagnostic is None:
+        return [f"{head}: {result.report.reason}{tag}"]
+    what = rule.name.replace("-", " ") if rule else "the text cannot be used"
+    return [f"{head}: {what}{tag}", *(f"  {line}" for line in str(diagnostic).splitlines())]
+
+
+def _verdict(
+    report: ValidationReport,
+    name: str,
+    limit: int | None,
+    sources: SourceLines | None,
+    *,
+    ids: bool,
+) -> list[str]:
+    if report.outcome is Outcome.VALID:
+        cost = "" if report.cost is None else f", cost {decimal_text(report.cost)}"
+        return [f"{name}: valid ({count(report.steps, 'step')}{cost})"]
+    if report.outcome is Outcome.UNKNOWN or not report.failures:
+        return [f"{name}: {report.outcome.value}: {report.reason}"]
+    lines = []
+    for number, failure in enumerate(report.failures):
+        tag = f" [{rules.FAILURE_RULES[failure.kind].id}]" if ids else ""
+        start = f"{name}: invalid: " if number == 0 else "  and: "
+        lines.append(f"{start}{_where(failure, report)}{tag}")
+        lines += _failure(failure, limit)
+        if sources is not None:
+            lines += _excerpts(failure, limit, sources)
+    return lines
+
+
+def _where(failure: Failure, report: ValidationReport) -> str:
+    at = "" if failure.time is None else f", at time {decimal_text(failure.time)}"
+    if failure.kind is FailureKind.GOAL:
+        return f"goal not reached after {count(report.steps, 'step')}{at}"
+    if failure.step is None:
+        return f"{failure.kind.value}{at}"
+    return f"{failure.kind.value} at step {failure.step} of {report.steps}{at}"
+
+
+def _failure(failure: Failure, limit: int | None) -> list[str]:
+    lines = []
+    if failure.action is not None:
+        place = f"    [{failure.location}]" if failure.location else ""
+        lines.append(f"  {failure.action}{place}")
+    if failure.literals:
+        shown = failure.literals[:limit]
+        width = min(48, max(len(str(literal)) for literal in shown))
+        for literal in shown:
+            lines.append(f"    {literal!s:<{width}}  {_provenance(literal)}")
+            lines += [f"      {cause!s}  {_provenance(cause)}" for cause in literal.because]
+        if len(shown) < len(failure.literals):
+            lines.append(f"    … and {len(failure.literals) - len(shown)} more")
+    else:
+        lines.append(f"    {failure.message}")
+    if failure.suggestion:
+        lines.append(f"  did you mean {failure.suggestion!r}?")
+    return lines
+
+
+def _provenance(literal: UnmetLiteral) -> str:
+    value = "true" if literal.actual else "false"
+    if literal.numbers:
+        by = f", changed by {literal.changed_by}" if literal.changed_by else ""
+        return explain_numbers(literal) + by
+    if literal.because:
+        return f"{value}; it would follow from:"
+    if not isinstance(literal.formula, Atom):
+        return "violated"
+    if literal.fixed:
+        return f"always {value}"
+    if literal.changed_by is not None:
+        return f"made {value} by {literal.changed_by}"
+    return f"{value} since the initial state"
+
+
+def _excerpts(failure: Failure, limit: int | None, sources: SourceLines) -> list[str]:
+    """Show the lines of the model that the unmet literals stand in, with a caret under each."""
+    literals = failure.literals[:limit]
+    causes = [cause for literal in literals for cause in literal.because]
+    places = [literal.location for literal in (*literals, *causes) if literal.location]
+    if not places and failure.condition is not None:
+        places = [failure.condition]
+    lines_of: dict[tuple[str, int], list[Location]] = {}
+    for place in places:
+        lines_of.setdefault((place.file, place.line), []).append(place)
+    lines: list[str] = []
+    for (file, number), marked in list(lines_of.items())[:_EXCERPTS]:
+        text = sources.line(marked[0])
+        if text.strip():
+            lines.append(f"  {file}:{number}")
+            lines += [f"    {line}" for line in _marked(text, [p.column for p in marked])]
+    return lines
+
+
+def _marked(line: str, columns: Sequence[int]) -> list[str]:
+    indent = len(line) - len(line.lstrip())
+    start = max(indent, min(columns) - _WIDTH // 2) if len(line) - indent > _WIDTH else indent
+    cut = line[start : start + _WIDTH].rstrip()
+    at = {column - 1 - start for column in columns}
+    # Tabs are kept so that a caret stands under its character.
+    carets = "".join(
+        "^" if index in at else "\t" if character == "\t" else " "
+        for index, character in enumerate(cut)
+    )
+    before = "…" if start > indent else ""
+    after = "…" if start + _WIDTH < len(line) else ""
+    return [f"{before}{cut}{after}", f"{' ' * len(before)}{carets.rstrip()}"]
+
+
+def _preferences(report: ValidationReport) -> list[str]:
+    if not report.violated:
+        return []
+    broken = [(name, times) for name, times in report.violated if times]
+    kept = len(report.violated) - len(broken)
+    line = f"  preferences: {kept} of {len(report.violated)} fulfilled"
+    if broken:
+        names = [name if times == 1 else f"{name} ({times} times)" for name, times in broken]
+        line += f"; violated: {', '.join(names)}"
+    return [line]
+
+
+def _advice(repair: Repair) -> list[str]:
+    return [f"  advice: {explain_repair(repair)}"]
+
+
+def _minimised(result: PlanResult) -> list[str]:
+    assert result.minimised is not None
+    if not result.removed:
+        return ["  minimised: no step can be left out"]
+    numbers = ", ".join(map(str, result.removed))
+    noun = "step" if len(result.removed) == 1 else "steps"
+    lines = [f"  minimised: without {noun} {numbers} the plan is still valid:"]
+    return lines + [f"    {action}" for action in result.minimised]
+
+
+def _states(result: Judged) -> list[str]:
+    lines: list[str] = []
+    if result.happenings is not None:
+        lines.append("  happenings:")
+        lines += [f"    {happening}" for happening in result.happenings]
+    if result.state is not None:
+        step = result.state.step
+        lines.append(f"  state after step {step}:" if step else "  initial state:")
+        lines += [f"    {atom}" for atom in result.state.atoms]
+        lines += [f"    (= {term} {decimal_text(n)})" for term, n in result.state.numbers]
+    return lines

@@ -1,0 +1,583 @@
+"""Plans in time: happenings, invariants, durations, timed initial literals.
+
+The semantics are those of PDDL 2.1 (Fox & Long 2003, section 8) and 2.2. Steps that are no
+further apart than epsilon are one happening: all their conditions are read in the state before
+it, they must not interfere, and deletes come before adds. What must hold over all of an action
+is checked in every state strictly between its start and its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from hvr.pddl import (
+    TRUE,
+    Expression,
+    GroundAction,
+    Location,
+    Misfit,
+    TimedAction,
+    UndefinedValueError,
+)
+from hvr.pddl.compiler import Binding
+from hvr.pddl.conditions import (
+    InconsistentEffectError,
+    NumericChange,
+    Operator,
+    change_numbers,
+)
+from hvr.pddl.durative import (
+    DurativeOperator,
+    SpanningEffect,
+    condition_at,
+    effect_at,
+    ground_durative,
+)
+from hvr.pddl.model import NumericExpression
+from hvr.pddl.numeric import Value, Values, evaluate, exact
+from hvr.pddl.plan import decimal_text
+from hvr.pddl.task import binding_of
+from hvr.validation.interference import Access, access, interferences
+from hvr.validation.report import (
+    Failure,
+    FailureKind,
+    OnFailure,
+    Outcome,
+    StepRef,
+    UnmetLiteral,
+    ValidationReport,
+    place_of,
+)
+from hvr.validation.trajectory import Constraints, Violation
+from hvr.validation.violations import Change, unmet_literals
+
+if TYPE_CHECKING:
+    from hvr.validation.validator import Validator
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """What happened at a time, and the state after it."""
+
+    time: Fraction
+    steps: tuple[StepRef, ...]
+    bits: int
+    values: Values
+
+
+@dataclass(slots=True)
+class _Running:
+    """A durative action that has started."""
+
+    number: int
+    step: TimedAction
+    operator: DurativeOperator
+    effects: list[bool]
+    violated: set[str]
+    invariant_failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """A start, an end, an instantaneous step or a timed initial literal, at a time."""
+
+    time: Fraction
+    number: int | None
+    operator: Operator
+    binding: Binding
+    precondition: Expression
+    effect: Expression
+    start: DurativeOperator | None = None
+    end: DurativeOperator | None = None
+    action: GroundAction | None = None
+    duration: Value | None = None
+
+    @property
+    def ref(self) -> StepRef:
+        """The step that it belongs to."""
+        return StepRef(self.number, self.action, self.time)
+
+
+class TemporalRun:
+    """Judges one timed plan.
+
+    Args:
+        validator: the validator, in the state to begin in.
+        plan: the steps, in the order of the file.
+    """
+
+    def __init__(self, validator: Validator, plan: list[TimedAction]) -> None:
+        self.task = validator.task
+        self.tolerance = validator.tolerance
+        self.epsilon = validator.epsilon
+        self.plan = plan
+        self.bits = validator.state.bits
+        self.values = validator.state.values
+        self.happenings: list[Happening] = []
+        self._changes: list[Change] = []
+        self._failures: list[Failure] = []
+        self._skipped: set[int] = set()
+        self._running: dict[int, _Running] = {}
+        self._finished = 0
+        self._violated: dict[str, int] = dict.fromkeys(self.task.preference_names, 0)
+        self._on_failure = OnFailure.STOP
+        self._constraints = Constraints(self.task)
+
+    def run(self, on_failure: OnFailure) -> ValidationReport:
+        """Judge the plan."""
+        self._on_failure = on_failure
+        events = sorted(self._events(), key=lambda event: event.time)
+        if self._constraints:
+            self._constrain(
+                self._constraints.observe(Fraction(0), self.bits, self.values), Fraction(0)
+            )
+        last_step = max((e.time for e in events if e.number is not None), default=Fraction(0))
+        interesting = self.values
+        total_time = Fraction(0)
+        begin = 0
+        while begin < len(events) and not self._stopped:
+            time = events[begin].time
+            end = begin
+            while end < len(events) and events[end].time <= time + self.epsilon:
+                end += 1
+            self._happen(time, events[begin:end])
+            begin = end
+            if not self._stopped and self._running:
+                self._check_invariants(time)
+            if not self._stopped and self._constraints:
+                self._constrain(self._constraints.observe(time, self.bits, self.values), time)
+            if time <= last_step:
+                # What the world does by itself after the last step takes no part in the metric.
+                interesting, total_time = self.values, time
+        return self._report(interesting, total_time)
+
+    @property
+    def _stopped(self) -> bool:
+        return bool(self._failures) and self._on_failure is OnFailure.STOP
+
+    def _report(self, values: Values, total_time: Fraction) -> ValidationReport:
+        from hvr.validation.validator import goal_preferences
+
+        count = len(self.plan)
+        if self._stopped:
+            return ValidationReport(Outcome.INVALID, count, self._finished, tuple(self._failures))
+        problem = self.task.problem
+        try:
+            if not self.task.goal.holds(self.bits, self.values):
+                literals = self._unmet(problem.goal, {})
+                self._failures.append(
+                    Failure(
+                        FailureKind.GOAL,
+                        "The goal is not reached.",
+                        literals=literals,
+                        condition=place_of(problem.goal),
+                    )
+                )
+        except UndefinedValueError as error:
+            message = f"The goal cannot be judged: {error}."
+            self._failures.append(Failure(FailureKind.UNDEFINED_VALUE, message))
+        for name in goal_preferences(self.task, self.bits, self.values):
+            self._violated[name] += 1
+        if self._constraints:
+            last = self.happenings[-1].time if self.happenings else Fraction(0)
+            self._constrain(self._constraints.finish(), last)
+            for preferred in self._constraints.preferred:
+                self._violated[preferred.name] += preferred.violated
+        cost: Fraction | None = None
+        if self._finished == count:
+            if problem.metric is None and not self.task.domain.durative_actions:
+                total_time = Fraction(count)
+            cost = self.task.metric_value(values, total_time, self._violated)
+        return ValidationReport(
+            Outcome.INVALID if self._failures else Outcome.VALID,
+            count,
+            self._finished,
+            tuple(self._failures),
+            cost,
+            tuple(self._violated.items()),
+        )
+
+    # Events ---------------------------------------------------------------------------------
+
+    def _events(self) -> Iterator[_Event]:
+        for number, step in enumerate(self.plan, 1):
+            yield from self._step_events(number, step)
+            if self._stopped:
+                return
+        for timed in self.task.problem.timed_init:
+            effect: Expression = timed.effect
+            operator = self.task.operator(GroundAction("at"), {}, TRUE, effect)
+            yield _Event(Fraction(timed.time), None, operator, {}, TRUE, effect)
+
+    def _step_events(self, number: int, step: TimedAction) -> Iterator[_Event]:
+        from hvr.validation.validator import KINDS
+
+        action = step.action
+        misfit = self.task.misfit(action)
+        if misfit is not None:
+            self._fail(
+                number,
+                KINDS[misfit.kind],
+                f"is not a step of this task: {misfit.message}",
+                suggestion=misfit.suggestion,
+            )
+            return
+        if step.start < 0:
+            self._fail(number, FailureKind.START_TIME, "starts before time 0")
+            return
+        instantaneous = self.task.domain.actions.get(action.name)
+        if instantaneous is not None:
+            operator = self.task.try_ground(action)
+            assert not isinstance(operator, Misfit)
+            yield _Event(
+                step.start,
+                number,
+                operator,
+                binding_of(instantaneous, action),
+                instantaneous.precondition,
+                instantaneous.effect,
+                action=action,
+            )
+            return
+        if step.duration is None:
+            message = "has no duration; write [number] after it"
+            self._fail(number, FailureKind.DURATION, message)
+            return
+        duration = exact(step.duration)
+        found = ground_durative(self.task, action, duration)
+        schema = found.schema
+        start, end = (
+            _Event(
+                time,
+                number,
+                operator,
+                found.binding,
+                condition_at(schema.condition, when),
+                effect_at(schema.effect, when),
+                action=action,
+                duration=duration,
+            )
+            for time, operator, when in (
+                (step.start, found.start, "at start"),
+                (step.start + step.duration, found.end, "at end"),
+            )
+        )
+        yield replace(start, start=found)
+        yield replace(end, end=found)
+
+    # Happenings -----------------------------------------------------------------------------
+
+    def _happen(self, time: Fraction, events: list[_Event]) -> None:
+        """Check all events in the state before, then let them happen together."""
+        possible: list[_Event] = []
+        for event in events:
+            if event.number in self._skipped:
+                continue
+            if self._possible(event) or self._on_failure is OnFailure.FORCE:
+                possible.append(event)
+            elif event.number is not None:
+                self._skipped.add(event.number)
+                self._running.pop(event.number, None)
+            if self._stopped:
+                return
+        # The start of a skipped step may come after its own end in the list.
+        possible = [e for e in possible if e.number not in self._skipped]
+        if len(possible) > 1:
+            self._check_interference(time, possible)
+            if self._stopped:
+                return
+        self._execute(time, possible)
+
+    def _possible(self, event: _Event) -> bool:
+        """Check the condition and the duration of an event; note what fails."""
+        number = event.number
+        try:
+            ok = True
+            found = event.start or event.end
+            if found is not None:
+                when = "at start" if event.start else "at end"
+                ok = self._check_duration(event, found, when)
+            if not event.operator.precondition.holds(self.bits, self.values):
+                assert number is not None
+                kind = FailureKind.END_CONDITION if event.end else FailureKind.PRECONDITION
+                what = (
+                    "cannot end: its condition at the end does not hold"
+                    if event.end
+                    else "cannot be executed: its precondition does not hold"
+                )
+                self._fail(
+                    number,
+                    kind,
+                    what,
+                    time=event.time,
+                    literals=self._unmet(event.precondition, event.binding),
+                    condition=place_of(event.precondition),
+                )
+                ok = False
+            return ok
+        except UndefinedValueError as error:
+            assert number is not None
+            message = f"cannot be executed: {error}"
+            self._fail(number, FailureKind.UNDEFINED_VALUE, message, time=event.time)
+            return False
+
+    def _check_duration(self, event: _Event, found: DurativeOperator, when: str) -> bool:
+        assert event.number is not None and event.duration is not None
+        for test in found.tests:
+            if test.when != when:
+                continue
+            bound = evaluate(test.bound, self.values)
+            excess = Fraction(event.duration - bound)
+            fits = {
+                "=": abs(excess) <= self.tolerance,
+                "<=": excess <= self.tolerance,
+                "<": excess < self.tolerance,
+                ">=": -excess <= self.tolerance,
+                ">": -excess < self.tolerance,
+            }[test.symbol]
+            if not fits:
+                self._fail(
+                    event.number,
+                    FailureKind.DURATION,
+                    f"has the duration {decimal_text(Fraction(event.duration))}, and "
+                    f"(?duration {test.symbol} {decimal_text(Fraction(bound))}) is demanded",
+                    time=event.time,
+                    condition=test.text.location,
+                )
+                return False
+        return True
+
+    def _check_interference(self, time: Fraction, events: list[_Event]) -> None:
+        steps: list[Access] = []
+        for event in events:
+            operators = [event.operator]
+            numbers: list[NumericExpression] = []
+            found = event.start or event.end
+            if found is not None:
+                when = "at start" if event.start else "at end"
+                numbers = [test.text.right for test in found.tests if test.when == when]
+                if event.end is not None:
+                    operators += [s.effects for s in self._firing(event)]
+            steps.append(
+                access(
+                    self.task,
+                    event.binding,
+                    event.precondition,
+                    event.effect,
+                    operators,
+                    numbers,
+                    self.bits,
+                    self.values,
+                )
+            )
+        for i, j, over in interferences(self.task, steps):
+            one, two = events[i], events[j]
+            if one.number is None and two.number is None:
+                continue
+            if two.number is None:
+                one, two = two, one
+            assert two.number is not None
+            self._fail(
+                two.number,
+                FailureKind.INTERFERENCE,
+                f"interferes with {one.ref}: both happen at {decimal_text(time)}, and one "
+                f"changes {over}, which the other needs or changes",
+                time=time,
+            )
+            if self._stopped:
+                return
+
+    def _firing(self, event: _Event) -> list[SpanningEffect]:
+        """Return the effects at an end whose condition on earlier times was fulfilled."""
+        assert event.number is not None and event.end is not None
+        running = self._running.get(event.number)
+        return [
+            effect
+            for place, effect in enumerate(event.end.spanning)
+            # An action that ends with its start has nothing in between.
+            if (running is None or running.effects[place])
+            and (running is not None or effect.start.holds(self.bits, self.values))
+            and effect.end.holds(self.bits, self.values)
+        ]
+
+    def _execute(self, time: Fraction, events: list[_Event]) -> None:
+        bits, values = self.bits, self.values
+        add = delete = 0
+        changes: list[tuple[_Event, list[NumericChange]]] = []
+        for event in events:
+            operators = [event.operator]
+            if event.end is not None:
+                operators += [s.effects for s in self._firing(event)]
+            numeric: list[NumericChange] = []
+            for operator in operators:
+                after = operator.apply(bits, values)
+                # Deletes come before adds, also those of other steps.
+                add |= operator.add | (after & ~bits)
+                delete |= operator.delete | (bits & ~after)
+                for condition, more_add, more_delete in operator.conditional:
+                    if condition.holds(bits, values):
+                        add |= more_add
+                        delete |= more_delete
+                for guard, change in operator.numeric:
+                    if guard.holds(bits, values):
+                        numeric.append(change)
+            changes.append((event, numeric))
+            for name, wish in event.operator.preferences:
+                self._violated[name] += not wish.holds(bits, values)
+        after_values = values
+        for event, numeric in changes:
+            try:
+                after_values = change_numbers(numeric, values, after_values)
+            except (UndefinedValueError, InconsistentEffectError) as error:
+                if event.number is not None:
+                    kind = (
+                        FailureKind.UNDEFINED_VALUE
+                        if isinstance(error, UndefinedValueError)
+                        else FailureKind.INTERFERENCE
+                    )
+                    self._fail(event.number, kind, f"cannot be executed: {error}", time=time)
+                if self._stopped:
+                    return
+        self.bits = self.task.close(bits & ~delete | add, after_values)
+        self.values = after_values
+        self._note(time, events, bits, values)
+        for event in events:
+            if event.end is not None and event.number is not None:
+                running = self._running.pop(event.number, None)
+                self._finished += 1
+                for name in running.violated if running else ():
+                    self._violated[name] += 1
+            elif event.start is None and event.number is not None:
+                self._finished += 1
+        for event in events:
+            if event.start is not None and event.number is not None and event.duration:
+                ends_now = any(e.end is not None and e.number == event.number for e in events)
+                if not ends_now:
+                    started = [e.start.holds(bits, values) for e in event.start.spanning]
+                    step = self.plan[event.number - 1]
+                    self._running[event.number] = _Running(
+                        event.number, step, event.start, started, set()
+                    )
+
+    def _note(self, time: Fraction, events: list[_Event], bits: int, values: Values) -> None:
+        """Remember who changed what."""
+        from hvr.validation.validator import set_bits
+
+        refs = tuple([event.ref for event in events])
+        self.happenings.append(Happening(time, refs, self.bits, self.values))
+        flipped = bits ^ self.bits
+        for event in events:
+            operator = event.operator
+            mine = operator.add | operator.delete
+            for _, add, delete in operator.conditional:
+                mine |= add | delete
+            touched = {change[1] for _, change in operator.numeric}
+            after = tuple(
+                [
+                    v if i in touched else (values[i] if i < len(values) else None)
+                    for i, v in enumerate(self.values)
+                ]
+            )
+            own = flipped & mine
+            flipped &= ~own
+            self._changes.append(Change(event.ref, set_bits(own), values, after))
+        if flipped and events:
+            # Derived atoms, and effects that span the action.
+            self._changes.append(Change(events[0].ref, set_bits(flipped), values, values))
+
+    def _check_invariants(self, time: Fraction) -> None:
+        """Check what must hold between this happening and the next."""
+        bits, values = self.bits, self.values
+        for running in list(self._running.values()):
+            operator = running.operator
+            try:
+                ok = operator.invariant.holds(bits, values)
+            except UndefinedValueError as error:
+                message = f"cannot go on: {error}"
+                self._fail(running.number, FailureKind.UNDEFINED_VALUE, message, time=time)
+                ok = True
+            for place, effect in enumerate(operator.spanning):
+                running.effects[place] &= effect.between.holds(bits, values)
+            running.violated |= {n for n, wish in operator.wishes if not wish.holds(bits, values)}
+            if ok or running.invariant_failed:
+                continue
+            running.invariant_failed = True
+            invariant = condition_at(operator.schema.condition, "over all")
+            self._fail(
+                running.number,
+                FailureKind.INVARIANT,
+                f"cannot go on after {decimal_text(time)}: what must hold all the time does not",
+                time=time,
+                literals=self._unmet(invariant, operator.binding),
+                condition=place_of(invariant),
+            )
+            if self._on_failure is OnFailure.SKIP:
+                # Its start has happened; only its end is left out.
+                self._skipped.add(running.number)
+                del self._running[running.number]
+            if self._stopped:
+                return
+
+    # Failures -------------------------------------------------------------------------------
+
+    def _constrain(self, violation: Violation | None, time: Fraction) -> None:
+        if violation is None:
+            return
+        self._constraints.forget(violation)
+        literals: tuple[UnmetLiteral, ...] = ()
+        if violation.blamed is not None:
+            formula, wanted = violation.blamed
+            literals = self._unmet(formula, violation.binding, wanted=wanted)
+        self._failures.append(
+            Failure(
+                FailureKind.CONSTRAINT,
+                f"A trajectory constraint is violated at {decimal_text(time)}: {violation.why}: "
+                f"{violation.text}.",
+                literals=literals,
+                time=time,
+                condition=violation.location,
+            )
+        )
+
+    def _fail(
+        self,
+        number: int,
+        kind: FailureKind,
+        why: str,
+        *,
+        time: Fraction | None = None,
+        literals: tuple[UnmetLiteral, ...] = (),
+        suggestion: str = "",
+        condition: Location | None = None,
+    ) -> None:
+        action = self.plan[number - 1].action
+        at = self.plan[number - 1].start if time is None else time
+        self._failures.append(
+            Failure(
+                kind,
+                f"Step {number} {action} {why}.",
+                number,
+                action,
+                literals,
+                suggestion,
+                action.location,
+                at,
+                condition,
+            )
+        )
+
+    def _unmet(
+        self, formula: Expression, binding: Binding, *, wanted: bool = True
+    ) -> tuple[UnmetLiteral, ...]:
+        return unmet_literals(
+            self.task,
+            self.bits,
+            self.values,
+            formula,
+            binding,
+            reversed(self._changes),
+            wanted=wanted,
+        )

@@ -1,0 +1,219 @@
+"""Trajectory constraints of PDDL 3, watched while the states of a plan go by.
+
+The semantics are those of Gerevini & Long, "Plan constraints and preferences in PDDL3" (2005),
+section 3, over the states S0 (at time 0), S1 (at t1), … Sn (at tn) of a plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hvr.pddl import And, Expression, Forall, Location, Preference, Task, Trajectory, substitute
+from hvr.pddl.compiler import Binding, Compiler
+from hvr.pddl.numeric import Values
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A constraint that a plan violates.
+
+    Attributes:
+        constraint: the constraint, with its variables.
+        binding: what they stand for.
+        why: what went wrong, as the end of a sentence.
+        blamed: the formula that had the wrong value in the last state seen, and the value that
+            was wanted; None when the fault lies further back.
+    """
+
+    constraint: Trajectory
+    binding: Binding
+    why: str
+    blamed: tuple[Expression, bool] | None = None
+
+    @property
+    def location(self) -> Location | None:
+        """Where the constraint stands."""
+        return self.constraint.location
+
+    @property
+    def text(self) -> str:
+        """The constraint with objects for its variables."""
+        return str(substitute(self.constraint, self.binding))
+
+
+class Monitor:
+    """Watches one constraint."""
+
+    def __init__(self, task: Task, constraint: Trajectory, binding: Binding) -> None:
+        self.constraint = constraint
+        self.binding = binding
+        self.violation: Violation | None = None
+        compiler = Compiler(task)
+        self._conditions = [compiler.condition(f, binding) for f in constraint.formulas]
+        self._times = [Fraction(time) for time in constraint.times]
+        self._seen = False
+        self._ended = False
+        self._deadlines: list[Fraction] = []
+        self._last: tuple[Fraction, bool] = (Fraction(0), False)
+
+    def observe(self, time: Fraction, bits: int, values: Values) -> None:
+        """Look at the next state, which holds from `time` on."""
+        if self.violation is None:
+            held = [condition.holds(bits, values) for condition in self._conditions]
+            self._observe(time, held)
+            self._last = time, held[0]
+
+    def finish(self) -> None:
+        """Take it that the last state was the end."""
+        if self.violation is None:
+            self._finish()
+
+    def _observe(self, time: Fraction, held: list[bool]) -> None:
+        first = held[0]
+        match self.constraint.operator:
+            case "always":
+                if not first:
+                    self._violated("it does not hold", 0, True)
+            case "sometime":
+                self._seen |= first
+            case "within":
+                self._seen |= first and time <= self._times[0]
+            case "at-most-once":
+                if first and self._ended:
+                    self._violated("it holds for a second time", 0, False)
+                self._seen |= first
+                self._ended |= self._seen and not first
+            case "sometime-after":
+                if held[1]:
+                    self._seen = False
+                elif first:
+                    self._seen = True
+            case "sometime-before":
+                if first and not self._seen:
+                    self._violated("the first condition holds, and the second never did before")
+                self._seen |= held[1]
+            case "always-within":
+                if held[1]:
+                    self._deadlines = [d for d in self._deadlines if d < time]
+                if any(d < time for d in self._deadlines):
+                    self._violated("the second condition did not hold in time", 1, True)
+                if first and not held[1]:
+                    self._deadlines.append(time + self._times[0])
+            case "hold-during":
+                self._window(time, first, self._times[0], self._times[1])
+            case "hold-after":
+                self._window(time, first, self._times[0], None)
+            case _:
+                pass
+
+    def _window(self, time: Fraction, held: bool, begin: Fraction, end: Fraction | None) -> None:
+        """Demand a condition from `begin` on; the state in which `begin` lies counts."""
+        if time > begin and not self._seen and (end is None or begin < end):
+            # The state before this one held when the window opened.
+            self._seen = True
+            if not self._last[1]:
+                self._violated("it did not hold when the window opened")
+                return
+        inside = time >= begin and (end is None or time < end)
+        self._seen |= time >= begin
+        if inside and not held:
+            self._violated("it does not hold", 0, True)
+
+    def _finish(self) -> None:
+        operator = self.constraint.operator
+        held = self._last[1]
+        if operator == "at end" and not held:
+            self._violated("it does not hold at the end", 0, True)
+        elif operator == "sometime" and not self._seen:
+            self._violated("it never holds", 0, True)
+        elif operator == "within" and not self._seen:
+            self._violated("it did not hold in time")
+        elif operator == "sometime-after" and self._seen:
+            self._violated("the second condition never holds after the first", 1, True)
+        elif operator == "always-within" and self._deadlines:
+            self._violated("the second condition did not hold in time", 1, True)
+        elif operator in ("hold-during", "hold-after") and not self._seen and not held:
+            # The plan ended before the window, and its last state goes on.
+            self._violated("it does not hold at the end, before the window", 0, True)
+
+    def _violated(self, why: str, formula: int | None = None, wanted: bool = True) -> None:
+        blamed = None if formula is None else (self.constraint.formulas[formula], wanted)
+        self.violation = Violation(self.constraint, self.binding, why, blamed)
+
+
+@dataclass(frozen=True, slots=True)
+class PreferredMonitors:
+    """The constraints of one instance of a preference; it is violated when any of them is."""
+
+    name: str
+    monitors: tuple[Monitor, ...]
+
+    @property
+    def violated(self) -> bool:
+        """Whether the plan violates the preference."""
+        return any(monitor.violation for monitor in self.monitors)
+
+
+class Constraints:
+    """All constraints of a task: those that a plan must fulfil, and preferences."""
+
+    def __init__(self, task: Task) -> None:
+        self.hard: list[Monitor] = []
+        self.preferred: list[PreferredMonitors] = []
+        for formula in (task.domain.constraints, task.problem.constraints):
+            for name, constraint, binding in _flatten(task, formula, {}):
+                if name is None:
+                    assert isinstance(constraint, Trajectory)
+                    self.hard.append(Monitor(task, constraint, binding))
+                else:
+                    parts = tuple(
+                        Monitor(task, part, found)
+                        for _, part, found in _flatten(task, constraint, binding)
+                        if isinstance(part, Trajectory)
+                    )
+                    self.preferred.append(PreferredMonitors(name, parts))
+        self._all = [*self.hard, *(m for p in self.preferred for m in p.monitors)]
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    def observe(self, time: Fraction, bits: int, values: Values) -> Violation | None:
+        """Look at the next state; return the first violation of a hard constraint so far."""
+        for monitor in self._all:
+            monitor.observe(time, bits, values)
+        return self.violation()
+
+    def finish(self) -> Violation | None:
+        """Take it that the last state was the end; return the first hard violation."""
+        for monitor in self._all:
+            monitor.finish()
+        return self.violation()
+
+    def forget(self, violation: Violation) -> None:
+        """Watch the violated constraint no more."""
+        gone = {id(m) for m in self.hard if m.violation is violation}
+        self.hard = [m for m in self.hard if id(m) not in gone]
+        self._all = [m for m in self._all if id(m) not in gone]
+
+    def violation(self) -> Violation | None:
+        """Return the first violation of a hard constraint."""
+        return next((m.violation for m in self.hard if m.violation is not None), None)
+
+
+def _flatten(
+    task: Task, formula: Expression, binding: Binding
+) -> Iterator[tuple[str | None, Expression, Binding]]:
+    """Yield (None, constraint, binding), or the name and body of a preference with its binding."""
+    match formula:
+        case And(operands):
+            for operand in operands:
+                yield from _flatten(task, operand, binding)
+        case Forall(variables, body):
+            for found in task.instances(variables, And(()), True, binding):
+                yield from _flatten(task, body, found)
+        case Preference(name, body):
+            yield name, body, binding
+        case _:
+            yield None, formula, binding

@@ -1,0 +1,227 @@
+"""Many plans: which files, in which order, in how many processes."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from tiny import write_task
+
+import hvr
+from hvr.errors import UsageError
+from hvr.validation import Outcome, batch
+from hvr.validation.batch import BatchOptions, Model, UnusableModelError, judge_all, load_model
+from hvr.validation.judged import Judged
+from hvr.validation.plan_files import expand
+
+SOURCES = Path(hvr.__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True)
+def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_task(tmp_path)
+
+
+def model(options: BatchOptions | None = None) -> Model:
+    return load_model("domain.pddl", "problem.pddl", options or BatchOptions())
+
+
+def outcomes(results: list[Judged]) -> list[tuple[str, str]]:
+    return [(Path(r.plan).name, r.report.outcome.value) for r in results]
+
+
+EXPECTED = [
+    ("ajar.plan", "invalid"),
+    ("broken.plan", "unknown"),
+    ("early.plan", "invalid"),
+    ("good.plan", "valid"),
+]
+
+
+# Files ----------------------------------------------------------------------------------------
+
+
+def test_a_folder_stands_for_the_plans_below_it() -> None:
+    more = Path("plans/more")
+    more.mkdir()
+    (Path("plans") / ".hidden").mkdir()
+    for name in ("sas_plan.2", "a.soln", "plan.json", "x.pddl", "p.plan.1", ".hidden/b.plan"):
+        (more.parent / name if "/" in name else more / name).write_text("")
+    found = [Path(name).name for name in expand(["plans"])]
+    assert found == [
+        "ajar.plan", "broken.plan", "early.plan", "good.plan",
+        "a.soln", "p.plan.1", "plan.json", "sas_plan.2",
+    ]  # fmt: skip
+
+
+def test_patterns_files_and_standard_input() -> None:
+    assert expand(["plans/*r*.plan"]) == [
+        "plans/ajar.plan",
+        "plans/broken.plan",
+        "plans/early.plan",
+    ]
+    assert len(expand([str(Path.cwd() / "**" / "*.plan")])) == 4
+    assert expand(["-", "plans/good.plan", "./plans/good.plan", "-"]) == ["-", "plans/good.plan"]
+    Path("[1].plan").write_text("")
+    assert expand(["[1].plan", "missing.plan"]) == ["[1].plan", "missing.plan"]
+
+
+def test_nothing_found_is_an_error() -> None:
+    Path("empty").mkdir()
+    with pytest.raises(UsageError, match=r"no plan in the folder empty.*\*\.plan"):
+        expand(["empty"])
+    with pytest.raises(UsageError, match=r"no file matches '\*\.nothing'"):
+        expand(["plans/good.plan", "*.nothing"])
+
+
+# Judging --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+def test_results_come_in_order_and_an_unreadable_plan_stops_nothing(jobs: int) -> None:
+    files = expand(["plans"]) * 20 + ["plans/none.plan"]
+    results = list(judge_all(model(), files, jobs=jobs))
+    assert outcomes(results) == EXPECTED * 20 + [("none.plan", "unknown")]
+    assert results[-1].rule == "HVR004"
+    assert results[1].rule == "HVR001"
+    assert results[1].diagnostic is not None
+    assert results[1].diagnostic.location.line == 1
+    assert all(result.seconds > 0 for result in results)
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_standard_input_is_read_once_and_in_its_place(
+    jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbf(open) (fill)")))
+    files = ["plans/good.plan", "-", "plans/early.plan"]
+    results = list(judge_all(model(), files, jobs=jobs))
+    assert [(r.plan, r.report.outcome) for r in results] == [
+        ("plans/good.plan", Outcome.VALID),
+        ("<stdin>", Outcome.INVALID),
+        ("plans/early.plan", Outcome.INVALID),
+    ]
+
+
+def test_results_do_not_wait_for_the_last_plan() -> None:
+    results = judge_all(model(), ["plans/good.plan", "plans/none.plan"])
+    assert next(results).report.valid
+
+
+def test_a_worker_that_dies_costs_only_its_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The parent's patch reaches the workers by being there when they are forked.
+    from hvr.validation import processes
+
+    real = processes.judge
+
+    def deadly(given: Model, file: str) -> Judged:
+        if file.endswith("early.plan"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(given, file)
+
+    monkeypatch.setattr(processes, "judge", deadly)
+    results = list(judge_all(model(), expand(["plans"]), jobs=2))
+    assert outcomes(results) == [*EXPECTED[:2], ("early.plan", "unknown"), EXPECTED[3]]
+    assert "exit code -9" in results[2].report.reason
+    assert results[2].rule == "HVR005"
+
+
+def test_running_out_of_depth_or_memory_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = model()
+    for error, words in ((RecursionError(), "too deeply"), (MemoryError(), "memory")):
+
+        def fail(*_: object, error: BaseException = error, **__: object) -> None:
+            raise error
+
+        monkeypatch.setattr(type(given.validator), "check_file", fail)
+        (result,) = judge_all(given, ["plans/good.plan"])
+        assert result.report.outcome is Outcome.UNKNOWN
+        assert words in result.report.reason
+        assert result.rule == "HVR005"
+
+
+def test_a_model_that_cannot_be_used_has_one_result() -> None:
+    Path("bad.pddl").write_text(
+        "(define (domain d)\n  (:predicates (p))\n  (:action a :effect (q)))"
+    )
+    with pytest.raises(UnusableModelError, match=r"bad\.pddl:3") as caught:
+        load_model("bad.pddl", "problem.pddl", BatchOptions())
+    result = caught.value.result
+    assert (result.plan, result.rule) == ("", "HVR002")
+    assert result.diagnostic is not None
+    assert result.diagnostic.location.line == 3
+    with pytest.raises(UnusableModelError) as caught:
+        load_model("domain.pddl", "none.pddl", BatchOptions())
+    assert caught.value.exit_code == 2
+    assert caught.value.result.rule == "HVR004"
+    assert caught.value.result.diagnostic is not None
+    assert caught.value.result.diagnostic.location.file == "none.pddl"
+
+
+def test_a_state_on_the_way() -> None:
+    (result,) = judge_all(model(BatchOptions(state_at=2)), ["plans/good.plan"])
+    assert result.state is not None
+    assert (result.state.step, result.state.atoms) == (2, ("(full)", "(open)"))
+    (result,) = judge_all(model(BatchOptions(state_at=7)), ["plans/good.plan"])
+    assert result.state is not None
+    assert result.state.step == 3
+    assert "the plan has 3 steps" in result.report.notes[-1]
+    (result,) = judge_all(model(BatchOptions(state_at=1)), ["plans/early.plan"])
+    assert result.state is not None
+    assert (result.state.step, result.state.atoms) == (0, ())
+
+
+def test_happenings() -> None:
+    (result,) = judge_all(model(BatchOptions(happenings=True)), ["plans/good.plan"])
+    assert result.happenings is not None
+    assert [(h.step, h.action, h.added, h.deleted) for h in result.happenings] == [
+        (1, "(open)", ("(open)",), ()),
+        (2, "(fill)", ("(full)",), ()),
+        (3, "(close)", (), ("(open)",)),
+    ]
+
+
+def test_options_reach_the_validator() -> None:
+    given = model(BatchOptions(tolerance=Fraction(1, 2), epsilon=Fraction(1, 8)))
+    assert given.validator.tolerance == Fraction(1, 2)
+    assert given.validator.epsilon == Fraction(1, 8)
+    assert model().validator.tolerance == batch.TOLERANCE
+
+
+def test_advice() -> None:
+    pytest.importorskip("hvr.validation.repair")
+    (result,) = judge_all(model(BatchOptions(advise=True)), ["plans/ajar.plan"])
+    assert result.repair is not None
+    assert [str(action) for action in result.repair.actions] == ["(close)"]
+    assert result.repair.completes
+
+
+def test_minimising() -> None:
+    pytest.importorskip("hvr.validation.minimise")
+    Path("long.plan").write_text("(open)\n(close)\n(open)\n(fill)\n(close)\n")
+    (result,) = judge_all(model(BatchOptions(minimise=True)), ["long.plan"])
+    assert result.minimised is not None
+    assert len(result.minimised) == 3
+    assert len(result.removed) == 2
+
+
+def test_an_interrupt_ends_all_processes_quickly() -> None:
+    """Workers at work on a plan that never comes (a pipe without a writer) do not hold it up."""
+    os.mkfifo("never.plan")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hvr", "validate", "domain.pddl", "problem.pddl",
+         "plans/good.plan", "never.plan", "--jobs", "2"],
+        env={**os.environ, "PYTHONPATH": str(SOURCES), "GITHUB_ACTIONS": ""},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert "good.plan: valid" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert errors == "interrupted\n"
