@@ -406,7 +406,7 @@ def test_it_starts_without_what_it_does_not_need() -> None:
     )  # fmt: skip
     loaded = set(done.stdout.splitlines()[-1].split())
     heavy = {
-        "typer", "click", "rich", "rdflib", "json", "csv", "tomllib", "multiprocessing",
+        "typer", "click", "rich", "rdflib", "csv", "tomllib", "multiprocessing",
         "hashlib", "xml", "tempfile", "shutil", "glob", "hvr.run", "hvr.knowledge",
         "hvr.validation.processes", "hvr.validation.reporters.sarif", "hvr.cli.app",
     }  # fmt: skip

@@ -9,19 +9,19 @@ where something was read and takes no part in comparison.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from typing import Literal, TypeAlias
 
 from hvr.pddl.location import Location
+from hvr.values import Value
 
 OBJECT = "object"
 """The root of every type hierarchy."""
 
 
-@dataclass(frozen=True, slots=True)
-class TypedName:
+class TypedName(Value):
     """A name (or ?variable) with its type; several types mean `(either …)`."""
 
     name: str
@@ -34,43 +34,48 @@ class TypedName:
 # --- formulas ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(Value):
     """A predicate applied to names and ?variables; ground when it has no variable."""
 
     predicate: str
     args: tuple[str, ...] = ()
-    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
+    location: Location | None = None
+
+    def __init__(
+        self, predicate: str, args: tuple[str, ...] = (), location: Location | None = None
+    ) -> None:
+        # Written out: problems have them by the thousand.
+        fields = self.__dict__
+        fields["predicate"] = predicate
+        fields["args"] = args
+        fields["location"] = location
 
     def __str__(self) -> str:
         return _call_text(self.predicate, self.args)
 
 
-@dataclass(frozen=True, slots=True)
-class Equal:
+class Equal(Value):
     """Two names or ?variables are the same object."""
 
     left: str
     right: str
-    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
+    location: Location | None = None
 
     def __str__(self) -> str:
         return f"(= {self.left} {self.right})"
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Value):
     """Negation; as an effect, the deletion of an atom."""
 
     operand: Expression
-    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
+    location: Location | None = None
 
     def __str__(self) -> str:
         return f"(not {self.operand})"
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(Value):
     """Conjunction; true (as an effect: nothing) without operands."""
 
     operands: tuple[Expression, ...] = ()
@@ -79,68 +84,62 @@ class And:
         return _call_text("and", self.operands)
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(Value):
     """Disjunction; false without operands."""
 
     operands: tuple[Expression, ...] = ()
-    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
+    location: Location | None = None
 
     def __str__(self) -> str:
         return _call_text("or", self.operands)
 
 
-@dataclass(frozen=True, slots=True)
-class Imply:
+class Imply(Value):
     """Material implication."""
 
     left: Expression
     right: Expression
-    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
+    location: Location | None = None
 
     def __str__(self) -> str:
         return f"(imply {self.left} {self.right})"
 
 
-@dataclass(frozen=True, slots=True)
-class Forall:
+class Forall(Value):
     """Universal quantification, of a formula or of an effect; true over an empty type."""
 
     variables: tuple[TypedName, ...]
     body: Expression
-    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
+    location: Location | None = None
 
     def __str__(self) -> str:
         return f"(forall ({typed_list(self.variables)}) {self.body})"
 
 
-@dataclass(frozen=True, slots=True)
-class Exists:
+class Exists(Value):
     """Existential quantification; false over an empty type."""
 
     variables: tuple[TypedName, ...]
     body: Expression
-    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
+    location: Location | None = None
 
     def __str__(self) -> str:
         return f"(exists ({typed_list(self.variables)}) {self.body})"
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Value):
     """A numeric condition; the operator is one of `<`, `<=`, `=`, `>=`, `>`."""
 
     operator: str
     left: NumericExpression
     right: NumericExpression
-    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
+    location: Location | None = None
 
     def __str__(self) -> str:
         return f"({self.operator} {self.left} {self.right})"
 
 
-@dataclass(frozen=True, slots=True)
-class Timed:
+class Timed(Value):
     """A condition, effect or duration constraint of a durative action, with its time."""
 
     when: TimeSpecifier
@@ -150,20 +149,18 @@ class Timed:
         return f"({self.when} {self.body})"
 
 
-@dataclass(frozen=True, slots=True)
-class Preference:
+class Preference(Value):
     """A condition that a plan should fulfil and need not; "" is the name of an unnamed one."""
 
     name: str
     body: Expression
-    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
+    location: Location | None = None
 
     def __str__(self) -> str:
         return _call_text("preference", (self.name, self.body) if self.name else (self.body,))
 
 
-@dataclass(frozen=True, slots=True)
-class Trajectory:
+class Trajectory(Value):
     """A modal operator of PDDL 3 over the states that a plan passes through.
 
     Attributes:
@@ -176,7 +173,7 @@ class Trajectory:
     operator: str
     times: tuple[Decimal, ...]
     formulas: tuple[Expression, ...]
-    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
+    location: Location | None = None
 
     def __str__(self) -> str:
         return _call_text(self.operator, (*(format(t, "f") for t in self.times), *self.formulas))
@@ -185,8 +182,7 @@ class Trajectory:
 # --- numbers ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Value):
     """A numeric constant."""
 
     value: Decimal
@@ -195,8 +191,7 @@ class Number:
         return format(self.value, "f")
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionTerm:
+class FunctionTerm(Value):
     """A numeric function applied to names and ?variables, such as `(total-cost)`."""
 
     function: str
@@ -206,8 +201,7 @@ class FunctionTerm:
         return _call_text(self.function, self.args)
 
 
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Arithmetic(Value):
     """`+`, `-`, `*` or `/` of numeric expressions."""
 
     operator: str
@@ -217,16 +211,14 @@ class Arithmetic:
         return _call_text(self.operator, self.operands)
 
 
-@dataclass(frozen=True, slots=True)
-class Duration:
+class Duration(Value):
     """The duration of the durative action that it stands in: `?duration`."""
 
     def __str__(self) -> str:
         return "?duration"
 
 
-@dataclass(frozen=True, slots=True)
-class IsViolated:
+class IsViolated(Value):
     """In a metric: how many instances of a preference a plan violates."""
 
     preference: str
@@ -238,8 +230,7 @@ class IsViolated:
 # --- effects ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class When:
+class When(Value):
     """A conditional effect; the condition is read in the state before the action."""
 
     condition: Expression
@@ -249,8 +240,7 @@ class When:
         return f"(when {self.condition} {self.effect})"
 
 
-@dataclass(frozen=True, slots=True)
-class NumericEffect:
+class NumericEffect(Value):
     """A change of a numeric fluent.
 
     The operator is `assign`, `increase`, `decrease`, `scale-up` or `scale-down`; the amount is
@@ -260,7 +250,7 @@ class NumericEffect:
     operator: str
     fluent: FunctionTerm
     amount: NumericExpression
-    location: Location | None = field(default=None, compare=False, repr=False, kw_only=True)
+    location: Location | None = None
 
     def __str__(self) -> str:
         return f"({self.operator} {self.fluent} {self.amount})"
@@ -292,8 +282,7 @@ TRUE = And(())
 # --- declarations -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Predicate:
+class Predicate(Value):
     """The declaration of a predicate."""
 
     name: str
@@ -303,8 +292,7 @@ class Predicate:
         return _declaration_text(self.name, self.parameters)
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Value):
     """The declaration of a numeric function."""
 
     name: str
@@ -314,22 +302,20 @@ class Function:
         return _declaration_text(self.name, self.parameters)
 
 
-@dataclass(frozen=True, slots=True)
-class ActionSchema:
+class ActionSchema(Value):
     """An action of the domain, with variables."""
 
     name: str
     parameters: tuple[TypedName, ...] = ()
     precondition: Formula = TRUE
     effect: Effect = TRUE
-    location: Location | None = field(default=None, compare=False, repr=False)
+    location: Location | None = None
 
     def __str__(self) -> str:
         return _declaration_text(self.name, self.parameters)
 
 
-@dataclass(frozen=True, slots=True)
-class DurativeActionSchema:
+class DurativeActionSchema(Value):
     """An action that takes time; its parts are `Timed`, under `And`, `Forall`, `When`.
 
     Attributes:
@@ -341,20 +327,19 @@ class DurativeActionSchema:
     duration: Formula = TRUE
     condition: Formula = TRUE
     effect: Effect = TRUE
-    location: Location | None = field(default=None, compare=False, repr=False)
+    location: Location | None = None
 
     def __str__(self) -> str:
         return _declaration_text(self.name, self.parameters)
 
 
-@dataclass(frozen=True, slots=True)
-class DerivedPredicate:
+class DerivedPredicate(Value):
     """A rule: `predicate` is true of `parameters` where `body` holds, by least fixpoint."""
 
     predicate: str
     parameters: tuple[TypedName, ...]
     body: Formula
-    location: Location | None = field(default=None, compare=False, repr=False)
+    location: Location | None = None
 
     def __str__(self) -> str:
         return _declaration_text(self.predicate, self.parameters)
@@ -415,8 +400,7 @@ class Domain:
         return hash((self.name, tuple(self.predicates), tuple(self.actions)))
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(Value):
     """What a plan should minimise or maximise."""
 
     direction: Literal["minimize", "maximize"]
@@ -426,8 +410,7 @@ class Metric:
         return f"(:metric {self.direction} {self.expression})"
 
 
-@dataclass(frozen=True, slots=True)
-class TimedInitial:
+class TimedInitial(Value):
     """A change that the world makes by itself: an atom, its negation or an `assign`."""
 
     time: Decimal
@@ -458,13 +441,21 @@ class Problem:
         return hash((self.name, self.init, self.goal))
 
 
-@dataclass(frozen=True, slots=True)
-class GroundAction:
+class GroundAction(Value):
     """A step of a plan. `location` says where it was read and takes no part in comparison."""
 
     name: str
     args: tuple[str, ...] = ()
-    location: Location | None = field(default=None, compare=False, repr=False)
+    location: Location | None = None
+
+    def __init__(
+        self, name: str, args: tuple[str, ...] = (), location: Location | None = None
+    ) -> None:
+        # Written out: plans have them by the thousand.
+        fields = self.__dict__
+        fields["name"] = name
+        fields["args"] = args
+        fields["location"] = location
 
     def __str__(self) -> str:
         return _call_text(self.name, self.args)
@@ -488,8 +479,7 @@ def substitute(expression: Expression, binding: Mapping[str, str]) -> Expression
             left, right = binding.get(left, left), binding.get(right, right)
             return Equal(left, right, location=expression.location)
         case Comparison(_, left_, right_):
-            return replace(
-                expression,
+            return expression.replace(
                 left=substitute_number(left_, binding),
                 right=substitute_number(right_, binding),
             )
@@ -498,22 +488,20 @@ def substitute(expression: Expression, binding: Mapping[str, str]) -> Expression
         case And(operands):
             return And(tuple([substitute(o, binding) for o in operands]))
         case Or(operands):
-            return replace(expression, operands=tuple([substitute(o, binding) for o in operands]))
+            return expression.replace(operands=tuple([substitute(o, binding) for o in operands]))
         case Imply(one, two):
-            return replace(
-                expression, left=substitute(one, binding), right=substitute(two, binding)
-            )
+            return expression.replace(left=substitute(one, binding), right=substitute(two, binding))
         case Forall(variables, body) | Exists(variables, body):
-            return replace(expression, body=substitute(body, _without(binding, variables)))
+            return expression.replace(body=substitute(body, _without(binding, variables)))
         case Timed(_, body) | Preference(_, body):
-            return replace(expression, body=substitute(body, binding))
+            return expression.replace(body=substitute(body, binding))
         case Trajectory(_, _, formulas):
-            return replace(expression, formulas=tuple([substitute(f, binding) for f in formulas]))
+            return expression.replace(formulas=tuple([substitute(f, binding) for f in formulas]))
         case When(condition, effect):
             return When(substitute(condition, binding), substitute(effect, binding))
         case NumericEffect(_, fluent, amount):
             term = FunctionTerm(fluent.function, tuple([binding.get(a, a) for a in fluent.args]))
-            return replace(expression, fluent=term, amount=substitute_number(amount, binding))
+            return expression.replace(fluent=term, amount=substitute_number(amount, binding))
 
 
 def substitute_number(

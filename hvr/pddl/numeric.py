@@ -175,7 +175,7 @@ def compare(symbol: str, left: Value, right: Value, tolerance: Value = 0) -> boo
         return _TESTS[symbol](left, right)
     match symbol:
         case "=":
-            return _TESTS["<"](abs(left - right), tolerance)
+            return _TESTS["<"](abs(Fraction(left - right)), tolerance)
         case "<":
             return _TESTS["<"](left, right + tolerance)
         case "<=":

@@ -196,17 +196,13 @@ def _extended(result: Judged, model: Model, source: str | Path) -> Judged:
 
 
 def _with_state(result: Judged, validator: Validator, plan: Sequence[Step], number: int) -> Judged:
-    report = result.report
     # A plan that fails has no state behind the failing step; the last one there is helps more
     # than none.
-    reached = min(number, report.executed)
-    if reached < number:
-        why = "has" if number > report.steps else "can execute"
-        note = f"the plan {why} {reached} steps: the state shown is the last one"
-        result = replace(result, report=replace(report, notes=(*report.notes, note)))
+    reached = min(number, result.report.executed)
     state = validator.state_after(plan, reached)
     shown = ShownState(
         reached,
+        number,
         tuple(sorted(map(str, state.atoms(static=True)))),
         tuple(sorted((str(term), value) for term, value in state.numbers().items())),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from hvr.pddl import Diagnostic, GroundAction, Location
@@ -10,6 +11,8 @@ from hvr.validation.judged import Judged
 from hvr.validation.report import Failure, Outcome, PlanResult, Repair, UnmetLiteral
 from hvr.validation.rules import Level, Rule
 from hvr.validation.text import explain_failure, explain_literal
+
+_PLACE = re.compile(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +70,7 @@ def findings(result: PlanResult, *, limit: int | None = 20) -> tuple[Finding, ..
         for failure in report.failures:
             advice = result.repair if failure is report.failure else None
             found.append(_failing(result, failure, advice, limit))
-    found += [
-        Finding(_rule_of_note(note), Level.NOTE, note, plan=result.plan, subject=note)
-        for note in report.notes
-    ]
+    found += [_noted(result, note) for note in report.notes]
     return tuple(found)
 
 
@@ -172,6 +172,17 @@ def _condition_name(failure: Failure) -> str:
     return f"violated condition of {failure.action.name}"
 
 
-def _rule_of_note(note: str) -> Rule:
-    # Notes are sentences; those about the notation say so.
+def _noted(result: PlanResult, note: str) -> Finding:
+    # A note about a place begins with it, as messages do.
+    match = _PLACE.fullmatch(note)
+    if match is None or match["file"] != result.plan:
+        return Finding(rule_of_note(note), Level.NOTE, note, plan=result.plan, subject=note)
+    place = Location(match["file"], int(match["line"]), int(match["column"]))
+    message = match["message"]
+    return Finding(rule_of_note(note), Level.NOTE, message, place, (), result.plan, message)
+
+
+def rule_of_note(note: str) -> Rule:
+    """Return the rule of a note on how a plan was read."""
+    # Notes are sentences; that on the notation has these words.
     return rules.NOTATION if "were read as" in note else rules.OVERLOOKED

@@ -15,11 +15,13 @@ class ShownState:
 
     Attributes:
         step: the number of the step that it follows; 0 for the initial state.
+        asked: the number that was asked for; larger where the plan does not get that far.
         atoms: the true atoms, in alphabetical order.
         numbers: the function terms that have a value, and the value.
     """
 
     step: int
+    asked: int
     atoms: tuple[str, ...]
     numbers: tuple[tuple[str, Fraction], ...] = ()
 

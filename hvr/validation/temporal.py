@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 
 from hvr.pddl import (
     TRUE,
+    Atom,
     Expression,
     GroundAction,
     Location,
     Misfit,
+    State,
     TimedAction,
     UndefinedValueError,
 )
@@ -153,6 +155,32 @@ class TemporalRun:
                 # What the world does by itself after the last step takes no part in the metric.
                 interesting, total_time = self.values, time
         return self._report(interesting, total_time)
+
+    def trace(
+        self,
+    ) -> Iterator[
+        tuple[int | None, Fraction | None, GroundAction | None, tuple[Atom, ...], tuple[Atom, ...]]
+    ]:
+        """Yield what each start, end and timed literal does: see `Validator.trace`."""
+        bits = self.bits
+        self.run(OnFailure.STOP)
+        for change in self._changes:
+            added: list[Atom] = []
+            deleted: list[Atom] = []
+            for index in change.bits:
+                (deleted if bits >> index & 1 else added).append(self.task.fluent(index))
+                bits ^= 1 << index
+            step = change.step
+            yield step.number, step.time, step.action, tuple(added), tuple(deleted)
+
+    def state_after(self, number: int) -> State:
+        """Return the state after a step has ended, or the last state if it never does."""
+        found = State(self.task, self.bits, self.values)
+        self.run(OnFailure.STOP)
+        for happening in self.happenings:
+            if any(ref.number == number for ref in happening.steps):
+                found = State(self.task, happening.bits, happening.values)
+        return found
 
     @property
     def _stopped(self) -> bool:

@@ -230,6 +230,49 @@ class Validator:
             notes.append("the steps were read as action(object, …)")
         return replace(report, notes=(*report.notes, *notes)) if notes else report
 
+    def trace(
+        self, plan: Iterable[Step]
+    ) -> Iterator[
+        tuple[int | None, Fraction | None, GroundAction | None, tuple[Atom, ...], tuple[Atom, ...]]
+    ]:
+        """Yield what each step of a plan does, up to the first failure.
+
+        Yields:
+            the number of the step (None for a timed initial literal), its time in a temporal plan
+            (the start and the end of a durative action come separately), the action, and the
+            atoms that became true and false.
+        """
+        plan = tuple(plan)
+        if self._timed(plan):
+            from hvr.validation.temporal import TemporalRun
+
+            yield from TemporalRun(self, _with_times(plan)).trace()
+            return
+        ahead = self.fork()
+        for action in in_order(plan):
+            report = ahead.apply(action)
+            if not report.ok:
+                return
+            yield report.step, None, action, report.added, report.deleted
+
+    def state_after(self, plan: Iterable[Step], number: int) -> State:
+        """Return the state after a step of a plan has ended; 0 is the present state.
+
+        The state before the first failing step, if that comes earlier.
+        """
+        plan = tuple(plan)
+        if number <= 0:
+            return self.state
+        if self._timed(plan):
+            from hvr.validation.temporal import TemporalRun
+
+            return TemporalRun(self, _with_times(plan)).state_after(number)
+        ahead = self.fork()
+        for action in in_order(plan)[:number]:
+            if not ahead.apply(action).ok:
+                break
+        return ahead.state
+
     def goal_holds(self) -> bool:
         """Say whether the goal of the problem is true now.
 

@@ -81,7 +81,7 @@ RICH = Judged(
     ),
     minimised=(PICK,),
     removed=(2, 3),
-    state=ShownState(1, ("(a)", "(b c)"), (("(fuel)", Fraction(1, 4)),)),
+    state=ShownState(1, 1, ("(a)", "(b c)"), (("(fuel)", Fraction(1, 4)),)),
     happenings=(Happening(1, "(pick mug table)", Fraction(1, 2), ("(a)",), ("(d)",)),),
 )
 ADVISED = Judged(

@@ -124,6 +124,15 @@ def test_every_failure_can_be_found_and_rendered(kind: FailureKind) -> None:
         assert finding.rule.id in rendered(name, result) or name.startswith("json")
 
 
+def test_a_note_about_a_place_points_there() -> None:
+    note = "p/a.plan:2:11: a ')' too many"
+    result = made.judged(replace(made.VALID.report, notes=(note, "the steps were read as x")))
+    overlooked, notation = findings(result)
+    assert (overlooked.rule.id, overlooked.message) == ("HVR203", "a ')' too many")
+    assert overlooked.location == Location("p/a.plan", 2, 11)
+    assert (notation.rule.id, notation.location) == ("HVR201", None)
+
+
 def test_all_failures_are_findings() -> None:
     report = ValidationReport(Outcome.INVALID, 3, 1, (made.FAILURE, made.GOAL))
     assert [f.rule.id for f in findings(made.judged(report))] == ["HVR101", "HVR102"]

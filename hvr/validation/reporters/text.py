@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from hvr.pddl import Atom, Diagnostic, Location
 from hvr.validation import rules
-from hvr.validation.findings import explain_repair
+from hvr.validation.findings import explain_repair, rule_of_note
 from hvr.validation.judged import Judged
 from hvr.validation.report import (
     Failure,
@@ -80,7 +80,7 @@ def render_result(
         lines += _minimised(result)
     if isinstance(result, Judged):
         lines += _states(result)
-    lines += [f"  note: {note}" for note in result.report.notes]
+    lines += [f"  note: {note} [{rule_of_note(note).id}]" for note in result.report.notes]
     return "\n".join(lines)
 
 
@@ -232,7 +232,9 @@ def _states(result: Judged) -> list[str]:
         lines += [f"    {happening}" for happening in result.happenings]
     if result.state is not None:
         step = result.state.step
-        lines.append(f"  state after step {step}:" if step else "  initial state:")
+        after = f"state after step {step}" if step else "initial state"
+        last = ", the last that is reached" if step < result.state.asked else ""
+        lines.append(f"  {after}{last}:")
         lines += [f"    {atom}" for atom in result.state.atoms]
         lines += [f"    (= {term} {decimal_text(n)})" for term, n in result.state.numbers]
     return lines
