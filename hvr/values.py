@@ -21,11 +21,13 @@ class Value:
 
     __match_args__: ClassVar[Any] = ()
     _key: ClassVar[Callable[[Any], Any]]
+    _needed: ClassVar[int] = 0
 
     def __init_subclass__(cls) -> None:
         type.__setattr__(cls, "__match_args__", tuple(cls.__annotations__))
         compared = [name for name in cls.__match_args__ if name != "location"]
         cls._key = attrgetter(*compared) if compared else _no_fields
+        cls._needed = sum(1 for name in cls.__match_args__ if name not in cls.__dict__)
 
     def __init__(self, *args: Any, **named: Any) -> None:
         names = self.__match_args__
@@ -33,7 +35,7 @@ class Value:
         fields.update(zip(names, args, strict=False))
         if named:
             fields.update(named)
-        if len(fields) != len(names) or len(args) + len(named) != len(fields):
+        if named or not self._needed <= len(args) <= len(names):
             self._check(args, named)
 
     def replace(self, **changes: Any) -> Self:

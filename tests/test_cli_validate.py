@@ -17,7 +17,7 @@ import hvr
 from hvr.cli.main import run
 
 sys.path.insert(0, str(Path(__file__).parent / "validation"))
-from tiny import write_task
+from validation_task import write_task
 
 SOURCES = Path(hvr.__file__).resolve().parents[1]
 TASK = ("domain.pddl", "problem.pddl")

@@ -8,19 +8,20 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.cli import arguments
 from hvr.cli.settings import read_settings
 from hvr.errors import UsageError
-from hvr.validation.report import OnFailure, Outcome, PlanResult
+from hvr.validation.report import OnFailure, Outcome
 from hvr.validation.reporters import FORMATS, ReportOptions, find_reporter
+from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.validation.batch import BatchOptions
     from hvr.validation.findings import Finding
+    from hvr.validation.judged import Judged
 
 _DESCRIPTION = """\
 Validate PDDL plans: say whether each is valid, and if not, at which step and why.
@@ -54,8 +55,7 @@ _DEFINITION = re.compile(r"(?:\s|;[^\r\n]*)*\(\s*define\s*\(\s*(domain|problem)\
 _SNIFFED = 65536
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
+class _Request(Value):
     """What is to be done, from the command line and the settings."""
 
     domain: str
@@ -279,7 +279,7 @@ def _validate(request: _Request) -> int:
 
 def _report(
     request: _Request,
-    results: Iterable[PlanResult],
+    results: Iterable[Judged],
     warnings: tuple[Finding, ...],
     outcomes: Counter[Outcome],
     *,
@@ -297,7 +297,7 @@ def _report(
         return
     from hvr.cli.output import write_whole
 
-    kept: list[PlanResult] = []
+    kept: list[Judged] = []
     recorded = _recorded(counted, kept)
     if request.format == "text":
         _show((), shown)
@@ -318,13 +318,13 @@ def _show(chunks: Iterable[str], shown: bool) -> None:
             sys.stdout.flush()
 
 
-def _counted(results: Iterable[PlanResult], outcomes: Counter[Outcome]) -> Iterator[PlanResult]:
+def _counted(results: Iterable[Judged], outcomes: Counter[Outcome]) -> Iterator[Judged]:
     for result in results:
         outcomes[result.report.outcome] += 1
         yield result
 
 
-def _recorded(results: Iterable[PlanResult], kept: list[PlanResult]) -> Iterator[PlanResult]:
+def _recorded(results: Iterable[Judged], kept: list[Judged]) -> Iterator[Judged]:
     for result in results:
         kept.append(result)
         yield result

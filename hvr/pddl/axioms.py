@@ -1,8 +1,9 @@
 """Derived predicates: what follows from a state, by least fixpoint, stratum by stratum.
 
-Rules without variables are compiled to conditions on the bits of a state. The others are
-evaluated semi-naively: a new atom of a stratum is joined with the rest of each rule body that
-it occurs in, so the cost follows the number of derived atoms and not that of ground rules.
+A rule that has few instances, given the static facts, is made ground: each instance is a
+condition on the bits of a state. The others are evaluated semi-naively: a new atom of a stratum
+is joined with the rest of each rule body that it occurs in, so the cost follows the number of
+derived atoms and not that of ground rules.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from hvr.pddl.compiler import Binding, Compiler, value
+from hvr.pddl import conditions
+from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.conditions import Condition
 from hvr.pddl.facts import Literal, Relation, bindings, match_row
 from hvr.pddl.model import (
@@ -31,13 +33,16 @@ from hvr.pddl.model import (
     substitute,
     walk,
 )
-from hvr.pddl.numeric import NumericTest, Values
+from hvr.pddl.numeric import Values
 from hvr.pddl.stratification import predicates_in, strata
 
 if TYPE_CHECKING:
     from hvr.pddl.task import Task
 
 _MOST_DISJUNCTS = 64
+_MOST_INSTANCES = 1000
+_MOST_WORK = 1000
+_MOST_COMPILED = 50_000
 _CACHED_STATES = 1024
 
 
@@ -54,6 +59,8 @@ class _Disjunct:
 class _Rule:
     head: Atom
     body: _Disjunct
+    compiled: dict[tuple[str, ...], Condition]
+    """What is left to be checked, by what the variables stand for."""
 
 
 class _Stratum:
@@ -61,7 +68,7 @@ class _Stratum:
 
     Attributes:
         predicates: the predicates that they derive.
-        ground: (bit of the head, condition) of the rules without variables.
+        ground: (bit of the head, condition) of the instances of ground rules.
         readers: for a derived bit, the ground rules of the stratum to look at again.
         rules: the rules with variables.
         joins: for a predicate of the stratum, the rules and the literals that it occurs in.
@@ -74,15 +81,13 @@ class _Stratum:
         self.rules: list[_Rule] = []
         compiler = Compiler(task)
         for rule in rules:
-            quantified = any(isinstance(f, Forall | Exists) for f in walk(rule.body))
-            if not rule.parameters and not quantified:
-                head = 1 << task.index_of(rule.predicate, ())
-                self.ground.append((head, compiler.condition(rule.body, {})))
+            if (instances := _instances(task, compiler, rule)) is not None:
+                self.ground += instances
                 continue
             head_atom = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
             for body in _disjuncts(rule.body, True, _Names()):
                 merged = _Disjunct((*rule.parameters, *body.variables), body.literals, body.rest)
-                self.rules.append(_Rule(head_atom, merged))
+                self.rules.append(_Rule(head_atom, merged, {}))
         self.readers: dict[int, list[int]] = {}
         for number, (_, condition) in enumerate(self.ground):
             for index in _indexes(condition.mentioned() & task.derived_bits):
@@ -197,7 +202,7 @@ class _Fixpoint:
         # The relations must not grow under the join.
         found = list(bindings(variables, literals, seed, self.relation, self.task.members))
         for binding in found:
-            if all(self._true(rest, binding) for rest in body.rest):
+            if not body.rest or self._rest_holds(rule, binding):
                 row = tuple([binding[v] for v in rule.head.args])
                 bit = 1 << self.task.index_of(rule.head.predicate, row)
                 if not self.bits & bit:
@@ -215,42 +220,39 @@ class _Fixpoint:
         """Return the relation of a derived predicate."""
         return self.relations.setdefault(predicate, Relation())
 
-    def _true(self, formula: Expression, binding: Binding) -> bool:
-        match formula:
-            case Atom(predicate, args):
-                if predicate not in self.task.fluent_predicates:
-                    return tuple([value(a, binding) for a in args]) in self.relation(predicate)
-                index = self.task.index_of(predicate, tuple([value(a, binding) for a in args]))
-                return bool(self.bits >> index & 1)
-            case Equal(left, right):
-                return value(left, binding) == value(right, binding)
-            case Comparison(symbol, one, two):
-                compiler = Compiler(self.task)
-                sides = compiler.number(one, binding), compiler.number(two, binding)
-                return NumericTest(symbol, *sides, True, self.task.tolerance).holds(self.values)
-            case Not(operand):
-                return not self._true(operand, binding)
-            case And(operands):
-                return all(self._true(o, binding) for o in operands)
-            case Or(operands):
-                return any(self._true(o, binding) for o in operands)
-            case Imply(left_, right_):
-                return not self._true(left_, binding) or self._true(right_, binding)
-            case Forall(variables, body):
-                return all(self._true(body, b) for b in self._all(variables, binding))
-            case Exists(variables, body):
-                return any(self._true(body, b) for b in self._all(variables, binding))
-            case _:
-                raise TypeError(f"not a condition on one state: {formula}")
-
-    def _all(self, variables: tuple[TypedName, ...], binding: Binding) -> Iterator[Binding]:
-        ranges = [self.task.members(v.types) for v in variables]
-        names = [v.name for v in variables]
-        for row in product(*ranges):
-            yield {**binding, **dict(zip(names, row, strict=True))}
+    def _rest_holds(self, rule: _Rule, binding: Binding) -> bool:
+        key = tuple([binding[v.name] for v in rule.body.variables])
+        condition = rule.compiled.get(key)
+        if condition is None:
+            if len(rule.compiled) >= _MOST_COMPILED:
+                rule.compiled.clear()
+            condition = Compiler(self.task).condition(And(rule.body.rest), binding)
+            rule.compiled[key] = condition
+        return condition.holds(self.bits, self.values)
 
 
 _EMPTY = Relation()
+
+
+def _instances(
+    task: Task, compiler: Compiler, rule: DerivedPredicate
+) -> list[tuple[int, Condition]] | None:
+    """Make a rule ground; None when it has too many instances."""
+    inner = 1
+    for part in walk(rule.body):
+        if isinstance(part, Forall | Exists):
+            for variable in part.variables:
+                inner *= max(1, len(task.members(variable.types)))
+    result: list[tuple[int, Condition]] = []
+    names = [p.name for p in rule.parameters]
+    for number, found in enumerate(compiler.instances(rule.parameters, rule.body, True, {}), 1):
+        if number > _MOST_INSTANCES or number * inner > _MOST_WORK:
+            return None
+        condition = compiler.condition(rule.body, found)
+        if condition is not conditions.FALSE:
+            row = tuple([found[name] for name in names])
+            result.append((1 << task.index_of(rule.predicate, row), condition))
+    return result
 
 
 class _Names:

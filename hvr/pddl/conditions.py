@@ -52,11 +52,7 @@ class Condition:
         self.tests = tests
 
     def holds(self, bits: int, values: Values = ()) -> bool:
-        """Say whether the condition is true in a state.
-
-        Raises:
-            UndefinedValueError: a number in it has no value.
-        """
+        """Say whether the condition is true in a state."""
         if bits & self.positive != self.positive or bits & self.negative:
             return False
         for clause in self.clauses:

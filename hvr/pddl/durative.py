@@ -40,14 +40,29 @@ class SpanningEffect:
     """An effect at the end with a condition on the start or the time between.
 
     Attributes:
-        start, between, end: the parts of its condition.
+        start, between, end: the parts of its condition, compiled.
         effects: the operator whose effects it has.
+        condition, effect: its condition and effect at the end, as they are written.
+        binding: what their variables stand for.
     """
 
     start: Condition
     between: Condition
     end: Condition
     effects: Operator
+    condition: Expression
+    effect: Expression
+    binding: Binding
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A preference in the condition of a durative action: its parts, compiled."""
+
+    name: str
+    start: Condition
+    between: Condition
+    end: Condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +72,7 @@ class DurativeOperator:
     Attributes:
         start, end: what happens at its start and at its end.
         invariant: what must hold between, in the open interval.
-        wishes: preferences over the time between.
+        wishes: the preferences in its condition.
         tests: the constraints on its duration.
         spanning: conditional effects that look at more than one time.
     """
@@ -67,7 +82,7 @@ class DurativeOperator:
     start: Operator
     invariant: Condition
     end: Operator
-    wishes: tuple[tuple[str, Condition], ...]
+    wishes: tuple[Wish, ...]
     tests: tuple[DurationTest, ...]
     spanning: tuple[SpanningEffect, ...]
 
@@ -81,38 +96,31 @@ def ground_durative(task: Task, action: GroundAction, duration: Value | None) ->
     schema = task.domain.durative_actions[action.name]
     binding = binding_of(schema, action)
     compiler = Compiler(task, duration)
-    start, end = (
-        task.operator(
-            action,
-            binding,
-            condition_at(schema.condition, when),
-            effect_at(schema.effect, when),
-            duration,
+
+    def parts(formula: Expression, found: Binding) -> tuple[Condition, Condition, Condition]:
+        start, between, end = (
+            compiler.condition(condition_at(formula, when), found)
+            for when in ("at start", "over all", "at end")
         )
-        for when in ("at start", "at end")
-    )
-    between = condition_at(schema.condition, "over all")
+        return start, between, end
+
+    start, invariant, end = parts(schema.condition, binding)
     wishes = [
-        (preference.name, compiler.condition(preference.body, found))
-        for preference, found in compiler.preferences(between, binding)
+        Wish(preference.name, *parts(preference.body, found))
+        for preference, found in compiler.preferences(schema.condition, binding)
     ]
     spanning = []
     for effect, found in _spanning(compiler, schema.effect, binding):
-        parts = [
-            compiler.condition(condition_at(effect.condition, when), found)
-            for when in ("at start", "over all", "at end")
-        ]
-        effects = Effects()
-        compiler.effect(effect_at(effect.effect, "at end"), found, conditions.TRUE, effects)
-        operator = Operator(
-            action,
-            conditions.TRUE,
-            effects.add,
-            effects.delete,
-            tuple(effects.conditional),
-            tuple(effects.numeric),
+        at_end = effect_at(effect.effect, "at end")
+        spanning.append(
+            SpanningEffect(
+                *parts(effect.condition, found),
+                _operator(compiler, action, conditions.TRUE, at_end, found),
+                condition_at(effect.condition, "at end"),
+                at_end,
+                found,
+            )
         )
-        spanning.append(SpanningEffect(parts[0], parts[1], parts[2], operator))
     tests = [
         DurationTest(when, test.operator, compiler.number(test.right, binding), test)
         for when, test in _duration_tests(schema.duration, "at start")
@@ -120,12 +128,31 @@ def ground_durative(task: Task, action: GroundAction, duration: Value | None) ->
     return DurativeOperator(
         schema,
         binding,
-        start,
-        compiler.condition(between, binding),
-        end,
+        _operator(compiler, action, start, effect_at(schema.effect, "at start"), binding),
+        invariant,
+        _operator(compiler, action, end, effect_at(schema.effect, "at end"), binding),
         tuple(wishes),
         tuple(tests),
         tuple(spanning),
+    )
+
+
+def _operator(
+    compiler: Compiler,
+    action: GroundAction,
+    condition: Condition,
+    effect: Expression,
+    binding: Binding,
+) -> Operator:
+    effects = Effects()
+    compiler.effect(effect, binding, conditions.TRUE, effects)
+    return Operator(
+        action,
+        condition,
+        effects.add,
+        effects.delete,
+        tuple(effects.conditional),
+        tuple(effects.numeric),
     )
 
 

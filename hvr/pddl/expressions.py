@@ -41,6 +41,7 @@ from hvr.pddl.model import (
     When,
     walk,
 )
+from hvr.pddl.numeric import MOST_DIGITS
 from hvr.pddl.reader import Group, Node
 
 Types = tuple[str, ...]
@@ -202,7 +203,10 @@ class ListReader:
     def number(self, node: Node) -> Decimal:
         word = self.word(node, "a number")
         if not _NUMBER.fullmatch(word.text):
-            self.syntax(word, f"{word.text!r} is not a number", "a number")
+            shown = word.text if len(word.text) <= 40 else word.text[:40] + "…"
+            self.syntax(word, f"{shown!r} is not a number", "a number")
+        if len(word.text) > MOST_DIGITS:
+            self.syntax(word, f"a number of more than {MOST_DIGITS} digits", "a shorter number")
         return Decimal(word.text)
 
     def _types(self, node: Node, known: set[str] | None) -> Types:

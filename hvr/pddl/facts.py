@@ -79,6 +79,7 @@ class Facts:
         rows: dict[str, list[Row]] = {}
         for atom in atoms:
             rows.setdefault(atom.predicate, []).append(atom.args)
+        # Sorted: the same facts are found in the same order in every process.
         self._relations = {name: Relation(sorted(found)) for name, found in rows.items()}
 
     def relation(self, predicate: str) -> Relation:

@@ -19,7 +19,10 @@ Values: TypeAlias = tuple[Value | None, ...]
 Compiled: TypeAlias = Value | Callable[[Values], Value]
 """A number, or how to compute it."""
 
-_MOST_BITS = 100_000
+MOST_DIGITS = 1000
+"""Longer numbers are refused where they are written."""
+
+_MOST_BITS = 13_000
 
 
 class UndefinedValueError(HvrError):
@@ -37,8 +40,8 @@ def exact(value: Decimal | Fraction) -> Value:
         NumberTooLargeError: the number has too many digits.
     """
     if isinstance(value, Decimal):
-        if max(len(value.as_tuple().digits), abs(value.adjusted())) > _MOST_BITS // 4:
-            raise NumberTooLargeError("a number has more than 25000 digits")
+        if max(len(value.as_tuple().digits), abs(value.adjusted())) > 3 * MOST_DIGITS:
+            raise NumberTooLargeError(f"a number has more than {3 * MOST_DIGITS} digits")
         value = Fraction(value)
     if value.denominator == 1:
         return value.numerator
@@ -155,12 +158,13 @@ class NumericTest:
         self.tolerance = tolerance
 
     def holds(self, values: Values) -> bool:
-        """Say whether it is true of the values.
-
-        Raises:
-            UndefinedValueError: a side has no value.
+        """Say whether it is true of the values; it is not, and neither is its negation, when a
+        side has no value.
         """
-        left, right = evaluate(self.left, values), evaluate(self.right, values)
+        try:
+            left, right = evaluate(self.left, values), evaluate(self.right, values)
+        except UndefinedValueError:
+            return False
         return compare(self.symbol, left, right, self.tolerance) == self.positive
 
     @property

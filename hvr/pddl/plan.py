@@ -15,6 +15,7 @@ from hvr.errors import PddlSyntaxError
 from hvr.pddl.diagnostics import Diagnostic, PddlTextSyntaxError
 from hvr.pddl.lexer import Source
 from hvr.pddl.model import GroundAction
+from hvr.pddl.numeric import MOST_DIGITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +205,13 @@ class _PlanReader:
                     self._dangling(stamp)
                 stamp, may_cost = found, False
             elif kind == "cost":
-                self.durations[-1] = _number(found["cost"])
+                self.durations[-1] = self._number(found, "cost")
                 may_cost = False
             elif kind == "fence":
                 self.source.warn(found.start(), "a code fence", expected=_STEP)
             elif kind != "space":
                 self._step(found)
-                self.stamps.append(stamp and _number(stamp["stamp"] or stamp["count"]))
+                self.stamps.append(stamp and self._number(stamp, str(stamp.lastgroup)))
                 self.durations.append(None)
                 stamp, may_cost = None, True
         if stamp is not None:
@@ -261,6 +262,16 @@ class _PlanReader:
         return tuple(steps)
 
     # Errors ---------------------------------------------------------------------------------
+
+    def _number(self, found: re.Match[str], group: str) -> Fraction:
+        text, place = found[group], found.start(group)
+        if len(text) > MOST_DIGITS:
+            message = f"a number of more than {MOST_DIGITS} digits"
+            self._fail(place, message, "a shorter number")
+        try:
+            return Fraction(text.rstrip("."))
+        except ZeroDivisionError:
+            self._fail(place, f"{text} divides by zero", "a number")
 
     def _untimed(self, action: GroundAction) -> None:
         assert action.location is not None
@@ -313,7 +324,3 @@ class _PlanReader:
 
     def _fail(self, offset: int, message: str, expected: str) -> NoReturn:
         self.source.syntax_error(offset, message, expected=expected)
-
-
-def _number(text: str) -> Fraction:
-    return Fraction(text.rstrip("."))

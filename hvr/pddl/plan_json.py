@@ -45,6 +45,8 @@ def read_json_plan(source: Source) -> PlanText:
         data = json.loads(source.text)
     except json.JSONDecodeError as error:
         source.syntax_error(error.pos, f"this is not JSON: {error.msg}", expected="a JSON plan")
+    except ValueError:
+        source.syntax_error(0, "a number in the JSON is too long", expected="a JSON plan")
     except RecursionError:
         source.syntax_error(0, "the JSON is nested too deep", expected="a JSON plan")
     try:

@@ -18,19 +18,22 @@ class Group:
     list is split when its items are first asked for.
     """
 
-    __slots__ = ("_items", "offset", "text")
+    __slots__ = ("items", "offset", "text")
+
+    items: list[Word | Group]
 
     def __init__(self, offset: int, text: str | None = None) -> None:
         self.offset = offset
         self.text = text
-        self._items: list[Word | Group] | None = [] if text is None else None
+        if text is None:
+            self.items = []
 
-    @property
-    def items(self) -> list[Word | Group]:
-        """The words and lists inside."""
-        if self._items is None:
-            self._items = [*words(self.text or "", self.offset + 1)]
-        return self._items
+    def __getattr__(self, name: str) -> list[Word | Group]:
+        # Reached only while `items` has not been set.
+        if name != "items":
+            raise AttributeError(name)
+        self.items = [*words(self.text or "", self.offset + 1)]
+        return self.items
 
 
 Node = Word | Group

@@ -114,9 +114,9 @@ class Task:
         self._axioms = Axioms(self) if domain.derived else None
         self.preference_names = _preference_names(domain, problem)
         # Sorted: the same input gives the same bits in every process.
-        self.initial = self.state(
-            sorted(problem.init, key=lambda a: (a.predicate, a.args)), self._initial_values()
-        )
+        begin = [a for a in problem.init if a.predicate in changing]
+        begin.sort(key=lambda a: (a.predicate, a.args))
+        self.initial = self.state(begin, self._initial_values())
 
     def _initial_values(self) -> Values:
         """Give the numeric fluents their index and return their values, in its order."""
@@ -290,10 +290,9 @@ class Task:
         binding: Binding,
         precondition: Expression,
         effect: Expression,
-        duration: Value | None = None,
     ) -> Operator:
         """Compile a precondition and an effect into an operator; nothing is cached."""
-        compiler = Compiler(self, duration)
+        compiler = Compiler(self)
         condition = compiler.condition(precondition, binding)
         effects = Effects()
         compiler.effect(effect, binding, conditions.TRUE, effects)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hvr.pddl import GroundAction, Task
+from hvr.validation import minimise
 
 Steps = tuple[GroundAction, ...]
 
@@ -26,26 +27,9 @@ def reaches_goal(task: Task, actions: Sequence[GroundAction]) -> bool:
 
 
 def eliminate(task: Task, actions: Sequence[GroundAction]) -> Steps:
-    """Leave out what is not needed; each step is tried with all that depend on it.
-
-    Quadratic in the number of steps.
-    """
-    kept = list(actions)
-    position = 0
-    while position < len(kept):
-        state = task.initial.bits
-        shorter: list[GroundAction] = []
-        for number, action in enumerate(kept):
-            operator = task.ground(action)
-            if number == position or (number > position and not operator.applicable(state)):
-                continue
-            state = operator.apply(state)
-            shorter.append(action)
-        if task.goal.holds(state):
-            kept = shorter
-        else:
-            position += 1
-    return tuple(kept)
+    """Leave out what a plan does not need to be valid, see `hvr.validation.minimise`."""
+    kept = minimise.eliminate(task.initial, actions)
+    return tuple(actions) if kept is None else tuple([actions[i] for i in kept])
 
 
 def switch_late(task: Task, actions: Sequence[GroundAction]) -> Steps:

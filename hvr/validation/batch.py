@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from time import perf_counter
@@ -18,12 +17,14 @@ from hvr.pddl import (
     UnsupportedPddlError,
     parse_domain,
     parse_problem,
+    read_plan,
 )
 from hvr.validation import rules
 from hvr.validation.judged import Happening, Judged, ShownState
 from hvr.validation.plan_files import STDIN
-from hvr.validation.report import OnFailure, Outcome, ValidationReport
+from hvr.validation.report import OnFailure, Outcome, PlanResult, Repair, ValidationReport
 from hvr.validation.validator import TOLERANCE, Validator
+from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.validation.findings import Finding
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 _STDIN_NAME = "<stdin>"
 
 
-@dataclass(frozen=True, slots=True)
-class BatchOptions:
+class BatchOptions(Value):
     """What to find out about each plan.
 
     Attributes:
@@ -61,8 +61,7 @@ class BatchOptions:
         return self.advise or self.minimise or self.happenings or self.state_at is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(Value):
     """A domain and a problem that were read.
 
     Attributes:
@@ -110,11 +109,10 @@ def load_model(domain: str, problem: str, options: BatchOptions) -> Model:
         tolerance = TOLERANCE if options.tolerance is None else options.tolerance
         validator = Validator(lifted, task, tolerance=tolerance, epsilon=options.epsilon)
     except (HvrError, RecursionError, MemoryError) as error:
-        result = _unusable("", domain, problem, error, 0.0)
-        if result.diagnostic is None:
-            place = Diagnostic(Location(file, 1, 1), result.report.reason)
-            result = replace(result, diagnostic=place)
-        raise UnusableModelError(error, result) from error
+        start = Location(file, 1, 1)
+        raise UnusableModelError(
+            error, _unusable("", domain, problem, error, place=start)
+        ) from error
     seen: tuple[Finding, ...] = ()
     if warnings:
         from hvr.validation.findings import warning_finding
@@ -145,86 +143,108 @@ def judge_all(model: Model, files: Sequence[str], *, jobs: int = 1) -> Iterator[
 def judge(model: Model, file: str) -> Judged:
     """Judge one plan file; `-` is standard input."""
     start = perf_counter()
-    options, validator = model.options, model.validator
+    options = model.options
     name = _STDIN_NAME if file == STDIN else file
     try:
         source = _read_stdin() if file == STDIN else Path(file)
-        report = validator.check_file(
+        report = model.validator.check_file(
             source, file=name, on_failure=options.on_failure, lenient=options.lenient
         )
-        result = Judged(name, model.domain, model.problem, report)
         if options.needs_steps and report.outcome is not Outcome.UNKNOWN:
-            result = _extended(result, model, source)
+            return _more(model, name, source, report, start)
     except (HvrError, RecursionError, MemoryError) as error:
         return _unusable(name, model.domain, model.problem, error, perf_counter() - start)
-    return replace(result, seconds=perf_counter() - start)
+    rule = rules.UNDECIDED.id if report.outcome is Outcome.UNKNOWN else ""
+    result = PlanResult(name, model.domain, model.problem, report)
+    return Judged(result, rule, perf_counter() - start)
 
 
-def _extended(result: Judged, model: Model, source: str | Path) -> Judged:
-    """Add what was asked for besides the verdict."""
-    from hvr.pddl import read_plan
-
-    options, validator, report = model.options, model.validator, result.report
-    plan = read_plan(source, file=result.plan, lenient=options.lenient).steps
+def _more(
+    model: Model, name: str, source: str | Path, report: ValidationReport, start: float
+) -> Judged:
+    """Find out what was asked for besides the verdict."""
+    options, validator = model.options, model.validator
+    plan = read_plan(source, file=name, lenient=options.lenient).steps
+    repair: Repair | None = None
+    note = ""
     if options.advise and report.outcome is Outcome.INVALID:
         from hvr.validation.repair import find_repair
 
         repair, note = find_repair(validator, plan, report)
-        result = replace(result, repair=repair, repair_note="" if repair else note)
+    shorter: tuple[Step, ...] | None = None
+    removed: tuple[int, ...] = ()
     if options.minimise and report.outcome is Outcome.VALID:
         from hvr.validation.minimise import minimise
 
         shorter, removed = minimise(validator, plan)
-        result = replace(result, minimised=tuple(shorter), removed=tuple(removed))
-    if options.happenings:
-        result = replace(
-            result,
-            happenings=tuple(
-                Happening(
-                    number or 0,
-                    "" if action is None else str(action),
-                    time,
-                    tuple(map(str, added)),
-                    tuple(map(str, deleted)),
-                )
-                for number, time, action, added, deleted in validator.trace(plan)
-            ),
-        )
+    happenings = _happenings(validator, plan) if options.happenings else None
+    state = None
     if options.state_at is not None:
-        result = _with_state(result, validator, plan, options.state_at)
-    return result
+        state = _state(validator, plan, report, options.state_at)
+    return Judged(
+        PlanResult(
+            name,
+            model.domain,
+            model.problem,
+            report,
+            repair=repair,
+            repair_note="" if repair else note,
+            minimised=shorter,
+            removed=removed,
+        ),
+        seconds=perf_counter() - start,
+        state=state,
+        happenings=happenings,
+    )
 
 
-def _with_state(result: Judged, validator: Validator, plan: Sequence[Step], number: int) -> Judged:
+def _happenings(validator: Validator, plan: Sequence[Step]) -> tuple[Happening, ...]:
+    return tuple(
+        Happening(
+            number or 0,
+            "" if action is None else str(action),
+            time,
+            tuple(map(str, added)),
+            tuple(map(str, deleted)),
+        )
+        for number, time, action, added, deleted in validator.trace(plan)
+    )
+
+
+def _state(
+    validator: Validator, plan: Sequence[Step], report: ValidationReport, number: int
+) -> ShownState:
     # A plan that fails has no state behind the failing step; the last one there is helps more
     # than none.
-    reached = min(number, result.report.executed)
+    reached = min(number, report.executed)
     state = validator.state_after(plan, reached)
-    shown = ShownState(
+    return ShownState(
         reached,
         number,
         tuple(sorted(map(str, state.atoms(static=True)))),
         tuple(sorted((str(term), value) for term, value in state.numbers().items())),
     )
-    return replace(result, state=shown)
 
 
-def _unusable(plan: str, domain: str, problem: str, error: Exception, seconds: float) -> Judged:
+def _unusable(
+    plan: str,
+    domain: str,
+    problem: str,
+    error: Exception,
+    seconds: float = 0.0,
+    place: Location | None = None,
+) -> Judged:
     diagnostic: Diagnostic | None = getattr(error, "diagnostic", None)
     reason = diagnostic.message if diagnostic else str(error)
     if isinstance(error, RecursionError):
         reason = "it is nested too deeply"
     elif isinstance(error, MemoryError):
         reason = "there is not enough memory for it"
-    return Judged(
-        plan,
-        domain,
-        problem,
-        ValidationReport(Outcome.UNKNOWN, 0, 0, reason=reason),
-        diagnostic,
-        rule=_rule_of(error).id,
-        seconds=seconds,
-    )
+    if diagnostic is None and place is not None:
+        diagnostic = Diagnostic(place, reason)
+    report = ValidationReport(Outcome.UNKNOWN, 0, 0, reason=reason)
+    result = PlanResult(plan, domain, problem, report, diagnostic)
+    return Judged(result, _rule_of(error).id, seconds)
 
 
 def _rule_of(error: Exception) -> rules.Rule:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from hvr.pddl import Diagnostic, GroundAction, Location
 from hvr.validation import rules
 from hvr.validation.judged import Judged
-from hvr.validation.report import Failure, Outcome, PlanResult, Repair, UnmetLiteral
+from hvr.validation.report import Failure, Outcome, Repair, UnmetLiteral
 from hvr.validation.rules import Level, Rule
 from hvr.validation.text import explain_failure, explain_literal
+from hvr.values import Value
 
 _PLACE = re.compile(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(Value):
     """Another place that explains a finding."""
 
     location: Location
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Value):
     """One thing that is wrong or worth knowing.
 
     Attributes:
@@ -55,7 +53,7 @@ class Finding:
         return f"{where}: {self.level.value}: {self.message} [{self.rule.id}]"
 
 
-def findings(result: PlanResult, *, limit: int | None = 20) -> tuple[Finding, ...]:
+def findings(result: Judged, *, limit: int | None = 20) -> tuple[Finding, ...]:
     """Return everything that was found about one plan.
 
     Args:
@@ -68,7 +66,7 @@ def findings(result: PlanResult, *, limit: int | None = 20) -> tuple[Finding, ..
         found.append(_unusable(result))
     elif report.outcome is Outcome.INVALID:
         for failure in report.failures:
-            advice = result.repair if failure is report.failure else None
+            advice = result.result.repair if failure is report.failure else None
             found.append(_failing(result, failure, advice, limit))
     found += [_noted(result, note) for note in report.notes]
     return tuple(found)
@@ -97,10 +95,9 @@ def explain_repair(repair: Repair) -> str:
     return f"With {steps} {where}, {effect}."
 
 
-def _unusable(result: PlanResult) -> Finding:
-    diagnostic = result.diagnostic
-    given = result.rule if isinstance(result, Judged) else ""
-    rule = rules.RULES.get(given) or (rules.SYNTAX if diagnostic else rules.UNDECIDED)
+def _unusable(result: Judged) -> Finding:
+    diagnostic = result.result.diagnostic
+    rule = rules.RULES.get(result.rule, rules.SYNTAX if diagnostic else rules.UNDECIDED)
     if diagnostic is None:
         reason = result.report.reason
         return Finding(rule, rule.level, reason, plan=result.plan, subject=reason)
@@ -121,9 +118,7 @@ def _unusable(result: PlanResult) -> Finding:
     )
 
 
-def _failing(
-    result: PlanResult, failure: Failure, advice: Repair | None, limit: int | None
-) -> Finding:
+def _failing(result: Judged, failure: Failure, advice: Repair | None, limit: int | None) -> Finding:
     rule = rules.FAILURE_RULES[failure.kind]
     message = explain_failure(failure, limit)
     if advice is not None:
@@ -172,7 +167,7 @@ def _condition_name(failure: Failure) -> str:
     return f"violated condition of {failure.action.name}"
 
 
-def _noted(result: PlanResult, note: str) -> Finding:
+def _noted(result: Judged, note: str) -> Finding:
     # A note about a place begins with it, as messages do.
     match = _PLACE.fullmatch(note)
     if match is None or match["file"] != result.plan:

@@ -48,6 +48,7 @@ def access(
     effect: Expression,
     operators: Iterable[Operator],
     numbers: Iterable[NumericExpression],
+    further: Iterable[tuple[Expression, Expression, Binding]],
     bits: int,
     values: Values,
 ) -> Access:
@@ -60,6 +61,7 @@ def access(
         effect: its effect; conditions in it count where they hold.
         operators: its effects, compiled.
         numbers: further numeric expressions that it reads.
+        further: further conditions and effects, each with what its variables stand for.
         bits, values: the state before.
     """
     result = Access()
@@ -68,15 +70,18 @@ def access(
     reader.effect(effect, binding, bits, values)
     for number in numbers:
         reader.number(number, binding)
+    for condition, more, found in further:
+        reader.formula(condition, found)
+        reader.effect(more, found, bits, values)
     for operator in operators:
         result.added |= operator.add
         result.deleted |= operator.delete
-        for condition, add, delete in operator.conditional:
-            if condition.holds(bits, values):
+        for guard, add, delete in operator.conditional:
+            if guard.holds(bits, values):
                 result.added |= add
                 result.deleted |= delete
-        for condition, (symbol, index, _) in operator.numeric:
-            if condition.holds(bits, values):
+        for guard, (symbol, index, _) in operator.numeric:
+            if guard.holds(bits, values):
                 additive = symbol in ("increase", "decrease")
                 (result.increased if additive else result.assigned).add(index)
     return result

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hvr.validation.report import PlanResult, decimal_text, number_to_json
+from hvr.validation.report import PlanResult, ValidationReport, decimal_text, number_to_json
+from hvr.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class ShownState:
+class ShownState(Value):
     """A state as texts.
 
     Attributes:
@@ -34,8 +33,7 @@ class ShownState:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Happening:
+class Happening(Value):
     """What changed the state at one moment, as texts.
 
     Attributes:
@@ -69,27 +67,37 @@ class Happening:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Judged(PlanResult):
-    """A plan's result in a batch.
+class Judged(Value):
+    """A plan's result in a batch, which is what is reported.
 
     Attributes:
-        rule: the id of the rule that the file breaks, when it cannot be used; `plan` is "" when
-            that file is the domain or the problem.
+        result: what was found out.
+        rule: the id of the rule that a file breaks, when it cannot be used; that file is the
+            domain or the problem when the result names no plan.
         seconds: how long reading and judging the plan took.
         state: a state on the way, when one was asked for.
         happenings: what changed when, when it was asked for.
     """
 
+    result: PlanResult
     rule: str = ""
     seconds: float = 0.0
     state: ShownState | None = None
     happenings: tuple[Happening, ...] | None = None
 
+    @property
+    def plan(self) -> str:
+        """The name of the plan file; "" when it is the domain or the problem that is judged."""
+        return self.result.plan
+
+    @property
+    def report(self) -> ValidationReport:
+        """The verdict."""
+        return self.result.report
+
     def to_json(self) -> dict[str, Any]:
         """Return JSON values; without the time taken, so that equal runs print the same."""
-        # A class with slots is made anew by its decorator, which a bare super() does not know.
-        data = PlanResult.to_json(self)
+        data = self.result.to_json()
         data["plan"] = self.plan or None
         data["rule"] = self.rule or None
         if self.state is not None:

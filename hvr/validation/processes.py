@@ -14,7 +14,7 @@ from hvr.validation import rules
 from hvr.validation.batch import BatchOptions, Model, judge, load_model
 from hvr.validation.judged import Judged
 from hvr.validation.plan_files import STDIN
-from hvr.validation.report import Outcome, ValidationReport
+from hvr.validation.report import Outcome, PlanResult, ValidationReport
 
 _CHUNKS_PER_PROCESS = 8
 _LARGEST_CHUNK = 64
@@ -132,7 +132,8 @@ def _replace_dead(
         code = worker.process.exitcode
         reason = f"the process that judged it ended without an answer (exit code {code})"
         report = ValidationReport(Outcome.UNKNOWN, 0, 0, reason=reason)
-        done[index] = Judged(file, model.domain, model.problem, report, rule=rules.UNDECIDED.id)
+        result = PlanResult(file, model.domain, model.problem, report)
+        done[index] = Judged(result, rules.UNDECIDED.id)
     worker.connection.close()
     fresh = _start(model)
     worker.process, worker.connection = fresh.process, fresh.connection

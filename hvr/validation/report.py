@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -353,13 +354,20 @@ class PlanResult:
 
 
 def number_to_json(value: Fraction) -> int | float:
-    """Return a number as an integer where it is one."""
-    return value.numerator if value.denominator == 1 else float(value)
+    """Return a number as an integer where it is one, or where no float is large enough."""
+    if value.denominator == 1:
+        return value.numerator
+    try:
+        return float(value)
+    except OverflowError:
+        return round(value)
 
 
 def decimal_text(value: Fraction) -> str:
-    """Return a number as people write it: 3, 0.25, 0.333333."""
-    return str(value.numerator) if value.denominator == 1 else f"{float(value):.9g}"
+    """Return a number as people write it: 3, 0.25, 0.333333333, 1e+400."""
+    if value.denominator == 1 and abs(value) < 10**15:
+        return str(value.numerator)
+    return f"{Decimal(value.numerator) / Decimal(value.denominator):.9g}"
 
 
 def location_to_json(place: Location | None) -> dict[str, Any] | None:

@@ -12,10 +12,10 @@ An id never changes its meaning and is never used again. `docs/rules/` has a pag
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from hvr.validation.report import FailureKind
+from hvr.values import Value
 
 PAGES = "docs/rules"
 
@@ -28,8 +28,7 @@ class Level(StrEnum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Value):
     """A kind of finding.
 
     Attributes:

@@ -78,7 +78,7 @@ class _Running:
     step: TimedAction
     operator: DurativeOperator
     effects: list[bool]
-    violated: set[str]
+    violated: set[int]
     invariant_failed: bool = False
 
 
@@ -193,20 +193,15 @@ class TemporalRun:
         if self._stopped:
             return ValidationReport(Outcome.INVALID, count, self._finished, tuple(self._failures))
         problem = self.task.problem
-        try:
-            if not self.task.goal.holds(self.bits, self.values):
-                literals = self._unmet(problem.goal, {})
-                self._failures.append(
-                    Failure(
-                        FailureKind.GOAL,
-                        "The goal is not reached.",
-                        literals=literals,
-                        condition=place_of(problem.goal),
-                    )
+        if not self.task.goal.holds(self.bits, self.values):
+            self._failures.append(
+                Failure(
+                    FailureKind.GOAL,
+                    "The goal is not reached.",
+                    literals=self._unmet(problem.goal, {}),
+                    condition=place_of(problem.goal),
                 )
-        except UndefinedValueError as error:
-            message = f"The goal cannot be judged: {error}."
-            self._failures.append(Failure(FailureKind.UNDEFINED_VALUE, message))
+            )
         for name in goal_preferences(self.task, self.bits, self.values):
             self._violated[name] += 1
         if self._constraints:
@@ -383,12 +378,15 @@ class TemporalRun:
         for event in events:
             operators = [event.operator]
             numbers: list[NumericExpression] = []
+            further: list[tuple[Expression, Expression, Binding]] = []
             found = event.start or event.end
             if found is not None:
                 when = "at start" if event.start else "at end"
                 numbers = [test.text.right for test in found.tests if test.when == when]
                 if event.end is not None:
-                    operators += [s.effects for s in self._firing(event)]
+                    firing = self._firing(event)
+                    operators += [s.effects for s in firing]
+                    further = [(s.condition, s.effect, s.binding) for s in firing]
             steps.append(
                 access(
                     self.task,
@@ -397,6 +395,7 @@ class TemporalRun:
                     event.effect,
                     operators,
                     numbers,
+                    further,
                     self.bits,
                     self.values,
                 )
@@ -476,8 +475,7 @@ class TemporalRun:
             if event.end is not None and event.number is not None:
                 running = self._running.pop(event.number, None)
                 self._finished += 1
-                for name in running.violated if running else ():
-                    self._violated[name] += 1
+                self._count_wishes(event.end, running, bits, values)
             elif event.start is None and event.number is not None:
                 self._finished += 1
         for event in events:
@@ -485,10 +483,20 @@ class TemporalRun:
                 ends_now = any(e.end is not None and e.number == event.number for e in events)
                 if not ends_now:
                     started = [e.start.holds(bits, values) for e in event.start.spanning]
+                    wishes = enumerate(event.start.wishes)
+                    violated = {i for i, w in wishes if not w.start.holds(bits, values)}
                     step = self.plan[event.number - 1]
                     self._running[event.number] = _Running(
-                        event.number, step, event.start, started, set()
+                        event.number, step, event.start, started, violated
                     )
+
+    def _count_wishes(
+        self, operator: DurativeOperator, running: _Running | None, bits: int, values: Values
+    ) -> None:
+        """Count each preference of an action that ends, once, if any part of it is violated."""
+        for place, wish in enumerate(operator.wishes):
+            before = place in running.violated if running else not wish.start.holds(bits, values)
+            self._violated[wish.name] += before or not wish.end.holds(bits, values)
 
     def _note(self, time: Fraction, events: list[_Event], bits: int, values: Values) -> None:
         """Remember who changed what."""
@@ -521,15 +529,11 @@ class TemporalRun:
         bits, values = self.bits, self.values
         for running in list(self._running.values()):
             operator = running.operator
-            try:
-                ok = operator.invariant.holds(bits, values)
-            except UndefinedValueError as error:
-                message = f"cannot go on: {error}"
-                self._fail(running.number, FailureKind.UNDEFINED_VALUE, message, time=time)
-                ok = True
+            ok = operator.invariant.holds(bits, values)
             for place, effect in enumerate(operator.spanning):
                 running.effects[place] &= effect.between.holds(bits, values)
-            running.violated |= {n for n, wish in operator.wishes if not wish.holds(bits, values)}
+            wishes = enumerate(operator.wishes)
+            running.violated |= {i for i, w in wishes if not w.between.holds(bits, values)}
             if ok or running.invariant_failed:
                 continue
             running.invariant_failed = True

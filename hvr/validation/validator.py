@@ -274,20 +274,13 @@ class Validator:
         return ahead.state
 
     def goal_holds(self) -> bool:
-        """Say whether the goal of the problem is true now.
-
-        Raises:
-            UndefinedValueError: it reads a number that has no value.
-        """
+        """Say whether the goal of the problem is true now."""
         return self.task.goal.holds(self._bits, self._values)
 
     def goal_failure(self) -> Failure | None:
         """Say what is missing for the goal, or None when it is reached."""
-        try:
-            if self.goal_holds():
-                return None
-        except UndefinedValueError as error:
-            return Failure(FailureKind.UNDEFINED_VALUE, f"The goal cannot be judged: {error}.")
+        if self.goal_holds():
+            return None
         goal = self.task.problem.goal
         literals = self._unmet(goal, {})
         return Failure(

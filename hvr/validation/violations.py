@@ -22,7 +22,6 @@ from hvr.pddl import (
     Preference,
     Task,
     TypedName,
-    UndefinedValueError,
     substitute,
 )
 from hvr.pddl.facts import bindings, match_row
@@ -166,7 +165,7 @@ class _Blamer:
         match formula:
             case Atom() | Equal() | Comparison():
                 ground = substitute(formula, binding)
-                return {} if self._true(ground) == positive else {ground: positive}
+                return {} if self._has_value(ground, positive) else {ground: positive}
             case Preference():
                 return {}
             case Not(operand):
@@ -213,11 +212,9 @@ class _Blamer:
             return self._all(parts)
         return min(parts, key=self._badness, default={})
 
-    def _true(self, ground: Expression) -> bool | None:
-        try:
-            return self.task.condition(ground).holds(self.bits, self.values)
-        except UndefinedValueError:
-            return None
+    def _has_value(self, ground: Expression, wanted: bool) -> bool:
+        condition = self.task.condition(ground if wanted else Not(ground))
+        return condition.holds(self.bits, self.values)
 
     def _all(self, parts: Iterable[Blame]) -> Blame:
         result: Blame = {}

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tiny import write_task
+from validation_task import write_task
 
 import hvr
 from hvr.errors import UsageError
@@ -90,8 +90,8 @@ def test_results_come_in_order_and_an_unreadable_plan_stops_nothing(jobs: int) -
     assert outcomes(results) == EXPECTED * 20 + [("none.plan", "unknown")]
     assert results[-1].rule == "HVR004"
     assert results[1].rule == "HVR001"
-    assert results[1].diagnostic is not None
-    assert results[1].diagnostic.location.line == 1
+    assert results[1].result.diagnostic is not None
+    assert results[1].result.diagnostic.location.line == 1
     assert all(result.seconds > 0 for result in results)
 
 
@@ -154,14 +154,14 @@ def test_a_model_that_cannot_be_used_has_one_result() -> None:
         load_model("bad.pddl", "problem.pddl", BatchOptions())
     result = caught.value.result
     assert (result.plan, result.rule) == ("", "HVR002")
-    assert result.diagnostic is not None
-    assert result.diagnostic.location.line == 3
+    assert result.result.diagnostic is not None
+    assert result.result.diagnostic.location.line == 3
     with pytest.raises(UnusableModelError) as caught:
         load_model("domain.pddl", "none.pddl", BatchOptions())
     assert caught.value.exit_code == 2
     assert caught.value.result.rule == "HVR004"
-    assert caught.value.result.diagnostic is not None
-    assert caught.value.result.diagnostic.location.file == "none.pddl"
+    assert caught.value.result.result.diagnostic is not None
+    assert caught.value.result.result.diagnostic.location.file == "none.pddl"
 
 
 def test_a_state_on_the_way() -> None:
@@ -197,18 +197,18 @@ def test_options_reach_the_validator() -> None:
 def test_advice() -> None:
     pytest.importorskip("hvr.validation.repair")
     (result,) = judge_all(model(BatchOptions(advise=True)), ["plans/ajar.plan"])
-    assert result.repair is not None
-    assert [str(action) for action in result.repair.actions] == ["(close)"]
-    assert result.repair.completes
+    assert result.result.repair is not None
+    assert [str(action) for action in result.result.repair.actions] == ["(close)"]
+    assert result.result.repair.completes
 
 
 def test_minimising() -> None:
     pytest.importorskip("hvr.validation.minimise")
     Path("long.plan").write_text("(open)\n(close)\n(open)\n(fill)\n(close)\n")
     (result,) = judge_all(model(BatchOptions(minimise=True)), ["long.plan"])
-    assert result.minimised is not None
-    assert len(result.minimised) == 3
-    assert len(result.removed) == 2
+    assert result.result.minimised is not None
+    assert len(result.result.minimised) == 3
+    assert len(result.result.removed) == 2
 
 
 def test_an_interrupt_ends_all_processes_quickly() -> None:

@@ -3,13 +3,12 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-import results as made
+import validation_results as made
 from junitparser import Error as JUnitError
 from junitparser import Failure as JUnitFailure
 from junitparser import JUnitXml
@@ -17,11 +16,11 @@ from junitparser import JUnitXml
 from hvr.errors import UsageError
 from hvr.pddl import Atom, Diagnostic, GroundAction, Location
 from hvr.validation.findings import explain_repair, findings, warning_finding
+from hvr.validation.judged import Judged
 from hvr.validation.report import (
     Failure,
     FailureKind,
     Outcome,
-    PlanResult,
     Repair,
     StepRef,
     UnmetLiteral,
@@ -47,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def rendered(format_name: str, *given: PlanResult, **options: Any) -> str:
+def rendered(format_name: str, *given: Judged, **options: Any) -> str:
     return "".join(find_reporter(format_name)(given, ReportOptions(**options)))
 
 
@@ -110,13 +109,13 @@ def test_a_finding_points_to_the_step_the_condition_and_the_culprit() -> None:
         (made.RICH, ["HVR201"]),
     ],
 )
-def test_rules_of_results(result: PlanResult, ids: list[str]) -> None:
+def test_rules_of_results(result: Judged, ids: list[str]) -> None:
     assert [finding.rule.id for finding in findings(result)] == ids
 
 
 @pytest.mark.parametrize("kind", FailureKind)
 def test_every_failure_can_be_found_and_rendered(kind: FailureKind) -> None:
-    failure = replace(made.FAILURE, kind=kind, step=None, action=None, time=Fraction(5, 2))
+    failure = made.changed(made.FAILURE, kind=kind, step=None, action=None, time=Fraction(5, 2))
     result = made.judged(ValidationReport(Outcome.INVALID, 3, 1, (failure,)))
     (finding,) = findings(result)
     assert finding.rule is FAILURE_RULES[kind]
@@ -126,7 +125,7 @@ def test_every_failure_can_be_found_and_rendered(kind: FailureKind) -> None:
 
 def test_a_note_about_a_place_points_there() -> None:
     note = "p/a.plan:2:11: a ')' too many"
-    result = made.judged(replace(made.VALID.report, notes=(note, "the steps were read as x")))
+    result = made.judged(made.changed(made.VALID.report, notes=(note, "the steps were read as x")))
     overlooked, notation = findings(result)
     assert (overlooked.rule.id, overlooked.message) == ("HVR203", "a ')' too many")
     assert overlooked.location == Location("p/a.plan", 2, 11)
@@ -165,8 +164,8 @@ def test_text_of_a_valid_plan() -> None:
 
 
 def test_text_of_an_invalid_plan() -> None:
-    unmet = replace(made.UNMET, formula=Atom("holding", ("mug",)))
-    failure = replace(made.FAILURE, literals=(unmet,))
+    unmet = made.changed(made.UNMET, formula=Atom("holding", ("mug",)))
+    failure = made.changed(made.FAILURE, literals=(unmet,))
     result = made.judged(ValidationReport(Outcome.INVALID, 3, 1, (failure,)))
     assert rendered("text", result).splitlines() == [
         "p/a.plan: invalid: precondition at step 2 of 3 [HVR101]",
@@ -190,7 +189,7 @@ def test_a_caret_stands_under_each_unmet_literal(folder: Path) -> None:
         UnmetLiteral(Atom(name, location=Location("d.pddl", 2, place)), wanted=True)
         for name, place in zip(("holding", "free"), places, strict=True)
     )
-    failure = replace(made.FAILURE, literals=literals)
+    failure = made.changed(made.FAILURE, literals=literals)
     report = ValidationReport(Outcome.INVALID, 3, 1, (failure,))
     text = render_result(made.judged(report), sources=SourceLines()).splitlines()
     at = text.index("  d.pddl:2")
@@ -200,7 +199,7 @@ def test_a_caret_stands_under_each_unmet_literal(folder: Path) -> None:
 def test_long_lines_are_cut_around_the_caret(tmp_path: Path) -> None:
     file = tmp_path / "d.pddl"
     file.write_text(f"{'(x) ' * 200}(here){' (y)' * 200}\n")
-    failure = replace(made.FAILURE, literals=(), condition=Location(str(file), 1, 801))
+    failure = made.changed(made.FAILURE, literals=(), condition=Location(str(file), 1, 801))
     report = ValidationReport(Outcome.INVALID, 3, 1, (failure,))
     text = render_result(made.judged(report), sources=SourceLines()).splitlines()
     assert max(map(len, text[3:])) < 120
@@ -215,7 +214,7 @@ def test_numbers_and_causes_are_shown() -> None:
         numbers=(("(fuel)", Fraction(1, 2)), ("(need)", None)),  # type: ignore[arg-type]
     )
     derived = UnmetLiteral(Atom("above", ("a", "b")), wanted=True, because=(made.UNMET,))
-    failure = replace(made.FAILURE, literals=(number, derived))
+    failure = made.changed(made.FAILURE, literals=(number, derived))
     text = render_result(made.judged(ValidationReport(Outcome.INVALID, 3, 1, (failure,))))
     assert "(fuel) is 0.5, (need) has no value, changed by step 1 (pick mug table)" in text
     assert "false; it would follow from:\n      (holding mug)  made false by step 1" in text
@@ -230,7 +229,7 @@ def test_text_of_everything_else() -> None:
     assert "p/missed.plan: invalid: goal not reached after 3 steps [HVR102]" in text
     assert "p/broken.plan: unknown: syntax error [HVR001]\n  p/broken.plan:1:4: no step" in text
     assert "p/x.plan: unknown: cannot read p/x.plan: no such file [HVR004]" in text
-    assert "p/u.plan: unknown: too many instances\n" in text
+    assert "p/u.plan: unknown: too many instances [HVR005]\n" in text
     assert "preferences: 1 of 3 fulfilled; violated: p2, p3 (2 times)" in text
     assert "without steps 2, 3 the plan is still valid:\n    (pick mug table)" in text
     assert "    0.5: step 1 (pick mug table): +(a) -(d)" in text
@@ -250,7 +249,7 @@ def test_every_failure_is_rendered() -> None:
 def test_formats_of_lines_stream(name: str) -> None:
     given: list[str] = []
 
-    def results() -> Iterator[PlanResult]:
+    def results() -> Iterator[Judged]:
         for result in (made.VALID, made.INVALID, made.BROKEN):
             given.append(result.plan)
             yield result
@@ -353,7 +352,7 @@ def test_sarif_regions(folder: Path) -> None:
 
 def test_sarif_fingerprints_survive_new_lines_above() -> None:
     def fingerprint(line: int) -> str:
-        failure = replace(made.FAILURE, location=Location("p/a.plan", line, 1))
+        failure = made.changed(made.FAILURE, location=Location("p/a.plan", line, 1))
         result = made.judged(ValidationReport(Outcome.INVALID, 9, 1, (failure,)))
         log = json.loads(rendered("sarif", result))
         return str(log["runs"][0]["results"][0]["partialFingerprints"]["hvrFinding/v1"])

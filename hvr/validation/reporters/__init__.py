@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 from hvr.errors import UsageError
-from hvr.validation.report import PlanResult
+from hvr.validation.judged import Judged
+from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.validation.findings import Finding
@@ -32,8 +32,7 @@ FORMATS = tuple(_MODULES)
 """The names of the formats."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportOptions:
+class ReportOptions(Value):
     """How to report.
 
     Attributes:
@@ -49,7 +48,7 @@ class ReportOptions:
     rules_url: str = ""
 
 
-Reporter: TypeAlias = Callable[[Iterable[PlanResult], ReportOptions], Iterator[str]]
+Reporter: TypeAlias = Callable[[Iterable[Judged], ReportOptions], Iterator[str]]
 
 
 def find_reporter(name: str) -> Reporter:

@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from hvr.validation.findings import Finding, findings
-from hvr.validation.report import Outcome, PlanResult
+from hvr.validation.judged import Judged
+from hvr.validation.report import Outcome
 from hvr.validation.reporters import ReportOptions, relative_path
 from hvr.validation.reporters.text import render_result, summary
 from hvr.validation.rules import Level
 from hvr.validation.sources import SourceLines
 
 
-def report(results: Iterable[PlanResult], options: ReportOptions) -> Iterator[str]:
+def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     """Give for each plan its text, and an annotation for each error and warning."""
     sources = SourceLines()
     outcomes: Counter[Outcome] = Counter()

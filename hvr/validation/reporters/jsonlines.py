@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from hvr.validation.report import PlanResult
+from hvr.validation.judged import Judged
 from hvr.validation.reporters import ReportOptions
 
 
-def report(results: Iterable[PlanResult], options: ReportOptions) -> Iterator[str]:
+def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     """Give a line for each plan."""
     del options
     for result in results:

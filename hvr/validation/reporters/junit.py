@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from hvr.validation.findings import findings
 from hvr.validation.judged import Judged
-from hvr.validation.report import Outcome, PlanResult
+from hvr.validation.report import Outcome
 from hvr.validation.reporters import ReportOptions, relative_path
 from hvr.validation.reporters.text import render_result
 from hvr.validation.sources import SourceLines
@@ -21,11 +21,11 @@ from hvr.validation.sources import SourceLines
 _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def report(results: Iterable[PlanResult], options: ReportOptions) -> Iterator[str]:
+def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     """Give the document, in one chunk a suite; needs all results first, for their numbers."""
-    suites: dict[tuple[str, str], list[PlanResult]] = {}
+    suites: dict[tuple[str, str], list[Judged]] = {}
     for result in results:
-        suites.setdefault((result.domain, result.problem), []).append(result)
+        suites.setdefault((result.result.domain, result.result.problem), []).append(result)
     everything = [result for suite in suites.values() for result in suite]
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield f"<testsuites{_attributes(name='hvr validate')}{_numbers(everything)}>\n"
@@ -37,13 +37,13 @@ def report(results: Iterable[PlanResult], options: ReportOptions) -> Iterator[st
     yield "</testsuites>\n"
 
 
-def _case(result: PlanResult, domain: str, options: ReportOptions, sources: SourceLines) -> str:
+def _case(result: Judged, domain: str, options: ReportOptions, sources: SourceLines) -> str:
     name = result.plan or "domain and problem"
     head = _attributes(
         name=name,
         classname=domain,
         file=relative_path(result.plan or domain, options.base),
-        time=f"{_seconds(result):.6f}",
+        time=f"{result.seconds:.6f}",
     )
     if result.report.outcome is Outcome.VALID:
         return f"    <testcase{head}/>\n"
@@ -55,19 +55,15 @@ def _case(result: PlanResult, domain: str, options: ReportOptions, sources: Sour
     return f"    <testcase{head}>\n      <{tag}{kind}>{body}</{tag}>\n    </testcase>\n"
 
 
-def _numbers(results: list[PlanResult]) -> str:
+def _numbers(results: list[Judged]) -> str:
     outcomes = [result.report.outcome for result in results]
     return _attributes(
         tests=str(len(outcomes)),
         failures=str(outcomes.count(Outcome.INVALID)),
         errors=str(outcomes.count(Outcome.UNKNOWN)),
         skipped="0",
-        time=f"{sum(map(_seconds, results)):.6f}",
+        time=f"{sum(result.seconds for result in results):.6f}",
     )
-
-
-def _seconds(result: PlanResult) -> float:
-    return result.seconds if isinstance(result, Judged) else 0.0
 
 
 def _attributes(**values: str) -> str:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import hvr
 from hvr.pddl import Location
 from hvr.validation.findings import Finding, findings
-from hvr.validation.report import PlanResult
+from hvr.validation.judged import Judged
 from hvr.validation.reporters import ReportOptions, relative_path
 from hvr.validation.rules import RULES, Rule, help_url
 from hvr.validation.sources import SourceLines
@@ -22,7 +22,7 @@ SCHEMA = (
 )
 
 
-def report(results: Iterable[PlanResult], options: ReportOptions) -> Iterator[str]:
+def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     """Give the log, in one chunk; a valid plan has no result in it."""
     writer = _Writer(options)
     for warning in options.warnings:

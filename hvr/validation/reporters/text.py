@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from hvr.pddl import Atom, Diagnostic, Location
+from hvr.pddl import Atom, Location, Step
 from hvr.validation import rules
 from hvr.validation.findings import explain_repair, rule_of_note
 from hvr.validation.judged import Judged
@@ -13,7 +13,6 @@ from hvr.validation.report import (
     Failure,
     FailureKind,
     Outcome,
-    PlanResult,
     Repair,
     UnmetLiteral,
     ValidationReport,
@@ -27,7 +26,7 @@ _WIDTH = 100
 _EXCERPTS = 3
 
 
-def report(results: Iterable[PlanResult], options: ReportOptions) -> Iterator[str]:
+def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     """Give one text a plan, and a line about all of them when there are several."""
     sources = SourceLines()
     outcomes: Counter[Outcome] = Counter()
@@ -58,7 +57,7 @@ def render_report(report: ValidationReport, *, name: str = "plan", limit: int | 
 
 
 def render_result(
-    result: PlanResult, *, sources: SourceLines | None = None, limit: int | None = 20
+    result: Judged, *, sources: SourceLines | None = None, limit: int | None = 20
 ) -> str:
     """Return everything found out about a plan, without a final newline.
 
@@ -67,33 +66,32 @@ def render_result(
         sources: where to read the lines that are pointed at; None to show none.
         limit: how many literals to show; None for all.
     """
+    found = result.result
     if result.report.outcome is Outcome.UNKNOWN:
         lines = _unusable(result)
     else:
         lines = _verdict(result.report, result.plan, limit, sources, ids=True)
     lines += _preferences(result.report)
-    if result.repair is not None:
-        lines += _advice(result.repair)
-    elif result.repair_note:
-        lines.append(f"  no advice: {result.repair_note}")
-    if result.minimised is not None:
-        lines += _minimised(result)
-    if isinstance(result, Judged):
-        lines += _states(result)
+    if found.repair is not None:
+        lines += _advice(found.repair)
+    elif found.repair_note:
+        lines.append(f"  no advice: {found.repair_note}")
+    if found.minimised is not None:
+        lines += _minimised(found.minimised, found.removed)
+    lines += _states(result)
     lines += [f"  note: {note} [{rule_of_note(note).id}]" for note in result.report.notes]
     return "\n".join(lines)
 
 
-def _unusable(result: PlanResult) -> list[str]:
-    rule = rules.RULES.get(result.rule) if isinstance(result, Judged) else None
-    name = result.plan or (result.diagnostic.location.file if result.diagnostic else "model")
+def _unusable(result: Judged) -> list[str]:
+    diagnostic = result.result.diagnostic
+    rule = rules.RULES.get(result.rule, rules.SYNTAX if diagnostic else rules.UNDECIDED)
+    name = result.plan or (diagnostic.location.file if diagnostic else result.result.domain)
     head = f"{name}: {Outcome.UNKNOWN.value}"
-    tag = f" [{rule.id}]" if rule else ""
-    diagnostic: Diagnostic | None = result.diagnostic
     if diagnostic is None:
-        return [f"{head}: {result.report.reason}{tag}"]
-    what = rule.name.replace("-", " ") if rule else "the text cannot be used"
-    return [f"{head}: {what}{tag}", *(f"  {line}" for line in str(diagnostic).splitlines())]
+        return [f"{head}: {result.report.reason} [{rule.id}]"]
+    what = rule.name.replace("-", " ")
+    return [f"{head}: {what} [{rule.id}]", *(f"  {line}" for line in str(diagnostic).splitlines())]
 
 
 def _verdict(
@@ -215,14 +213,13 @@ def _advice(repair: Repair) -> list[str]:
     return [f"  advice: {explain_repair(repair)}"]
 
 
-def _minimised(result: PlanResult) -> list[str]:
-    assert result.minimised is not None
-    if not result.removed:
+def _minimised(steps: Sequence[Step], removed: Sequence[int]) -> list[str]:
+    if not removed:
         return ["  minimised: no step can be left out"]
-    numbers = ", ".join(map(str, result.removed))
-    noun = "step" if len(result.removed) == 1 else "steps"
+    noun = "step" if len(removed) == 1 else "steps"
+    numbers = ", ".join(map(str, removed))
     lines = [f"  minimised: without {noun} {numbers} the plan is still valid:"]
-    return lines + [f"    {action}" for action in result.minimised]
+    return lines + [f"    {step}" for step in steps]
 
 
 def _states(result: Judged) -> list[str]:

@@ -1,6 +1,7 @@
 """Hand-made results of every kind, for the tests of the formats."""
 
 from fractions import Fraction
+from typing import Any
 
 from hvr.pddl import Atom, Diagnostic, GroundAction, Location
 from hvr.validation.judged import Happening, Judged, ShownState
@@ -39,7 +40,13 @@ def judged(
     report: ValidationReport, plan: str = "p/a.plan", diagnostic: Diagnostic | None = None,
     rule: str = "",
 ) -> Judged:  # fmt: skip
-    return Judged(plan, "d.pddl", "problems/p 1.pddl", report, diagnostic, rule=rule, seconds=0.25)
+    result = PlanResult(plan, "d.pddl", "problems/p 1.pddl", report, diagnostic)
+    return Judged(result, rule, 0.25)
+
+
+def changed(value: Any, **changes: Any) -> Any:
+    """Return a value with other values for some fields."""
+    return type(value)(**{n: getattr(value, n) for n in value.__match_args__} | changes)
 
 
 VALID = judged(ValidationReport(Outcome.VALID, 3, 3, cost=Fraction(7, 2)), "p/valid.plan")
@@ -56,12 +63,7 @@ MISSING = judged(
     "p/x.plan",
     rule="HVR004",
 )
-UNDECIDED = PlanResult(
-    "p/u.plan",
-    "d.pddl",
-    "problems/p 1.pddl",
-    ValidationReport(Outcome.UNKNOWN, 9, 4, reason="too many instances"),
-)
+UNDECIDED = judged(ValidationReport(Outcome.UNKNOWN, 9, 4, reason="too many instances"), "p/u.plan")
 MODEL = judged(
     ValidationReport(Outcome.UNKNOWN, 0, 0, reason="no type 'mugg'"),
     "",
@@ -69,26 +71,30 @@ MODEL = judged(
     "HVR002",
 )
 RICH = Judged(
-    "p/rich.plan",
-    "d.pddl",
-    "problems/p 1.pddl",
-    ValidationReport(
-        Outcome.VALID,
-        3,
-        3,
-        violated=(("p1", 0), ("p2", 1), ("p3", 2)),
-        notes=("the steps were read as action(object, …)",),
+    PlanResult(
+        "p/rich.plan",
+        "d.pddl",
+        "problems/p 1.pddl",
+        ValidationReport(
+            Outcome.VALID,
+            3,
+            3,
+            violated=(("p1", 0), ("p2", 1), ("p3", 2)),
+            notes=("the steps were read as action(object, …)",),
+        ),
+        minimised=(PICK,),
+        removed=(2, 3),
     ),
-    minimised=(PICK,),
-    removed=(2, 3),
     state=ShownState(1, 1, ("(a)", "(b c)"), (("(fuel)", Fraction(1, 4)),)),
     happenings=(Happening(1, "(pick mug table)", Fraction(1, 2), ("(a)",), ("(d)",)),),
 )
 ADVISED = Judged(
-    "p/a.plan",
-    "d.pddl",
-    "problems/p 1.pddl",
-    INVALID.report,
-    repair=Repair(2, (PICK,), completes=True),
+    PlanResult(
+        "p/a.plan",
+        "d.pddl",
+        "problems/p 1.pddl",
+        INVALID.report,
+        repair=Repair(2, (PICK,), completes=True),
+    )
 )
 ALL = (VALID, INVALID, MISSED, BROKEN, MISSING, UNDECIDED, RICH, ADVISED)

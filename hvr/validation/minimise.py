@@ -1,0 +1,325 @@
+"""Steps that a valid plan does not need, by greedy action elimination.
+
+Each step in turn is left out together with the later steps that can then not be executed; what is
+left is kept if it still reaches the goal (Nakhost & Müller 2010, "Action elimination and plan
+neighborhood graph search"; Fink & Yang 1992, "Formalizing plan justifications"). The result is
+not the shortest plan that the steps allow (finding that is NP-hard), but no single step of it can
+be left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+from hvr.errors import UsageError
+from hvr.pddl import GroundAction, State, Step, Task, UndefinedValueError
+from hvr.pddl.conditions import InconsistentEffectError, Operator
+from hvr.pddl.numeric import NumberTooLargeError, Values
+from hvr.validation.report import OnFailure, Outcome, ValidationReport
+from hvr.validation.sequences import action_of, sequence_order
+from hvr.validation.trajectory import Constraints
+from hvr.validation.validator import Validator
+
+_Mark: TypeAlias = tuple[int, Values]
+_Cannot = (UndefinedValueError, InconsistentEffectError, NumberTooLargeError)
+
+
+def minimise(
+    validator: Validator, plan: Sequence[Step]
+) -> tuple[tuple[Step, ...], tuple[int, ...]]:
+    """Leave out steps of a valid plan that it does not need.
+
+    A step stays if the plan without it is not valid, or has a worse value of the problem's
+    metric: leaving out a step may violate a preference.
+
+    Args:
+        validator: where the plan begins.
+        plan: the plan.
+
+    Returns:
+        a valid plan no single step of which can be left out, and the numbers (from 1, in the
+        order given) of the steps that were.
+
+    Raises:
+        UsageError: the plan is not valid.
+    """
+    task = validator.task
+    order = sequence_order(validator, plan)
+    plain = not (task.preference_names or Constraints(task))
+    if order is not None and plain:
+        kept = eliminate(validator.state, [action_of(plan[i]) for i in order])
+        if kept is None:
+            raise UsageError("only a valid plan can be minimised")
+        left = sorted(order[i] for i in kept)
+    else:
+        left = _by_checking(validator, plan, order or tuple(range(len(plan))))
+    removed = sorted(set(range(len(plan))).difference(left))
+    return tuple([plan[i] for i in left]), tuple([i + 1 for i in removed])
+
+
+def eliminate(start: State, plan: Sequence[GroundAction]) -> tuple[int, ...] | None:
+    """Leave out steps of a sequence; preferences and trajectory constraints are not looked at.
+
+    The states before all steps are kept, so that each attempt executes the rest of the plan only,
+    and only until it is in a state of the plan. Quadratic in the number of steps, at worst.
+
+    Args:
+        start: the state to begin in.
+        plan: the steps.
+
+    Returns:
+        the indexes of the steps that are kept, None if the plan is not valid.
+    """
+    return _Elimination(start, plan).run()
+
+
+class _Elimination:
+    """Attempts to leave out steps of one plan.
+
+    Attributes:
+        kept: the indexes of the steps that are left.
+        marks: the state before each of them, and at the end.
+    """
+
+    def __init__(self, start: State, plan: Sequence[GroundAction]) -> None:
+        self.task = start.task
+        self.plan = plan
+        self.operators = [self.task.ground(action) for action in plan]
+        self.goal = self.task.goal
+        # What follows from a state is found out for the steps that read it only.
+        self.readers = {
+            id(operator) for operator in self.operators if _reads(operator) & self.task.derived_bits
+        }
+        self.kept = list(range(len(plan)))
+        self.marks: list[_Mark] = [(self._stored(start.bits), start.values)]
+        self.needed: frozenset[int] = frozenset()
+        self.cost: Fraction | None = None
+
+    def run(self) -> tuple[int, ...] | None:
+        for operator in self.operators:
+            after = self._execute(operator, *self.marks[-1])
+            if after is None:
+                return None
+            self.marks.append(after)
+        if not self._reached(self.marks[-1]):
+            return None
+        self.cost = self._cost(self.marks[-1], len(self.kept))
+        shorter = True
+        while shorter:
+            self.needed = _needed(
+                self.task, self.marks[0][0], [self.operators[i] for i in self.kept], self.kept
+            )
+            shorter = self._pass()
+        return tuple(self.kept)
+
+    def _pass(self) -> bool:
+        """Try each step once; say whether any was left out."""
+        position = 0
+        shorter = False
+        while position < len(self.kept):
+            if self.kept[position] not in self.needed and self._leave_out(position):
+                shorter = True
+            else:
+                position += 1
+        return shorter
+
+    def _leave_out(self, position: int) -> bool:
+        """Leave out a step and those that depend on it, if the plan stays valid."""
+        state = self.marks[position]
+        kept: list[int] = []
+        marks: list[_Mark] = []
+        place = position + 1
+        while place < len(self.kept):
+            if state == self.marks[place]:
+                # From here on all is as it was.
+                break
+            index = self.kept[place]
+            after = self._execute(self.operators[index], *state)
+            if after is not None:
+                kept.append(index)
+                marks.append(state)
+                state = after
+            elif index in self.needed:
+                return False
+            place += 1
+        else:
+            if not self._reached(state):
+                return False
+        tail, tail_marks = self.kept[place:], self.marks[place:]
+        if place == len(self.kept):
+            tail_marks = [state]
+        end = tail_marks[-1]
+        cost = self._cost(end, position + len(kept) + len(tail))
+        if _worse(self.task, cost, self.cost):
+            return False
+        self.kept[position:] = kept + tail
+        self.marks[position:] = marks + tail_marks
+        self.cost = cost
+        return True
+
+    def _execute(self, operator: Operator, bits: int, values: Values) -> _Mark | None:
+        """Return the state after a step, None where it cannot be executed."""
+        try:
+            if id(operator) in self.readers:
+                bits = self.task.close(bits, values)
+            if bits & operator.positive != operator.positive or bits & operator.negative:
+                return None
+            if not operator.plain and not operator.precondition.holds(bits, values):
+                return None
+            after = operator.apply(bits, values)
+            if operator.numeric:
+                values = operator.apply_numbers(bits, values)
+            return self._stored(after), values
+        except _Cannot:
+            return None
+
+    def _stored(self, bits: int) -> int:
+        """Return the bits without those that follow from the others."""
+        return bits & ~self.task.derived_bits
+
+    def _reached(self, end: _Mark) -> bool:
+        try:
+            return self.goal.holds(self.task.close(*end), end[1])
+        except UndefinedValueError:
+            return False
+
+    def _cost(self, end: _Mark, steps: int) -> Fraction | None:
+        return self.task.metric_value(end[1], Fraction(steps), {})
+
+
+def _worse(task: Task, new: Fraction | None, old: Fraction | None) -> bool:
+    if old is None or new is None:
+        return new is None and old is not None
+    metric = task.problem.metric
+    if metric is not None and metric.direction == "maximize":
+        return new < old
+    return new > old
+
+
+def _reads(operator: Operator) -> int:
+    """Return the bits that a step depends on."""
+    found = operator.precondition.mentioned()
+    for condition, _, _ in operator.conditional:
+        found |= condition.mentioned()
+    for condition, _ in operator.numeric:
+        found |= condition.mentioned()
+    return found
+
+
+# Steps that every shorter plan has --------------------------------------------------------------
+
+
+def _needed(
+    task: Task, start: int, operators: Sequence[Operator], names: Sequence[int]
+) -> frozenset[int]:
+    """Return (the names of) steps that no valid part of a plan can do without.
+
+    A literal that the goal or a needed step reads and that is false initially, or was made false
+    by a needed step, needs a step that makes it true; where only one does, that one is needed.
+    """
+    makers: dict[tuple[int, bool], list[int]] = {}
+    spoilers: dict[tuple[int, bool], list[int]] = {}
+    for place, operator in enumerate(operators):
+        surely = (operator.add, True), (operator.delete & ~operator.add, False)
+        for mask, value in surely:
+            for bit in _bits(mask):
+                makers.setdefault((bit, value), []).append(place)
+                spoilers.setdefault((bit, not value), []).append(place)
+        for _, add, delete in operator.conditional:
+            for mask, value in ((add, True), (delete, False)):
+                for bit in _bits(mask):
+                    places = makers.setdefault((bit, value), [])
+                    if not places or places[-1] != place:
+                        places.append(place)
+        if operator.conditional:
+            # What an action deletes may be added by a condition of its own.
+            maybe = 0
+            for _, add, _ in operator.conditional:
+                maybe |= add
+            for bit in _bits(operator.delete & ~operator.add & maybe):
+                spoilers[bit, True].pop()
+    found: set[int] = set()
+    known = ~task.derived_bits
+
+    def demands(condition: tuple[int, int], place: int) -> Iterator[int]:
+        for mask, value in zip(condition, (True, False), strict=True):
+            for bit in _bits(mask & known):
+                spoiled = max(
+                    (p for p in spoilers.get((bit, value), ()) if p < place and p in found),
+                    default=-1,
+                )
+                if spoiled < 0 and bool(start & bit) == value:
+                    continue
+                able = [p for p in makers.get((bit, value), ()) if spoiled < p < place]
+                if len(able) == 1:
+                    yield able[0]
+
+    goal = task.goal.positive, task.goal.negative
+    open_ = list(demands(goal, len(operators)))
+    while open_:
+        place = open_.pop()
+        if place not in found:
+            found.add(place)
+            operator = operators[place]
+            open_ += demands((operator.positive, operator.negative), place)
+    return frozenset([names[place] for place in found])
+
+
+def _bits(mask: int) -> Iterator[int]:
+    while mask:
+        low = mask & -mask
+        yield low
+        mask ^= low
+
+
+# With the whole validator -----------------------------------------------------------------------
+
+
+def _by_checking(validator: Validator, plan: Sequence[Step], order: Sequence[int]) -> list[int]:
+    """Do the same for plans with times, preferences or trajectory constraints."""
+    kept = list(range(len(plan)))
+    report = validator.check(plan)
+    if not report.valid:
+        raise UsageError("only a valid plan can be minimised")
+    shorter = True
+    while shorter:
+        shorter = False
+        for candidate in order:
+            if candidate not in kept:
+                continue
+            for rest in _attempts(validator, plan, kept, candidate):
+                found = _check(validator, plan, rest)
+                if found.valid and not _worse(validator.task, found.cost, report.cost):
+                    kept, report, shorter = rest, found, True
+                    break
+    return kept
+
+
+def _attempts(
+    validator: Validator, plan: Sequence[Step], kept: list[int], candidate: int
+) -> Iterator[list[int]]:
+    """Yield the plan without a step, then without those also that depend on it."""
+    rest = [i for i in kept if i != candidate]
+    yield rest
+    report = _check(validator, plan, rest, OnFailure.SKIP)
+    if report.outcome is not Outcome.INVALID or any(f.step is None for f in report.failures):
+        return
+    numbers = {failure.step for failure in report.failures}
+    in_order = sequence_order(validator, [plan[i] for i in rest])
+    failing = {
+        rest[number if in_order is None else in_order[number]]
+        for number in (n - 1 for n in numbers if n is not None)
+        if 0 <= number < len(rest)
+    }
+    yield [i for i in rest if i not in failing]
+
+
+def _check(
+    validator: Validator,
+    plan: Sequence[Step],
+    indexes: Iterable[int],
+    on_failure: OnFailure = OnFailure.STOP,
+) -> ValidationReport:
+    return validator.check([plan[i] for i in indexes], on_failure=on_failure)

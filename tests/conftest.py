@@ -1,0 +1,1 @@
+"""Makes the reference interpreter importable from every folder of tests."""
