@@ -191,6 +191,33 @@ class ListReader:
         result += [(TypedName(w.text), w) for w in waiting]
         return result
 
+    def plain_names(self, text: str, types: Iterable[str]) -> tuple[TypedName, ...] | None:
+        """Read a typed list of names that has nothing wrong with it, quickly; else return None."""
+        items = text.split()
+        known = {OBJECT, *types}
+        result: list[TypedName] = []
+        waiting: list[str] = []
+        place = 0
+        while place < len(items):
+            item = items[place]
+            if item == "-":
+                kind = items[place + 1] if place + 1 < len(items) else ""
+                if not waiting or kind not in known:
+                    return None
+                of = (kind,)
+                result += [TypedName(name, of) for name in waiting]
+                waiting = []
+                place += 2
+                continue
+            waiting.append(item)
+            place += 1
+        of = (OBJECT,)
+        result += [TypedName(name, of) for name in waiting]
+        names = {item.name for item in result}
+        if len(names) < len(result) or not names.isdisjoint(_RESERVED):
+            return None
+        return tuple(result) if all(map(_NAME.fullmatch, names)) else None
+
     def distinct(self, names: list[tuple[TypedName, Word]], what: str) -> tuple[TypedName, ...]:
         """Refuse a name that a list has twice; the last one counts when that is overlooked."""
         found: dict[str, TypedName] = {}
@@ -242,12 +269,16 @@ class ExpressionReader(ListReader):
         self.objects = objects
         self.preferences: set[str] = set()
         self.in_durative_action = False
+        self._derived = {rule.predicate for rule in domain.derived}
+        self._fitting: dict[tuple[Types, Types, bool], bool] = {}
 
     # Formulas -------------------------------------------------------------------------------
 
     def formula(self, node: Node, scope: Scope) -> Formula:
         """Read a condition. `()` is the empty conjunction."""
         group = self.group(node, "a formula")
+        if (atom := self._plain_atom(group, scope)) is not None:
+            return atom
         if not group.items:
             return TRUE
         head = self.head(group, "a formula")
@@ -317,11 +348,41 @@ class ExpressionReader(ListReader):
         args = self._arguments(group, predicate, "predicate", scope)
         return Atom(head.text, args, location=self.source.location(group.offset))
 
+    def _plain_atom(self, group: Group, scope: Scope) -> Atom | None:
+        """Read an atom that has nothing wrong with it, quickly; else return None."""
+        if group.text is None:
+            return None
+        name, *args = group.text.split() or ("",)
+        predicate = self.domain.predicates.get(name)
+        if predicate is None or len(args) != len(predicate.parameters) or name in _RESERVED:
+            return None
+        for arg, parameter in zip(args, predicate.parameters, strict=True):
+            variable = arg[0] == "?"
+            types = (scope if variable else self.objects).get(arg)
+            if types is None:
+                return None
+            if types != parameter.types and not self._fits(types, parameter.types, variable):
+                return None
+        return Atom(name, tuple(args), self.source.location(group.offset))
+
+    def _fits(self, types: Types, wanted: Types, variable: bool) -> bool:
+        """Say whether something of some types can stand for a parameter of others."""
+        key = types, wanted, variable
+        found = self._fitting.get(key)
+        if found is None:
+            # A variable must fit whatever it stands for; an object with (either …) is in each
+            # of its types.
+            fits = self.domain.fits if variable else self.domain.has_type
+            found = self._fitting[key] = wanted == (OBJECT,) or fits(types, wanted)
+        return found
+
     # Effects --------------------------------------------------------------------------------
 
     def effect(self, node: Node, scope: Scope, *, timed: bool = False) -> Effect:
         """Read an effect, of a durative action when `timed`. `()` is the empty one."""
         group = self.group(node, "an effect")
+        if not timed and (atom := self._plain_atom(group, scope)) is not None:
+            return self._not_derived(atom, group)
         if not group.items:
             return TRUE
         head = self.head(group, "an effect")
@@ -416,6 +477,8 @@ class ExpressionReader(ListReader):
     def _outer(self, node: Node, scope: Scope, read: Callable[[Node, Scope], Formula]) -> Formula:
         """Read (and …), (forall …) and (preference …) around what `read` reads."""
         group = self.group(node, "a formula")
+        if group.text is not None and group.text.split()[:1] not in ([], ["and"]):
+            return read(group, scope)
         if not group.items:
             return TRUE
         head = self.head(group, "a formula")
@@ -504,8 +567,10 @@ class ExpressionReader(ListReader):
         return _NUMBER.fullmatch(node.text) is not None
 
     def _changeable(self, group: Group, scope: Scope) -> Atom:
-        atom = self.atom(group, scope)
-        if any(rule.predicate == atom.predicate for rule in self.domain.derived):
+        return self._not_derived(self._plain_atom(group, scope) or self.atom(group, scope), group)
+
+    def _not_derived(self, atom: Atom, group: Group) -> Atom:
+        if self.domain.derived and atom.predicate in self._derived:
             self.semantic(
                 group,
                 f"{atom.predicate!r} is derived by a rule, so that no action can change it",
@@ -553,19 +618,16 @@ class ExpressionReader(ListReader):
         for position, (node, parameter) in enumerate(zip(nodes, parameters, strict=True), 1):
             word = self.word(node, "an object or a ?variable")
             text = self._term(word, scope)
-            types = scope[text] if text[0] == "?" else self.objects[text]
+            variable = text[0] == "?"
+            types = (scope if variable else self.objects)[text]
             wanted = parameter.types
-            if types != wanted and wanted != (OBJECT,):
-                # A variable must fit whatever it stands for; an object with (either …) is in
-                # each of its types.
-                fits = self.domain.fits if text.startswith("?") else self.domain.has_type
-                if not fits(types, wanted):
-                    self.semantic(
-                        word,
-                        f"argument {position} of {declared.name!r} has the wrong type: {text!r} "
-                        f"is of type {' or '.join(types)}",
-                        expected=f"type {' or '.join(wanted)}",
-                    )
+            if types != wanted and not self._fits(types, wanted, variable):
+                self.semantic(
+                    word,
+                    f"argument {position} of {declared.name!r} has the wrong type: {text!r} "
+                    f"is of type {' or '.join(types)}",
+                    expected=f"type {' or '.join(wanted)}",
+                )
             result.append(text)
         return tuple(result)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 
 from hvr.pddl.model import (
     And,
@@ -24,26 +25,26 @@ Literal = tuple[Atom | Equal, bool]
 class Relation:
     """The argument tuples for which one predicate is true."""
 
-    __slots__ = ("_indexes", "_rows", "_set")
+    __slots__ = ("_indexes", "_set", "_sorted")
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
-        # A dict keeps the order of the input, so that answers come in the same order every time.
-        self._set = dict.fromkeys(rows)
-        self._rows = list(self._set)
+        self._set = set(rows)
+        self._sorted: list[Row] | None = None
         self._indexes: dict[int, dict[str, list[Row]]] = {}
 
     def __contains__(self, row: Row) -> bool:
         return row in self._set
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._set)
 
     def add(self, row: Row) -> None:
         """Add a tuple."""
         if row in self._set:
             return
-        self._set[row] = None
-        self._rows.append(row)
+        self._set.add(row)
+        if self._sorted is not None:
+            self._sorted.append(row)
         for position, index in self._indexes.items():
             index.setdefault(row[position], []).append(row)
 
@@ -56,6 +57,13 @@ class Relation:
                 if len(found) < len(best):
                     best = found
         return best
+
+    @property
+    def _rows(self) -> list[Row]:
+        if self._sorted is None:
+            # Sorted: the same facts are found in the same order in every process.
+            self._sorted = sorted(self._set)
+        return self._sorted
 
     def _index(self, position: int) -> dict[str, list[Row]]:
         index = self._indexes.get(position)
@@ -79,8 +87,7 @@ class Facts:
         rows: dict[str, list[Row]] = {}
         for atom in atoms:
             rows.setdefault(atom.predicate, []).append(atom.args)
-        # Sorted: the same facts are found in the same order in every process.
-        self._relations = {name: Relation(sorted(found)) for name, found in rows.items()}
+        self._relations = {name: Relation(found) for name, found in rows.items()}
 
     def relation(self, predicate: str) -> Relation:
         """Return the relation of a predicate, empty if it has no fact."""
@@ -170,6 +177,12 @@ def bindings(
             filters[name].append((literal, positive))
         if positive and isinstance(literal, Atom):
             joins.append((literal, open_))
+
+    if not joins and not any(filters.values()):
+        free = [name for name in order if name not in current]
+        for row in product(*(types[name] for name in free)):
+            yield {**current, **dict(zip(free, row, strict=True))}
+        return
 
     # Each level of the stack is an iterator over the ways to bind a few more variables.
     stack: list[tuple[Iterator[dict[str, str]], list[str]]] = []

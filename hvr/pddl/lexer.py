@@ -173,8 +173,8 @@ class Word:
         return f"Word({self.text!r}, {self.offset})"
 
 
-def tokenize(source: Source) -> Iterator[Word]:
-    """Yield the tokens of a text in lower case; comments are left out.
+def tokens(source: Source) -> Iterator[tuple[str, int]]:
+    """Yield the tokens of a text in lower case, with their offsets; comments are left out.
 
     A token is "(", ")", a word, or a whole list that has no list in it.
     """
@@ -184,7 +184,7 @@ def tokenize(source: Source) -> Iterator[Word]:
     for match in _TOKEN.finditer(text.lower() if whole else text):
         token = match.group()
         if token[0] != ";":
-            yield Word(token if whole else token.lower(), match.start())
+            yield (token if whole else token.lower()), match.start()
 
 
 def words(text: str, offset: int) -> list[Word]:

@@ -396,6 +396,19 @@ class Domain:
         wanted = tuple(wanted)
         return any(self.is_subtype(t, w) for t in types for w in wanted)
 
+    def members(
+        self, objects: Mapping[str, tuple[str, ...]], wanted: tuple[str, ...]
+    ) -> dict[str, None]:
+        """Return those of some objects, given with their types, that belong to one of `wanted`.
+
+        The result is a dict for its order.
+        """
+        if wanted == (OBJECT,):
+            return dict.fromkeys(objects)
+        # Objects by the thousand share a few types.
+        known = {types: self.has_type(types, wanted) for types in {*objects.values()}}
+        return {name: None for name, types in objects.items() if known[types]}
+
     def __hash__(self) -> int:
         return hash((self.name, tuple(self.predicates), tuple(self.actions)))
 

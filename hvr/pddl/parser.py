@@ -8,7 +8,7 @@ UnsupportedPddlError.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -520,6 +520,11 @@ class _ProblemParser(ListReader):
 
     def _objects(self, group: Group) -> tuple[TypedName, ...]:
         self.context = ":objects"
+        if group.text is not None:
+            plain = self.plain_names(group.text.replace(":objects", "", 1), self.domain.types)
+            taken = {c.name for c in self.domain.constants}
+            if plain is not None and taken.isdisjoint(o.name for o in plain):
+                return plain
         names = self.typed_list(group.items[1:], "object", types=self.domain.types)
         constants = {c.name: c for c in self.domain.constants}
         for item, word in names:
@@ -538,7 +543,8 @@ class _InitReader:
         self.numbers: dict[FunctionTerm, Decimal] = {}
         self.timed: list[TimedInitial] = []
         self._derived = {rule.predicate for rule in reader.domain.derived}
-        self._fitting: dict[str, tuple[set[str], ...]] = {}
+        self._fitting: dict[str, tuple[Collection[str], ...]] = {}
+        self._of_type: dict[tuple[str, ...], Collection[str]] = {}
 
     def read(self, group: Group) -> None:
         reader = self.reader
@@ -582,10 +588,12 @@ class _InitReader:
                 return None
         return Atom(name, tuple(args))
 
-    def _members(self, parameter: TypedName) -> set[str]:
-        has_type = self.reader.domain.has_type
-        objects = self.reader.objects
-        return {name for name, types in objects.items() if has_type(types, parameter.types)}
+    def _members(self, parameter: TypedName) -> Collection[str]:
+        found = self._of_type.get(parameter.types)
+        if found is None:
+            domain, objects = self.reader.domain, self.reader.objects
+            found = self._of_type[parameter.types] = domain.members(objects, parameter.types)
+        return found
 
     def _fact(self, item: Group) -> Atom:
         atom = self.reader.atom(item, {})

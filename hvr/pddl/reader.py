@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from hvr.pddl.diagnostics import PddlTextSyntaxError
-from hvr.pddl.lexer import Source, Word, tokenize, words
+from hvr.pddl.lexer import Source, Word, tokens, words
 
 MAX_NESTING = 150
 """Deeper nesting is refused: the functions over formulas recurse up to three times a level."""
@@ -48,25 +48,25 @@ def read_nodes(source: Source) -> list[Node]:
     top: list[Node] = []
     items = top
     stack: list[Group] = []
-    for token in tokenize(source):
-        first = token.text[0]
-        if first == "(" and len(token.text) > 1:
-            items.append(Group(token.offset, token.text[1:-1]))
+    for token, offset in tokens(source):
+        first = token[0]
+        if first == "(" and len(token) > 1:
+            items.append(Group(offset, token[1:-1]))
         elif first == "(":
             if len(stack) >= MAX_NESTING:
                 source.syntax_error(
-                    token.offset,
+                    offset,
                     f"parentheses are nested more than {MAX_NESTING} deep",
                     expected="a flatter formula: nested (and …) can be written as one",
                 )
-            group = Group(token.offset)
+            group = Group(offset)
             items.append(group)
             stack.append(group)
             items = group.items
         elif first == ")":
             if not stack:
                 source.overlook(
-                    token.offset,
+                    offset,
                     "a ')' too many",
                     expected="end of text",
                     found="')'",
@@ -76,7 +76,7 @@ def read_nodes(source: Source) -> list[Node]:
             stack.pop()
             items = stack[-1].items if stack else top
         else:
-            items.append(token)
+            items.append(Word(token, offset))
     if stack:
         _unclosed(source, stack)
     return top

@@ -17,11 +17,10 @@ from hvr.errors import PddlSemanticError, UnknownObjectError
 from hvr.pddl import conditions, numeric
 from hvr.pddl.axioms import Axioms
 from hvr.pddl.compiler import Binding, Compiler, Effects
-from hvr.pddl.conditions import Condition, Operator
+from hvr.pddl.conditions import Condition, NumericChange, Operator
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.facts import Facts, Row
 from hvr.pddl.model import (
-    OBJECT,
     ActionSchema,
     Arithmetic,
     Atom,
@@ -42,6 +41,7 @@ from hvr.pddl.model import (
 )
 from hvr.pddl.numeric import UndefinedValueError, Value, Values
 from hvr.pddl.state import State
+from hvr.pddl.templates import Template, template_of
 
 TOTAL_COST = FunctionTerm("total-cost")
 _CACHE_BYTES = 64_000_000
@@ -83,7 +83,7 @@ class Task:
         domain: Domain,
         problem: Problem,
         *,
-        instance_limit: int = 2_000_000,
+        instance_limit: int = 200_000,
         tolerance: Value = 0,
     ) -> None:
         self.domain = domain
@@ -109,6 +109,7 @@ class Task:
         self._number_index: dict[FunctionTerm, int] = {}
         self._terms: list[FunctionTerm] = []
         self._members: dict[tuple[str, ...], dict[str, None]] = {}
+        self._templates: dict[str, Template | None] = {}
         self._operators: dict[GroundAction, Operator] = {}
         self._conditions: dict[Expression, Condition] = {}
         self._axioms = Axioms(self) if domain.derived else None
@@ -207,12 +208,7 @@ class Task:
         """Return the objects of (either of) some types, as the keys of a dict."""
         found = self._members.get(types)
         if found is None:
-            if types == (OBJECT,):
-                found = dict.fromkeys(self.objects)
-            else:
-                has_type = self.domain.has_type
-                found = {name: None for name, own in self.objects.items() if has_type(own, types)}
-            self._members[types] = found
+            found = self._members[types] = self.domain.members(self.objects, types)
         return found
 
     # Actions --------------------------------------------------------------------------------
@@ -275,9 +271,15 @@ class Task:
         schema = self.domain.actions.get(action.name)
         if schema is None:
             return Misfit(MisfitKind.DURATIVE, f"{action.name!r} is a durative action")
-        operator = self.operator(
-            action, binding_of(schema, action), schema.precondition, schema.effect
-        )
+        if action.name not in self._templates:
+            self._templates[action.name] = template_of(self, schema)
+        template = self._templates[action.name]
+        if template is not None:
+            operator = template.ground(action)
+        else:
+            operator = self.operator(
+                action, binding_of(schema, action), schema.precondition, schema.effect
+            )
         # A mask is as long as the state, so large tasks keep fewer operators.
         if len(self._operators) * (len(self._fluents) // 2 + 256) > _CACHE_BYTES:
             self._operators.clear()
@@ -309,6 +311,16 @@ class Task:
             tuple(effects.numeric),
             tuple(preferences),
         )
+
+    def numeric_changes(
+        self, effects: Iterable[NumericEffect], action: GroundAction
+    ) -> tuple[tuple[Condition, NumericChange], ...]:
+        """Compile the unconditional numeric effects of an action."""
+        binding = binding_of(self.domain.actions[action.name], action)
+        compiler, into = Compiler(self), Effects()
+        for effect in effects:
+            compiler.effect(effect, binding, conditions.TRUE, into)
+        return tuple(into.numeric)
 
     # Formulas -------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from hvr.pddl import Atom, Diagnostic, Expression, FunctionTerm, GroundAction, Location, Not
+from hvr.pddl import Atom, Diagnostic, Expression, FunctionTerm, GroundAction, Location, Not, Step
 from hvr.pddl.model import parts_of
 
 
@@ -325,7 +325,7 @@ class PlanResult:
     diagnostic: Diagnostic | None = None
     repair: Repair | None = None
     repair_note: str = ""
-    minimised: tuple[GroundAction, ...] | None = None
+    minimised: tuple[Step, ...] | None = None
     removed: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:

@@ -1,0 +1,135 @@
+"""How often advice mends a broken plan: python benchmarks/repair.py manifest.jsonl
+
+Takes plans with a missing, a swapped or the last steps cut off (mutations drop_step,
+swap_adjacent and truncate_tail of the sets ipc and planbench) that fail at a precondition or at
+the goal, and plans that language models wrote; tasks with durative actions are left out. Prints how
+many got advice within the time limit, how long it is, whether it makes the whole plan valid.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from conditions import conditions
+
+from hvr.errors import HvrError
+from hvr.pddl import parse_domain, parse_problem, read_plan
+from hvr.validation import Validator
+from hvr.validation.repair import find_repair
+
+MUTATIONS = ("drop_step", "swap_adjacent", "truncate_tail")
+LEFT_OUT = {
+    "durative-actions",
+    "timed-initial-literals",
+    "constraints",
+    "preferences",
+    "malformed",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """The advice about one case."""
+
+    group: str
+    name: str
+    length: int | None
+    completes: bool
+    seconds: float
+    note: str
+
+
+def chosen(case: dict[str, Any]) -> bool:
+    """Say whether a case is of the kind that is measured."""
+    if case["val_class"] not in ("precondition", "goal"):
+        return False
+    if LEFT_OUT.intersection(case["features"]):
+        return False
+    return case["set"] == "planbench" or (case["set"] == "ipc" and case["mutation"] in MUTATIONS)
+
+
+def advise(root: Path, case: dict[str, Any], seconds: float) -> Row | None:
+    """Look for advice about one case; None when the case cannot be used."""
+    group = f"{case['set']} {case['mutation'] or ''} {case['val_class']}"
+    try:
+        domain = parse_domain(root / case["domain"])
+        validator = Validator(domain, parse_problem(root / case["problem"], domain))
+        plan = read_plan(root / case["plan"]).steps
+    except HvrError:
+        return None
+    report = validator.check(plan)
+    begin = time.perf_counter()
+    repair, note = find_repair(validator, plan, report, seconds=seconds)
+    taken = time.perf_counter() - begin
+    length = None if repair is None else len(repair.actions)
+    return Row(group, case["id"], length, bool(repair and repair.completes), taken, note)
+
+
+def main() -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("manifest", type=Path)
+    parser.add_argument("--sample", type=int, default=100, help="cases of each set (0: all)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=5.0, help="time limit for each")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--verbose", action="store_true", help="print each case")
+    args = parser.parse_args()
+    with args.manifest.open(encoding="utf-8") as lines:
+        cases = [case for case in map(json.loads, lines) if chosen(case)]
+    by_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for case in cases:
+        by_set[case["set"]].append(case)
+    picked = []
+    for name in sorted(by_set):
+        found = by_set[name]
+        size = min(args.sample or len(found), len(found))
+        picked += random.Random(args.seed).sample(found, size)
+
+    print(conditions(args.seed))
+    count = len(picked)
+    roots, limits = [args.manifest.parent] * count, [args.seconds] * count
+    with ProcessPoolExecutor(args.jobs) as pool:
+        rows = []
+        for row in pool.map(advise, roots, picked, limits):
+            if row is None:
+                continue
+            rows.append(row)
+            if args.verbose:
+                print(f"{row.name}: {row.length} {row.completes} {row.seconds:.2f} s {row.note}",
+                      flush=True)  # fmt: skip
+    report(rows)
+    return 0
+
+
+def report(rows: list[Row]) -> None:
+    """Print the tables."""
+    head = f"{'set, mutation, failure':<36} {'cases':>6} {'found':>6} {'complete':>9}"
+    print(f"\n{head} {'median s':>9} {'max s':>7}  lengths")
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row.group].append(row)
+    for name, members in [*sorted(groups.items()), ("all", rows)]:
+        found = [row for row in members if row.length is not None]
+        complete = sum(row.completes for row in found)
+        times = sorted(row.seconds for row in members)
+        lengths = Counter(row.length for row in found)
+        shown = " ".join(f"{n}:{c}" for n, c in sorted(lengths.items(), key=lambda p: p[0] or 0))
+        print(f"{name:<36} {len(members):>6} {len(found):>6} {complete:>9} "
+              f"{times[len(times) // 2]:>9.3f} {times[-1]:>7.2f}  {shown}")  # fmt: skip
+    notes = Counter(row.note for row in rows if row.length is None)
+    for note, count in notes.most_common(20):
+        print(f"{count:>6}  {note}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

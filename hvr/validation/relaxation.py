@@ -1,0 +1,442 @@
+"""What could become true if nothing that once was true ever ceased to be: relaxed reachability.
+
+The ground actions that a short search may need are found layer by layer, by joining what the
+layers before made reachable; with them an estimate of how many steps a condition is away: the
+length of a relaxed plan (Hoffmann & Nebel 2001, "The FF planning system"). A literal may be
+positive or negative, numeric comparisons count as reachable, rules of derived predicates as
+actions that cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from time import monotonic
+from typing import TypeAlias
+
+from hvr.pddl import (
+    ActionSchema,
+    And,
+    Atom,
+    DerivedPredicate,
+    Forall,
+    GroundAction,
+    Not,
+    State,
+    Task,
+    When,
+)
+from hvr.pddl.compiler import Compiler
+from hvr.pddl.conditions import Condition, Operator
+from hvr.pddl.facts import Literal, Relation, bindings, match_row, necessary_literals
+
+MOST_ACTIONS = 20_000
+"""How many ground actions are looked at."""
+_LAYERS_BEYOND = 2
+_NONE = Relation()
+
+Binding: TypeAlias = dict[str, str]
+_Masks: TypeAlias = tuple[int, int]
+"""Bits that are to be true, and bits that are to be false."""
+
+
+class Clock:
+    """A time limit.
+
+    Args:
+        seconds: how long it runs, from now on.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = monotonic() + seconds
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time is up."""
+        return monotonic() > self._end
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """A condition, relaxed; each clause needs one of some bits or parts."""
+
+    true: int = 0
+    false: int = 0
+    clauses: tuple[tuple[int, int, tuple[_Masks, ...]], ...] = ()
+
+    @classmethod
+    def of(cls, *conditions: Condition) -> _Need:
+        true = false = 0
+        clauses = []
+        for condition in conditions:
+            true |= condition.positive
+            false |= condition.negative
+            for clause in condition.clauses:
+                parts = tuple([(part.positive, part.negative) for part in clause.parts])
+                clauses.append((clause.positive, clause.negative, parts))
+        return cls(true, false, tuple(clauses))
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """Something that makes literals reachable; `operator` is None for a rule."""
+
+    operator: int | None
+    need: _Need
+    true: int
+    false: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Packed:
+    """A unit over literals as bits of one integer: the false ones follow the true ones."""
+
+    operator: int | None
+    need: int
+    clauses: tuple[tuple[int, tuple[int, ...]], ...]
+    gives: int
+
+
+class _Schema:
+    """A lifted action or rule and the literals that its instances are joined from."""
+
+    def __init__(self, task: Task, source: ActionSchema | DerivedPredicate) -> None:
+        self.source = source
+        condition = source.precondition if isinstance(source, ActionSchema) else source.body
+        self.joined: list[Atom] = []
+        self.literals: list[Literal] = []
+        for literal, positive in necessary_literals(condition):
+            fluent = isinstance(literal, Atom) and not task.is_static(literal.predicate)
+            if fluent and not positive:
+                continue
+            if fluent and isinstance(literal, Atom):
+                self.joined.append(literal)
+            self.literals.append((literal, positive))
+
+
+class Relaxation:
+    """The actions that may help to reach a condition from a state, and how far it is.
+
+    Args:
+        state: the state.
+        target: the condition.
+        numeric: the functions whose values matter.
+        clock: when to stop looking for actions.
+
+    Attributes:
+        operators: the actions found that may help, in a fixed order.
+        reachable: whether the target is reachable by them, relaxed.
+        complete: whether no action was left out that could help.
+    """
+
+    def __init__(
+        self, state: State, target: Condition, numeric: frozenset[str], clock: Clock
+    ) -> None:
+        self.task = state.task
+        self.operators: list[Operator] = []
+        self._target = _Need.of(target)
+        self._start = state.bits
+        self._numeric = numeric
+        self._clock = clock
+        self._units: list[_Unit] = []
+        self._true = state.bits
+        self._false = 0
+        self._relations: dict[str, Relation] = {}
+        self._known: set[object] = set()
+        self.complete = self._ground()
+        self.reachable = self._holds(self._target)
+        self._pack(target)
+
+    # Grounding ------------------------------------------------------------------------------
+
+    def _ground(self) -> bool:
+        """Find actions until the target is reachable, and some more; say whether these are all."""
+        task = self.task
+        for atom in task.atoms_in(self._start):
+            self._relations.setdefault(atom.predicate, Relation()).add(atom.args)
+        schemas = [_Schema(task, action) for action in task.domain.actions.values()]
+        schemas += [_Schema(task, rule) for rule in task.domain.derived]
+        by_predicate: dict[str, list[tuple[_Schema, Atom]]] = {}
+        for schema in schemas:
+            for literal in schema.joined:
+                by_predicate.setdefault(literal.predicate, []).append((schema, literal))
+        waiting: list[_Unit] = []
+        for schema in schemas:
+            if not self._instantiate(schema, {}, waiting):
+                return False
+        beyond = 0
+        while True:
+            true, false = self._true, self._false
+            still: list[_Unit] = []
+            for unit in waiting:
+                if self._holds(unit.need):
+                    self._units.append(unit)
+                    true |= unit.true
+                    false |= unit.false
+                else:
+                    still.append(unit)
+            waiting = still
+            new = true & ~self._true
+            if not new and false == self._false:
+                return True
+            self._true, self._false = true, false
+            if self._holds(self._target):
+                beyond += 1
+                if beyond > _LAYERS_BEYOND:
+                    return False
+            atoms = list(task.atoms_in(new))
+            for atom in atoms:
+                self._relations.setdefault(atom.predicate, Relation()).add(atom.args)
+            for atom in atoms:
+                for schema, literal in by_predicate.get(atom.predicate, ()):
+                    seed = match_row(literal, atom.args)
+                    if seed is not None and not self._instantiate(schema, seed, waiting):
+                        return False
+
+    def _instantiate(self, schema: _Schema, seed: Binding, waiting: list[_Unit]) -> bool:
+        """Add the instances of a schema; say whether that was all of them."""
+        source, task = schema.source, self.task
+        parameters = source.parameters
+        if any(p.name in seed and seed[p.name] not in task.members(p.types) for p in parameters):
+            return True
+        if self._clock.expired:
+            return False
+        open_ = [p for p in parameters if p.name not in seed]
+        # The relations must not grow under the join.
+        found = bindings(open_, schema.literals, seed, self._relation, task.members)
+        for number, binding in enumerate(found):
+            row = tuple([binding[p.name] for p in parameters])
+            key = id(source), row
+            if key in self._known:
+                continue
+            self._known.add(key)
+            if isinstance(source, DerivedPredicate):
+                condition = Compiler(task).condition(source.body, binding)
+                bit = 1 << task.index_of(source.predicate, row)
+                waiting.append(_Unit(None, _Need.of(condition), bit, 0))
+            else:
+                self._add(task.ground(GroundAction(source.name, row)), waiting)
+            if len(self._known) >= MOST_ACTIONS or (number % 64 == 63 and self._clock.expired):
+                return False
+        return True
+
+    def _add(self, operator: Operator, waiting: list[_Unit]) -> None:
+        number = len(self.operators)
+        self.operators.append(operator)
+        need = _Need.of(operator.precondition)
+        waiting.append(_Unit(number, need, operator.add, operator.delete & ~operator.add))
+        for condition, add, delete in operator.conditional:
+            both = _Need.of(operator.precondition, condition)
+            waiting.append(_Unit(number, both, add, delete & ~add))
+
+    def _relation(self, predicate: str) -> Relation:
+        if self.task.is_static(predicate):
+            return self.task.static_facts.relation(predicate)
+        return self._relations.get(predicate, _NONE)
+
+    def _holds(self, need: _Need) -> bool:
+        true = self._true
+        # What follows by rules may become false in ways that are not looked into.
+        false = ~self._start | self._false | self.task.derived_bits
+        if need.true & ~true or need.false & ~false:
+            return False
+        return all(
+            positive & true
+            or negative & false
+            or any(not (one & ~true or two & ~false) for one, two in parts)
+            for positive, negative, parts in need.clauses
+        )
+
+    # Relevance ------------------------------------------------------------------------------
+
+    def _pack(self, target: Condition) -> None:
+        """Keep what helps, and make masks of it that are fast to work with."""
+        mentioned = target.mentioned() | self._start | self._true | self._false
+        for unit in self._units:
+            mentioned |= unit.need.true | unit.need.false | unit.true | unit.false
+            for positive, negative, parts in unit.need.clauses:
+                mentioned |= positive | negative
+                for one, two in parts:
+                    mentioned |= one | two
+        self._width = mentioned.bit_length()
+        self._all = (1 << self._width) - 1
+        self._derived = self.task.derived_bits << self._width
+        packed = [self._packed(unit) for unit in self._units]
+        goal = self._packed(_Unit(None, self._target, 0, 0))
+        self._goal = goal
+        numeric = {i for i, operator in enumerate(self.operators) if self._counts(operator)}
+        # What makes a derived atom false is not looked into, so that all may be of use there.
+        relevant = set(range(len(packed))) if self.task.derived_predicates else set()
+        needed = _reads(goal)
+        grown = True
+        while grown:
+            grown = False
+            for place, item in enumerate(packed):
+                if place not in relevant and (item.gives & needed or item.operator in numeric):
+                    relevant.add(place)
+                    needed |= _reads(item)
+                    grown = True
+        self._helping = [packed[place] for place in sorted(relevant)]
+        used = sorted({u.operator for u in self._helping if u.operator is not None})
+        renumbered = {old: new for new, old in enumerate(used)}
+        self.operators = [self.operators[old] for old in used]
+        self._gives = [0] * len(used)
+        for index, item in enumerate(self._helping):
+            if item.operator is not None:
+                number = renumbered[item.operator]
+                self._gives[number] |= item.gives
+                self._helping[index] = _Packed(number, item.need, item.clauses, item.gives)
+
+    def _packed(self, unit: _Unit) -> _Packed:
+        def both(true: int, false: int) -> int:
+            return true | (false & self._all) << self._width
+
+        clauses = tuple(
+            [
+                (both(positive, negative), tuple([both(one, two) for one, two in parts]))
+                for positive, negative, parts in unit.need.clauses
+            ]
+        )
+        need = both(unit.need.true, unit.need.false)
+        return _Packed(unit.operator, need, clauses, both(unit.true, unit.false))
+
+    def _counts(self, operator: Operator) -> bool:
+        indexes = (change[1] for _, change in operator.numeric)
+        return any(self.task.term(index).function in self._numeric for index in indexes)
+
+    # The estimate ---------------------------------------------------------------------------
+
+    def estimate(self, bits: int) -> tuple[int, list[int]] | None:
+        """Estimate how many steps the target is away from a state.
+
+        Returns:
+            the number of actions of a relaxed plan and the actions that may begin it, None when
+            the target is out of reach.
+        """
+        bits &= self._all
+        start = bits | (~bits & self._all) << self._width | self._derived
+        reached = start
+        remaining: Iterable[_Packed] = self._helping
+        achieved: list[tuple[int, int, _Packed, int]] = []
+        layer = 0
+        goal = self._chosen(self._goal, reached)
+        while goal is None:
+            layer += 1
+            new = 0
+            rest: list[_Packed] = []
+            for unit in remaining:
+                if unit.need & ~reached:
+                    rest.append(unit)
+                    continue
+                needs = self._chosen(unit, reached) if unit.clauses else unit.need
+                if needs is None:
+                    rest.append(unit)
+                    continue
+                gain = unit.gives & ~reached & ~new
+                if gain:
+                    new |= gain
+                    achieved.append((layer, gain, unit, needs))
+            if not new:
+                return None
+            reached |= new
+            remaining = rest
+            goal = self._chosen(self._goal, reached)
+        needed = goal & ~start
+        first = 0
+        plan: set[int] = set()
+        for layer, gain, unit, needs in reversed(achieved):
+            used = needed & gain
+            if used:
+                needed = needed & ~used | needs & ~start
+                if unit.operator is not None:
+                    plan.add(unit.operator)
+                if layer == 1:
+                    first |= used
+        beginning = [i for i, gives in enumerate(self._gives) if gives & first]
+        return len(plan), beginning
+
+    def _chosen(self, unit: _Packed, reached: int) -> int | None:
+        """Return literals that make a condition true, None if those reached do not suffice."""
+        needs = unit.need
+        if needs & ~reached:
+            return None
+        for any_of, parts in unit.clauses:
+            usable = any_of & reached
+            if usable:
+                needs |= usable & -usable
+                continue
+            for part in parts:
+                if not part & ~reached:
+                    needs |= part
+                    break
+            else:
+                return None
+        return needs
+
+
+def _reads(unit: _Packed) -> int:
+    needs = unit.need
+    for any_of, parts in unit.clauses:
+        needs |= any_of
+        for part in parts:
+            needs |= part
+    return needs
+
+
+def suppliers(state: State, literals: Mapping[Atom, bool]) -> Iterator[GroundAction]:
+    """Yield the actions, applicable or nearly so, that can make a literal true in a state.
+
+    Args:
+        state: the state that their preconditions are joined with.
+        literals: ground atoms and the value wanted.
+    """
+    task = state.task
+    relations: dict[str, Relation] = {}
+    for atom in task.atoms_in(state.bits):
+        relations.setdefault(atom.predicate, Relation()).add(atom.args)
+
+    def relation(predicate: str) -> Relation:
+        if task.is_static(predicate):
+            return task.static_facts.relation(predicate)
+        return relations.get(predicate, _NONE)
+
+    seen: set[GroundAction] = set()
+    for schema in task.domain.actions.values():
+        conditions = list(necessary_literals(schema.precondition))
+        names = {p.name: p.types for p in schema.parameters}
+        for effect, value in _atoms(schema):
+            for literal, wanted in literals.items():
+                if wanted != value or literal.predicate != effect.predicate:
+                    continue
+                row = match_row(effect, literal.args)
+                if row is None:
+                    continue
+                # Variables of a (forall …) are not parameters.
+                seed = {name: o for name, o in row.items() if name in names}
+                if any(o not in task.members(names[name]) for name, o in seed.items()):
+                    continue
+                open_ = [p for p in schema.parameters if p.name not in seed]
+                for found in bindings(open_, conditions, seed, relation, task.members):
+                    args = tuple([found[p.name] for p in schema.parameters])
+                    action = GroundAction(schema.name, args)
+                    if action not in seen:
+                        seen.add(action)
+                        yield action
+
+
+def _atoms(schema: ActionSchema) -> Iterator[tuple[Atom, bool]]:
+    """Yield the atoms that an action adds (True) or deletes."""
+    stack: list[object] = [schema.effect]
+    while stack:
+        match stack.pop():
+            case Atom() as atom:
+                yield atom, True
+            case Not(Atom() as atom):
+                yield atom, False
+            case And(operands):
+                stack.extend(reversed(operands))
+            case Forall(_, body) | When(_, body):
+                stack.append(body)
+            case _:
+                pass

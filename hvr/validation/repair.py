@@ -1,0 +1,144 @@
+"""Advice: which steps, put into a plan, supply what its first failing step or its end needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hvr.errors import HvrError
+from hvr.pddl import GroundAction, GroundingLimitError, Step
+from hvr.pddl.conditions import FALSE, Condition
+from hvr.validation.relaxation import Clock
+from hvr.validation.report import Failure, FailureKind, Repair, UnmetLiteral, ValidationReport
+from hvr.validation.search import search
+from hvr.validation.sequences import action_of, sequence_order
+from hvr.validation.validator import Validator
+
+_MISFITS = (
+    FailureKind.UNKNOWN_ACTION,
+    FailureKind.UNKNOWN_OBJECT,
+    FailureKind.WRONG_ARITY,
+    FailureKind.WRONG_TYPE,
+)
+_NAMED = 3
+
+
+def find_repair(
+    validator: Validator,
+    plan: Sequence[Step],
+    report: ValidationReport,
+    *,
+    seconds: float = 5.0,
+) -> tuple[Repair | None, str]:
+    """Look for steps to insert before the first failing step, or at the end.
+
+    The fewest steps that were found are taken; of several such sequences one that makes the whole
+    plan valid, if there is one, else the first in a fixed order.
+
+    Args:
+        validator: where the plan begins.
+        plan: the plan.
+        report: what the validator says of it.
+        seconds: when to give up.
+
+    Returns:
+        the advice, and "" or why there is none.
+    """
+    failure = report.failure
+    if failure is None:
+        return None, report.reason or "the plan is valid"
+    if failure.kind in _MISFITS:
+        return None, _misfit(failure)
+    order = sequence_order(validator, plan)
+    if order is None:
+        return None, "advice is given for sequences of instantaneous actions only"
+    if failure.kind not in (FailureKind.PRECONDITION, FailureKind.GOAL):
+        return None, "advice is given for violated preconditions and missed goals only"
+    steps = [action_of(plan[i]) for i in order]
+    try:
+        return _Advice(validator, steps, failure).find(Clock(seconds))
+    except GroundingLimitError as error:
+        return None, str(error)
+
+
+class _Advice:
+    """The place in a plan where advice is wanted."""
+
+    def __init__(self, validator: Validator, steps: list[GroundAction], failure: Failure) -> None:
+        base = validator.step_number
+        self.failure = failure
+        self.place = len(steps) if failure.step is None else failure.step - 1 - base
+        self.here = validator.fork()
+        for action in steps[: self.place]:
+            self.here.apply(action)
+        self.rest = steps[self.place :]
+
+    def find(self, clock: Clock) -> tuple[Repair | None, str]:
+        target = self._target()
+        if target is FALSE:
+            return None, _never(self.failure.literals)
+        found = search(self.here.state, target, clock)
+        if found.hopeless:
+            return None, _hopeless(self.failure)
+        usable: Repair | None = None
+        for answer in found.answers:
+            repair = self._judged(answer)
+            if repair is not None and repair.completes:
+                return repair, ""
+            usable = usable or repair
+            if usable is not None and clock.expired:
+                break
+        if usable is None:
+            return None, found.why or "what supplies the condition violates a constraint"
+        return usable, ""
+
+    def _target(self) -> Condition:
+        task = self.here.task
+        if self.failure.step is None:
+            return task.goal
+        return task.ground(self.rest[0]).precondition
+
+    def _judged(self, answer: tuple[GroundAction, ...]) -> Repair | None:
+        """Return the repair with these steps, None if it does not help."""
+        ahead = self.here.fork()
+        try:
+            if not all(ahead.apply(action).ok for action in answer):
+                return None
+            report = ahead.check(self.rest)
+        except HvrError:
+            return None
+        failure = report.failure
+        if failure is not None:
+            later = failure.step is None or failure.step > ahead.step_number + 1
+            if self.failure.step is None or not later or not report.executed:
+                return None
+        return Repair(self.failure.step, answer, report.valid)
+
+
+def _misfit(failure: Failure) -> str:
+    sentence = failure.message
+    if failure.suggestion:
+        sentence += f" The nearest known name is {failure.suggestion!r}."
+    return sentence
+
+
+def _never(literals: Sequence[UnmetLiteral]) -> str:
+    fixed = [literal for literal in literals if literal.fixed]
+    if not fixed:
+        return "the condition can never hold"
+    verb = "is" if len(fixed) == 1 else "are"
+    values = sorted({"true" if literal.actual else "false" for literal in fixed})
+    always = f" always {values[0]}" if len(values) == 1 else " fixed"
+    return f"the condition can never hold: {_named(fixed, whole=True)} {verb}{always}"
+
+
+def _hopeless(failure: Failure) -> str:
+    where = "after the last step" if failure.step is None else f"before step {failure.step}"
+    wanted = _named(failure.literals, whole=False)
+    return f"no sequence of actions {where} supplies {wanted or 'the condition'}"
+
+
+def _named(literals: Sequence[UnmetLiteral], *, whole: bool) -> str:
+    """Name literals: what is wanted, or the formula whatever its value should be."""
+    texts = [str(literal.formula if whole else literal) for literal in literals]
+    shown = texts[:_NAMED] + (["others"] if len(texts) > _NAMED else [])
+    return ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else "".join(shown)

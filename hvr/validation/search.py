@@ -1,0 +1,289 @@
+"""A search for the shortest sequence of actions that makes a condition true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count
+from typing import TypeAlias
+
+from hvr.pddl import (
+    Atom,
+    Comparison,
+    Expression,
+    GroundAction,
+    State,
+    Task,
+    UndefinedValueError,
+    applicable_actions,
+)
+from hvr.pddl.conditions import Condition, InconsistentEffectError, Operator
+from hvr.pddl.model import functions_of, walk
+from hvr.pddl.numeric import NumberTooLargeError, Values
+from hvr.validation.relaxation import Clock, Relaxation, suppliers
+
+LONGEST = 20
+"""The most steps of a sequence."""
+
+_MOST_STATES = 20_000
+_MOST_STATES_TO_SHORTEN = 2_000
+_MOST_ANSWERS = 40
+
+Steps: TypeAlias = tuple[GroundAction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search came to.
+
+    Attributes:
+        answers: sequences, all of the same length, the first found first.
+        why: why there are none, else "".
+        hopeless: it is certain that there are none.
+    """
+
+    answers: tuple[Steps, ...] = ()
+    why: str = ""
+    hopeless: bool = False
+
+
+def search(start: State, target: Condition, clock: Clock) -> Found:
+    """Look for short sequences of instantaneous actions after which a condition holds.
+
+    A single step is looked for among all actions. Longer sequences are looked for by A*, guided
+    by the length of relaxed plans: first among the actions that these begin with, then for a
+    shorter sequence among all that may help. They are nearly always, not certainly, shortest.
+
+    Args:
+        start: the state to begin in; the condition does not hold in it.
+        target: the condition.
+        clock: when to give up.
+    """
+    single = tuple(_single_steps(start, target, clock))
+    if single:
+        return Found(single)
+    numeric = read_functions(start.task)
+    relaxation = Relaxation(start, target, numeric, clock)
+    if not relaxation.reachable:
+        if relaxation.complete:
+            return Found(hopeless=True)
+        return Found(why=_given_up(clock, 0))
+    astar = _AStar(start, target, relaxation, numeric, clock)
+    answers, drained = astar.run(helpful=True, most=_MOST_STATES, bound=LONGEST)
+    if answers:
+        bound = len(answers[0])
+        better, _ = astar.run(helpful=False, most=_MOST_STATES_TO_SHORTEN, bound=bound)
+        if better:
+            together = better if len(better[0]) < bound else [*answers, *better]
+            return Found(tuple(dict.fromkeys(together)))
+        return Found(tuple(answers))
+    answers, drained = astar.run(helpful=False, most=_MOST_STATES, bound=LONGEST)
+    if answers:
+        return Found(tuple(answers))
+    if drained and relaxation.complete:
+        return Found(why="", hopeless=True)
+    return Found(why=_given_up(clock, astar.states))
+
+
+def read_functions(task: Task) -> frozenset[str]:
+    """Return the numeric functions whose values conditions depend on."""
+    formulas: list[Expression] = [task.problem.goal, *(rule.body for rule in task.domain.derived)]
+    formulas += [action.precondition for action in task.domain.actions.values()]
+    formulas += [action.effect for action in task.domain.actions.values()]
+    found: set[str] = set()
+    for formula in formulas:
+        for part in walk(formula):
+            if isinstance(part, Comparison):
+                for side in (part.left, part.right):
+                    found.update(term.function for term in functions_of(side))
+    # What changes a number that matters may itself depend on numbers.
+    for action in task.domain.actions.values():
+        for part in walk(action.effect):
+            amount = getattr(part, "amount", None)
+            fluent = getattr(part, "fluent", None)
+            if fluent is not None and amount is not None and fluent.function in found:
+                found.update(term.function for term in functions_of(amount))
+    return frozenset(found)
+
+
+def _given_up(clock: Clock, states: int) -> str:
+    if clock.expired:
+        return f"no sequence of up to {LONGEST} steps was found within {clock.seconds:g} s"
+    return f"no sequence of up to {LONGEST} steps was found in {states} states"
+
+
+def _single_steps(start: State, target: Condition, clock: Clock) -> Iterator[Steps]:
+    """Yield each single step that makes the target true."""
+    task = start.task
+    literals: dict[Atom, bool] | None = {}
+    for part in target.parts():
+        if part.tests:
+            literals = None
+            break
+        for true, wanted in ((part.positive & ~start.bits, True), (part.negative, False)):
+            _collect(task, true, wanted, literals)
+        for clause in part.clauses:
+            _collect(task, clause.positive, True, literals)
+            _collect(task, clause.negative, False, literals)
+    if literals is not None and any(a.predicate in task.derived_predicates for a in literals):
+        literals = None
+    candidates = applicable_actions(start) if literals is None else suppliers(start, literals)
+    answers = 0
+    for number, action in enumerate(candidates):
+        if number % 32 == 31 and clock.expired:
+            return
+        after = _execute(task, task.ground(action), start.bits, start.values)
+        if after is not None and _holds(target, *after):
+            yield (action,)
+            answers += 1
+            if answers == _MOST_ANSWERS:
+                return
+
+
+def _collect(task: Task, mask: int, wanted: bool, into: dict[Atom, bool] | None) -> None:
+    assert into is not None
+    for atom in task.atoms_in(mask):
+        into[atom] = wanted
+
+
+def _execute(
+    task: Task, operator: Operator, bits: int, values: Values
+) -> tuple[int, Values] | None:
+    """Return the state after a step, None where it cannot be executed."""
+    if bits & operator.positive != operator.positive or bits & operator.negative:
+        return None
+    try:
+        if not operator.plain and not operator.precondition.holds(bits, values):
+            return None
+        after = operator.apply(bits, values)
+        numbers = operator.apply_numbers(bits, values)
+        return task.close(after, numbers), numbers
+    except (UndefinedValueError, InconsistentEffectError, NumberTooLargeError):
+        return None
+
+
+def _holds(target: Condition, bits: int, values: Values) -> bool:
+    try:
+        return target.holds(bits, values)
+    except UndefinedValueError:
+        return False
+
+
+_Node: TypeAlias = tuple[int, int, int, int, tuple[int, Values], tuple[object, ...]]
+"""Steps so far and to go, steps to go, a number to tell nodes apart, steps so far, the state,
+and the path to it: (path before, number of the last operator)."""
+
+
+class _AStar:
+    """Searches from one state for one condition."""
+
+    def __init__(
+        self,
+        start: State,
+        target: Condition,
+        relaxation: Relaxation,
+        numeric: frozenset[str],
+        clock: Clock,
+    ) -> None:
+        self.task = start.task
+        self.start = start
+        self.target = target
+        self.relaxation = relaxation
+        self.clock = clock
+        self.states = 0
+        self._key = self._key_of(numeric)
+        # None: out of reach.
+        self._estimates: dict[int, tuple[int, list[int]] | None] = {}
+
+    def run(self, *, helpful: bool, most: int, bound: int) -> tuple[list[Steps], bool]:
+        """Search for the shortest sequences of at most `bound` steps.
+
+        Args:
+            helpful: whether to try those actions only that a relaxed plan begins with.
+            most: how many states to look at.
+            bound: the most steps.
+
+        Returns:
+            the sequences, and whether everything was tried.
+        """
+        operators = self.relaxation.operators
+        everything = range(len(operators))
+        order = count()
+        first = self._estimate(self.start.bits, self.start.values)
+        if first is None:
+            return [], True
+        begin = self.start.bits, self.start.values
+        queue: list[_Node] = [(first[0], first[0], next(order), 0, begin, ())]
+        best = {self._key(*begin): 0}
+        answers: list[Steps] = []
+        drained = True
+        looked = 0
+        while queue:
+            f, _, _, g, (bits, values), path = heappop(queue)
+            if f > bound:
+                drained = False
+                break
+            if best[self._key(bits, values)] < g:
+                continue
+            if looked >= most or self.clock.expired:
+                return answers, False
+            if path and _holds(self.target, bits, values):
+                # Those that follow are no shorter than this one.
+                bound = g
+                answers.append(_unroll(operators, path))
+                if len(answers) == _MOST_ANSWERS:
+                    break
+                continue
+            estimate = self._estimate(bits, values)
+            if estimate is None or g >= bound:
+                drained = drained and estimate is None
+                continue
+            for number in estimate[1] if helpful and estimate[1] else everything:
+                after = _execute(self.task, operators[number], bits, values)
+                if after is None:
+                    continue
+                key = self._key(*after)
+                if best.get(key, LONGEST + 1) <= g + 1:
+                    continue
+                best[key] = g + 1
+                looked += 1
+                self.states += 1
+                if looked % 16 == 0 and self.clock.expired:
+                    return answers, False
+                ahead = self._estimate(*after)
+                if ahead is not None:
+                    h = ahead[0]
+                    heappush(queue, (g + 1 + h, h, next(order), g + 1, after, (path, number)))
+        return answers, drained and not helpful
+
+    def _estimate(self, bits: int, values: Values) -> tuple[int, list[int]] | None:
+        found = self._estimates.get(bits, ())
+        if found == ():
+            found = self._estimates[bits] = self.relaxation.estimate(bits)
+        assert found is None or len(found) == 2
+        if found is not None and found[0] == 0 and not _holds(self.target, bits, values):
+            # Numbers or what follows by rules are missing, of which the estimate knows nothing.
+            return 1, []
+        return found
+
+    def _key_of(self, numeric: frozenset[str]) -> Callable[[int, Values], object]:
+        """Return what tells states apart; a cost, on which nothing depends, does not."""
+        task = self.task
+        if not numeric & task.fluent_functions:
+            return lambda bits, _: bits
+
+        def key(bits: int, values: Values) -> object:
+            parts = [v for i, v in enumerate(values) if task.term(i).function in numeric]
+            return bits, tuple(parts)
+
+        return key
+
+
+def _unroll(operators: list[Operator], path: object) -> Steps:
+    steps: list[GroundAction] = []
+    while path:
+        assert isinstance(path, tuple)
+        path, number = path
+        steps.append(operators[number].action)
+    return tuple(reversed(steps))
