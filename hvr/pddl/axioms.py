@@ -68,6 +68,9 @@ class _Stratum:
 
     Attributes:
         predicates: the predicates that they derive.
+        read: the fluent predicates of lower strata, and of none, that they read.
+        numeric: whether they read numbers.
+        known: what they yielded before, by what they read.
         ground: (bit of the head, condition) of the instances of ground rules.
         readers: for a derived bit, the ground rules of the stratum to look at again.
         rules: the rules with variables.
@@ -77,6 +80,11 @@ class _Stratum:
 
     def __init__(self, task: Task, rules: Sequence[DerivedPredicate]) -> None:
         self.predicates = {rule.predicate for rule in rules}
+        found = {p for rule in rules for p, _ in predicates_in(rule.body)}
+        self.read = sorted(found & task.fluent_predicates - self.predicates)
+        parts = (part for rule in rules for part in walk(rule.body))
+        self.numeric = any(isinstance(part, Comparison) for part in parts)
+        self.known: dict[tuple[int, Values], int] = {}
         self.ground: list[tuple[int, Condition]] = []
         self.rules: list[_Rule] = []
         compiler = Compiler(task)
@@ -110,27 +118,13 @@ class Axioms:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._strata = [_Stratum(task, rules) for rules in strata(task.domain.derived)]
-        self._lifted = any(stratum.rules for stratum in self._strata)
-        self._read = frozenset(
-            p for rule in task.domain.derived for p, _ in predicates_in(rule.body)
-        ).intersection(task.fluent_predicates - task.derived_predicates)
-        self._numeric = any(
-            isinstance(f, Comparison) for rule in task.domain.derived for f in walk(rule.body)
-        )
-        self._known: dict[tuple[int, Values], int] = {}
 
     def close(self, bits: int, values: Values) -> int:
         """Return the bits with exactly those derived atoms that follow from the others."""
-        bits &= ~self._task.derived_bits
-        key = bits, (values if self._numeric else ())
-        found = self._known.get(key)
-        if found is None:
-            if len(self._known) >= _CACHED_STATES:
-                self._known.clear()
-            found = self._known[key] = _Fixpoint(self._task, bits, values).run(
-                self._strata, self._read if self._lifted else frozenset()
-            )
-        return found
+        work = _Fixpoint(self._task, bits & ~self._task.derived_bits, values)
+        for stratum in self._strata:
+            work.settle(stratum)
+        return work.bits
 
 
 class _Fixpoint:
@@ -140,49 +134,61 @@ class _Fixpoint:
         self.task = task
         self.bits = bits
         self.values = values
-        self.relations: dict[str, Relation] = {}
+        self._relations: dict[str, Relation] = {}
 
-    def run(self, order: list[_Stratum], read: frozenset[str]) -> int:
-        if read:
-            rows: dict[str, list[tuple[str, ...]]] = {}
-            for predicate, row in self.task.rows_in(self.bits, read):
-                rows.setdefault(predicate, []).append(row)
-            self.relations = {name: Relation(found) for name, found in rows.items()}
-        for stratum in order:
-            self._settle(stratum)
-        return self.bits
+    def settle(self, stratum: _Stratum) -> None:
+        """Derive all that a stratum yields, or remember it."""
+        known = self.task.bits_of
+        read = 0
+        for predicate in stratum.read:
+            read |= known(predicate)
+        key = self.bits & read, (self.values if stratum.numeric else ())
+        found = stratum.known.get(key)
+        if found is not None:
+            self.bits |= found
+            return
+        before = self.bits
+        self._settle(stratum)
+        if len(stratum.known) >= _CACHED_STATES:
+            stratum.known.clear()
+        stratum.known[key] = self.bits ^ before
 
     def _settle(self, stratum: _Stratum) -> None:
-        new: list[tuple[int, Atom | None]] = []
+        new: list[int] = []
         for head, condition in stratum.ground:
             if not self.bits & head and condition.holds(self.bits, self.values):
-                new.append((head, None))
-                self.bits |= head
+                self._set(head, new)
         for rule in stratum.rules:
             self._derive(rule, rule.body.variables, {}, None, new)
         while new:
-            changed = False
             while new:
-                bit, atom = new.pop()
-                changed = True
+                bit = new.pop()
                 for number in stratum.readers.get(bit, ()):
                     head, condition = stratum.ground[number]
                     if not self.bits & head and condition.holds(self.bits, self.values):
-                        new.append((head, None))
-                        self.bits |= head
-                if not stratum.joins:
-                    continue
-                atom = atom or self.task.fluent(bit.bit_length() - 1)
-                for rule, place in stratum.joins.get(atom.predicate, ()):
-                    literal = rule.body.literals[place][0]
-                    assert isinstance(literal, Atom)
-                    seed = match_row(literal, atom.args)
-                    if seed is not None and self._typed(rule, seed):
-                        left = tuple([v for v in rule.body.variables if v.name not in seed])
-                        self._derive(rule, left, seed, place, new)
-            if changed:
-                for rule in stratum.opaque:
-                    self._derive(rule, rule.body.variables, {}, None, new)
+                        self._set(head, new)
+                if stratum.joins:
+                    self._join(stratum, self.task.fluent(bit.bit_length() - 1), new)
+            for rule in stratum.opaque:
+                self._derive(rule, rule.body.variables, {}, None, new)
+
+    def _set(self, bit: int, new: list[int]) -> None:
+        self.bits |= bit
+        new.append(bit)
+        if self._relations:
+            atom = self.task.fluent(bit.bit_length() - 1)
+            if (relation := self._relations.get(atom.predicate)) is not None:
+                relation.add(atom.args)
+
+    def _join(self, stratum: _Stratum, atom: Atom, new: list[int]) -> None:
+        """Derive what a new atom yields together with what is known."""
+        for rule, place in stratum.joins.get(atom.predicate, ()):
+            literal = rule.body.literals[place][0]
+            assert isinstance(literal, Atom)
+            seed = match_row(literal, atom.args)
+            if seed is not None and self._typed(rule, seed):
+                left = tuple([v for v in rule.body.variables if v.name not in seed])
+                self._derive(rule, left, seed, place, new)
 
     def _typed(self, rule: _Rule, seed: Binding) -> bool:
         members = self.task.members
@@ -194,7 +200,7 @@ class _Fixpoint:
         variables: tuple[TypedName, ...],
         seed: Binding,
         skip: int | None,
-        new: list[tuple[int, Atom | None]],
+        new: list[int],
     ) -> None:
         """Add what a rule yields; `skip` is the literal that `seed` was matched with."""
         body = rule.body
@@ -206,19 +212,19 @@ class _Fixpoint:
                 row = tuple([binding[v] for v in rule.head.args])
                 bit = 1 << self.task.index_of(rule.head.predicate, row)
                 if not self.bits & bit:
-                    self.bits |= bit
-                    self.relation_to_grow(rule.head.predicate).add(row)
-                    new.append((bit, Atom(rule.head.predicate, row)))
+                    self._set(bit, new)
 
     def relation(self, predicate: str) -> Relation:
         """Return the present rows of a predicate."""
-        if predicate in self.task.fluent_predicates:
-            return self.relations.get(predicate, _EMPTY)
-        return self.task.static_facts.relation(predicate)
-
-    def relation_to_grow(self, predicate: str) -> Relation:
-        """Return the relation of a derived predicate."""
-        return self.relations.setdefault(predicate, Relation())
+        task = self.task
+        if predicate not in task.fluent_predicates:
+            return task.static_facts.relation(predicate)
+        found = self._relations.get(predicate)
+        if found is None:
+            bits = self.bits & task.bits_of(predicate)
+            rows = [task.fluent(index).args for index in _indexes(bits)]
+            found = self._relations[predicate] = Relation(rows)
+        return found
 
     def _rest_holds(self, rule: _Rule, binding: Binding) -> bool:
         key = tuple([binding[v.name] for v in rule.body.variables])
@@ -229,9 +235,6 @@ class _Fixpoint:
             condition = Compiler(self.task).condition(And(rule.body.rest), binding)
             rule.compiled[key] = condition
         return condition.holds(self.bits, self.values)
-
-
-_EMPTY = Relation()
 
 
 def _instances(

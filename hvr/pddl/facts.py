@@ -74,6 +74,9 @@ class Relation:
         return index
 
 
+_Filter = tuple[Atom | Equal, bool, set[str]]
+"""A literal, its sign, and its variables."""
+
 _NO_ROWS: list[Row] = []
 _EMPTY = Relation()
 
@@ -165,7 +168,7 @@ def bindings(
     ]
     types = {v.name: members(v.types) for v in variables}
     order = [v.name for v in variables]
-    filters: dict[str, list[Literal]] = {name: [] for name in order}
+    filters: dict[str, list[_Filter]] = {name: [] for name in order}
     joins: list[tuple[Atom, set[str]]] = []
     for literal, positive, names in pending:
         open_ = names & inner
@@ -174,7 +177,7 @@ def bindings(
                 return
             continue
         for name in open_:
-            filters[name].append((literal, positive))
+            filters[name].append((literal, positive, names))
         if positive and isinstance(literal, Atom):
             joins.append((literal, open_))
 
@@ -223,7 +226,7 @@ def _choices(
     for atom, names in joins:
         if all(name in current for name in names):
             continue
-        pattern = [current.get(a) if is_variable(a) else a for a in atom.args]
+        pattern = [current.get(a) if a[0] == "?" else a for a in atom.args]
         rows = relation(atom.predicate).rows(pattern)
         if best is None or len(rows) < len(best[1]):
             best = atom, rows
@@ -240,7 +243,7 @@ def _matches(
     for row in rows:
         found: dict[str, str] = {}
         for arg, value in zip(atom.args, row, strict=True):
-            if not is_variable(arg):
+            if arg[0] != "?":
                 if arg != value:
                     break
             elif (known := fixed.get(arg) or found.get(arg)) is not None:
@@ -256,16 +259,16 @@ def _matches(
 
 def _consistent(
     choice: Mapping[str, str],
-    filters: Mapping[str, list[Literal]],
+    filters: Mapping[str, list[_Filter]],
     current: Mapping[str, str],
     relation: Callable[[str], Relation],
 ) -> bool:
-    return all(
-        _true(literal, positive, current, relation)
-        for name in choice
-        for literal, positive in filters[name]
-        if _variables(literal) <= current.keys()
-    )
+    keys = current.keys()
+    for name in choice:
+        for literal, positive, names in filters[name]:
+            if names <= keys and not _true(literal, positive, current, relation):
+                return False
+    return True
 
 
 def _true(
@@ -284,4 +287,4 @@ def _true(
 
 def _variables(literal: Atom | Equal) -> set[str]:
     names = (literal.left, literal.right) if isinstance(literal, Equal) else literal.args
-    return {n for n in names if is_variable(n)}
+    return {n for n in names if n[0] == "?"}

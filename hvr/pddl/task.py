@@ -104,6 +104,7 @@ class Task:
         changing = self.fluent_predicates
         self.static_facts = Facts(a for a in problem.init if a.predicate not in changing)
         self.derived_bits = 0
+        self._predicate_bits: dict[str, int] = {}
         self._index: dict[tuple[str, Row], int] = {}
         self._fluents: list[tuple[str, Row]] = []
         self._number_index: dict[FunctionTerm, int] = {}
@@ -148,8 +149,11 @@ class Task:
         if index is None:
             index = self._index[key] = len(self._fluents)
             self._fluents.append(key)
-            if predicate in self.derived_predicates:
-                self.derived_bits |= 1 << index
+            if self.derived_predicates:
+                bit = 1 << index
+                self._predicate_bits[predicate] = self._predicate_bits.get(predicate, 0) | bit
+                if predicate in self.derived_predicates:
+                    self.derived_bits |= bit
         return index
 
     def fluent(self, index: int) -> Atom:
@@ -160,13 +164,9 @@ class Task:
         """Yield the atoms of the set bits."""
         return (Atom(*self._fluents[i]) for i, c in enumerate(reversed(f"{bits:b}")) if c == "1")
 
-    def rows_in(
-        self, bits: int, predicates: frozenset[str]
-    ) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield predicate and arguments of the set bits that are of some predicates."""
-        for index, digit in enumerate(reversed(f"{bits:b}")):
-            if digit == "1" and (found := self._fluents[index])[0] in predicates:
-                yield found
+    def bits_of(self, predicate: str) -> int:
+        """Return the bits of all atoms of a predicate met so far, in a task with derived ones."""
+        return self._predicate_bits.get(predicate, 0)
 
     def number_index(self, term: FunctionTerm) -> int:
         """Return the index of a ground numeric fluent."""
