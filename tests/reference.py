@@ -9,7 +9,8 @@ applied until nothing changes. Nothing is shared with hvr but the model itself. 
   Planning Competition" (2004), sections 2 and 3.
 - GL: Gerevini & Long, "Plan constraints and preferences in PDDL3" (2005), section 3.
 
-Truth has three values: None is the truth of a comparison with a number that has no value.
+Truth has three values: None is the truth of a comparison with a number that has no value, and
+of what depends on one. It does not fulfil a condition, and neither does its negation.
 """
 
 from __future__ import annotations
@@ -108,9 +109,10 @@ class Verdict:
 class Reference:
     """The semantics of one task.
 
-    Attributes:
-        murky: whether a number without a value was ever met. Whether that makes a formula false
-            or a plan fail depends on the order of evaluation, which the language leaves open.
+    Args:
+        domain, problem: the task.
+        tolerance: how far a duration may be from what is demanded.
+        epsilon: what is no further apart happens together.
     """
 
     def __init__(
@@ -126,7 +128,6 @@ class Reference:
         self.tolerance = tolerance
         self.epsilon = epsilon
         self.objects = (*domain.constants, *problem.objects)
-        self.murky = False
         self.derived = {rule.predicate for rule in domain.derived}
 
     # Terms and types --------------------------------------------------------------------------
@@ -200,10 +201,7 @@ class Reference:
                 return binding.get(left, left) == binding.get(right, right)
             case Comparison(symbol, one, two):
                 a, b = (self.number(n, world, binding, duration) for n in (one, two))
-                if a is None or b is None:
-                    self.murky = True
-                    return None
-                return compare(symbol, a, b)
+                return None if a is None or b is None else compare(symbol, a, b)
             case Not(operand):
                 return negation(sub(operand))
             case And(operands):
@@ -248,7 +246,9 @@ class Reference:
                         continue
                     for b in self.bindings(rule.parameters, {}):
                         if self.truth(rule.body, World(frozenset(atoms), world.numbers), b):
-                            atoms.add(Atom(rule.predicate, tuple(b[p.name] for p in rule.parameters)))
+                            atoms.add(
+                                Atom(rule.predicate, tuple(b[p.name] for p in rule.parameters))
+                            )
         return World(frozenset(atoms), world.numbers)
 
     def initial(self) -> World:
@@ -281,10 +281,7 @@ class Reference:
                 for b in self.bindings(variables, binding):
                     yield from self.changes(body, world, b, duration)
             case When(condition, body):
-                true = self.truth(condition, world, binding, duration)
-                if true is None:
-                    raise UndefinedError
-                if true:
+                if self.truth(condition, world, binding, duration):
                     yield from self.changes(body, world, binding, duration)
             case NumericEffect(symbol, fluent, amount):
                 value = self.number(amount, world, binding, duration)
@@ -312,14 +309,15 @@ class Reference:
                 else:
                     new = calculate(SIGNS[change.operator], [old, change.amount])
                 if new is None:
-                    self.murky = True
                     raise UndefinedError
                 numbers[term] = new
         return self.closed(World((world.atoms - deleted) | frozenset(added), numbers))  # type: ignore[arg-type]
 
     # Preferences (GL, section 3.3) and the metric ---------------------------------------------
 
-    def preferences(self, formula: Expression, binding: Binding) -> Iterator[tuple[Preference, Binding]]:
+    def preferences(
+        self, formula: Expression, binding: Binding
+    ) -> Iterator[tuple[Preference, Binding]]:
         """The instances of the preferences in a condition."""
         match formula:
             case Preference():
@@ -381,11 +379,7 @@ class Reference:
                 return any(phi[i] and at[i] <= bounds[0] for i in every)
             case "at-most-once":
                 return all(
-                    any(
-                        all(phi[i : j + 1]) and not any(phi[j + 1 :])
-                        for j in every
-                        if j >= i
-                    )
+                    any(all(phi[i : j + 1]) and not any(phi[j + 1 :]) for j in every if j >= i)
                     for i in every
                     if phi[i]
                 )
@@ -504,11 +498,7 @@ class Reference:
             verdict.why = self._stage(together, world)
             if verdict.why:
                 return verdict
-            try:
-                after = self.changed(world, [c for p in together for c in p.changes(world)])
-            except UndefinedError:
-                verdict.why = {("undefined value", p.number) for p in together}
-                return verdict
+            after = self.changed(world, [c for p in together for c in p.changes(world)])
             for point in together:
                 point.settle(world, verdict.violated, together)
             world = after
@@ -538,16 +528,18 @@ class Reference:
             why |= point.unmet(world)
         if why:
             return why
-        try:
-            for one, two in combinations(together, 2):
-                if (one.run or two.run) and interfere(one, two, world):
-                    why |= {("interference", p.number) for p in (one, two)}
-            for point in together:
+        for one, two in combinations(together, 2):
+            if (one.run or two.run) and interfere(one, two, world):
+                why |= {("interference", p.number) for p in (one, two)}
+        if why:
+            return why
+        for point in together:
+            try:
                 self.changed(world, point.changes(world))
-        except UndefinedError:
-            return {("undefined value", p.number) for p in together}
-        except ConflictError:
-            why |= {("interference", p.number) for p in together}
+            except UndefinedError:
+                why.add(("undefined value", point.number))
+            except ConflictError:
+                why.add(("interference", point.number))
         return why
 
 
@@ -739,15 +731,11 @@ class Point:
             assert run.duration is not None
             bound = self.reference.number(test.right, world, run.binding, run.duration)
             if bound is None:
-                self.reference.murky = True
                 why.add(("undefined value", number))
             elif not compare(test.operator, run.duration, bound, self.reference.tolerance):
                 why.add(("duration", number))
         for formula, binding in self.conditions():
-            true = self.reference.truth(formula, world, binding, run.duration)
-            if true is None:
-                why.add(("undefined value", number))
-            if not true:
+            if not self.reference.truth(formula, world, binding, run.duration):
                 end = self.durative and self.when == "at end"
                 why.add(("end condition" if end else "precondition", number))
         return why
@@ -769,8 +757,6 @@ class Point:
                     here += [(f, b) for when, f, b in piece.conditions if when == "at start"]
                 elif not run.held[place]:
                     continue
-                if conjunction([run.true(f, world, b) for f, b in here]) is None:
-                    raise UndefinedError
                 if all(run.true(f, world, b) for f, b in here):
                     yield piece
 

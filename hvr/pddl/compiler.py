@@ -32,6 +32,7 @@ from hvr.pddl.model import (
     NumericExpression,
     Or,
     Preference,
+    Timed,
     TypedName,
     When,
 )
@@ -203,6 +204,9 @@ class Compiler:
             case Forall(variables, body) if _has_preference(body):
                 for found in self.instances(variables, And(()), True, binding):
                     yield from self.preferences(body, found)
+            case Timed(when, body) if _has_preference(body):
+                for preference, found in self.preferences(body, binding):
+                    yield preference.replace(body=Timed(when, preference.body)), found
             case _:
                 pass
 
@@ -245,7 +249,7 @@ def _has_preference(formula: Expression) -> bool:
             return True
         case And(operands):
             return any(_has_preference(o) for o in operands)
-        case Forall(_, body):
+        case Forall(_, body) | Timed(_, body):
             return _has_preference(body)
         case _:
             return False

@@ -21,6 +21,7 @@ from hvr.pddl.model import (
     Effect,
     Equal,
     Exists,
+    Expression,
     Forall,
     Formula,
     Function,
@@ -277,8 +278,8 @@ class ExpressionReader(ListReader):
     def formula(self, node: Node, scope: Scope) -> Formula:
         """Read a condition. `()` is the empty conjunction."""
         group = self.group(node, "a formula")
-        if (atom := self._plain_atom(group, scope)) is not None:
-            return atom
+        if (literal := self._plain_literal(group, scope)) is not None:
+            return literal
         if not group.items:
             return TRUE
         head = self.head(group, "a formula")
@@ -315,6 +316,8 @@ class ExpressionReader(ListReader):
 
     def preferred(self, node: Node, scope: Scope) -> Formula:
         """Read a goal or precondition: a formula that may have preferences in it."""
+        if isinstance(node, Group) and (found := self._plain_conjunction(node, scope)) is not None:
+            return found
         return self._outer(node, scope, self.formula)
 
     def timed(self, node: Node, scope: Scope) -> Formula:
@@ -347,6 +350,33 @@ class ExpressionReader(ListReader):
             self._no_predicate(head)
         args = self._arguments(group, predicate, "predicate", scope)
         return Atom(head.text, args, location=self.source.location(group.offset))
+
+    def _plain_conjunction(self, group: Group, scope: Scope) -> Formula | None:
+        """Read a conjunction of literals that has nothing wrong with it; else return None."""
+        if group.text is not None or not isinstance(first := group.items[0], Word):
+            return None
+        if first.text != "and":
+            return None
+        literals: list[Expression] = []
+        for node in group.items[1:]:
+            literal = self._plain_literal(node, scope) if isinstance(node, Group) else None
+            if literal is None:
+                return None
+            literals.append(literal)
+        return And(tuple(literals))
+
+    def _plain_literal(self, group: Group, scope: Scope) -> Atom | Not | None:
+        """Read a literal that has nothing wrong with it, quickly; else return None."""
+        if group.text is not None:
+            return self._plain_atom(group, scope)
+        items = group.items
+        if len(items) != 2:
+            return None
+        head, inner = items
+        if not (isinstance(inner, Group) and isinstance(head, Word) and head.text == "not"):
+            return None
+        atom = self._plain_atom(inner, scope)
+        return None if atom is None else Not(atom, self.source.location(group.offset))
 
     def _plain_atom(self, group: Group, scope: Scope) -> Atom | None:
         """Read an atom that has nothing wrong with it, quickly; else return None."""
@@ -381,8 +411,10 @@ class ExpressionReader(ListReader):
     def effect(self, node: Node, scope: Scope, *, timed: bool = False) -> Effect:
         """Read an effect, of a durative action when `timed`. `()` is the empty one."""
         group = self.group(node, "an effect")
-        if not timed and (atom := self._plain_atom(group, scope)) is not None:
-            return self._not_derived(atom, group)
+        if not timed and (literal := self._plain_literal(group, scope)) is not None:
+            atom = literal.operand if isinstance(literal, Not) else literal
+            self._not_derived(atom, group)
+            return literal
         if not group.items:
             return TRUE
         head = self.head(group, "an effect")
@@ -569,7 +601,8 @@ class ExpressionReader(ListReader):
     def _changeable(self, group: Group, scope: Scope) -> Atom:
         return self._not_derived(self._plain_atom(group, scope) or self.atom(group, scope), group)
 
-    def _not_derived(self, atom: Atom, group: Group) -> Atom:
+    def _not_derived(self, atom: Expression, group: Group) -> Atom:
+        assert isinstance(atom, Atom)
         if self.domain.derived and atom.predicate in self._derived:
             self.semantic(
                 group,

@@ -27,6 +27,12 @@ class TypedName(Value):
     name: str
     types: tuple[str, ...] = (OBJECT,)
 
+    def __init__(self, name: str, types: tuple[str, ...] = (OBJECT,)) -> None:
+        # Written out, as in `Atom`: problems have them by the thousand.
+        fields = self.__dict__
+        fields["name"] = name
+        fields["types"] = types
+
     def __str__(self) -> str:
         return f"{self.name} - {_type_text(self.types)}"
 
@@ -70,6 +76,12 @@ class Not(Value):
 
     operand: Expression
     location: Location | None = None
+
+    def __init__(self, operand: Expression, location: Location | None = None) -> None:
+        # Written out, as in `Atom`: domains have them by the thousand.
+        fields = self.__dict__
+        fields["operand"] = operand
+        fields["location"] = location
 
     def __str__(self) -> str:
         return f"(not {self.operand})"

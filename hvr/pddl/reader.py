@@ -50,7 +50,7 @@ def read_nodes(source: Source) -> list[Node]:
     stack: list[Group] = []
     for token, offset in tokens(source):
         first = token[0]
-        if first == "(" and len(token) > 1:
+        if first == "(" and token != "(":
             items.append(Group(offset, token[1:-1]))
         elif first == "(":
             if len(stack) >= MAX_NESTING:

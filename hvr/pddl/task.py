@@ -113,12 +113,13 @@ class Task:
         self._templates: dict[str, Template | None] = {}
         self._operators: dict[GroundAction, Operator] = {}
         self._conditions: dict[Expression, Condition] = {}
-        self._axioms = Axioms(self) if domain.derived else None
         self.preference_names = _preference_names(domain, problem)
         # Sorted: the same input gives the same bits in every process.
         begin = [a for a in problem.init if a.predicate in changing]
         begin.sort(key=lambda a: (a.predicate, a.args))
-        self.initial = self.state(begin, self._initial_values())
+        values = self._initial_values()
+        self._axioms = Axioms(self) if domain.derived else None
+        self.initial = self.state(begin, values)
 
     def _initial_values(self) -> Values:
         """Give the numeric fluents their index and return their values, in its order."""

@@ -83,7 +83,12 @@ class Template:
 
 
 def template_of(task: Task, schema: ActionSchema) -> Template | None:
-    """Prepare a schema, None when it is not a conjunction of literals throughout."""
+    """Prepare a schema.
+
+    None when it is not a conjunction of literals throughout, or has a single ground action.
+    """
+    if not schema.parameters:
+        return None
     literals: list[tuple[Atom, bool]] = []
     changes: list[tuple[Atom, bool]] = []
     numeric: list[NumericEffect] = []

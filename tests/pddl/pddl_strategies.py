@@ -119,9 +119,7 @@ class Names:
 
     def inside(self, variables: Scope) -> Names:
         hidden = {v.name for v in variables}
-        return replace(
-            self, scope=tuple(v for v in self.scope if v.name not in hidden) + variables
-        )
+        return replace(self, scope=tuple(v for v in self.scope if v.name not in hidden) + variables)
 
     def terms(self, wanted: tuple[str, ...]) -> list[str]:
         found = [v.name for v in self.scope if self.domain.fits(v.types, wanted)]
@@ -210,7 +208,9 @@ def numbers(draw: st.DrawFn, names: Names, depth: int = 1) -> NumericExpression:
     symbol = draw(st.sampled_from("+-*/"))
     left = draw(numbers(names, depth - 1))
     if symbol == "/":
-        return Arithmetic(symbol, (left, draw(st.sampled_from([2, 5, -4]).map(Decimal).map(Number))))
+        return Arithmetic(
+            symbol, (left, draw(st.sampled_from([2, 5, -4]).map(Decimal).map(Number)))
+        )
     right = st.lists(numbers(names, depth - 1), min_size=symbol != "-", max_size=2)
     return Arithmetic(symbol, (left, *draw(right)))
 
@@ -368,7 +368,9 @@ def rules(draw: st.DrawFn, names: Names, derived: list[Predicate]) -> DerivedPre
 
 
 @st.composite
-def durative_actions(draw: st.DrawFn, names: Names, name: str, wishes: bool) -> DurativeActionSchema:
+def durative_actions(
+    draw: st.DrawFn, names: Names, name: str, wishes: bool
+) -> DurativeActionSchema:
     domain = names.domain
     parameters = draw(typed_names(domain, "?v", 2))
     names = replace(names, scope=parameters)
@@ -457,9 +459,7 @@ def domains(draw: st.DrawFn, parts: Parts = PLAIN) -> Domain:
     functions = {"total-cost": Function("total-cost")}
     if parts.numbers or draw(st.booleans()):
         functions["w"] = Function("w", draw(typed_names(domain, "?x", 1)))
-    domain = replace(
-        domain, constants=objects, predicates=predicates, functions=functions
-    )
+    domain = replace(domain, constants=objects, predicates=predicates, functions=functions)
     names = Names(domain, objects, numbers=parts.numbers)
     if derived:
         found = tuple(draw(st.lists(rules(names, derived), min_size=1, max_size=4)))
@@ -475,9 +475,7 @@ def domains(draw: st.DrawFn, parts: Parts = PLAIN) -> Domain:
     for i in range(draw(st.integers(1, 2)) if parts.durative else 0):
         durative[f"b{i}"] = draw(durative_actions(names, f"b{i}", parts.wishes))
     constrained = draw(constraints(names)) if parts.wishes and draw(st.booleans()) else TRUE
-    return replace(
-        domain, actions=actions, durative_actions=durative, constraints=constrained
-    )
+    return replace(domain, actions=actions, durative_actions=durative, constraints=constrained)
 
 
 def ground_atoms(domain: Domain, objects: Scope) -> list[Atom]:

@@ -6,16 +6,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import PddlError
-from hvr.pddl import parse_domain, parse_plan, parse_problem
+from hvr.pddl import parse_domain, parse_problem, read_plan
 
 DOMAIN = """(define (domain d) (:requirements :adl) (:types a b - c c)
- (:constants k - a) (:predicates (p ?x - c) (q)) (:functions (total-cost) - number)
+ (:constants k - a) (:predicates (p ?x - c) (q) (r ?x - a)) (:functions (total-cost) - number)
+ (:constraints (preference w (always-within 3 (q) (p k))))
+ (:derived (r ?x) (or (p ?x) (not (q))))
+ (:durative-action n :parameters (?x - a) :duration (and (>= ?duration 1) (at end (<= ?duration 2)))
+  :condition (and (at start (p ?x)) (over all (preference v (q))) (at end (< (total-cost) -3.5)))
+  :effect (and (at start (not (p ?x))) (when (at start (q)) (at end (assign (total-cost) 1)))))
  (:action m :parameters (?x - a ?y - (either a b))
   :precondition (and (p ?x) (not (= ?x ?y)) (exists (?z - c) (p ?z)))
   :effect (and (when (q) (not (p ?x))) (forall (?z - b) (p ?z)) (increase (total-cost) 2))))"""
 PROBLEM = """(define (problem r) (:domain d) (:objects o - a n - b)
- (:init (p o) (q) (= (total-cost) 0)) (:goal (imply (q) (p k))) (:metric minimize (total-cost)))"""
-PLAN = "0: (m o n) [1]\n1: (m o o) ; twice\n"
+ (:init (p o) (q) (= (total-cost) 0) (at 5 (not (q)))) (:goal (and (q) (preference u (p k))))
+ (:constraints (hold-during 1 2 (q))) (:metric minimize (+ (total-cost) (is-violated u))))"""
+PLAN = "0: (m o n) [1]\n1: (m o o) ; twice\n2.5: n(o) [1/3]\n"
 
 fuzz = settings(max_examples=200, deadline=None, derandomize=True)
 scraps = st.sampled_from(
@@ -63,6 +69,6 @@ def test_damaged_problem(text: str) -> None:
 @fuzz
 def test_damaged_plan(text: str) -> None:
     try:
-        parse_plan(text)
+        read_plan(text)
     except PddlError as error:
         check(error, text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff"))

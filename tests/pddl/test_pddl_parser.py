@@ -19,9 +19,9 @@ from hvr.pddl import (
     Forall,
     FunctionTerm,
     Imply,
-    Increase,
     Not,
     Number,
+    NumericEffect,
     Or,
     Task,
     TypedName,
@@ -86,7 +86,8 @@ def test_domain_is_read(kitchen: Domain) -> None:
         )
     )
     assert isinstance(pick.effect, And)
-    assert pick.effect.operands[2] == Increase(
+    assert pick.effect.operands[2] == NumericEffect(
+        "increase",
         FunctionTerm("total-cost"),
         Arithmetic("+", (Number(Decimal(1)), FunctionTerm("weight", ("?i",)))),
     )

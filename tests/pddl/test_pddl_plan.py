@@ -1,5 +1,6 @@
 """Plan files."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,11 @@ import pytest
 from hvr.errors import DataFileError, PddlSyntaxError
 from hvr.pddl import (
     GroundAction,
-    UnsupportedPddlError,
+    TimedAction,
     parse_plan,
     plan_from_json,
     print_plan,
+    read_plan,
 )
 
 PLAN = (GroundAction("pick", ("b1", "left")), GroundAction("move"))
@@ -55,10 +57,10 @@ def test_a_text_of_nothing_is_the_empty_plan(text: str) -> None:
     [
         ("Here is the plan:\n(move)", "1:1", "'here' is not part of a plan"),
         ("(move)\nThat is all.", "2:1", "'that' is not part of a plan"),
-        ("```\n(move)\n```", "1:1", "not part of a plan"),
         ("move", "1:1", "not part of a plan"),
-        ("pick(b1, left)", "1:1", "not part of a plan"),
-        ("(pick b1, left)", "1:7", "names separated by spaces"),
+        ("pick(b1 left)", "1:6", "not separated by commas"),
+        ("pick(b1,, left)", "1:8", "not separated by single commas"),
+        ("pick(b1, left", "1:1", "not part of a plan"),
         ("(pick ?b)", "1:7", "cannot stand in a step"),
         ("(pick (b1))", "1:7", "a list inside a step"),
         ("()", "1:1", "an empty step"),
@@ -68,12 +70,16 @@ def test_a_text_of_nothing_is_the_empty_plan(text: str) -> None:
         ("1 (move)", "1:1", "not a step number"),
         ("1: 2: (move)", "1:1", "not followed by a step"),
         ("1:", "1:1", "not followed by a step"),
-        ("-1: (move)", "1:1", "not part of a plan"),
+        ("1/0: (move)", "1:1", ""),
+        ("(move) [1/0]", "1:8", ""),
+        ("1" * 5000 + ": (move)", "1:1", "digits"),
         ("[1] (move)", "1:1", "follows no step"),
         ("(move) [cheap]", "1:8", "not the cost"),
         ("(move) [1", "1:8", "not the cost"),
         ("1: (move)\n(stay)", "2:1", "has no number"),
-        ('[{"action": "move"}]', "1:1", "not part of a plan"),
+        ('[{"action": "move"', "1:19", "not JSON"),
+        ('[{"action": 1}]', "1:1", "no action name"),
+        ('[{"action": ' + "1" * 5000 + "}]", "1:1", ""),
     ],
 )
 def test_what_is_not_a_plan(text: str, place: str, words: str) -> None:
@@ -83,9 +89,38 @@ def test_what_is_not_a_plan(text: str, place: str, words: str) -> None:
     assert words in str(caught.value)
 
 
-def test_steps_at_the_same_time_are_unsupported() -> None:
-    with pytest.raises(UnsupportedPddlError, match="steps at the same time"):
-        parse_plan("1: (move)\n1.0: (stay)")
+def test_steps_at_the_same_time_are_no_sequence() -> None:
+    text = "1: (move)\n1.0: (stay)"
+    with pytest.raises(PddlSyntaxError, match="<plan>:2:6: .* steps at the same time"):
+        parse_plan(text)
+    assert len(read_plan(text).steps) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "notation", "warnings"),
+    [
+        ("pick(b1, left)\nmove()", "call", []),
+        ("1. pick( B1 , Left ) ; first\n2. move()", "call", []),
+        ("(pick b1, left)\n(move)", "pddl", ["commas between arguments"]),
+        ("```pddl\n(pick b1 left)\n(move)\n```", "pddl", ["a code fence", "a code fence"]),
+        ('[{"action": "pick", "args": ["b1", "left"]}, {"action": "move"}]', "json", []),
+        ('{"blocks": [{"actions": [{"action": "pick", "args": ["b1", "left"]}]},'
+         ' {"actions": [{"action": "move"}]}]}', "json", []),
+    ],
+)  # fmt: skip
+def test_other_notations(text: str, notation: str, warnings: list[str]) -> None:
+    plan = read_plan(text)
+    assert plan.notation == notation
+    assert [w.message for w in plan.warnings] == warnings
+    assert tuple(s.action if isinstance(s, TimedAction) else s for s in plan.steps) == PLAN
+
+
+def test_times_and_durations_are_exact() -> None:
+    (first, second, third) = read_plan("0.1: (move) [1/3]\n-2.50: (stay)\n7: (go) [.5]").steps
+    assert first == TimedAction(GroundAction("move"), Fraction(1, 10), Fraction(1, 3))
+    assert second == TimedAction(GroundAction("stay"), Fraction(-5, 2))
+    assert third == TimedAction(GroundAction("go"), Fraction(7), Fraction(1, 2))
+    assert print_plan([first, second]).startswith("0.1: (move) [1/3]\n-2.5: (stay)\n")
 
 
 def test_missing_file(tmp_path: Path) -> None:

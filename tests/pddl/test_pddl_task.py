@@ -14,6 +14,7 @@ from hvr.pddl import (
     GroundingLimitError,
     State,
     Task,
+    UndefinedValueError,
     applicable_actions,
     ground_all,
     parse_domain,
@@ -97,12 +98,17 @@ def test_actions_that_do_not_fit(action: str, error: type[Exception], words: str
         roads(3).ground(GroundAction(name, tuple(args)))
 
 
-def test_costs() -> None:
+def test_numbers_change_with_the_steps() -> None:
     task = roads(3, "(= (length p0 p1) 2.5)")
     first = task.ground(GroundAction("drive", ("t1", "p0", "p1")))
-    assert first.cost(task.initial.bits) == Fraction(5, 2)
+    values = first.apply_numbers(task.initial.bits, task.initial.values)
+    after = State(task, first.apply(task.initial.bits, task.initial.values), values)
+    # (length …) never changes, so that it is no part of a state; (total-cost) begins with 0.
+    assert task.initial.numbers() == {FunctionTerm("total-cost"): 0}
+    assert after.numbers() == {FunctionTerm("total-cost"): Fraction(5, 2)}
     second = task.ground(GroundAction("drive", ("t1", "p1", "p2")))
-    assert second.cost(task.initial.bits) == FunctionTerm("length", ("p1", "p2"))
+    with pytest.raises(UndefinedValueError, match=r"\(length p1 p2\) has no value"):
+        second.apply_numbers(after.bits, after.values)
 
 
 def test_an_atom_deleted_and_added_is_true() -> None:

@@ -1,0 +1,178 @@
+"""Which names a model uses, and where: read in a condition, changed by an effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from hvr.pddl import (
+    ActionSchema,
+    And,
+    Arithmetic,
+    Atom,
+    Comparison,
+    Domain,
+    DurativeActionSchema,
+    Equal,
+    Exists,
+    Expression,
+    Forall,
+    FunctionTerm,
+    Imply,
+    Not,
+    NumericEffect,
+    Problem,
+    Timed,
+    TypedName,
+    When,
+)
+from hvr.pddl.model import functions_of, parts_of, walk
+
+Schema = ActionSchema | DurativeActionSchema
+
+
+@dataclass
+class Occurrences:
+    """What was found.
+
+    Attributes:
+        read: predicates in conditions, with a place where each must be true.
+        added, deleted: predicates that effects make true or false, or that rules derive.
+        read_functions, changed_functions: the same of numeric functions.
+        names: all names and variables that anything is applied to.
+        types: the types of variables.
+    """
+
+    read: dict[str, Atom] = field(default_factory=dict)
+    read_true: dict[str, Atom] = field(default_factory=dict)
+    added: dict[str, Atom] = field(default_factory=dict)
+    deleted: dict[str, Atom] = field(default_factory=dict)
+    read_functions: dict[str, FunctionTerm] = field(default_factory=dict)
+    changed_functions: dict[str, NumericEffect] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+    types: set[str] = field(default_factory=set)
+
+    def condition(self, formula: Expression, positive: bool = True) -> None:
+        """Note what a condition reads."""
+        match formula:
+            case Atom(predicate, args):
+                self.read.setdefault(predicate, formula)
+                if positive:
+                    self.read_true.setdefault(predicate, formula)
+                self.names.update(args)
+            case Equal(left, right):
+                self.names.update((left, right))
+            case Comparison(_, left_, right_):
+                self._number(left_)
+                self._number(right_)
+            case Not(operand):
+                self.condition(operand, not positive)
+            case Imply(one, two):
+                self.condition(one, not positive)
+                self.condition(two, positive)
+            case Forall(variables, body) | Exists(variables, body):
+                self.variables(variables)
+                self.condition(body, positive)
+            case _:
+                for part in parts_of(formula):
+                    self.condition(part, positive)
+
+    def effect(self, effect: Expression) -> None:
+        """Note what an effect changes, and what its conditions read."""
+        match effect:
+            case Atom(predicate, args):
+                self.added.setdefault(predicate, effect)
+                self.names.update(args)
+            case Not(Atom(predicate, args) as atom):
+                self.deleted.setdefault(predicate, atom)
+                self.names.update(args)
+            case When(condition, body):
+                self.condition(condition)
+                self.effect(body)
+            case Forall(variables, body):
+                self.variables(variables)
+                self.effect(body)
+            case NumericEffect(_, fluent, amount):
+                self.changed_functions.setdefault(fluent.function, effect)
+                self.names.update(fluent.args)
+                self._number(amount)
+            case _:
+                for part in parts_of(effect):
+                    self.effect(part)
+
+    def schema(self, schema: Schema) -> None:
+        """Note what an action reads and changes."""
+        self.variables(schema.parameters)
+        if isinstance(schema, DurativeActionSchema):
+            self.condition(schema.duration)
+            self.condition(schema.condition)
+        else:
+            self.condition(schema.precondition)
+        self.effect(schema.effect)
+
+    def variables(self, variables: Iterable[TypedName]) -> None:
+        """Note the types of variables."""
+        for variable in variables:
+            self.types.update(variable.types)
+
+    def number(self, expression: object) -> None:
+        """Note what a numeric expression reads, that of a metric too."""
+        if isinstance(expression, FunctionTerm | Arithmetic):
+            self._number(expression)
+
+    def _number(self, expression: object) -> None:
+        if isinstance(expression, FunctionTerm | Arithmetic):
+            for term in functions_of(expression):
+                self.read_functions.setdefault(term.function, term)
+                self.names.update(term.args)
+
+
+def occurrences_in(domain: Domain, problem: Problem | None = None) -> Occurrences:
+    """Return what the actions, rules and constraints of a domain use, and a problem's goal."""
+    found = Occurrences()
+    for schema in schemas_of(domain):
+        found.schema(schema)
+    for rule in domain.derived:
+        found.variables(rule.parameters)
+        found.condition(rule.body)
+        head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
+        found.added.setdefault(rule.predicate, head)
+    # A constraint is a condition that may be wanted or not.
+    found.condition(domain.constraints)
+    if problem is not None:
+        found.condition(problem.goal)
+        found.condition(problem.constraints)
+        for timed in problem.timed_init:
+            found.effect(timed.effect)
+        if problem.metric is not None:
+            found.number(problem.metric.expression)
+    return found
+
+
+def schemas_of(domain: Domain) -> Iterator[Schema]:
+    """Yield the actions and durative actions."""
+    yield from domain.actions.values()
+    yield from domain.durative_actions.values()
+
+
+def conditions_of(schema: Schema) -> Expression:
+    """Return the precondition, or the timed conditions of a durative action."""
+    return schema.condition if isinstance(schema, DurativeActionSchema) else schema.precondition
+
+
+def conditions_in_effect(effect: Expression) -> Iterator[Expression]:
+    """Yield the conditions of conditional effects."""
+    return (part.condition for part in walk(effect) if isinstance(part, When))
+
+
+def without_times(formula: Expression, times: tuple[str, ...]) -> Expression:
+    """Return the conjunction of what a timed condition demands at some of the times."""
+    match formula:
+        case Timed(when, body):
+            return body if when in times else And(())
+        case And(operands):
+            return And(tuple([without_times(o, times) for o in operands]))  # type: ignore[arg-type]
+        case Forall(variables, body):
+            return Forall(variables, without_times(body, times), formula.location)
+        case _:
+            return formula
