@@ -36,7 +36,7 @@ from hvr.pddl.model import (
     TypedName,
     When,
 )
-from hvr.pddl.numeric import Compiled, NumericTest, Value
+from hvr.pddl.numeric import Compiled, NumericTest, Rational
 
 if TYPE_CHECKING:
     from hvr.pddl.task import Task
@@ -80,7 +80,7 @@ class Compiler:
         duration: what `?duration` stands for.
     """
 
-    def __init__(self, task: Task, duration: Value | None = None) -> None:
+    def __init__(self, task: Task, duration: Rational | None = None) -> None:
         self.task = task
         self.duration = duration
         self._instances = 0
@@ -205,8 +205,8 @@ class Compiler:
                 for found in self.instances(variables, And(()), True, binding):
                     yield from self.preferences(body, found)
             case Timed(when, body) if _has_preference(body):
-                for preference, found in self.preferences(body, binding):
-                    yield preference.replace(body=Timed(when, preference.body)), found
+                for preference, inner in self.preferences(body, binding):
+                    yield preference.replace(body=Timed(when, preference.body)), inner
             case _:
                 pass
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from hvr.errors import PddlSemanticError, PddlSyntaxError
 from hvr.pddl.location import Location
+from hvr.values import Value
 
 _MANY_NAMES = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Value):
     """What is wrong with a PDDL text.
 
     `context` is the enclosing construct ("action pick, :effect"), `source_line` the line that

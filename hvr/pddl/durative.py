@@ -21,7 +21,7 @@ from hvr.pddl.model import (
     TimeSpecifier,
     When,
 )
-from hvr.pddl.numeric import Compiled, Value
+from hvr.pddl.numeric import Compiled, Rational
 from hvr.pddl.task import Task, binding_of
 
 
@@ -87,7 +87,9 @@ class DurativeOperator:
     spanning: tuple[SpanningEffect, ...]
 
 
-def ground_durative(task: Task, action: GroundAction, duration: Value | None) -> DurativeOperator:
+def ground_durative(
+    task: Task, action: GroundAction, duration: Rational | None
+) -> DurativeOperator:
     """Compile a durative action that fits the task.
 
     Raises:

@@ -9,9 +9,9 @@ where something was read and takes no part in comparison.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from hvr.pddl.location import Location
@@ -357,8 +357,7 @@ class DerivedPredicate(Value):
         return _declaration_text(self.predicate, self.parameters)
 
 
-@dataclass(frozen=True)
-class Domain:
+class Domain(Value):
     """A planning domain.
 
     `types` maps every declared type to its parents (several for `either`); `object` is implied.
@@ -367,12 +366,12 @@ class Domain:
 
     name: str
     requirements: frozenset[str] = frozenset()
-    types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    types: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     constants: tuple[TypedName, ...] = ()
-    predicates: Mapping[str, Predicate] = field(default_factory=dict)
-    functions: Mapping[str, Function] = field(default_factory=dict)
-    actions: Mapping[str, ActionSchema] = field(default_factory=dict)
-    durative_actions: Mapping[str, DurativeActionSchema] = field(default_factory=dict)
+    predicates: Mapping[str, Predicate] = MappingProxyType({})
+    functions: Mapping[str, Function] = MappingProxyType({})
+    actions: Mapping[str, ActionSchema] = MappingProxyType({})
+    durative_actions: Mapping[str, DurativeActionSchema] = MappingProxyType({})
     derived: tuple[DerivedPredicate, ...] = ()
     constraints: Formula = TRUE
 
@@ -448,8 +447,7 @@ class TimedInitial(Value):
         return f"(at {self.time:f} {effect})"
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(Value):
     """A planning problem. `objects` leaves out the constants of the domain."""
 
     name: str
@@ -457,7 +455,7 @@ class Problem:
     objects: tuple[TypedName, ...] = ()
     init: frozenset[Atom] = frozenset()
     goal: Formula = TRUE
-    numeric_init: Mapping[FunctionTerm, Decimal] = field(default_factory=dict)
+    numeric_init: Mapping[FunctionTerm, Decimal] = MappingProxyType({})
     metric: Metric | None = None
     timed_init: tuple[TimedInitial, ...] = ()
     constraints: Formula = TRUE

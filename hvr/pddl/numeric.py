@@ -10,13 +10,13 @@ from typing import TypeAlias
 
 from hvr.errors import HvrError
 
-Value: TypeAlias = int | Fraction
+Rational: TypeAlias = int | Fraction
 """An exact number; whole ones are integers, which are much faster."""
 
-Values: TypeAlias = tuple[Value | None, ...]
+Values: TypeAlias = tuple[Rational | None, ...]
 """The values of the numeric fluents by index; None, or beyond the end: no value."""
 
-Compiled: TypeAlias = Value | Callable[[Values], Value]
+Compiled: TypeAlias = Rational | Callable[[Values], Rational]
 """A number, or how to compute it."""
 
 MOST_DIGITS = 1000
@@ -33,7 +33,7 @@ class NumberTooLargeError(HvrError):
     """A number has grown beyond what is reasonable to compute with."""
 
 
-def exact(value: Decimal | Fraction) -> Value:
+def exact(value: Decimal | Fraction) -> Rational:
     """Return a number as an integer where it is one, else as a fraction.
 
     Raises:
@@ -48,7 +48,7 @@ def exact(value: Decimal | Fraction) -> Value:
     return value
 
 
-def evaluate(compiled: Compiled, values: Values) -> Value:
+def evaluate(compiled: Compiled, values: Values) -> Rational:
     """Return the value of a compiled expression.
 
     Raises:
@@ -58,10 +58,10 @@ def evaluate(compiled: Compiled, values: Values) -> Value:
     return compiled(values) if callable(compiled) else compiled
 
 
-def fluent(index: int, name: str) -> Callable[[Values], Value]:
+def fluent(index: int, name: str) -> Callable[[Values], Rational]:
     """Compile the reading of a numeric fluent; `name` is for the error."""
 
-    def read(values: Values) -> Value:
+    def read(values: Values) -> Rational:
         value = values[index] if index < len(values) else None
         if value is None:
             raise UndefinedValueError(f"{name} has no value")
@@ -70,10 +70,10 @@ def fluent(index: int, name: str) -> Callable[[Values], Value]:
     return read
 
 
-def undefined(name: str) -> Callable[[Values], Value]:
+def undefined(name: str) -> Callable[[Values], Rational]:
     """Compile the reading of something that never has a value."""
 
-    def read(_: Values) -> Value:
+    def read(_: Values) -> Rational:
         raise UndefinedValueError(f"{name} has no value")
 
     return read
@@ -83,13 +83,13 @@ def arithmetic(symbol: str, operands: list[Compiled], text: str) -> Compiled:
     """Compile `+`, `-`, `*` or `/`; `text` is the expression, for errors."""
     if len(operands) == 1:
 
-        def negate(values: Values) -> Value:
+        def negate(values: Values) -> Rational:
             return -evaluate(operands[0], values)
 
-        compute: Callable[[Values], Value] = negate
+        compute: Callable[[Values], Rational] = negate
     else:
 
-        def fold(values: Values) -> Value:
+        def fold(values: Values) -> Rational:
             result = evaluate(operands[0], values)
             for operand in operands[1:]:
                 result = calculate(symbol, result, evaluate(operand, values), text)
@@ -104,14 +104,14 @@ def arithmetic(symbol: str, operands: list[Compiled], text: str) -> Compiled:
         return compute
 
 
-def calculate(symbol: str, left: Value, right: Value, text: str = "") -> Value:
+def calculate(symbol: str, left: Rational, right: Rational, text: str = "") -> Rational:
     """Return `left symbol right`, for the four signs and for the numeric effects.
 
     Raises:
         UndefinedValueError: a division by zero.
         NumberTooLargeError: the result is too large.
     """
-    result: Value
+    result: Rational
     match symbol:
         case "+" | "increase":
             result = left + right
@@ -134,7 +134,7 @@ def calculate(symbol: str, left: Value, right: Value, text: str = "") -> Value:
     return result
 
 
-_TESTS: dict[str, Callable[[Value, Value], bool]] = {
+_TESTS: dict[str, Callable[[Rational, Rational], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     "=": operator.eq,
@@ -149,7 +149,7 @@ class NumericTest:
     __slots__ = ("left", "positive", "right", "symbol", "tolerance")
 
     def __init__(
-        self, symbol: str, left: Compiled, right: Compiled, positive: bool, tolerance: Value = 0
+        self, symbol: str, left: Compiled, right: Compiled, positive: bool, tolerance: Rational = 0
     ) -> None:
         self.symbol = symbol
         self.left = left
@@ -173,7 +173,7 @@ class NumericTest:
         return not (callable(self.left) or callable(self.right))
 
 
-def compare(symbol: str, left: Value, right: Value, tolerance: Value = 0) -> bool:
+def compare(symbol: str, left: Rational, right: Rational, tolerance: Rational = 0) -> bool:
     """Compare two numbers; a tolerance is forgiven in every comparison, as VAL does."""
     if not tolerance:
         return _TESTS[symbol](left, right)

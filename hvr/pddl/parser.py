@@ -9,7 +9,6 @@ UnsupportedPddlError.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal
@@ -194,22 +193,22 @@ class _DomainParser(ListReader):
         # Each part needs those before it, in whatever order the file has them.
         domain = Domain(name.text)
         for group in by_name.get(":requirements", ()):
-            domain = replace(domain, requirements=_requirements(self, group))
+            domain = domain.replace(requirements=_requirements(self, group))
         for group in by_name.get(":types", ()):
-            domain = replace(domain, types=self._types_section(group))
+            domain = domain.replace(types=self._types_section(group))
         for group in by_name.get(":constants", ()):
             self.context = ":constants"
             names = self.typed_list(group.items[1:], "constant", types=domain.types)
-            domain = replace(domain, constants=self.distinct(names, "constant"))
+            domain = domain.replace(constants=self.distinct(names, "constant"))
         for group in by_name.get(":predicates", ()):
-            domain = replace(domain, predicates=self._predicates(group, domain))
+            domain = domain.replace(predicates=self._predicates(group, domain))
         for group in by_name.get(":functions", ()):
-            domain = replace(domain, functions=self._functions(group, domain))
+            domain = domain.replace(functions=self._functions(group, domain))
         if rules := by_name.get(":derived"):
-            domain = replace(domain, derived=self._derived(rules, domain))
+            domain = domain.replace(derived=self._derived(rules, domain))
         for group in by_name.get(":constraints", ()):
             self.context = ":constraints"
-            domain = replace(domain, constraints=_constraints(self._reader(domain), group))
+            domain = domain.replace(constraints=_constraints(self._reader(domain), group))
         return self._actions(sections, domain)
 
     def _reader(self, domain: Domain) -> ExpressionReader:
@@ -354,7 +353,7 @@ class _DomainParser(ListReader):
                 actions[word.text] = _action(reader, word, group.items[2:])
             else:
                 durative[word.text] = _durative_action(reader, word, group.items[2:])
-        return replace(domain, actions=actions, durative_actions=durative)
+        return domain.replace(actions=actions, durative_actions=durative)
 
 
 def _fields(

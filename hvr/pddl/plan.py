@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -16,10 +15,10 @@ from hvr.pddl.diagnostics import Diagnostic, PddlTextSyntaxError
 from hvr.pddl.lexer import Source
 from hvr.pddl.model import GroundAction
 from hvr.pddl.numeric import MOST_DIGITS
+from hvr.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class TimedAction:
+class TimedAction(Value):
     """A step with its start time and, if it is durative, its duration."""
 
     action: GroundAction
@@ -35,8 +34,7 @@ Step: TypeAlias = GroundAction | TimedAction
 Notation: TypeAlias = Literal["pddl", "call", "json"]
 
 
-@dataclass(frozen=True, slots=True)
-class PlanText:
+class PlanText(Value):
     """What a plan file says.
 
     Attributes:

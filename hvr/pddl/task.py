@@ -9,13 +9,12 @@ that nothing changes are constants, the others get an index.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from hvr.errors import PddlSemanticError, UnknownObjectError
 from hvr.pddl import conditions, numeric
-from hvr.pddl.axioms import Axioms
 from hvr.pddl.compiler import Binding, Compiler, Effects
 from hvr.pddl.conditions import Condition, NumericChange, Operator
 from hvr.pddl.diagnostics import nearest
@@ -39,9 +38,13 @@ from hvr.pddl.model import (
     changes_of,
     walk,
 )
-from hvr.pddl.numeric import UndefinedValueError, Value, Values
+from hvr.pddl.numeric import Rational, UndefinedValueError, Values
 from hvr.pddl.state import State
 from hvr.pddl.templates import Template, template_of
+from hvr.values import Value
+
+if TYPE_CHECKING:
+    from hvr.pddl.axioms import Axioms
 
 TOTAL_COST = FunctionTerm("total-cost")
 _CACHE_BYTES = 64_000_000
@@ -57,8 +60,7 @@ class MisfitKind(StrEnum):
     DURATIVE = "durative action"
 
 
-@dataclass(frozen=True, slots=True)
-class Misfit:
+class Misfit(Value):
     """How an action fails to fit a task; `suggestion` is the nearest known name or ""."""
 
     kind: MisfitKind
@@ -84,7 +86,7 @@ class Task:
         problem: Problem,
         *,
         instance_limit: int = 200_000,
-        tolerance: Value = 0,
+        tolerance: Rational = 0,
     ) -> None:
         self.domain = domain
         self.problem = problem
@@ -118,7 +120,11 @@ class Task:
         begin = [a for a in problem.init if a.predicate in changing]
         begin.sort(key=lambda a: (a.predicate, a.args))
         values = self._initial_values()
-        self._axioms = Axioms(self) if domain.derived else None
+        self._axioms: Axioms | None = None
+        if domain.derived:
+            from hvr.pddl.axioms import Axioms
+
+            self._axioms = Axioms(self)
         self.initial = self.state(begin, values)
 
     def _initial_values(self) -> Values:
@@ -181,7 +187,7 @@ class Task:
         """Return the numeric fluent of an index."""
         return self._terms[index]
 
-    def number(self, term: FunctionTerm, values: Values) -> Value | None:
+    def number(self, term: FunctionTerm, values: Values) -> Rational | None:
         """Return the present value of a ground function term, None if it has none."""
         if term.function not in self.fluent_functions:
             constant = self.problem.numeric_init.get(term)
@@ -390,7 +396,7 @@ class Task:
         values: Values,
         total_time: Fraction,
         violated: dict[str, int],
-    ) -> Value:
+    ) -> Rational:
         match expression:
             case Number(number):
                 return numeric.exact(number)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from hvr.pddl.model import Atom, Expression, Problem
 from hvr.retrieval.inventory import Inventory
@@ -31,7 +30,7 @@ def any_place(problem: Problem, did_not_fit: Collection[tuple[str, str]] = ()) -
         for place in places
         if thing != place and (thing, place) not in did_not_fit
     }
-    return replace(problem, init=problem.init | free)
+    return problem.replace(init=problem.init | free)
 
 
 def tidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> Problem:
@@ -57,7 +56,7 @@ def tidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> P
         return not ontology.is_a(other, "PortableReceptacle") or ontology.is_a(one, "Food")
 
     kept = (a for a in problem.init if a.predicate != "fits" or sensible(*a.args))
-    return replace(problem, init=frozenset(kept))
+    return problem.replace(init=frozenset(kept))
 
 
 def _asked(wanted: Expression, inventory: Inventory) -> set[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from hvr.pddl import OBJECT, Domain, Problem
 from hvr.validation.lint_rules import LintFinding, found
@@ -59,25 +60,23 @@ def _functions(domain: Domain, used: Occurrences) -> Iterator[LintFinding]:
 
 def _types(domain: Domain, problem: Problem | None, used: Occurrences) -> Iterator[LintFinding]:
     mentioned = set(used.types)
-    for declared in (*domain.predicates.values(), *domain.functions.values()):
-        for parameter in declared.parameters:
-            mentioned.update(parameter.types)
+    lists = [p.parameters for p in domain.predicates.values()]
+    lists += [f.parameters for f in domain.functions.values()]
+    for parameter in chain.from_iterable(lists):
+        mentioned.update(parameter.types)
     for thing in (*domain.constants, *(problem.objects if problem else ())):
         mentioned.update(thing.types)
     mentioned.discard(OBJECT)
     for name in domain.types:
         # A type below one that is used can sort objects; one above groups those below.
         related = any(
-            domain.is_subtype(name, other) or domain.is_subtype(other, name)
-            for other in mentioned
+            domain.is_subtype(name, other) or domain.is_subtype(other, name) for other in mentioned
         )
         if not related:
             yield found("HVR305", f"The type {name} is never used.", name)
 
 
-def _constants(
-    domain: Domain, problem: Problem | None, used: Occurrences
-) -> Iterator[LintFinding]:
+def _constants(domain: Domain, problem: Problem | None, used: Occurrences) -> Iterator[LintFinding]:
     names = set(used.names)
     if problem is not None:
         for atom in problem.init:

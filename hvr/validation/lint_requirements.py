@@ -106,8 +106,10 @@ def _needed_by_domain(domain: Domain) -> Iterator[tuple[str, tuple[str, object]]
         needed.setdefault(flag, (what, source))
 
     variables = [v for schema in schemas_of(domain) for v in schema.parameters]
-    for declared in (*domain.predicates.values(), *domain.functions.values()):
-        variables += declared.parameters
+    for predicate in domain.predicates.values():
+        variables += predicate.parameters
+    for function in domain.functions.values():
+        variables += function.parameters
     typed = any(v.types != (OBJECT,) for v in (*variables, *domain.constants))
     if domain.types or typed:
         need(":typing", "types")
@@ -181,7 +183,7 @@ def _condition(formula: Expression, owner: object, need: Callable[..., None]) ->
 
 
 def _only_costs(domain: Domain) -> bool:
-    """Say whether numbers are used as :action-costs allows: total-cost is increased, all else read."""
+    """Say whether numbers are used as :action-costs allows: increasing total-cost, else reading."""
     for schema in schemas_of(domain):
         if isinstance(schema, DurativeActionSchema):
             return True  # Numbers come with durative actions.

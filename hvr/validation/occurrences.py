@@ -171,7 +171,7 @@ def without_times(formula: Expression, times: tuple[str, ...]) -> Expression:
         case Timed(when, body):
             return body if when in times else And(())
         case And(operands):
-            return And(tuple([without_times(o, times) for o in operands]))  # type: ignore[arg-type]
+            return And(tuple([without_times(o, times) for o in operands]))
         case Forall(variables, body):
             return Forall(variables, without_times(body, times), formula.location)
         case _:

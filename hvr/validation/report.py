@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -11,6 +10,7 @@ from typing import Any
 
 from hvr.pddl import Atom, Diagnostic, Expression, FunctionTerm, GroundAction, Location, Not, Step
 from hvr.pddl.model import parts_of
+from hvr.values import Value
 
 
 class Outcome(StrEnum):
@@ -52,8 +52,7 @@ class FailureKind(StrEnum):
     """A trajectory constraint is violated."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepRef:
+class StepRef(Value):
     """A step that was executed; numbers count from 1.
 
     Attributes:
@@ -81,8 +80,7 @@ class StepRef:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class UnmetLiteral:
+class UnmetLiteral(Value):
     """One literal of a violated condition.
 
     Attributes:
@@ -134,8 +132,7 @@ class UnmetLiteral:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Value):
     """Why a step cannot be executed, or why the goal is not reached.
 
     Attributes:
@@ -182,8 +179,7 @@ class Failure:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class StepReport:
+class StepReport(Value):
     """What one step did, or why it could not be done (then the state has not changed).
 
     Attributes:
@@ -220,8 +216,7 @@ class StepReport:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ValidationReport:
+class ValidationReport(Value):
     """The answer about a whole plan.
 
     Attributes:
@@ -279,8 +274,7 @@ class ValidationReport:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(Value):
     """Steps that, put before a failing step or the end, supply what it needs.
 
     Attributes:
@@ -302,8 +296,7 @@ class Repair:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class PlanResult:
+class PlanResult(Value):
     """Everything found out about one plan file.
 
     Attributes:

@@ -68,9 +68,9 @@ def search(start: State, target: Condition, clock: Clock) -> Found:
     if not relaxation.reachable:
         if relaxation.complete:
             return Found(hopeless=True)
-        return Found(why=_given_up(clock, 0))
+        return Found(why=_given_up(clock, "there are too many actions to look at all of them"))
     astar = _AStar(start, target, relaxation, numeric, clock)
-    answers, drained = astar.run(helpful=True, most=_MOST_STATES, bound=LONGEST)
+    answers, _ = astar.run(helpful=True, most=_MOST_STATES, bound=LONGEST)
     if answers:
         bound = len(answers[0])
         better, _ = astar.run(helpful=False, most=_MOST_STATES_TO_SHORTEN, bound=bound)
@@ -83,7 +83,10 @@ def search(start: State, target: Condition, clock: Clock) -> Found:
         return Found(tuple(answers))
     if drained and relaxation.complete:
         return Found(why="", hopeless=True)
-    return Found(why=_given_up(clock, astar.states))
+    away = relaxation.estimate(start.bits)
+    if away is not None and away[0] > LONGEST:
+        return Found(why=_given_up(clock, f"it is at least some {away[0]} steps away"))
+    return Found(why=_given_up(clock, f"{astar.states} states were looked at"))
 
 
 def read_functions(task: Task) -> frozenset[str]:
@@ -107,10 +110,10 @@ def read_functions(task: Task) -> frozenset[str]:
     return frozenset(found)
 
 
-def _given_up(clock: Clock, states: int) -> str:
+def _given_up(clock: Clock, why: str) -> str:
     if clock.expired:
         return f"no sequence of up to {LONGEST} steps was found within {clock.seconds:g} s"
-    return f"no sequence of up to {LONGEST} steps was found in {states} states"
+    return f"no sequence of up to {LONGEST} steps was found: {why}"
 
 
 def _single_steps(start: State, target: Condition, clock: Clock) -> Iterator[Steps]:

@@ -39,7 +39,7 @@ from hvr.pddl.durative import (
     ground_durative,
 )
 from hvr.pddl.model import NumericExpression
-from hvr.pddl.numeric import Value, Values, evaluate, exact
+from hvr.pddl.numeric import Rational, Values, evaluate, exact
 from hvr.pddl.plan import decimal_text
 from hvr.pddl.task import binding_of
 from hvr.validation.interference import Access, access, interferences
@@ -95,7 +95,7 @@ class _Event:
     start: DurativeOperator | None = None
     end: DurativeOperator | None = None
     action: GroundAction | None = None
-    duration: Value | None = None
+    duration: Rational | None = None
 
     @property
     def ref(self) -> StepRef:

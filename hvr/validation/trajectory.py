@@ -7,16 +7,15 @@ section 3, over the states S0 (at time 0), S1 (at t1), … Sn (at tn) of a plan.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from hvr.pddl import And, Expression, Forall, Location, Preference, Task, Trajectory, substitute
 from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.numeric import Values
+from hvr.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Value):
     """A constraint that a plan violates.
 
     Attributes:
@@ -143,8 +142,7 @@ class Monitor:
         self.violation = Violation(self.constraint, self.binding, why, blamed)
 
 
-@dataclass(frozen=True, slots=True)
-class PreferredMonitors:
+class PreferredMonitors(Value):
     """The constraints of one instance of a preference; it is violated when any of them is."""
 
     name: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, pairwise
 from pathlib import Path
@@ -228,7 +227,7 @@ class Validator:
         notes = [f"{w.location}: {w.message}" for w in (*text.warnings, *plan.warnings)]
         if plan.notation == "call":
             notes.append("the steps were read as action(object, …)")
-        return replace(report, notes=(*report.notes, *notes)) if notes else report
+        return report.replace(notes=(*report.notes, *notes)) if notes else report
 
     def trace(
         self, plan: Iterable[Step]
@@ -505,7 +504,7 @@ class Validator:
                     "cannot be executed: its precondition does not hold",
                     literals=self._unmet(schema.precondition, binding_of(schema, action)),
                 )
-                failure = replace(failure, condition=place_of(schema.precondition))
+                failure = failure.replace(condition=place_of(schema.precondition))
                 if not force:
                     return failure
             violated = tuple(

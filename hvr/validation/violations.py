@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 
@@ -28,6 +27,7 @@ from hvr.pddl.facts import bindings, match_row
 from hvr.pddl.model import functions_of
 from hvr.pddl.numeric import Values
 from hvr.validation.report import StepRef, UnmetLiteral
+from hvr.values import Value
 
 Blame = dict[Expression, bool]
 """Ground formulas that have the wrong value, with the value that is wanted."""
@@ -38,8 +38,7 @@ _MOST_INSTANCES = 10_000
 _DEEPEST_RULE = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Value):
     """What one step did: the bits that it flipped, the numbers before and after it."""
 
     step: StepRef

@@ -459,11 +459,11 @@ def domains(draw: st.DrawFn, parts: Parts = PLAIN) -> Domain:
     functions = {"total-cost": Function("total-cost")}
     if parts.numbers or draw(st.booleans()):
         functions["w"] = Function("w", draw(typed_names(domain, "?x", 1)))
-    domain = replace(domain, constants=objects, predicates=predicates, functions=functions)
+    domain = domain.replace(constants=objects, predicates=predicates, functions=functions)
     names = Names(domain, objects, numbers=parts.numbers)
     if derived:
         found = tuple(draw(st.lists(rules(names, derived), min_size=1, max_size=4)))
-        domain = replace(domain, derived=found)
+        domain = domain.replace(derived=found)
         # Without a rule a predicate is an ordinary one, which no action changes here.
     actions, durative = {}, {}
     for i in range(draw(st.integers(not parts.durative, 2 if parts.durative else 3))):
@@ -475,7 +475,7 @@ def domains(draw: st.DrawFn, parts: Parts = PLAIN) -> Domain:
     for i in range(draw(st.integers(1, 2)) if parts.durative else 0):
         durative[f"b{i}"] = draw(durative_actions(names, f"b{i}", parts.wishes))
     constrained = draw(constraints(names)) if parts.wishes and draw(st.booleans()) else TRUE
-    return replace(domain, actions=actions, durative_actions=durative, constraints=constrained)
+    return domain.replace(actions=actions, durative_actions=durative, constraints=constrained)
 
 
 def ground_atoms(domain: Domain, objects: Scope) -> list[Atom]:

@@ -13,7 +13,9 @@ from hvr.pddl import (
     And,
     Arithmetic,
     Atom,
+    Comparison,
     Domain,
+    Duration,
     Equal,
     Exists,
     Forall,
@@ -23,7 +25,11 @@ from hvr.pddl import (
     Number,
     NumericEffect,
     Or,
+    Preference,
     Task,
+    Timed,
+    TimedInitial,
+    Trajectory,
     TypedName,
     UnsupportedPddlError,
     When,
@@ -177,6 +183,10 @@ def domain_text(body: str) -> str:
     return f"(define (domain d) (:types t u - v w)\n(:predicates (p) (q ?x - t))\n{body}\n)"
 
 
+def durative_text(fields: str) -> str:
+    return domain_text(f"(:durative-action a {fields})")
+
+
 def action_text(fields: str) -> str:
     return domain_text(f"(:action a :parameters (?x - t ?y - u) {fields})")
 
@@ -204,12 +214,6 @@ BAD_DOMAINS = [
         "3:1",
         ["a ')' is missing before '(:predicates'", "<domain>:2:1"],
     ),
-    (
-        "(define (domain d) (:requirements strips))",
-        SEMANTIC,
-        "1:35",
-        ["not a requirement", "':strips'"],
-    ),
     ("(define (domain d) (:types a a))", SEMANTIC, "1:30", ["declared twice"]),
     ("(define (domain d) (:types a - b b - a))", SEMANTIC, "1:28", ["its own supertype"]),
     ("(define (domain d) (:types a - a))", SEMANTIC, "1:28", ["its own supertype"]),
@@ -228,9 +232,42 @@ BAD_DOMAINS = [
     (domain_text("(:predicates (r))"), SEMANTIC, "3:2", ["a second :predicates"]),
     ("(define (domain d) (:predicates (p) (p ?x)))", SEMANTIC, "1:38", ["declared twice"]),
     ("(define (domain d) (:predicates (p x)))", SYNTAX, "1:36", ["variable"]),
-    (domain_text("(:durative-action a)"), UNSUPPORTED, "3:1", ["durative actions"]),
-    (domain_text("(:derived (p) (q))"), UNSUPPORTED, "3:1", ["derived predicates"]),
-    (domain_text("(:constraints (p))"), UNSUPPORTED, "3:1", ["trajectory constraints"]),
+    (domain_text("(:durative-action a)"), SYNTAX, "3:19", ["without a :duration"]),
+    (durative_text(":duration (p)"), SYNTAX, "3:32", ["does not constrain the duration"]),
+    (durative_text(":duration () :condition (p)"), SYNTAX, "3:45", ["without a time"]),
+    (durative_text(":duration () :effect (p)"), SYNTAX, "3:42", ["without a time"]),
+    (durative_text(":duration () :effect (over all (p))"), SYNTAX, "3:42", ["without a time"]),
+    (
+        durative_text(":duration () :effect (increase (f) (* #t 1))"),
+        UNSUPPORTED,
+        "3:42",
+        ["continuous effects"],
+    ),
+    (domain_text("(:derived (q ?x))"), SYNTAX, "3:1", ["a predicate and a formula"]),
+    (domain_text("(:derived (p) (q))"), SEMANTIC, "3:15", ["takes 1 argument, not 0"]),
+    (domain_text("(:derived (p ?x) (p))"), SEMANTIC, "3:11", ["has 1 parameters"]),
+    (domain_text("(:derived (r) (p))"), SEMANTIC, "3:12", ["'r' is not declared"]),
+    (domain_text("(:derived (p) (not (p)))"), SEMANTIC, "3:12", ["its own negation"]),
+    (
+        domain_text("(:derived (p) (exists (?x - t) (q ?x))) (:derived (q ?x) (not (p)))"),
+        SEMANTIC,
+        "3:52",
+        ["'q' depends on its own negation"],
+    ),
+    (
+        domain_text("(:derived (p) ()) (:action a :effect (p))"),
+        SEMANTIC,
+        "3:38",
+        ["derived by a rule, so that no action can change it"],
+    ),
+    (domain_text("(:constraints (p))"), SYNTAX, "3:16", ["not a trajectory constraint"]),
+    (domain_text("(:constraints (within (p)))"), SYNTAX, "3:15", ["takes 2 arguments, not 1"]),
+    (
+        domain_text("(:constraints (always (sometime (p))))"),
+        UNSUPPORTED,
+        "3:24",
+        ["constraints inside constraints"],
+    ),
     (domain_text("(:process p)"), UNSUPPORTED, "3:1", ["processes"]),
     (domain_text("(:event e)"), UNSUPPORTED, "3:1", ["events"]),
     (domain_text("(:action)"), SYNTAX, "3:1", ["without a name"]),
@@ -239,7 +276,7 @@ BAD_DOMAINS = [
     (action_text(":effect"), SYNTAX, "3:40", ["without a value"]),
     (action_text(":effects (p)"), SYNTAX, "3:40", ["no field ':effects'"]),
     (action_text(":effect (p) :effect (p)"), SEMANTIC, "3:52", ["a second :effect"]),
-    (action_text(":effect (p) :precondition (p)"), SYNTAX, "3:52", ["in the order"]),
+    (action_text(":effect (p) :precondition (p)"), SEMANTIC, "3:52", ["in the order"]),
     (domain_text("(:action a :parameters (?x ?x))"), SEMANTIC, "3:28", ["'?x' is declared twice"]),
     (
         action_text(":effect (r)"),
@@ -263,12 +300,25 @@ BAD_DOMAINS = [
     (action_text(":effect (or (p) (p))"), SYNTAX, "3:49", ["cannot be an effect"]),
     (action_text(":effect (when (p))"), SYNTAX, "3:48", ["takes 2 arguments, not 1"]),
     (action_text(":effect p"), SYNTAX, "3:48", ["a list is needed"]),
-    (action_text(":effect (assign (f) 1)"), UNSUPPORTED, "3:48", ["numeric effects"]),
+    (action_text(":effect (assign (f) 1)"), SEMANTIC, "3:57", ["function 'f' is not declared"]),
+    (action_text(":effect (assign (p) 1)"), SEMANTIC, "3:57", ["function 'p' is not declared"]),
     (action_text(":effect (increase (f) 1)"), SEMANTIC, "3:59", ["function 'f' is not declared"]),
-    (action_text(":precondition (> (f) 1)"), UNSUPPORTED, "3:54", ["numeric conditions"]),
-    (action_text(":precondition (= (f) 1)"), UNSUPPORTED, "3:54", ["numeric conditions"]),
-    (action_text(":precondition (preference a (p))"), UNSUPPORTED, "3:54", ["preferences"]),
-    (action_text(":precondition (always (p))"), UNSUPPORTED, "3:54", ["trajectory constraints"]),
+    (action_text(":precondition (> (f) 1)"), SEMANTIC, "3:58", ["function 'f'"]),
+    (action_text(":precondition (= (f) 1)"), SEMANTIC, "3:58", ["function 'f'"]),
+    (action_text(":precondition (> 1 ?duration)"), SYNTAX, "3:59", ["not a number"]),
+    (
+        action_text(":precondition (or (preference a (p)))"),
+        SYNTAX,
+        "3:59",
+        ["a preference cannot stand here"],
+    ),
+    (
+        action_text(":precondition (preference a (preference b (p)))"),
+        SYNTAX,
+        "3:68",
+        ["a preference inside a preference"],
+    ),
+    (action_text(":precondition (always (p))"), SYNTAX, "3:55", ["cannot stand here"]),
     (action_text(":precondition (not)"), SYNTAX, "3:54", ["'not' takes 1 argument, not 0"]),
     (action_text(":precondition (imply (p))"), SYNTAX, "3:54", ["takes 2 arguments"]),
     (action_text(":precondition (forall ?z (p))"), SYNTAX, "3:62", ["a list of variables"]),
@@ -299,10 +349,9 @@ def problem_text(*, init: str = "", goal: str = "(free)", more: str = "") -> str
 BAD_PROBLEMS = [
     ("", SYNTAX, "1:1", ["there is no problem"]),
     ("(define (domain d))", SYNTAX, "1:9", ["a domain where a problem is needed"]),
-    ("(define (problem p) (:domain d) (:init) (:goal ()))", SEMANTIC, "1:30", ["'kitchen'"]),
-    ("(define (problem p) (:init) (:goal ()))", SYNTAX, "1:18", ["no :domain"]),
+    ("(define (problem p) (:init) (:goal ()))", SEMANTIC, "1:18", ["no :domain"]),
     ("(define (problem p) (:domain kitchen) (:goal ()))", SYNTAX, "1:18", ["no :init"]),
-    ("(define (problem p) (:domain kitchen) (:init))", SYNTAX, "1:18", ["no :goal"]),
+    ("(define (problem p) (:domain kitchen) (:init))", SEMANTIC, "1:18", ["no :goal"]),
     (problem_text(more="(:goal (free))"), SEMANTIC, "4:2", ["a second :goal"]),
     (problem_text(more="(:objects a)"), SEMANTIC, "4:2", ["a second :objects"]),
     (problem_text(goal="(free) (free)"), SYNTAX, "3:1", ["one formula", "(and …)"]),
@@ -330,13 +379,15 @@ BAD_PROBLEMS = [
     (problem_text(init="(= (wait m1) 1)"), SEMANTIC, "2:12", ["function 'wait'"]),
     (problem_text(init="(= (weight m1) 1) (= (weight m1) 2)"), SEMANTIC, "2:26", ["second value"]),
     (problem_text(init="(free) (not (free))"), SEMANTIC, "2:15", ["both true and false"]),
-    (problem_text(init="(at 5 (free))"), UNSUPPORTED, "2:8", ["timed initial literals"]),
+    (problem_text(init="(at 5 (fre))"), SEMANTIC, "2:15", ["did you mean 'free'?"]),
+    (problem_text(init="(at x (free))"), SEMANTIC, "2:9", ["predicate 'at' is not declared"]),
+    (problem_text(init="(at 5 (= (weight m1) x))"), SYNTAX, "2:29", ["not a number"]),
     (problem_text(more="(:metric minimize)"), SYNTAX, "4:1", [":metric"]),
     (problem_text(more="(:metric less (total-cost))"), SYNTAX, "4:10", ["minimize or maximize"]),
     (problem_text(more="(:metric minimize (+ 1))"), SYNTAX, "4:19", ["too few operands"]),
-    (problem_text(more="(:metric minimize (is-violated a))"), UNSUPPORTED, "4:19", ["preferences"]),
-    (problem_text(more="(:constraints (free))"), UNSUPPORTED, "4:1", ["trajectory constraints"]),
-    (problem_text(more="(:requirements :typin)"), SEMANTIC, "4:16", ["':typing'"]),
+    (problem_text(more="(:metric minimize (is-violated a))"), SEMANTIC, "4:32", ["preference 'a'"]),
+    (problem_text(more="(:constraints (free))"), SYNTAX, "4:16", ["not a trajectory constraint"]),
+    (problem_text(more="(:constraints (hold-during 1 (free)))"), SYNTAX, "4:15", ["3 arguments"]),
     (problem_text().replace("m1 -", "m1 m1 -"), SEMANTIC, "1:52", ["declared twice"]),
     (problem_text().replace("m1 -", "sink -"), SEMANTIC, "1:49", ["already a constant"]),
 ]
@@ -418,3 +469,75 @@ def test_nesting_up_to_the_limit_works_and_beyond_is_refused(kitchen: Domain, ki
             parse_formula(nested(depth), kitchen, problem.objects)
     with pytest.raises(PddlSyntaxError):
         parse_formula("(" * 100_000, kitchen)
+
+
+# --- what later versions of the language added --------------------------------------------------
+
+EVERYTHING = """
+(define (domain lab) (:types robot room) (:constants hall - room)
+  (:predicates (in ?r - robot ?m - room) (near ?r - robot ?m - room) (dark) (met))
+  (:functions (energy ?r - robot) - number)
+  (:constraints (and (always (not (dark))) (preference early (within 10 (met)))))
+  (:derived (near ?r ?m) (or (in ?r ?m) (in ?r hall)))
+  (:durative-action go :parameters (?r - robot ?m - room)
+    :duration (and (>= ?duration 1) (at end (<= ?duration (energy ?r))))
+    :condition (and (at start (> (energy ?r) 0)) (over all (preference light (not (dark)))))
+    :effect (and (at start (decrease (energy ?r) ?duration))
+      (when (at start (met)) (at end (in ?r ?m))) (at end (met)))))
+"""
+
+
+def test_time_numbers_rules_and_constraints_are_read() -> None:
+    domain = parse_domain(EVERYTHING)
+    energy = FunctionTerm("energy", ("?r",))
+    go = domain.durative_actions["go"]
+    assert go.duration == And(
+        (
+            Comparison(">=", Duration(), Number(Decimal(1))),
+            Timed("at end", Comparison("<=", Duration(), energy)),
+        )
+    )
+    assert go.condition == And(
+        (
+            Timed("at start", Comparison(">", energy, Number(Decimal(0)))),
+            Timed("over all", Preference("light", Not(Atom("dark")))),
+        )
+    )
+    assert isinstance(go.effect, And)
+    assert go.effect.operands[:2] == (
+        Timed("at start", NumericEffect("decrease", energy, Duration())),
+        When(Timed("at start", Atom("met")), Timed("at end", Atom("in", ("?r", "?m")))),
+    )
+    assert domain.constraints == And(
+        (
+            Trajectory("always", (), (Not(Atom("dark")),)),
+            Preference("early", Trajectory("within", (Decimal(10),), (Atom("met"),))),
+        )
+    )
+    (rule,) = domain.derived
+    # A parameter without a type has that of the declaration.
+    assert rule.parameters == (TypedName("?r", ("robot",)), TypedName("?m", ("room",)))
+
+
+def test_what_happens_by_itself_is_read() -> None:
+    domain = parse_domain(EVERYTHING)
+    problem = parse_problem(
+        """(define (problem p) (:domain lab) (:objects r2 - robot)
+        (:init (in r2 hall) (= (energy r2) -1.5) (at 3 (dark)) (at 4.5 (not (dark)))
+          (at 5 (= (energy r2) 7)))
+        (:goal (and (preference (met)) (preference stay (in r2 hall))))
+        (:constraints (sometime-after (dark) (met)))
+        (:metric maximize (- total-time (* 2 (is-violated stay)))))""",
+        domain,
+    )
+    energy = FunctionTerm("energy", ("r2",))
+    assert problem.timed_init == (
+        TimedInitial(Decimal(3), Atom("dark")),
+        TimedInitial(Decimal("4.5"), Not(Atom("dark"))),
+        TimedInitial(Decimal(5), NumericEffect("assign", energy, Number(Decimal(7)))),
+    )
+    assert problem.numeric_init == {energy: Decimal("-1.5")}
+    assert isinstance(problem.goal, And)
+    assert problem.goal.operands[0] == Preference("", Atom("met"))
+    assert problem.metric is not None
+    assert str(problem.metric) == ("(:metric maximize (- (total-time) (* 2 (is-violated stay))))")

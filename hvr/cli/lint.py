@@ -1,0 +1,220 @@
+"""`hvr lint`: what is wrong, superfluous or suspicious in a domain and a problem."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.cli import arguments
+from hvr.errors import HvrError
+
+if TYPE_CHECKING:
+    from hvr.validation.findings import Finding
+
+_DESCRIPTION = """\
+Look for what is wrong, superfluous or suspicious in a PDDL domain: what is declared and never
+used, missing and superfluous requirements, conditions that contradict themselves, effects that
+change nothing; with a PROBLEM also actions that can never apply in it, goals that cannot be
+reached or hold from the beginning, and numbers without a value.
+"""
+
+_EPILOG = """\
+examples:
+  hvr lint domain.pddl
+  hvr lint domain.pddl problem.pddl
+  hvr lint domain.pddl problem.pddl --format sarif > hvr.sarif
+
+exit codes:
+  0  nothing but notes was found
+  1  an error or a warning was found; with --strict, a note
+  2  a file or an option cannot be used
+"""
+
+_FORMATS = ("text", "json", "sarif", "github")
+
+
+def main(given: Sequence[str]) -> int:
+    """Run the command.
+
+    Args:
+        given: its arguments.
+
+    Returns:
+        the exit code.
+
+    Raises:
+        UsageError: an option cannot be used.
+    """
+    options = _parser().parse_intermixed_args(list(given))
+    for stream in (sys.stdout, sys.stderr):
+        if (reconfigure := getattr(stream, "reconfigure", None)) is not None:
+            reconfigure(errors="backslashreplace")
+    try:
+        findings = _findings(options.domain, options.problem, lenient=options.lenient)
+    except (HvrError, RecursionError, MemoryError) as error:
+        findings = [_unreadable(options, error)]
+        _write(findings, _format(options))
+        return 2
+    _write(findings, _format(options))
+    from hvr.validation.rules import Level
+
+    counted = [f for f in findings if options.strict or f.level is not Level.NOTE]
+    return 1 if counted else 0
+
+
+def _parser() -> arguments.ArgumentParser:
+    parser = arguments.ArgumentParser(
+        prog="hvr lint",
+        usage="hvr lint [OPTIONS] DOMAIN [PROBLEM]",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=arguments.HelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("domain", metavar="DOMAIN", help="the domain file")
+    parser.add_argument("problem", metavar="PROBLEM", nargs="?", help="a problem file")
+    parser.add_argument("--format", choices=_FORMATS, help=(
+        "how to report (default: text; github where GITHUB_ACTIONS is true)"))  # fmt: skip
+    parser.add_argument("--strict", action="store_true", help="exit with 1 for notes, too")
+    parser.add_argument("--lenient", action="store_true", help=(
+        "report what a lenient reading overlooks, instead of refusing the file"))  # fmt: skip
+    return parser
+
+
+def _format(options: argparse.Namespace) -> str:
+    if options.format is None:
+        return "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
+    chosen: str = options.format
+    return chosen
+
+
+def _findings(domain: str, problem: str | None, *, lenient: bool = False) -> list[Finding]:
+    """Read the files and return what there is to say about them.
+
+    Raises:
+        HvrError: a file cannot be read or used.
+    """
+    from hvr.pddl import Diagnostic, parse_domain, parse_problem
+    from hvr.validation.findings import Finding, warning_finding
+    from hvr.validation.lint import lint
+    from hvr.validation.lint_rules import rule_of
+
+    warnings: list[Diagnostic] = []
+    lifted = parse_domain(Path(domain), file=domain, lenient=lenient, warnings=warnings)
+    task = None
+    if problem is not None:
+        task = parse_problem(
+            Path(problem), lifted, file=problem, lenient=lenient, warnings=warnings
+        )
+    found = [warning_finding(warning) for warning in warnings]
+    for one in lint(lifted, task):
+        file = problem if one.in_problem and problem is not None else domain
+        found.append(
+            Finding(rule_of(one), one.level, one.message, one.location, (), file, one.name)
+        )
+    return found
+
+
+def _unreadable(options: argparse.Namespace, error: BaseException) -> Finding:
+    from hvr.errors import DataFileError, PddlSemanticError, PddlSyntaxError
+    from hvr.pddl import UnsupportedPddlError
+    from hvr.validation import rules
+    from hvr.validation.findings import Finding
+
+    diagnostic = getattr(error, "diagnostic", None)
+    rule = rules.UNDECIDED
+    for kind, of in (
+        (UnsupportedPddlError, rules.UNSUPPORTED),
+        (PddlSyntaxError, rules.SYNTAX),
+        (PddlSemanticError, rules.SEMANTICS),
+        (DataFileError, rules.UNREADABLE),
+    ):
+        if isinstance(error, kind):
+            rule = of
+            break
+    message = str(error)
+    if isinstance(error, RecursionError):
+        message = "it is nested too deeply"
+    elif isinstance(error, MemoryError):
+        message = "there is not enough memory for it"
+    finding = Finding(rule, rule.level, message, plan=options.domain, subject=message)
+    if diagnostic is None:
+        return finding
+    message = diagnostic.message
+    if diagnostic.expected:
+        message += f"; expected: {diagnostic.expected}"
+    if diagnostic.suggestion:
+        message += f"; did you mean {diagnostic.suggestion!r}?"
+    return replace(
+        finding, message=message, location=diagnostic.location, subject=diagnostic.message
+    )
+
+
+def _write(findings: Sequence[Finding], form: str) -> None:
+    sys.stdout.writelines(_chunks(findings, form))
+    sys.stdout.flush()
+
+
+def _chunks(findings: Sequence[Finding], form: str) -> Iterator[str]:
+    if form == "json":
+        yield json.dumps([_to_json(one) for one in findings], ensure_ascii=False, indent=1) + "\n"
+        return
+    if form in ("sarif", "github"):
+        from hvr.validation.reporters import ReportOptions, find_reporter
+
+        base = os.environ.get("GITHUB_WORKSPACE") or str(Path.cwd())
+        if not Path.cwd().is_relative_to(base):
+            base = str(Path.cwd())
+        # A model has no plans; what is said about it are warnings of a report on none.
+        yield from find_reporter(form)((), ReportOptions(tuple(findings), base=base))
+        if form == "sarif":
+            return
+    else:
+        yield from _text(findings)
+    yield _summary(findings)
+
+
+def _text(findings: Sequence[Finding]) -> Iterator[str]:
+    from hvr.validation.sources import SourceLines
+
+    sources = SourceLines()
+    for one in findings:
+        yield f"{one}\n"
+        if one.location is None:
+            continue
+        line = sources.line(one.location).rstrip()
+        if line.strip() and len(line) <= 160:
+            indent = len(line) - len(line.lstrip())
+            before = line[indent : one.location.column - 1]
+            caret = "".join("\t" if c == "\t" else " " for c in before)
+            yield f"    {line[indent:]}\n    {caret}^\n"
+
+
+def _summary(findings: Sequence[Finding]) -> str:
+    from hvr.validation.rules import Level
+    from hvr.validation.text import count
+
+    levels = Counter(one.level for one in findings)
+    parts = [count(levels[level], level.value) for level in Level if levels[level]]
+    return f"{', '.join(parts) or 'nothing found'}\n"
+
+
+def _to_json(finding: Finding) -> dict[str, object]:
+    from hvr.validation.report import location_to_json
+
+    return {
+        "rule": finding.rule.id,
+        "name": finding.rule.name,
+        "level": finding.level.value,
+        "message": finding.message,
+        "file": finding.file,
+        "about": finding.subject,
+        "location": location_to_json(finding.location),
+    }

@@ -1,0 +1,207 @@
+"""Which atoms can become true and which actions can apply, if nothing ever became false.
+
+A superset of what really can: deletions, negative conditions on what changes, disjunctions,
+quantifiers and numbers are not looked at (the delete relaxation, Bonet & Geffner 2001). Computed
+over the lifted actions as a Datalog program, by joins with what is new (Helmert 2009, "Concise
+finite-domain representations for PDDL planning tasks").
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import monotonic
+
+from hvr.pddl import (
+    ActionSchema,
+    And,
+    Atom,
+    Equal,
+    Expression,
+    Forall,
+    Task,
+    Timed,
+    TypedName,
+    When,
+    substitute,
+)
+from hvr.pddl.facts import Literal, Relation, bindings, match_row, necessary_literals
+from hvr.validation.occurrences import schemas_of, without_times
+
+MOST_INSTANCES = 200_000
+"""How many instances of actions and rules are looked at."""
+
+_ALL = ("at start", "over all", "at end")
+_NONE = Relation()
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """What follows from what: of an action (`owner` is its name), an effect of it, or a rule."""
+
+    owner: str
+    variables: tuple[TypedName, ...]
+    literals: tuple[Literal, ...]
+    heads: tuple[Atom, ...]
+
+
+class Reachable:
+    """What can become true in a task.
+
+    Args:
+        task: the task.
+        seconds: when to stop.
+
+    Attributes:
+        actions: the names of the actions that can apply.
+        complete: whether everything was explored; if not, more than this may be reachable.
+    """
+
+    def __init__(self, task: Task, seconds: float) -> None:
+        self.task = task
+        self.actions: set[str] = set()
+        self._end = monotonic() + seconds
+        self._relations: dict[str, Relation] = {}
+        self._new: deque[Atom] = deque()
+        self._seen: set[tuple[int, tuple[str, ...]]] = set()
+        self.complete = self._explore()
+
+    def __contains__(self, atom: Atom) -> bool:
+        return atom.args in self.relation(atom.predicate)
+
+    def relation(self, predicate: str) -> Relation:
+        """Return the rows of a predicate that can become true."""
+        if self.task.is_static(predicate):
+            return self.task.static_facts.relation(predicate)
+        return self._relations.get(predicate, _NONE)
+
+    def _explore(self) -> bool:
+        problem = self.task.problem
+        for atom in sorted(problem.init, key=str):
+            self._reach(atom)
+        for timed in problem.timed_init:
+            if isinstance(timed.effect, Atom):
+                self._reach(timed.effect)
+        clauses = list(_clauses(self.task))
+        readers: dict[str, list[tuple[int, _Clause, Atom]]] = {}
+        for number, clause in enumerate(clauses):
+            for literal, _ in clause.literals:
+                if isinstance(literal, Atom) and not self.task.is_static(literal.predicate):
+                    readers.setdefault(literal.predicate, []).append((number, clause, literal))
+        for number, clause in enumerate(clauses):
+            if not self._fire(number, clause, {}):
+                return False
+        while self._new:
+            atom = self._new.popleft()
+            for number, clause, literal in readers.get(atom.predicate, ()):
+                seed = match_row(literal, atom.args)
+                if seed is not None and not self._fire(number, clause, seed):
+                    return False
+        return True
+
+    def _fire(self, number: int, clause: _Clause, seed: dict[str, str]) -> bool:
+        """Note what follows by a clause from what is known; say whether there was time for it."""
+        members = self.task.members
+        if any(v.name in seed and seed[v.name] not in members(v.types) for v in clause.variables):
+            return True
+        if clause.owner in self.actions and not clause.heads:
+            return True
+        if monotonic() > self._end:
+            return False
+        open_ = [v for v in clause.variables if v.name not in seed]
+        # What follows is noted after the join, as the relations must not grow under it.
+        following: list[Atom] = []
+        complete = True
+        for count, found in enumerate(
+            bindings(open_, clause.literals, seed, self.relation, members)
+        ):
+            if clause.owner:
+                self.actions.add(clause.owner)
+            if not clause.heads:
+                break
+            key = number, tuple([found[v.name] for v in clause.variables])
+            if key not in self._seen:
+                self._seen.add(key)
+                for head in clause.heads:
+                    args = tuple([found.get(a, a) for a in head.args])
+                    following.append(Atom(head.predicate, args))
+            late = count % 256 == 255 and monotonic() > self._end
+            if late or len(self._seen) >= MOST_INSTANCES:
+                complete = False
+                break
+        for atom in following:
+            self._reach(atom)
+        return complete
+
+    def _reach(self, atom: Atom) -> None:
+        if self.task.is_static(atom.predicate):
+            return
+        relation = self._relations.setdefault(atom.predicate, Relation())
+        if atom.args not in relation:
+            relation.add(atom.args)
+            self._new.append(atom)
+
+
+def _clauses(task: Task) -> Iterator[_Clause]:
+    """Yield the actions, their effects and the rules as clauses."""
+    for schema in schemas_of(task.domain):
+        if isinstance(schema, ActionSchema):
+            start: Expression = schema.precondition
+            whole: Expression = start
+        else:
+            start = without_times(schema.condition, ("at start",))
+            whole = without_times(schema.condition, _ALL)
+        parameters = schema.parameters
+        everything = _literals(task, whole)
+        # Applicable is what can also end.
+        yield _Clause(schema.name, parameters, everything, ())
+        heads: dict[tuple[tuple[TypedName, ...], tuple[Literal, ...]], list[Atom]] = {}
+        sides: list[tuple[tuple[str, ...], tuple[Literal, ...]]] = [((), everything)]
+        if not isinstance(schema, ActionSchema):
+            sides = [(("at start",), _literals(task, start)), (("at end",), everything)]
+        for times, literals in sides:
+            for variables, more, atom in _effects(task, schema.effect, parameters, times):
+                heads.setdefault((variables, (*literals, *more)), []).append(atom)
+        for (variables, literals), atoms in heads.items():
+            yield _Clause("", variables, literals, tuple(atoms))
+    for rule in task.domain.derived:
+        head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
+        yield _Clause("", rule.parameters, _literals(task, rule.body), (head,))
+
+
+def _literals(task: Task, formula: Expression) -> tuple[Literal, ...]:
+    """Return what must hold, without negative literals on what may change."""
+    return tuple(
+        [
+            (literal, positive)
+            for literal, positive in necessary_literals(formula)
+            if positive or isinstance(literal, Equal) or task.is_static(literal.predicate)
+        ]
+    )
+
+
+def _effects(
+    task: Task, effect: Expression, variables: tuple[TypedName, ...], times: tuple[str, ...]
+) -> Iterator[tuple[tuple[TypedName, ...], tuple[Literal, ...], Atom]]:
+    """Yield the atoms that an effect adds, with all variables, and conditions of their own."""
+    match effect:
+        case Atom():
+            yield variables, (), effect
+        case And(operands):
+            for operand in operands:
+                yield from _effects(task, operand, variables, times)
+        case Timed(when, body):
+            if when in times:
+                yield from _effects(task, body, variables, times)
+        case When(condition, body):
+            own = _literals(task, without_times(condition, _ALL))
+            for names, more, atom in _effects(task, body, variables, times):
+                yield names, (*own, *more), atom
+        case Forall(inner, body):
+            # A quantifier may reuse the name of a parameter.
+            renamed = {v.name: f"{v.name}.{len(variables)}" for v in inner}
+            fresh = tuple([TypedName(renamed[v.name], v.types) for v in inner])
+            yield from _effects(task, substitute(body, renamed), (*variables, *fresh), times)
+        case _:
+            pass
