@@ -487,12 +487,11 @@ class Reference:
             return verdict
         runs = [Run(self, n, s) for n, s in enumerate(plan, 1)]
         points = [Point(self, run, when) for run in runs for when in run.times()]
-        ends = [p.time for p in points]
         points += [
             Point(self, None, "at start", Fraction(t.time), t.effect)
             for t in self.problem.timed_init
         ]
-        counted = world
+        counted, total = world, Fraction(0)
         for together in happenings(points, self.epsilon):
             time = together[0].time
             verdict.why = self._stage(together, world)
@@ -511,11 +510,12 @@ class Reference:
             if verdict.why:
                 return verdict
             if any(p.run is not None for p in together):
-                counted = world
+                # What the world does later by itself takes no part in the metric. The time of a
+                # happening is that of its first point.
+                counted, total = world, time
             for point in together:
                 if point.run is not None:
                     verdict.after[point.run.number] = world
-        total = max(ends, default=Fraction(0))
         if self.problem.metric is None and not self.domain.durative_actions:
             total = Fraction(len(plan))
         self._finish(verdict, world, counted, total)

@@ -39,10 +39,6 @@ def _predicates(
                 yield found("HVR302", f"Nothing ever makes the predicate {predicate} true: it "
                             "is not in :init, and no effect or rule adds it.", name,
                             predicate)  # fmt: skip
-        elif problem is None and name in used.deleted and name not in used.added:
-            # It may be true initially; that it can never come back deserves no more than a note.
-            yield found("HVR302", f"No effect makes the predicate {predicate} true; some make it "
-                        "false.", name, predicate)  # fmt: skip
 
 
 def _is_derived(domain: Domain, name: str) -> bool:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from hvr.errors import UsageError
 from hvr.pddl import (
+    And,
     Atom,
     Domain,
     Expression,
@@ -23,6 +24,7 @@ from hvr.pddl import (
     Step,
     Task,
     TimedAction,
+    Trajectory,
     UndefinedValueError,
     UnsupportedPddlError,
     applicable_actions,
@@ -33,6 +35,7 @@ from hvr.pddl import (
 from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.conditions import InconsistentEffectError, Operator
 from hvr.pddl.lexer import Source
+from hvr.pddl.model import walk
 from hvr.pddl.numeric import Values
 from hvr.pddl.plan import in_order, plain_steps
 from hvr.pddl.task import TOTAL_COST, binding_of
@@ -111,6 +114,7 @@ class Validator:
         self._history: _History = None
         # Operators by the text of the step, for plans that are only checked.
         self._by_text: dict[str, Operator] = {}
+        self._simple = _is_simple(task)
 
     @property
     def state(self) -> State:
@@ -195,7 +199,12 @@ class Validator:
                 from hvr.validation.temporal import TemporalRun
 
                 return TemporalRun(self, _with_times(plan)).run(on_failure)
-            return self._check_sequence(in_order(plan), on_failure)
+            actions = in_order(plan)
+            if self._simple:
+                found = map(self._operator_of, actions)
+                if (report := self._check_quickly(found, len(actions))) is not None:
+                    return report
+            return self._check_sequence(actions, on_failure)
         except (GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(plan), 0, reason=str(error))
 
@@ -220,8 +229,11 @@ class Validator:
             PddlSyntaxError: it is not a plan.
         """
         text = Source.read(source, file=file, default="<plan>", lenient=lenient)
-        if self._simple() and (report := self._check_quickly(text.text)) is not None:
-            return report
+        if self._simple and (steps := plain_steps(text.text)) is not None:
+            known = self._by_text
+            found = (known.get(step) or self._operator(step) for step in steps)
+            if (report := self._check_quickly(found, len(steps))) is not None:
+                return report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
         report = self.check(plan.steps, on_failure=on_failure)
         notes = [f"{w.location}: {w.message}" for w in (*text.warnings, *plan.warnings)]
@@ -421,27 +433,13 @@ class Validator:
 
     # Quick checks ---------------------------------------------------------------------------
 
-    def _simple(self) -> bool:
-        """Say whether plans can be checked without anything but bits and numbers."""
-        domain, problem = self.task.domain, self.task.problem
-        return not (
-            domain.durative_actions
-            or domain.derived
-            or problem.timed_init
-            or self.task.preference_names
-            or Constraints(self.task)
-        )
-
-    def _check_quickly(self, text: str) -> ValidationReport | None:
-        """Accept a plan that is valid and plainly written; None if it is anything else."""
-        steps = plain_steps(text)
-        if steps is None:
-            return None
-        known = self._by_text
+    def _check_quickly(
+        self, steps: Iterable[Operator | None], count: int
+    ) -> ValidationReport | None:
+        """Accept a valid plan; None if it is invalid, or not to be judged by bits and numbers."""
         bits, values = self._bits, self._values
         try:
-            for step in steps:
-                operator = known.get(step) or self._operator(step)
+            for operator in steps:
                 if operator is None:
                     return None
                 before = bits
@@ -464,7 +462,6 @@ class Validator:
             UndefinedValueError,
         ):
             return None
-        count = len(steps)
         cost = self.task.metric_value(values, Fraction(self._steps + count), {})
         return ValidationReport(Outcome.VALID, count, count, cost=cost)
 
@@ -480,6 +477,10 @@ class Validator:
             self._by_text.clear()
         self._by_text[text] = operator
         return operator
+
+    def _operator_of(self, action: GroundAction) -> Operator | None:
+        operator = self.task.try_ground(action)
+        return None if isinstance(operator, Misfit) else operator
 
     # Inside ---------------------------------------------------------------------------------
 
@@ -609,6 +610,17 @@ def validate(
     if isinstance(plan, str | Path):
         return validator.check_file(plan, lenient=lenient)
     return validator.check(plan)
+
+
+def _is_simple(task: Task) -> bool:
+    """Say whether sequences can be judged by bits and numbers alone."""
+    domain, problem = task.domain, task.problem
+    constraints = And((domain.constraints, problem.constraints))
+    return not (
+        domain.derived
+        or task.preference_names
+        or any(isinstance(item, Trajectory) for item in walk(constraints))
+    )
 
 
 def goal_preferences(task: Task, bits: int, values: Values) -> Iterator[str]:

@@ -91,7 +91,7 @@ def test_what_is_not_a_plan(text: str, place: str, words: str) -> None:
 
 def test_steps_at_the_same_time_are_no_sequence() -> None:
     text = "1: (move)\n1.0: (stay)"
-    with pytest.raises(PddlSyntaxError, match="<plan>:2:6: .* steps at the same time"):
+    with pytest.raises(PddlSyntaxError, match=r"<plan>:2:6: .* steps at the same time"):
         parse_plan(text)
     assert len(read_plan(text).steps) == 2
 
