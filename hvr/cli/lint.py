@@ -8,7 +8,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,15 +57,22 @@ def main(given: Sequence[str]) -> int:
             reconfigure(errors="backslashreplace")
     try:
         findings = _findings(options.domain, options.problem, lenient=options.lenient)
-    except (HvrError, RecursionError, MemoryError) as error:
-        findings = [_unreadable(options, error)]
-        _write(findings, _format(options))
+    except _UnusableFileError as error:
+        _write([error.finding], _format(options))
         return 2
     _write(findings, _format(options))
     from hvr.validation.rules import Level
 
     counted = [f for f in findings if options.strict or f.level is not Level.NOTE]
     return 1 if counted else 0
+
+
+class _UnusableFileError(HvrError):
+    """A file cannot be used; `finding` says why."""
+
+    def __init__(self, finding: Finding) -> None:
+        self.finding = finding
+        super().__init__(str(finding))
 
 
 def _parser() -> arguments.ArgumentParser:
@@ -99,7 +105,7 @@ def _findings(domain: str, problem: str | None, *, lenient: bool = False) -> lis
     """Read the files and return what there is to say about them.
 
     Raises:
-        HvrError: a file cannot be read or used.
+        _UnusableFileError: a file cannot be read or used.
     """
     from hvr.pddl import Diagnostic, parse_domain, parse_problem
     from hvr.validation.findings import Finding, warning_finding
@@ -107,12 +113,17 @@ def _findings(domain: str, problem: str | None, *, lenient: bool = False) -> lis
     from hvr.validation.lint_rules import rule_of
 
     warnings: list[Diagnostic] = []
-    lifted = parse_domain(Path(domain), file=domain, lenient=lenient, warnings=warnings)
     task = None
-    if problem is not None:
-        task = parse_problem(
-            Path(problem), lifted, file=problem, lenient=lenient, warnings=warnings
-        )
+    file = domain
+    try:
+        lifted = parse_domain(Path(domain), file=domain, lenient=lenient, warnings=warnings)
+        if problem is not None:
+            file = problem
+            task = parse_problem(
+                Path(problem), lifted, file=problem, lenient=lenient, warnings=warnings
+            )
+    except (HvrError, RecursionError, MemoryError) as error:
+        raise _UnusableFileError(_unreadable(file, error)) from error
     found = [warning_finding(warning) for warning in warnings]
     for one in lint(lifted, task):
         file = problem if one.in_problem and problem is not None else domain
@@ -122,7 +133,7 @@ def _findings(domain: str, problem: str | None, *, lenient: bool = False) -> lis
     return found
 
 
-def _unreadable(options: argparse.Namespace, error: BaseException) -> Finding:
+def _unreadable(file: str, error: BaseException) -> Finding:
     from hvr.errors import DataFileError, PddlSemanticError, PddlSyntaxError
     from hvr.pddl import UnsupportedPddlError
     from hvr.validation import rules
@@ -144,17 +155,15 @@ def _unreadable(options: argparse.Namespace, error: BaseException) -> Finding:
         message = "it is nested too deeply"
     elif isinstance(error, MemoryError):
         message = "there is not enough memory for it"
-    finding = Finding(rule, rule.level, message, plan=options.domain, subject=message)
     if diagnostic is None:
-        return finding
+        return Finding(rule, rule.level, message, None, (), file, message)
     message = diagnostic.message
     if diagnostic.expected:
         message += f"; expected: {diagnostic.expected}"
     if diagnostic.suggestion:
         message += f"; did you mean {diagnostic.suggestion!r}?"
-    return replace(
-        finding, message=message, location=diagnostic.location, subject=diagnostic.message
-    )
+    place = diagnostic.location
+    return Finding(rule, rule.level, message, place, (), place.file, diagnostic.message)
 
 
 def _write(findings: Sequence[Finding], form: str) -> None:

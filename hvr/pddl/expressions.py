@@ -51,7 +51,7 @@ Scope = Mapping[str, Types]
 TOTAL_COST = "total-cost"
 
 _NAME = re.compile(r"[^\W\d_][\w\-.'/@+#&%!*~$|]*")
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)")
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
 _RESERVED = frozenset(
     {"and", "or", "not", "imply", "forall", "exists", "when", "either", "define", "="}
 )
@@ -220,12 +220,14 @@ class ListReader:
         return tuple(result) if all(map(_NAME.fullmatch, names)) else None
 
     def distinct(self, names: list[tuple[TypedName, Word]], what: str) -> tuple[TypedName, ...]:
-        """Refuse a name that a list has twice; the last one counts when that is overlooked."""
+        """Refuse a name that a list has twice; when that is overlooked it has all its types."""
         found: dict[str, TypedName] = {}
         for item, word in names:
-            if item.name in found:
+            types = item.types
+            if (other := found.get(item.name)) is not None:
                 self.overlook(word, f"the {what} {item.name!r} is declared twice")
-            found[item.name] = item
+                types = tuple(dict.fromkeys((*other.types, *types)))
+            found[item.name] = TypedName(item.name, types)
         return tuple(found.values())
 
     def number(self, node: Node) -> Decimal:

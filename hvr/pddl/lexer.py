@@ -20,6 +20,7 @@ from hvr.pddl.location import Location
 # A list without lists in it, most of any file, is one token.
 _TOKEN = re.compile(r";[^\r\n]*|\([^();]*\)|[()]|[^\s();]+")
 _WORD = re.compile(r"\S+")
+_MOST_WARNINGS = 100
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BOMS = (
@@ -131,6 +132,8 @@ class Source:
         error: type[PddlTextSyntaxError | PddlTextSemanticError] = PddlTextSemanticError,
     ) -> None:
         """Raise an error, or note a warning when the reading is lenient."""
+        if self.lenient and len(self.warnings) >= _MOST_WARNINGS:
+            return
         diagnostic = self._diagnostic(offset, message, expected, found, suggestion, context)
         if not self.lenient:
             raise error(diagnostic) from None
@@ -138,7 +141,8 @@ class Source:
 
     def warn(self, offset: int, message: str, *, expected: str = "", suggestion: str = "") -> None:
         """Note a slip that leaves the meaning clear, whether the reading is lenient or not."""
-        self.warnings.append(self._diagnostic(offset, message, expected, "", suggestion, ""))
+        if len(self.warnings) < _MOST_WARNINGS:
+            self.warnings.append(self._diagnostic(offset, message, expected, "", suggestion, ""))
 
     def unsupported(self, offset: int, feature: str, *, context: str = "") -> NoReturn:
         """Raise the error for a part of PDDL that is not supported; `feature` is a plural."""

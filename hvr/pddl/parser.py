@@ -346,9 +346,9 @@ class _DomainParser(ListReader):
                 reader.syntax(group, "an action without a name", f"({keyword.text} name …)")
             word = reader.name(group.items[1], "action")
             if word.text in actions or word.text in durative:
+                # The first one counts, as in VAL.
                 reader.overlook(word, f"the action {word.text!r} is defined twice")
-            actions.pop(word.text, None)
-            durative.pop(word.text, None)
+                continue
             if keyword.text == ":action":
                 actions[word.text] = _action(reader, word, group.items[2:])
             else:
@@ -459,7 +459,7 @@ class _ProblemParser(ListReader):
         for keyword, group in sections:
             if keyword.text in by_name:
                 self.overlook(keyword, f"the problem has a second {keyword.text}")
-            by_name[keyword.text] = group
+            by_name.setdefault(keyword.text, group)
         for needed in (":domain", ":init", ":goal"):
             if needed not in by_name:
                 self.context = f"problem {name.text}"

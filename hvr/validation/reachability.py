@@ -47,7 +47,7 @@ class _Clause:
 
 
 class Reachable:
-    """What can become true in a task.
+    """Which actions can apply in a task, and which atoms of its goal can become true.
 
     Args:
         task: the task.
@@ -55,7 +55,8 @@ class Reachable:
 
     Attributes:
         actions: the names of the actions that can apply.
-        complete: whether everything was explored; if not, more than this may be reachable.
+        complete: whether the exploration came to its end, or has seen every action apply and all
+            that the goal needs come true; if not, more than this may be reachable.
     """
 
     def __init__(self, task: Task, seconds: float) -> None:
@@ -65,6 +66,10 @@ class Reachable:
         self._relations: dict[str, Relation] = {}
         self._new: deque[Atom] = deque()
         self._seen: set[tuple[int, tuple[str, ...]]] = set()
+        self._unseen: set[str | Atom] = {schema.name for schema in schemas_of(task.domain)}
+        for literal, positive in necessary_literals(task.problem.goal):
+            if positive and isinstance(literal, Atom) and not task.is_static(literal.predicate):
+                self._unseen.add(literal)
         self.complete = self._explore()
 
     def __contains__(self, atom: Atom) -> bool:
@@ -92,12 +97,12 @@ class Reachable:
         for number, clause in enumerate(clauses):
             if not self._fire(number, clause, {}):
                 return False
-        while self._new:
+        while self._new and self._unseen:
             atom = self._new.popleft()
             for number, clause, literal in readers.get(atom.predicate, ()):
                 seed = match_row(literal, atom.args)
                 if seed is not None and not self._fire(number, clause, seed):
-                    return False
+                    return not self._unseen
         return True
 
     def _fire(self, number: int, clause: _Clause, seed: dict[str, str]) -> bool:
@@ -118,6 +123,7 @@ class Reachable:
         ):
             if clause.owner:
                 self.actions.add(clause.owner)
+                self._unseen.discard(clause.owner)
             if not clause.heads:
                 break
             key = number, tuple([found[v.name] for v in clause.variables])
@@ -141,6 +147,7 @@ class Reachable:
         if atom.args not in relation:
             relation.add(atom.args)
             self._new.append(atom)
+            self._unseen.discard(atom)
 
 
 def _clauses(task: Task) -> Iterator[_Clause]:

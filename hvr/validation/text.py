@@ -61,7 +61,7 @@ def explain_literal(literal: UnmetLiteral) -> str:
         return f"{start}; {explain_numbers(literal)}{changed}."
     if literal.because:
         wanting = ", ".join(map(str, literal.because))
-        return f"{start}; it is {actual}: it would follow from {wanting}."
+        return f"{start}; it is {actual}, and would be {wanted} with {wanting}."
     if not isinstance(formula, Atom):
         return f"{start}; it is {actual}: there is nothing that it could hold for."
     if literal.fixed:

@@ -60,7 +60,7 @@ def unmet_literals(
     """Return the fewest literals that keep a formula from holding (or failing), and their past.
 
     A conjunction gives those of all its parts, a disjunction or `exists` those of the part with
-    fewest (of two, the one with more that actions can change). Empty when the formula holds.
+    fewest, of a part that actions can mend if there is one. Empty when the formula holds.
 
     Args:
         task: the task.
@@ -232,8 +232,9 @@ class _Blamer:
                 best = part
         return {substitute(whole, binding): positive} if best is None else best
 
-    def _badness(self, part: Blame) -> tuple[int, int]:
-        return len(part), sum(is_fixed(self.task, formula) for formula in part)
+    def _badness(self, part: Blame) -> tuple[bool, int]:
+        """Order parts: those that actions can mend first, then those with fewest literals."""
+        return any(is_fixed(self.task, formula) for formula in part), len(part)
 
     def _unfiltered(
         self, variables: tuple[TypedName, ...], binding: Binding

@@ -127,7 +127,7 @@ class Names:
 
     def without(self, *predicates: str) -> Names:
         kept = {n: p for n, p in self.domain.predicates.items() if n not in predicates}
-        return replace(self, domain=replace(self.domain, predicates=kept))
+        return replace(self, domain=self.domain.replace(predicates=kept))
 
 
 # --- names and types ----------------------------------------------------------------------------
@@ -588,7 +588,7 @@ def fulfilled(world: World, truth: bool | None) -> World:
         goal = Not(goal)
     elif not truth:
         goal = And(tuple(g for g in getattr(goal, "operands", ()) if isinstance(g, Preference)))
-    return replace(world, problem=replace(world.problem, goal=goal))
+    return replace(world, problem=world.problem.replace(goal=goal))
 
 
 @st.composite

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from hvr.errors import HvrError, PddlError, PddlSyntaxError
-from hvr.pddl import Task, UnsupportedPddlError, parse_domain, parse_plan, parse_problem
+from hvr.pddl import UnsupportedPddlError, parse_domain, parse_problem
 from hvr.validation import Validator
 
 ROOT = Path(__file__).parents[2]
@@ -22,18 +23,22 @@ pytestmark = pytest.mark.skipif(
 
 # The reference validator skips over these; here a text that is not a plan is an error.
 NOT_PLANS = {
-    "no_parens",
-    "trailing_garbage",
-    "leading_prose",
-    "markdown_fence",
-    "commas",
-    "function_style",
-    "extra_close",
-    "nul_byte",
-    "bare_words",
+    "no_parens": "words without parentheses are not steps",
+    "bare_words": "words without parentheses are not steps",
+    "leading_prose": "prose is not a plan; the reference validator sees the empty plan",
+    "trailing_garbage": "prose is not a plan; the reference validator ignores it",
+    "extra_close": "a ')' too many is ignored there",
+    "nul_byte": "a NUL character is ignored there",
+}
+
+# Where the language and the reference validator differ.
+ARGUED = {
+    "ipc-ipc-2002-zenotravel-numeric-4-03": "invalid: 5304 is not greater than 5304",
+    "hand-val-drive-1-02": "invalid: 0 is not greater than 0",
 }
 
 
+@cache
 def cases(name: str) -> list[dict[str, Any]]:
     assert CORPUS is not None
     with (CORPUS / "manifest.jsonl").open(encoding="utf-8") as lines:
@@ -41,65 +46,75 @@ def cases(name: str) -> list[dict[str, Any]]:
 
 
 @cache
-def task(domain: str, problem: str) -> Task | HvrError:
+def prepared(domain: str, problem: str, tolerance: Fraction) -> Validator | HvrError:
     assert CORPUS is not None
     try:
         parsed = parse_domain(CORPUS / domain)
-        return Task(parsed, parse_problem(CORPUS / problem, parsed))
+        task = parse_problem(CORPUS / problem, parsed)
+        return Validator(parsed, task, tolerance=tolerance)
     except HvrError as error:
         return error
 
 
 def verdict(case: dict[str, Any]) -> str:
-    """Return valid, invalid, "unsupported", "bad domain" or "bad plan"."""
+    """Return valid, invalid, unsupported, "bad domain" or "bad plan"."""
     assert CORPUS is not None
-    found = task(case["domain"], case["problem"])
+    args = (case.get("val_args") or "").split()
+    tolerance = Fraction(args[args.index("-t") + 1]) if "-t" in args else Fraction(1, 100)
+    found = prepared(case["domain"], case["problem"], tolerance)
     if isinstance(found, UnsupportedPddlError):
         return "unsupported"
     if isinstance(found, HvrError):
         return "bad domain"
     try:
-        plan = parse_plan(CORPUS / case["plan"])
-    except UnsupportedPddlError:
-        return "unsupported"
+        report = found.check_file(CORPUS / case["plan"])
     except PddlSyntaxError:
         return "bad plan"
-    report = Validator(found).check(plan)
     assert report.valid or report.failure
     value = case.get("val_value")
-    if report.valid and value is not None:
-        assert report.cost == value, case["id"]
+    # For metrics over preferences and the total time, what is recorded is not the metric's value.
+    plain = not {"durative-actions", "preferences"} & set(case["features"] or ())
+    if report.valid and value is not None and plain:
+        assert report.cost is not None
+        assert float(report.cost) == pytest.approx(value, rel=1e-6), case["id"]
     return report.outcome.value
 
 
 @pytest.mark.parametrize(
     ("name", "every", "least"),
-    [("ipc", 2, 700), ("hand", 1, 30), ("long", 1, 50), ("planbench", 4, 600)],
+    [("ipc", 5, 450), ("hand", 1, 80), ("long", 3, 15), ("planbench", 8, 300)],
 )
 def test_verdicts_agree(name: str, every: int, least: int) -> None:
-    assert CORPUS is not None
     counts: Counter[str] = Counter()
     for case in cases(name)[::every]:
-        if case["steps"] > 10_000:
-            continue  # seconds each
         expected = case.get("expected") or case["val"]
         if expected not in ("valid", "invalid"):
             continue
-        got = verdict(case)
-        commas = "," in (CORPUS / case["plan"]).read_text(encoding="latin-1")
-        if got != "unsupported" and (case["mutation"] in NOT_PLANS or commas):
+        if case["mutation"] in NOT_PLANS:
             expected = "bad plan"
+        elif case["id"] in ARGUED:
+            expected = ARGUED[case["id"]].partition(":")[0]
+        elif {"processes", "events", "continuous-effects"} & set(case["features"] or ()):
+            expected = "unsupported"
+        got = verdict(case)
         counts[got] += 1
-        assert got in (expected, "unsupported"), case["id"]
+        assert got == expected, case["id"]
     assert counts["valid"] + counts["invalid"] >= least, counts
+    assert min(counts["valid"], counts["invalid"]) >= 4, counts
+
+
+@pytest.mark.parametrize("name", sorted(ARGUED))
+def test_argued_exceptions(name: str) -> None:
+    (case,) = [c for kind in ("ipc", "hand") for c in cases(kind) if c["id"] == name]
+    assert verdict(case) == ARGUED[name].partition(":")[0] != case["val"]
 
 
 def test_malformed_input_ends_in_an_error_with_a_place_or_in_a_verdict() -> None:
     assert CORPUS is not None
     # Legal, or harmless: the reference validator has its own reasons to refuse these.
-    accepted = {"domain_utf16", "domain_missing_effect", "plan_long_token"}
+    accepted = {"domain_utf16", "domain_missing_effect", "domain_no_precondition_field"}
     for case in cases("malformed"):
-        found = task(case["domain"], case["problem"])
+        found = prepared(case["domain"], case["problem"], Fraction(1, 100))
         if isinstance(found, HvrError):
             assert isinstance(found, PddlError)
             assert str(found).startswith(str(CORPUS)), case["id"]
@@ -107,6 +122,19 @@ def test_malformed_input_ends_in_an_error_with_a_place_or_in_a_verdict() -> None
         if case["val_class"] in ("bad_domain", "bad_problem"):
             assert case["mutation"] in accepted, case["id"]
         try:
-            Validator(found).check(parse_plan(CORPUS / case["plan"]))
+            found.check_file(CORPUS / case["plan"])
         except HvrError as error:
             assert str(CORPUS) in str(error)
+
+
+def test_a_lenient_reading_accepts_what_the_reference_accepts() -> None:
+    assert CORPUS is not None
+    # Which of two definitions is meant, nobody knows; the reference validator takes the first.
+    unclear = {"domain_duplicate_action", "problem_two_goals"}
+    for case in cases("malformed"):
+        if case["val"] != "valid" or case["mutation"] in unclear:
+            continue
+        domain = parse_domain(CORPUS / case["domain"], lenient=True)
+        problem = parse_problem(CORPUS / case["problem"], domain, lenient=True)
+        report = Validator(domain, problem).check_file(CORPUS / case["plan"], lenient=True)
+        assert report.valid, case["id"]

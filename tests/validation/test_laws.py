@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -255,7 +254,7 @@ def test_a_conjunction_holds_when_what_was_unmet_is_turned_round(
     goal: Formula = And(tuple(literals))
     if data.draw(st.booleans()):
         goal = And((And(tuple(literals[:2])), Not(Not(And(tuple(literals[2:]))))))
-    problem = replace(world.problem, goal=goal)
+    problem = world.problem.replace(goal=goal)
     reference = Reference(world.domain, problem)
     failure = Validator(world.domain, problem).goal_failure()
     plain = reference.initial()

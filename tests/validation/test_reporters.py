@@ -217,10 +217,10 @@ def test_numbers_and_causes_are_shown() -> None:
     failure = made.changed(made.FAILURE, literals=(number, derived))
     text = render_result(made.judged(ValidationReport(Outcome.INVALID, 3, 1, (failure,))))
     assert "(fuel) is 0.5, (need) has no value, changed by step 1 (pick mug table)" in text
-    assert "false; it would follow from:\n      (holding mug)  made false by step 1" in text
+    assert "false; it would follow with:\n      (holding mug)  made false by step 1" in text
     words = failure.explain()
     assert "(fuel) is 0.5" in words
-    assert "it would follow from (holding mug)" in words
+    assert "would be true with (holding mug)" in words
 
 
 def test_text_of_everything_else() -> None:

@@ -137,7 +137,7 @@ def _failure(failure: Failure, limit: int | None) -> list[str]:
         width = min(48, max(len(str(literal)) for literal in shown))
         for literal in shown:
             lines.append(f"    {literal!s:<{width}}  {_provenance(literal)}")
-            lines += [f"      {cause!s}  {_provenance(cause)}" for cause in literal.because]
+            lines += _causes(literal, 6)
         if len(shown) < len(failure.literals):
             lines.append(f"    … and {len(failure.literals) - len(shown)} more")
     else:
@@ -147,13 +147,22 @@ def _failure(failure: Failure, limit: int | None) -> list[str]:
     return lines
 
 
+def _causes(literal: UnmetLiteral, indent: int) -> list[str]:
+    """Show why a derived atom has its value, as deep as the report goes."""
+    lines: list[str] = []
+    for cause in literal.because:
+        lines.append(f"{' ' * indent}{cause!s}  {_provenance(cause)}")
+        lines += _causes(cause, indent + 2)
+    return lines
+
+
 def _provenance(literal: UnmetLiteral) -> str:
     value = "true" if literal.actual else "false"
     if literal.numbers:
         by = f", changed by {literal.changed_by}" if literal.changed_by else ""
         return explain_numbers(literal) + by
     if literal.because:
-        return f"{value}; it would follow from:"
+        return f"{value}; it would {'follow' if literal.wanted else 'be false'} with:"
     if not isinstance(literal.formula, Atom):
         return "violated"
     if literal.fixed:

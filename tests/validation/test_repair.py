@@ -1,0 +1,208 @@
+"""Advice: what is found makes the step executable, and what is not found has its reason."""
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from hvr.pddl import GroundAction, parse_domain, parse_plan, parse_problem
+from hvr.validation import Repair, Validator
+from hvr.validation.repair import find_repair
+
+LAW = settings(deadline=None, max_examples=80, suppress_health_check=list(HealthCheck))
+
+BLOCKS = """
+(define (domain blocks) (:requirements :strips)
+  (:predicates (on ?x ?y) (ontable ?x) (clear ?x) (empty) (holding ?x) (glued ?x))
+  (:action pick-up :parameters (?x) :precondition (and (clear ?x) (ontable ?x) (empty))
+    :effect (and (not (ontable ?x)) (not (clear ?x)) (not (empty)) (holding ?x)))
+  (:action put-down :parameters (?x) :precondition (holding ?x)
+    :effect (and (not (holding ?x)) (clear ?x) (empty) (ontable ?x)))
+  (:action stack :parameters (?x ?y) :precondition (and (holding ?x) (clear ?y))
+    :effect (and (not (holding ?x)) (not (clear ?y)) (clear ?x) (empty) (on ?x ?y)))
+  (:action unstack :parameters (?x ?y) :precondition (and (on ?x ?y) (clear ?x) (empty))
+    :effect (and (holding ?x) (clear ?y) (not (clear ?x)) (not (empty)) (not (on ?x ?y))))
+  (:action paint :parameters (?x) :precondition (glued ?x) :effect (clear ?x)))
+"""
+
+
+def blocks(goal: str = "(and (on a b) (on b c))") -> Validator:
+    domain = parse_domain(BLOCKS)
+    problem = parse_problem(
+        "(define (problem x) (:domain blocks) (:objects a b c d) (:init (on c a) (ontable a) "
+        f"(ontable b) (ontable d) (clear c) (clear b) (clear d) (empty)) (:goal {goal}))",
+        domain,
+    )
+    return Validator(domain, problem)
+
+
+GOOD = """
+(unstack c a) (put-down c) (pick-up b) (stack b c) (pick-up a) (stack a b)
+"""
+
+
+def advice(validator: Validator, text: str) -> tuple[Repair | None, str]:
+    plan = parse_plan(text) if text.strip() else ()
+    return find_repair(validator, plan, validator.check(plan))
+
+
+@pytest.mark.parametrize("missing", range(6))
+def test_a_dropped_step_is_found_again(missing: int) -> None:
+    steps = list(parse_plan(GOOD))
+    del steps[missing]
+    validator = blocks()
+    repair, note = find_repair(validator, steps, validator.check(steps))
+    assert repair is not None and note == ""
+    assert repair.completes
+    at = len(steps) if repair.step is None else repair.step - 1
+    assert validator.check([*steps[:at], *repair.actions, *steps[at:]]).valid
+    assert len(repair.actions) <= 2
+
+
+def test_the_whole_plan_is_found_for_an_empty_one() -> None:
+    repair, _ = advice(blocks(), "")
+    assert repair is not None and repair.step is None and repair.completes
+    assert len(repair.actions) == 6
+
+
+def test_the_sequence_that_completes_the_plan_is_preferred() -> None:
+    # Two steps empty the hand; after only one of them the rest can go on.
+    validator = blocks("(and (on c d) (holding b))")
+    repair, _ = advice(validator, "(unstack c a) (pick-up b)")
+    assert repair == Repair(2, parse_plan("(stack c d)"), True)
+
+
+def test_a_step_may_be_made_executable_though_the_plan_stays_invalid() -> None:
+    validator = blocks()
+    repair, _ = advice(validator, "(pick-up a)")
+    assert repair is not None and repair.step == 1 and not repair.completes
+    ahead = validator.fork()
+    assert all(ahead.apply(action).ok for action in (*repair.actions, *parse_plan("(pick-up a)")))
+
+
+def test_what_nothing_changes_is_said_at_once() -> None:
+    repair, note = advice(blocks(), "(paint a)")
+    assert repair is None
+    assert note == "the condition can never hold: (glued a) is always false"
+
+
+def test_what_cannot_be_reached_is_said() -> None:
+    repair, note = advice(blocks("(and (on a b) (on b a))"), "")
+    assert repair is None
+    assert note == "no sequence of actions after the last step supplies (on a b) and (on b a)"
+
+
+def test_a_misfit_names_the_nearest_name() -> None:
+    repair, note = advice(blocks(), "(unstak c a)")
+    assert repair is None
+    assert "The nearest known name is 'unstack'." in note
+
+
+def test_a_valid_plan_needs_no_advice() -> None:
+    assert advice(blocks(), GOOD) == (None, "the plan is valid")
+
+
+def test_the_time_limit_is_kept_and_named() -> None:
+    validator = blocks()
+    plan = parse_plan("(stack a b)")
+    repair, note = find_repair(validator, plan, validator.check(plan), seconds=-1)
+    assert repair is None
+    assert "within -1 s" in note
+
+
+def test_the_validator_stays_where_it_is_and_may_be_under_way() -> None:
+    validator = blocks()
+    first, *rest = parse_plan(GOOD)
+    assert validator.apply(first).ok
+    report = validator.check(rest[1:])
+    repair, _ = find_repair(validator, rest[1:], report)
+    assert repair is not None and repair.completes
+    assert repair.step == 2
+    assert validator.steps == (first,)
+
+
+NUMBERS = """
+(define (domain trip) (:requirements :typing :numeric-fluents :derived-predicates
+    :negative-preconditions :disjunctive-preconditions :conditional-effects)
+  (:types place)
+  (:predicates (at ?p - place) (road ?p ?q - place) (pump ?p - place) (safe) (belt) (alarm))
+  (:functions (fuel) (total-cost))
+  (:derived (safe) (and (belt) (not (alarm))))
+  (:action drive :parameters (?p ?q - place)
+    :precondition (and (at ?p) (road ?p ?q) (>= (fuel) 2) (safe))
+    :effect (and (not (at ?p)) (at ?q) (decrease (fuel) 2) (increase (total-cost) 1)))
+  (:action fill :parameters (?p - place) :precondition (and (at ?p) (pump ?p))
+    :effect (and (increase (fuel) 1) (increase (total-cost) 5)))
+  (:action buckle :effect (and (belt) (when (not (belt)) (alarm))))
+  (:action hush :effect (not (alarm))))
+"""
+
+
+def trip(goal: str = "(at z)") -> Validator:
+    domain = parse_domain(NUMBERS)
+    problem = parse_problem(
+        "(define (problem x) (:domain trip) (:objects x y z - place) (:init (at x) (road x y) "
+        f"(road y z) (road y x) (pump x) (= (fuel) 1) (= (total-cost) 0)) (:goal {goal}))",
+        domain,
+    )
+    return Validator(domain, problem)
+
+
+def test_numbers_and_derived_predicates_are_supplied() -> None:
+    repair, _ = advice(trip(), "(drive x y) (drive y z)")
+    assert repair is not None and repair.step == 1
+    assert sorted(a.name for a in repair.actions) == ["buckle", "fill", "hush"]
+    repair, _ = advice(trip(), "")
+    assert repair is not None and repair.completes
+    assert len(repair.actions) == 7
+
+
+def test_a_number_that_can_never_be_reached_ends_the_search() -> None:
+    repair, note = advice(trip("(and (at z) (<= (fuel) -1))"), "")
+    assert repair is None
+    assert note.startswith("no sequence of up to 20 steps was found")
+
+
+def test_temporal_plans_get_no_advice() -> None:
+    domain = parse_domain(
+        "(define (domain d) (:requirements :durative-actions) (:predicates (p)) (:durative-action "
+        "a :duration (= ?duration 1) :effect (at end (p))))"
+    )
+    problem = parse_problem("(define (problem x) (:domain d) (:init) (:goal (p)))", domain)
+    repair, note = advice(Validator(domain, problem), "")
+    assert repair is None
+    assert note == "advice is given for sequences of instantaneous actions only"
+
+
+def test_inserted_steps_do_not_violate_a_constraint() -> None:
+    domain = parse_domain(BLOCKS.replace(":strips", ":strips :constraints"))
+    problem = parse_problem(
+        "(define (problem x) (:domain blocks) (:objects a b) (:init (ontable a) (clear a) "
+        "(holding b)) (:goal (empty)) (:constraints (always (not (on b a)))))",
+        domain,
+    )
+    repair, _ = advice(Validator(domain, problem), "")
+    assert repair == Repair(None, parse_plan("(put-down b)"), True)
+
+
+@LAW
+@given(st.lists(st.integers(0, 60), min_size=1, max_size=8), st.data())
+def test_advice_holds_what_it_promises(choices: list[int], data: st.DataObject) -> None:
+    validator = blocks()
+    ahead = validator.fork()
+    plan: list[GroundAction] = []
+    for choice in choices:
+        possible = ahead.applicable_actions()
+        plan.append(possible[choice % len(possible)])
+        ahead.apply(plan[-1])
+    del plan[data.draw(st.integers(0, len(plan) - 1))]
+    report = validator.check(plan)
+    assume(not report.valid)
+    repair, note = find_repair(validator, plan, report)
+    assert repair is not None, note
+    assert report.failure is not None and repair.step == report.failure.step
+    at = len(plan) if repair.step is None else repair.step - 1
+    again = validator.check([*plan[:at], *repair.actions, *plan[at:]])
+    assert again.valid == repair.completes
+    if not again.valid:
+        assert again.executed > at + len(repair.actions)
+    assert find_repair(validator, plan, report) == (repair, note)
