@@ -43,14 +43,15 @@ class Answer:
 
 
 @lru_cache(maxsize=64)
-def prepared(domain: Path, problem: Path, tolerance: Fraction, lenient: bool) -> Validator:
+def prepared(domain: Path, problem: Path, tolerance: Fraction, as_val: bool) -> Validator:
     """Read a task."""
-    model = parse_domain(domain, lenient=lenient)
-    task = parse_problem(problem, model, lenient=lenient)
-    return Validator(model, task, tolerance=tolerance)
+    model = parse_domain(domain, lenient=as_val)
+    task = parse_problem(problem, model, lenient=as_val)
+    forgiven = Fraction("0.0001") if as_val else Fraction(0)
+    return Validator(model, task, tolerance=tolerance, numeric_tolerance=forgiven)
 
 
-def answer(root: Path, case: dict[str, Any], lenient: bool) -> Answer:
+def answer(root: Path, case: dict[str, Any], as_val: bool) -> Answer:
     """Judge one case; "crash" and "no place" are what must never be."""
     tolerance = Fraction("0.01")
     args = (case.get("val_args") or "").split()
@@ -58,9 +59,9 @@ def answer(root: Path, case: dict[str, Any], lenient: bool) -> Answer:
         tolerance = Fraction(args[args.index("-t") + 1])
     begin = time.perf_counter()
     try:
-        validator = prepared(root / case["domain"], root / case["problem"], tolerance, lenient)
+        validator = prepared(root / case["domain"], root / case["problem"], tolerance, as_val)
         begin = time.perf_counter()
-        report = validator.check_file(root / case["plan"], lenient=lenient)
+        report = validator.check_file(root / case["plan"], lenient=as_val)
     except UnsupportedPddlError as error:
         return Answer("unsupported", words=str(error))
     except HvrError as error:
@@ -80,9 +81,9 @@ def wanted(case: dict[str, Any]) -> str | None:
     return case["val"] if case["val"] in ("valid", "invalid") else None
 
 
-def judge(root: Path, cases: list[dict[str, Any]], lenient: bool) -> list[Answer]:
+def judge(root: Path, cases: list[dict[str, Any]], as_val: bool) -> list[Answer]:
     """Judge some cases."""
-    return [answer(root, case, lenient) for case in cases]
+    return [answer(root, case, as_val) for case in cases]
 
 
 def main() -> int:
@@ -90,7 +91,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("manifest", type=Path)
     parser.add_argument("--set", dest="only", help="only the cases of one set")
-    parser.add_argument("--lenient", action="store_true", help="read as leniently as VAL")
+    parser.add_argument("--as-val", action="store_true",
+                        help="read as leniently as VAL, and forgive 0.0001 in numbers")  # fmt: skip
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--quiet", action="store_true", help="no details of disagreements")
     args = parser.parse_args()
@@ -102,7 +104,7 @@ def main() -> int:
     print(conditions())
     chunks = list(_by_task(cases))
     with ProcessPoolExecutor(args.jobs) as pool:
-        judged = pool.map(judge, [root] * len(chunks), chunks, [args.lenient] * len(chunks))
+        judged = pool.map(judge, [root] * len(chunks), chunks, [args.as_val] * len(chunks))
         answers = [found for part in judged for found in part]
     cases = [case for chunk in chunks for case in chunk]
     return report(list(zip(cases, answers, strict=True)), args.quiet)

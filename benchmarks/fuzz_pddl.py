@@ -473,7 +473,7 @@ def main() -> int:
     for label, number in sorted(total.items()):
         print(f"{number:>8}  {label}")
     spent = time.perf_counter() - begin
-    print(f"{given.count} inputs from {len(seeds)} seeds in {spent:.0f} s; findings: "
+    print(f"{done} inputs from {len(seeds)} seeds in {spent:.0f} s; findings: "
           f"{dict(kinds) or 'none'}")  # fmt: skip
     return 1 if kinds else 0
 

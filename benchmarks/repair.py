@@ -23,7 +23,7 @@ from conditions import conditions
 
 from hvr.errors import HvrError
 from hvr.pddl import parse_domain, parse_problem, read_plan
-from hvr.validation import Validator
+from hvr.validation import OnFailure, Validator
 from hvr.validation.repair import find_repair
 
 MUTATIONS = ("drop_step", "swap_adjacent", "truncate_tail")
@@ -44,6 +44,7 @@ class Row:
     name: str
     length: int | None
     completes: bool
+    shortened: bool
     seconds: float
     note: str
 
@@ -71,7 +72,15 @@ def advise(root: Path, case: dict[str, Any], seconds: float) -> Row | None:
     repair, note = find_repair(validator, plan, report, seconds=seconds)
     taken = time.perf_counter() - begin
     length = None if repair is None else len(repair.actions)
-    return Row(group, case["id"], length, bool(repair and repair.completes), taken, note)
+    completes = bool(repair and repair.completes)
+    shortened = False
+    if repair is not None:
+        at = len(plan) if repair.step is None else repair.step - 1
+        again = validator.check(
+            [*plan[:at], *repair.actions, *plan[at:]], on_failure=OnFailure.SKIP
+        )
+        shortened = all(failure.step is not None for failure in again.failures)
+    return Row(group, case["id"], length, completes, shortened, taken, note)
 
 
 def main() -> int:
@@ -113,7 +122,7 @@ def main() -> int:
 
 def report(rows: list[Row]) -> None:
     """Print the tables."""
-    head = f"{'set, mutation, failure':<36} {'cases':>6} {'found':>6} {'complete':>9}"
+    head = f"{'set, mutation, failure':<36} {'cases':>6} {'found':>6} {'complete':>9} {'*':>6}"
     print(f"\n{head} {'median s':>9} {'max s':>7}  lengths")
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
@@ -121,11 +130,13 @@ def report(rows: list[Row]) -> None:
     for name, members in [*sorted(groups.items()), ("all", rows)]:
         found = [row for row in members if row.length is not None]
         complete = sum(row.completes for row in found)
+        shortened = sum(row.shortened for row in found)
         times = sorted(row.seconds for row in members)
         lengths = Counter(row.length for row in found)
         shown = " ".join(f"{n}:{c}" for n, c in sorted(lengths.items(), key=lambda p: p[0] or 0))
-        print(f"{name:<36} {len(members):>6} {len(found):>6} {complete:>9} "
+        print(f"{name:<36} {len(members):>6} {len(found):>6} {complete:>9} {shortened:>6} "
               f"{times[len(times) // 2]:>9.3f} {times[-1]:>7.2f}  {shown}")  # fmt: skip
+    print("*: the plan is valid with the advice and without later steps that then fail")
     notes = Counter(row.note for row in rows if row.length is None)
     for note, count in notes.most_common(20):
         print(f"{count:>6}  {note}")

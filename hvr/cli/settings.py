@@ -146,6 +146,7 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     "on-failure": (_on_failure, f"one of {', '.join(OnFailure)}"),
     "epsilon": _NUMBER,
     "tolerance": _NUMBER,
+    "numeric-tolerance": _NUMBER,
     "lenient": _FLAG,
     "quiet": _FLAG,
     "rules-url": (_text, "an address"),

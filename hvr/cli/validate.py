@@ -113,6 +113,8 @@ def _parser() -> arguments.ArgumentParser:
            "steps no further apart are simultaneous (default: tolerance / 10)")  # fmt: skip
     _value(judging, "--tolerance", "N", arguments.number,
            "how far a duration may be from what its action demands (default: 0.01)")  # fmt: skip
+    _value(judging, "--numeric-tolerance", "N", arguments.number,
+           "how far a numeric condition may be missed (default: 0; VAL: 0.0001)")  # fmt: skip
     _value(judging, "--jobs", "N", arguments.jobs,
            "use N processes; 0: one for each processor core (default: 1)")  # fmt: skip
 
@@ -162,6 +164,7 @@ def _request(given: argparse.Namespace) -> _Request:
         DataFileError: the settings cannot be read.
     """
     from hvr.validation.batch import BatchOptions
+    from hvr.validation.validator import EXACT
 
     settings = read_settings(Path.cwd())
 
@@ -188,6 +191,7 @@ def _request(given: argparse.Namespace) -> _Request:
         options=BatchOptions(
             tolerance=chosen("tolerance", None),
             epsilon=chosen("epsilon", None),
+            numeric_tolerance=chosen("numeric_tolerance", EXACT),
             lenient=chosen("lenient", False),
             on_failure=OnFailure(chosen("on_failure", OnFailure.STOP)),
             advise=chosen("advise", False),

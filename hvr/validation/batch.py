@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError
 from hvr.pddl import (
     Diagnostic,
+    Domain,
     Location,
     Step,
     UnsupportedPddlError,
@@ -23,7 +24,7 @@ from hvr.validation import rules
 from hvr.validation.judged import Happening, Judged, ShownState
 from hvr.validation.plan_files import STDIN
 from hvr.validation.report import OnFailure, Outcome, PlanResult, Repair, ValidationReport
-from hvr.validation.validator import TOLERANCE, Validator
+from hvr.validation.validator import EXACT, TOLERANCE, Validator
 from hvr.values import Value
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class BatchOptions(Value):
     Attributes:
         tolerance: how far a duration may be from what its action demands; None: VAL's default.
         epsilon: steps no further apart than this are simultaneous; None: a tenth of the tolerance.
+        numeric_tolerance: how far numeric conditions may be missed.
         lenient: accept what VAL accepts.
         on_failure: whether to stop at the first failing step.
         advise: search for steps that mend an invalid plan.
@@ -47,6 +49,7 @@ class BatchOptions(Value):
     """
 
     tolerance: Fraction | None = None
+    numeric_tolerance: Fraction = EXACT
     epsilon: Fraction | None = None
     lenient: bool = False
     on_failure: OnFailure = OnFailure.STOP
@@ -107,18 +110,43 @@ def load_model(domain: str, problem: str, options: BatchOptions) -> Model:
             Path(problem), lifted, file=problem, lenient=lenient, warnings=warnings
         )
         tolerance = TOLERANCE if options.tolerance is None else options.tolerance
-        validator = Validator(lifted, task, tolerance=tolerance, epsilon=options.epsilon)
+        validator = Validator(
+            lifted,
+            task,
+            tolerance=tolerance,
+            epsilon=options.epsilon,
+            numeric_tolerance=options.numeric_tolerance,
+        )
     except (HvrError, RecursionError, MemoryError) as error:
         start = Location(file, 1, 1)
         raise UnusableModelError(
             error, _unusable("", domain, problem, error, place=start)
         ) from error
-    seen: tuple[Finding, ...] = ()
-    if warnings:
-        from hvr.validation.findings import warning_finding
+    return Model(domain, problem, validator, _warnings(lifted, domain, warnings), options)
 
-        seen = tuple(map(warning_finding, warnings))
-    return Model(domain, problem, validator, seen, options)
+
+def _warnings(lifted: Domain, file: str, overlooked: Sequence[Diagnostic]) -> tuple[Finding, ...]:
+    """Return what is odd about a model and does not keep it from being used."""
+    from hvr.validation.lint_requirements import missing_requirements
+
+    missing = tuple(missing_requirements(lifted))
+    if not (missing or overlooked):
+        return ()
+    from hvr.validation.findings import Finding, warning_finding
+
+    return (
+        *map(warning_finding, overlooked),
+        *(
+            Finding(
+                rules.REQUIREMENT,
+                one.level,
+                one.message,
+                one.location or Location(file, 1, 1),
+                subject=one.name,
+            )
+            for one in missing
+        ),
+    )
 
 
 def judge_all(model: Model, files: Sequence[str], *, jobs: int = 1) -> Iterator[Judged]:

@@ -34,11 +34,9 @@ def _predicates(
             by = "derived" if name not in used.deleted and _is_derived(domain, name) else "changed"
             yield found("HVR303", f"The predicate {predicate} is {by}, but no condition and not "
                         "the goal of this problem reads it.", name, predicate)  # fmt: skip
-        elif problem is not None and name in used.read_true and name not in used.added:
-            if name not in initially:
-                yield found("HVR302", f"Nothing ever makes the predicate {predicate} true: it "
-                            "is not in :init, and no effect or rule adds it.", name,
-                            predicate)  # fmt: skip
+        elif problem is not None and name in used.read_true.keys() - used.added.keys() - initially:
+            yield found("HVR302", f"Nothing ever makes the predicate {predicate} true: it is not "
+                        "in :init, and no effect or rule adds it.", name, predicate)  # fmt: skip
 
 
 def _is_derived(domain: Domain, name: str) -> bool:
@@ -96,6 +94,8 @@ def _constants(domain: Domain, problem: Problem | None, used: Occurrences) -> It
 
 def _parameters(domain: Domain) -> Iterator[LintFinding]:
     for schema in schemas_of(domain):
+        if not schema.parameters:
+            continue
         used = Occurrences()
         used.schema(schema)
         for parameter in schema.parameters:

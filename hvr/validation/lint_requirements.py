@@ -74,18 +74,20 @@ _UNJUDGED = frozenset({":strips", ":time", ":goal-utilities", ":safety-constrain
 """Flags that are harmless, or whose meaning hvr does not know."""
 
 
+def missing_requirements(domain: Domain) -> Iterator[LintFinding]:
+    """Yield the flags of what a domain uses and does not declare."""
+    given = _implied(domain)
+    for flag, (what, source) in dict(_needed_by_domain(domain)).items():
+        if flag not in given:
+            message = f"The domain uses {what}, and the requirement {flag} is not given."
+            yield found("HVR202", message, flag, source)
+
+
 def check_requirements(domain: Domain, problem: Problem | None) -> Iterator[LintFinding]:
     """Yield missing flags and superfluous ones."""
-    needed = dict(_needed_by_domain(domain))
+    yield from missing_requirements(domain)
     given = set(domain.requirements) or {":strips"}
-    implied = set(given)
-    for _ in _IMPLIED:
-        implied.update(*(_IMPLIED.get(flag, ()) for flag in implied))
-    for flag, (what, source) in needed.items():
-        if flag in implied:
-            continue
-        yield found("HVR202", f"The domain uses {what}, and the requirement {flag} is not given.",
-                    flag, source)  # fmt: skip
+    needed = dict(_needed_by_domain(domain))
     used = set(needed)
     if problem is not None:
         used |= _needed_by_problem(problem)
@@ -114,9 +116,11 @@ def _needed_by_domain(domain: Domain) -> Iterator[tuple[str, tuple[str, object]]
     if domain.types or typed:
         need(":typing", "types")
     for schema in schemas_of(domain):
-        for condition in (conditions_of(schema), *conditions_in_effect(schema.effect)):
+        parts = list(walk(schema.effect))
+        guards = [part.condition for part in parts if isinstance(part, When)]
+        for condition in (conditions_of(schema), *guards):
             _condition(condition, schema, need)
-        for part in walk(schema.effect):
+        for part in parts:
             if isinstance(part, When | Forall):
                 need(":conditional-effects", "conditional or universal effects", schema)
         if isinstance(schema, DurativeActionSchema):
@@ -198,3 +202,11 @@ def _only_costs(domain: Domain) -> bool:
         if any(isinstance(p, Comparison) for c in conditions for p in walk(c)):
             return False
     return True
+
+
+def _implied(domain: Domain) -> set[str]:
+    """Return the flags of a domain, and those that they stand for."""
+    result = set(domain.requirements) or {":strips"}
+    for _ in _IMPLIED:
+        result.update(*(_IMPLIED.get(flag, ()) for flag in result))
+    return result

@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hvr.pddl import Location
-from hvr.validation.rules import REQUIREMENT, Level, Rule
+from hvr.validation.rules import RULES, Level, Rule
+from hvr.values import Value
 
-LINT_RULES: tuple[Rule, ...] = (
-    # What a domain declares.
-    Rule("HVR301", "unused-predicate", Level.WARNING, "A predicate is declared and never used."),
-    Rule("HVR302", "never-true", Level.NOTE, "A predicate is read, but nothing makes it true."),
-    Rule("HVR303", "never-read", Level.NOTE, "A predicate is changed, but nothing reads it."),
-    Rule("HVR304", "unused-function", Level.WARNING, "A function is declared and never used."),
-    Rule("HVR305", "unused-type", Level.WARNING, "A type is declared and never used."),
-    Rule("HVR306", "unused-constant", Level.NOTE, "A constant is declared and never used."),
-    Rule("HVR307", "unused-parameter", Level.NOTE, "A parameter serves only to be enumerated."),
-    Rule("HVR308", "superfluous-requirement", Level.NOTE, "A flag is given for nothing."),
-    # What its actions say.
-    Rule("HVR309", "contradictory-condition", Level.WARNING, "A condition can never hold."),
-    Rule("HVR310", "unreachable-action", Level.NOTE, "An action can never apply here."),
-    Rule("HVR311", "empty-effect", Level.WARNING, "An action changes nothing."),
-    Rule("HVR312", "redundant-effect", Level.NOTE, "A part of an effect changes nothing."),
-    # What a problem says.
-    Rule("HVR313", "goal-holds-initially", Level.WARNING, "The goal holds from the beginning."),
-    Rule("HVR314", "unreachable-goal", Level.ERROR, "The goal can never be reached."),
-    Rule("HVR315", "missing-value", Level.WARNING, "A number is read that is never given."),
-    Rule("HVR316", "unused-object", Level.NOTE, "No action can use an object."),
-    Rule("HVR317", "not-explored", Level.NOTE, "There are too many instances to tell all."),
+LINT_RULES: tuple[Rule, ...] = tuple(
+    rule for number, rule in RULES.items() if number.startswith("HVR3")
 )
 """Every rule that only `lint` reports, in the order of the ids."""
 
-_BY_ID = {rule.id: rule for rule in (*LINT_RULES, REQUIREMENT)}
 
-
-@dataclass(frozen=True, slots=True)
-class LintFinding:
+class LintFinding(Value):
     """Something about a model that is wrong, superfluous or suspicious.
 
     Attributes:
@@ -57,7 +34,7 @@ class LintFinding:
 
 def rule_of(finding: LintFinding) -> Rule:
     """Return the rule that a finding is about."""
-    return _BY_ID[finding.rule]
+    return RULES[finding.rule]
 
 
 def found(
@@ -65,4 +42,4 @@ def found(
 ) -> LintFinding:
     """Make a finding with the level of its rule; `source` is the value whose place is its place."""
     place: Location | None = getattr(source, "location", None)
-    return LintFinding(rule, _BY_ID[rule].level, message, name, place, in_problem)
+    return LintFinding(rule, RULES[rule].level, message, name, place, in_problem)

@@ -32,7 +32,8 @@ from hvr.pddl.facts import Literal, Relation, bindings, match_row, necessary_lit
 
 MOST_ACTIONS = 20_000
 """How many ground actions are looked at."""
-_LAYERS_BEYOND = 2
+LAYERS_BEYOND = 2
+"""How many layers are looked at behind that in which a condition is reachable."""
 _NONE = Relation()
 
 Binding: TypeAlias = dict[str, str]
@@ -123,6 +124,8 @@ class Relaxation:
         target: the condition.
         numeric: the functions whose values matter.
         clock: when to stop looking for actions.
+        beyond: how many layers of actions to look at after the one that makes the target
+            reachable; None for all.
 
     Attributes:
         operators: the actions found that may help, in a fixed order.
@@ -131,7 +134,13 @@ class Relaxation:
     """
 
     def __init__(
-        self, state: State, target: Condition, numeric: frozenset[str], clock: Clock
+        self,
+        state: State,
+        target: Condition,
+        numeric: frozenset[str],
+        clock: Clock,
+        *,
+        beyond: int | None = LAYERS_BEYOND,
     ) -> None:
         self.task = state.task
         self.operators: list[Operator] = []
@@ -144,13 +153,13 @@ class Relaxation:
         self._false = 0
         self._relations: dict[str, Relation] = {}
         self._known: set[object] = set()
-        self.complete = self._ground()
+        self.complete = self._ground(beyond)
         self.reachable = self._holds(self._target)
         self._pack(target)
 
     # Grounding ------------------------------------------------------------------------------
 
-    def _ground(self) -> bool:
+    def _ground(self, beyond: int | None) -> bool:
         """Find actions until the target is reachable, and some more; say whether these are all."""
         task = self.task
         for atom in task.atoms_in(self._start):
@@ -165,7 +174,6 @@ class Relaxation:
         for schema in schemas:
             if not self._instantiate(schema, {}, waiting):
                 return False
-        beyond = 0
         while True:
             true, false = self._true, self._false
             still: list[_Unit] = []
@@ -181,10 +189,10 @@ class Relaxation:
             if not new and false == self._false:
                 return True
             self._true, self._false = true, false
-            if self._holds(self._target):
-                beyond += 1
-                if beyond > _LAYERS_BEYOND:
+            if beyond is not None and self._holds(self._target):
+                if beyond == 0:
                     return False
+                beyond -= 1
             atoms = list(task.atoms_in(new))
             for atom in atoms:
                 self._relations.setdefault(atom.predicate, Relation()).add(atom.args)

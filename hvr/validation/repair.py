@@ -132,9 +132,10 @@ def _never(literals: Sequence[UnmetLiteral]) -> str:
 
 
 def _hopeless(failure: Failure) -> str:
-    where = "after the last step" if failure.step is None else f"before step {failure.step}"
-    wanted = _named(failure.literals, whole=False)
-    return f"no sequence of actions {where} supplies {wanted or 'the condition'}"
+    missing = f"; wanting: {_named(failure.literals, whole=False)}" if failure.literals else ""
+    if failure.step is None:
+        return f"no sequence of actions after the last step reaches the goal{missing}"
+    return f"no sequence of actions makes step {failure.step} executable{missing}"
 
 
 def _named(literals: Sequence[UnmetLiteral], *, whole: bool) -> str:

@@ -68,7 +68,27 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     # How a text was read.
     ("HVR201", "notation", Level.NOTE, "The plan is not in the notation of PDDL plan files."),
     ("HVR202", "missing-requirement", Level.WARNING, "A feature is used without its flag."),
-    ("HVR203", "overlooked", Level.WARNING, "A fault was overlooked because of --lenient."),
+    ("HVR203", "overlooked", Level.WARNING, "A slip in a text was passed over."),
+    # What a domain declares.
+    ("HVR301", "unused-predicate", Level.WARNING, "A predicate is declared and never used."),
+    ("HVR302", "never-true", Level.NOTE, "A predicate is read, but nothing makes it true."),
+    ("HVR303", "never-read", Level.NOTE, "A predicate is changed, but nothing reads it."),
+    ("HVR304", "unused-function", Level.WARNING, "A function is declared and never used."),
+    ("HVR305", "unused-type", Level.WARNING, "A type is declared and never used."),
+    ("HVR306", "unused-constant", Level.NOTE, "A constant is declared and never used."),
+    ("HVR307", "unused-parameter", Level.NOTE, "A parameter serves only to be enumerated."),
+    ("HVR308", "superfluous-requirement", Level.NOTE, "A flag is given for nothing."),
+    # What its actions say.
+    ("HVR309", "contradictory-condition", Level.WARNING, "A condition can never hold."),
+    ("HVR310", "unreachable-action", Level.NOTE, "An action can never apply here."),
+    ("HVR311", "empty-effect", Level.WARNING, "An action changes nothing."),
+    ("HVR312", "redundant-effect", Level.NOTE, "A part of an effect changes nothing."),
+    # What a problem says.
+    ("HVR313", "goal-holds-initially", Level.WARNING, "The goal holds from the beginning."),
+    ("HVR314", "unreachable-goal", Level.ERROR, "The goal can never be reached."),
+    ("HVR315", "missing-value", Level.WARNING, "A number is read that is never given."),
+    ("HVR316", "unused-object", Level.NOTE, "No action can use an object."),
+    ("HVR317", "not-explored", Level.NOTE, "There are too many instances to tell all."),
 )
 
 RULES: dict[str, Rule] = {row[0]: Rule(*row) for row in _TABLE}

@@ -13,6 +13,7 @@ from hvr.pddl import (
     Comparison,
     Expression,
     GroundAction,
+    NumericEffect,
     State,
     Task,
     UndefinedValueError,
@@ -65,27 +66,44 @@ def search(start: State, target: Condition, clock: Clock) -> Found:
         return Found(single)
     numeric = read_functions(start.task)
     relaxation = Relaxation(start, target, numeric, clock)
+    found = _search_among(relaxation, start, target, numeric, clock)
+    if found is None and not relaxation.complete:
+        # The actions that a short sequence may need do not suffice: all are looked at.
+        relaxation = Relaxation(start, target, numeric, clock, beyond=None)
+        found = _search_among(relaxation, start, target, numeric, clock)
+    if found is not None:
+        return found
+    if relaxation.complete:
+        return Found(hopeless=True)
+    return Found(why=_given_up(clock, "there are too many actions to look at all of them"))
+
+
+def _search_among(
+    relaxation: Relaxation,
+    start: State,
+    target: Condition,
+    numeric: frozenset[str],
+    clock: Clock,
+) -> Found | None:
+    """Look for sequences of the actions of a relaxation; None if it is certain there are none."""
     if not relaxation.reachable:
-        if relaxation.complete:
-            return Found(hopeless=True)
-        return Found(why=_given_up(clock, "there are too many actions to look at all of them"))
+        return None
     astar = _AStar(start, target, relaxation, numeric, clock)
     answers, _ = astar.run(helpful=True, most=_MOST_STATES, bound=LONGEST)
     if answers:
         bound = len(answers[0])
         better, _ = astar.run(helpful=False, most=_MOST_STATES_TO_SHORTEN, bound=bound)
-        if better:
-            together = better if len(better[0]) < bound else [*answers, *better]
-            return Found(tuple(dict.fromkeys(together)))
-        return Found(tuple(answers))
+        if better and len(better[0]) < bound:
+            return Found(tuple(better))
+        return Found(tuple(dict.fromkeys([*answers, *better])))
     answers, drained = astar.run(helpful=False, most=_MOST_STATES, bound=LONGEST)
     if answers:
         return Found(tuple(answers))
-    if drained and relaxation.complete:
-        return Found(why="", hopeless=True)
+    if drained:
+        return None
     away = relaxation.estimate(start.bits)
     if away is not None and away[0] > LONGEST:
-        return Found(why=_given_up(clock, f"it is at least some {away[0]} steps away"))
+        return Found(why=_given_up(clock, f"it seems to be some {away[0]} steps away"))
     return Found(why=_given_up(clock, f"{astar.states} states were looked at"))
 
 
@@ -101,12 +119,18 @@ def read_functions(task: Task) -> frozenset[str]:
                 for side in (part.left, part.right):
                     found.update(term.function for term in functions_of(side))
     # What changes a number that matters may itself depend on numbers.
-    for action in task.domain.actions.values():
-        for part in walk(action.effect):
-            amount = getattr(part, "amount", None)
-            fluent = getattr(part, "fluent", None)
-            if fluent is not None and amount is not None and fluent.function in found:
-                found.update(term.function for term in functions_of(amount))
+    changes = [
+        part
+        for action in task.domain.actions.values()
+        for part in walk(action.effect)
+        if isinstance(part, NumericEffect)
+    ]
+    known = 0
+    while known < len(found):
+        known = len(found)
+        for change in changes:
+            if change.fluent.function in found:
+                found.update(term.function for term in functions_of(change.amount))
     return frozenset(found)
 
 

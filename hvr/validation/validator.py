@@ -56,6 +56,9 @@ from hvr.validation.violations import Change, unmet_literals
 TOLERANCE = Fraction(1, 100)
 """How far a duration may be from what its action demands; planners round. VAL's default."""
 
+EXACT = Fraction(0)
+"""How far numeric conditions may be missed: not at all."""
+
 KINDS = {
     MisfitKind.UNKNOWN_ACTION: FailureKind.UNKNOWN_ACTION,
     MisfitKind.UNKNOWN_OBJECT: FailureKind.UNKNOWN_OBJECT,
@@ -82,6 +85,8 @@ class Validator:
         tolerance: how far a duration may be from what its action demands.
         epsilon: steps no further apart than this are simultaneous; a tenth of `tolerance` if
             None, as in VAL.
+        numeric_tolerance: how far numeric conditions may be missed, when `task` is a domain;
+            VAL forgives 0.0001.
 
     Raises:
         UsageError: a domain without a problem, or a task with one.
@@ -95,11 +100,12 @@ class Validator:
         state: State | None = None,
         tolerance: Fraction = TOLERANCE,
         epsilon: Fraction | None = None,
+        numeric_tolerance: Fraction = EXACT,
     ) -> None:
         if isinstance(task, Domain):
             if problem is None:
                 raise UsageError("a validator needs a problem to go with the domain")
-            task = Task(task, problem)
+            task = Task(task, problem, tolerance=numeric_tolerance)
         elif problem is not None:
             raise UsageError("a validator of a task takes no further problem")
         if state is not None and state.task is not task:
@@ -579,6 +585,7 @@ def validate(
     *,
     tolerance: Fraction = TOLERANCE,
     epsilon: Fraction | None = None,
+    numeric_tolerance: Fraction = EXACT,
     lenient: bool = False,
 ) -> ValidationReport:
     """Say whether a plan is valid.
@@ -589,6 +596,7 @@ def validate(
         plan: a plan, its text or its path.
         tolerance: how far a duration may be from what its action demands.
         epsilon: steps no further apart than this are simultaneous.
+        numeric_tolerance: how far numeric conditions may be missed; VAL forgives 0.0001.
         lenient: whether to overlook what leaves the meaning clear.
 
     Returns:
@@ -604,7 +612,13 @@ def validate(
             domain = parse_domain(domain, lenient=lenient)
         if isinstance(problem, str | Path):
             problem = parse_problem(problem, domain, lenient=lenient)
-        validator = Validator(domain, problem, tolerance=tolerance, epsilon=epsilon)
+        validator = Validator(
+            domain,
+            problem,
+            tolerance=tolerance,
+            epsilon=epsilon,
+            numeric_tolerance=numeric_tolerance,
+        )
     except UnsupportedPddlError as error:
         return ValidationReport(Outcome.UNKNOWN, 0, 0, reason=str(error))
     if isinstance(plan, str | Path):

@@ -53,7 +53,7 @@ NUMERIC = Parts(numbers=True, derived=True)
 
 
 @given(worlds(EVERYTHING))
-@law()
+@law(80)
 def test_printed_domain_and_problem_parse_to_equal_values(world: World) -> None:
     domain = parse_domain(print_domain(world.domain))
     assert domain == world.domain
@@ -64,10 +64,10 @@ def test_printed_domain_and_problem_parse_to_equal_values(world: World) -> None:
 
 
 @given(worlds(EVERYTHING), st.data())
-@law()
+@law(50)
 def test_printed_formula_parses_to_an_equal_one(world: World, data: st.DataObject) -> None:
     objects = (*world.domain.constants, *world.problem.objects)
-    formula = data.draw(formulas(Names(world.domain, objects, numbers=True), depth=4))
+    formula = data.draw(formulas(Names(world.domain, objects, numbers=True), depth=3))
     for text in (str(formula), print_formula(formula), print_formula(formula, indent=90)):
         assert parse_formula(text, world.domain, world.problem.objects) == formula
 
@@ -79,7 +79,7 @@ timed = st.builds(TimedAction, actions, amounts, st.one_of(st.none(), amounts))
 
 
 @given(st.lists(actions).map(tuple), st.one_of(st.none(), st.integers(0, 99)))
-@law()
+@law(40)
 def test_printed_plan_parses_to_an_equal_one(
     plan: tuple[GroundAction, ...], cost: int | None
 ) -> None:
@@ -88,7 +88,7 @@ def test_printed_plan_parses_to_an_equal_one(
 
 
 @given(st.lists(timed).map(tuple))
-@law()
+@law(30)
 def test_printed_timed_plan_parses_to_an_equal_one(plan: tuple[TimedAction, ...]) -> None:
     assert read_plan(print_plan(plan)).steps == plan
 
@@ -100,7 +100,7 @@ def same(state: State, plain: Plain) -> bool:
 
 
 @given(planned(NUMERIC))
-@law(150)
+@law(80)
 def test_states_formulas_and_applicable_actions(world: World) -> None:
     reference = world.reference
     plain = reference.initial()
@@ -136,7 +136,7 @@ def test_states_formulas_and_applicable_actions(world: World) -> None:
 
 
 @given(worlds())
-@law(60)
+@law(40)
 def test_ground_all_has_every_action_that_is_applicable_anywhere(world: World) -> None:
     task, reference = Task(world.domain, world.problem), world.reference
     listed = list(ground_all(task))
@@ -171,7 +171,7 @@ def test_substitution_of_all_variables_leaves_none(world: World, data: st.DataOb
 
 
 @given(worlds(NUMERIC))
-@law(60)
+@law(30)
 def test_a_state_is_rebuilt_from_its_atoms(world: World) -> None:
     task = Task(world.domain, world.problem)
     values = task.initial.values

@@ -69,14 +69,14 @@ def check_verdict(world: World, validator: Validator, report: ValidationReport) 
 
 
 @given(planned(PLAIN))
-@law(120)
+@law(80)
 def test_sequences(world: World) -> None:
     validator = Validator(world.domain, world.problem)
     check_verdict(world, validator, validator.check(world.plan))
 
 
 @given(planned(SEQUENTIAL))
-@law(200)
+@law(90)
 def test_sequences_with_numbers_rules_and_preferences(world: World) -> None:
     validator = Validator(world.domain, world.problem)
     report = validator.check(world.plan)
@@ -87,7 +87,7 @@ def test_sequences_with_numbers_rules_and_preferences(world: World) -> None:
 
 
 @given(scheduled(EVERYTHING))
-@law(200)
+@law(90)
 def test_plans_in_time(world: World) -> None:
     reference = world.reference
     verdict = reference.judge_timed(world.timed)
@@ -111,7 +111,7 @@ def test_the_random_plans_have_both_verdicts(kind: str) -> None:
     found: Counter[bool] = Counter()
 
     @given(planned(SEQUENTIAL) if kind == "sequence" else scheduled(EVERYTHING))
-    @law(60)
+    @law(40)
     def count(world: World) -> None:
         if kind == "sequence":
             found[bool(world.plan) and world.reference.judge(world.plan).valid] += 1
@@ -140,7 +140,7 @@ def test_the_first_failure_is_the_same_whatever_comes_after_it(
 
 
 @given(planned(Parts(numbers=True, derived=True)))
-@law(80)
+@law(50)
 def test_undo_takes_apply_back(world: World) -> None:
     validator = Validator(world.domain, world.problem)
     for action in world.plan:
@@ -156,7 +156,7 @@ def test_undo_takes_apply_back(world: World) -> None:
 
 
 @given(planned(Parts(numbers=True, derived=True)), st.data())
-@law(80)
+@law(50)
 def test_forks_are_independent(world: World, data: st.DataObject) -> None:
     validator = Validator(world.domain, world.problem)
     cut = data.draw(st.integers(0, len(world.plan)))
@@ -184,7 +184,7 @@ def test_forks_are_independent(world: World, data: st.DataObject) -> None:
 
 
 @given(planned(Parts(numbers=True, derived=True)))
-@law(120)
+@law(70)
 def test_what_steps_report_and_blame_is_true(world: World) -> None:
     reference = world.reference
     validator = Validator(world.domain, world.problem)
@@ -242,7 +242,7 @@ def check_past(unmet: UnmetLiteral, reference: Reference, trace: list[Plain]) ->
 
 
 @given(planned(PLAIN), st.data())
-@law(80)
+@law(50)
 def test_a_conjunction_holds_when_what_was_unmet_is_turned_round(
     world: World, data: st.DataObject
 ) -> None:

@@ -88,7 +88,20 @@ def test_what_nothing_changes_is_said_at_once() -> None:
 def test_what_cannot_be_reached_is_said() -> None:
     repair, note = advice(blocks("(and (on a b) (on b a))"), "")
     assert repair is None
-    assert note == "no sequence of actions after the last step supplies (on a b) and (on b a)"
+    where = "after the last step"
+    assert (
+        note == f"no sequence of actions {where} reaches the goal; wanting: (on a b) and (on b a)"
+    )
+
+
+def test_a_goal_that_excludes_itself_is_said_to_be_out_of_reach() -> None:
+    # Relaxed it is reachable, so that all states have to be looked at.
+    repair, note = advice(blocks("(and (on a b) (on c b))"), "")
+    assert repair is None
+    where = "after the last step"
+    assert (
+        note == f"no sequence of actions {where} reaches the goal; wanting: (on a b) and (on c b)"
+    )
 
 
 def test_a_misfit_names_the_nearest_name() -> None:

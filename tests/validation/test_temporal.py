@@ -37,7 +37,8 @@ DOMAIN = """
 def task(goal: str = "()", init: str = "", more: str = "") -> tuple[Domain, Problem]:
     domain = parse_domain(DOMAIN)
     text = (
-        "(define (problem p) (:domain night) (:objects a b - thing) (:init (light) (free a) (free b)"
+        "(define (problem p) (:domain night) (:objects a b - thing)"
+        " (:init (light) (free a) (free b)"
         f" (= (count) 0) (= (need a) 2) (= (need b) 0.3) {init}) (:goal {goal}) {more})"
     )
     return domain, parse_problem(text, domain)
@@ -166,12 +167,12 @@ def test_epsilon_says_what_is_simultaneous() -> None:
         ("0: (off)\n1: (test a) [2]\n2: (on)", 0, False),
         # In between there is the state after the start, so (busy a) from 1 on is not enough.
         ("0: (use a) [4]\n1: (test a) [2]", 10, True),
-        ("1: (use a) [1.5]\n0.5: (test a) [2]", 0, True),
+        ("1: (use a) [1.5]\n0.5: (test a) [2]", Fraction("1.5"), True),
         ("0: (mark a)\n1: (test a) [2]", 100, True),
         ("0: (mark a)\n1: (test a) [2]\n2: (unmark a)", 0, True),
     ],
 )
-def test_conditional_effects_that_span_an_action(plan: str, count: int, done: bool) -> None:
+def test_conditional_effects_that_span_an_action(plan: str, count: Fraction, done: bool) -> None:
     domain, problem = task()
     validator = Validator(domain, problem)
     steps = read_plan(plan).steps

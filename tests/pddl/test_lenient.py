@@ -1,0 +1,143 @@
+"""What a lenient reading overlooks with a warning, and what is only ever a warning."""
+
+import pytest
+
+from hvr.errors import PddlError
+from hvr.pddl import Diagnostic, parse_domain, parse_problem, read_plan
+from hvr.validation import Validator
+
+DOMAIN = """(define (domain d)
+(:requirements :typing)
+(:types u - t t)
+(:constants k - t)
+(:predicates (p ?x - t) (q))
+(:functions (f) (total-cost))
+(:action a :parameters (?x - t) :precondition (q) :effect (p ?x)))
+"""
+PROBLEM = """(define (problem x) (:domain d)
+(:objects o - t)
+(:init (q) (= (f) 1))
+(:goal (p o)))
+"""
+
+DOMAINS = [
+    # what is changed, into what, place, words
+    ("(p ?x)))", "(p ?x))))", "7:67", "a ')' too many"),
+    ("(:types", "\0(:types", "3:1", "NUL"),
+    ("u - t t)", "u - t t t)", "3:17", "declared twice"),
+    ("u - t t)", "u - t t - u)", "3:9", "its own supertype"),
+    ("u - t t)", "u - t t - t)", "3:15", "its own supertype"),
+    ("(:constants k", "(:constants k k", "4:15", "declared twice"),
+    ("(p ?x - t) (q)", "(p ?x - t) (q) (q)", "5:30", "declared twice"),
+    ("(:functions (f)", "(:functions (f) (f)", "6:18", "declared twice"),
+    ("(p ?x)))", "(p ?x)) (:action a :effect (p k)))", "7:76", "defined twice"),
+    (
+        ":precondition (q) :effect (p ?x)",
+        ":effect (p ?x) :precondition (q)",
+        "7:48",
+        "comes after :effect",
+    ),
+    ("(?x - t) :pre", "(?x ?x - t) :pre", "7:28", "declared twice"),
+    ("(p ?x)))", "(p ?x))) (x)", "7:68", "text after the end"),
+]
+PROBLEMS = [
+    ("(p o)))", "(p o))))", "4:15", "a ')' too many"),
+    ("o - t", "o - u o - t", "2:17", "declared twice"),
+    ("o - t", "o k - t", "2:13", "already a constant"),
+    ("(:goal (p o))", "", "1:18", "no :goal"),
+    ("(:goal (p o))", "(:goal (p o)) (:goal (p o))", "4:16", "second :goal"),
+    ("(:domain d)", "", "1:18", "no :domain"),
+    ("(= (f) 1)", "(= (f) 1) (= (f) 2)", "3:22", "second value"),
+    ("(:init (q)", "(:init (q) (not (q))", "3:12", "both true and false"),
+]
+
+
+def checked(found: list[Diagnostic], place: str, words: str) -> None:
+    assert found
+    assert f"{found[0].location.line}:{found[0].location.column}" == place
+    assert words in found[0].message
+
+
+@pytest.mark.parametrize(("old", "new", "place", "words"), DOMAINS)
+def test_domains(old: str, new: str, place: str, words: str) -> None:
+    text = DOMAIN.replace(old, new)
+    assert text != DOMAIN
+    with pytest.raises(PddlError, match=f"^<domain>:{place}: ") as caught:
+        parse_domain(text)
+    assert words in str(caught.value)
+    found: list[Diagnostic] = []
+    domain = parse_domain(text, lenient=True, warnings=found)
+    checked(found, place, words)
+    assert Validator(domain, parse_problem(PROBLEM, domain)).check_file("(a o)").valid
+
+
+@pytest.mark.parametrize(("old", "new", "place", "words"), PROBLEMS)
+def test_problems(old: str, new: str, place: str, words: str) -> None:
+    domain = parse_domain(DOMAIN)
+    text = PROBLEM.replace(old, new)
+    assert text != PROBLEM
+    with pytest.raises(PddlError, match=f"^<problem>:{place}: ") as caught:
+        parse_problem(text, domain)
+    assert words in str(caught.value)
+    found: list[Diagnostic] = []
+    problem = parse_problem(text, domain, lenient=True, warnings=found)
+    checked(found, place, words)
+    assert Validator(domain, problem).check_file("(a o)").valid
+
+
+@pytest.mark.parametrize(
+    ("plan", "place", "words"),
+    [
+        ("(a o))", "1:6", "a ')' too many"),
+        ("(a o)\nThat is all.", "2:1", "is not part of a plan"),
+        ("(a o)\n\0", "2:1", "NUL"),
+        ("1: (a o)\n(a k)", "2:1", "has no number"),
+    ],
+)
+def test_plans(plan: str, place: str, words: str) -> None:
+    with pytest.raises(PddlError, match=f"^<plan>:{place}: "):
+        read_plan(plan)
+    found = read_plan(plan, lenient=True)
+    checked(list(found.warnings), place, words)
+    domain = parse_domain(DOMAIN)
+    report = Validator(domain, parse_problem(PROBLEM, domain)).check_file(plan, lenient=True)
+    assert report.valid
+    assert any(words in note for note in report.notes)
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize(
+    ("old", "new", "place", "words"),
+    [
+        (":typing", ":typign", "2:16", "not a requirement"),
+        (":typing", "typing", "2:16", "not a requirement"),
+        (":precondition (q)", ":precondition (> f 0)", "7:50", "without parentheses"),
+        (":effect (p ?x)", ":effect (and (p ?x) (increase f 1))", "7:81", "without parentheses"),
+    ],
+)
+def test_slips_of_domains_are_warnings_in_both_readings(
+    old: str, new: str, place: str, words: str, lenient: bool
+) -> None:
+    found: list[Diagnostic] = []
+    domain = parse_domain(DOMAIN.replace(old, new), lenient=lenient, warnings=found)
+    checked(found, place, words)
+    assert len(found) == 1
+    assert Validator(domain, parse_problem(PROBLEM, domain)).check_file("(a o)").valid
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+def test_another_domain_is_a_warning_in_both_readings(lenient: bool) -> None:
+    domain = parse_domain(DOMAIN)
+    found: list[Diagnostic] = []
+    text = PROBLEM.replace("(:domain d)", "(:domain e)")
+    problem = parse_problem(text, domain, lenient=lenient, warnings=found)
+    checked(found, "1:30", "the problem is for the domain 'e'")
+    assert problem.domain_name == "e"
+
+
+def test_without_slips_there_are_no_warnings() -> None:
+    found: list[Diagnostic] = []
+    domain = parse_domain(DOMAIN, lenient=True, warnings=found)
+    parse_problem(PROBLEM, domain, lenient=True, warnings=found)
+    assert not found
+    assert not read_plan("(a o)", lenient=True).warnings

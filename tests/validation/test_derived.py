@@ -1,0 +1,121 @@
+"""Derived predicates: least fixpoints, negation between strata, what they are blamed on."""
+
+import pytest
+
+from hvr.pddl import Atom, Domain, GroundAction, Problem, parse_domain, parse_problem
+from hvr.validation import FailureKind, Validator
+
+DOMAIN = """
+(define (domain net) (:requirements :derived-predicates :adl :fluents)
+  (:types server - node node)
+  (:predicates (link ?a ?b - node) (up ?n - node) (reach ?a ?b - node) (alone ?n - node)
+    (whole) (rich) (known ?n - node))
+  (:functions (load ?n - node))
+  (:derived (reach ?a ?b) (and (link ?a ?b) (up ?a) (up ?b)))
+  (:derived (reach ?a ?b) (exists (?c - node) (and (reach ?a ?c) (reach ?c ?b))))
+  (:derived (alone ?n) (and (up ?n) (not (exists (?m - node) (reach ?n ?m)))))
+  (:derived (whole) (forall (?n - node) (imply (up ?n) (not (alone ?n)))))
+  (:derived (rich) (exists (?n - node) (> (load ?n) 5)))
+  (:derived (known ?n - server) (up ?n))
+  (:action cut :parameters (?a ?b - node) :precondition (reach ?a ?b)
+    :effect (and (not (link ?a ?b)) (increase (load ?a) 3)))
+  (:action join :parameters (?a ?b - node) :effect (link ?a ?b))
+  (:action switch :parameters (?n - node) :effect (when (alone ?n) (not (up ?n)))))
+"""
+
+
+def task(init: str, goal: str = "()") -> tuple[Domain, Problem]:
+    domain = parse_domain(DOMAIN)
+    text = (
+        "(define (problem p) (:domain net) (:objects a b c - node s - server)"
+        f" (:init {init}) (:goal {goal}))"
+    )
+    return domain, parse_problem(text, domain)
+
+
+ALL_UP = "(up a) (up b) (up c) (= (load c) 0)"
+RING = f"{ALL_UP} (link a b) (link b c) (link c a) (= (load a) 0) (= (load b) 0)"
+
+
+def names(validator: Validator, predicate: str) -> set[str]:
+    return {"".join(a.args) for a in validator.state.atoms() if a.predicate == predicate}
+
+
+def step(name: str, *args: str) -> GroundAction:
+    return GroundAction(name, args)
+
+
+def test_recursion_through_a_cycle() -> None:
+    validator = Validator(*task(RING))
+    assert names(validator, "reach") == {x + y for x in "abc" for y in "abc"}
+    assert validator.apply(step("cut", "c", "a")).ok
+    assert names(validator, "reach") == {"ab", "ac", "bc"}
+    # What followed from the link is gone, although it followed from itself, too.
+    assert names(validator, "alone") == {"c"}
+    validator.undo()
+    assert len(names(validator, "reach")) == 9
+
+
+def test_nothing_supports_itself() -> None:
+    domain = parse_domain(
+        "(define (domain d) (:predicates (p) (q) (r)) (:derived (p) (q)) (:derived (q) (p))"
+        " (:action a :precondition (p) :effect (r)))"
+    )
+    problem = parse_problem("(define (problem x) (:domain d) (:init) (:goal (q)))", domain)
+    assert not Validator(domain, problem).apply(step("a")).ok
+
+
+def test_negation_between_strata() -> None:
+    validator = Validator(*task(f"{ALL_UP} (link a b) (link b a)"))
+    assert names(validator, "alone") == {"c"}
+    assert Atom("whole") not in validator.state
+    assert validator.apply(step("switch", "c")).ok
+    assert Atom("whole") in validator.state
+
+
+def test_steps_report_derived_atoms_among_what_they_change() -> None:
+    validator = Validator(*task(f"{ALL_UP} (link a b)"))
+    report = validator.apply(step("join", "b", "a"))
+    assert Atom("reach", ("b", "b")) in report.added
+    assert Atom("alone", ("b",)) in report.deleted
+
+
+def test_rules_read_numbers() -> None:
+    validator = Validator(*task(RING))
+    for first, second in ("ab", "bc"):
+        assert Atom("rich") not in validator.state
+        validator.apply(step("cut", first, second))
+    validator.apply(step("join", "a", "b"))
+    validator.apply(step("cut", "a", "b"))
+    assert Atom("rich") in validator.state
+
+
+def test_a_rule_for_a_subtype_says_nothing_about_others() -> None:
+    validator = Validator(*task("(up a) (up s)"))
+    assert names(validator, "known") == {"s"}
+
+
+@pytest.mark.parametrize("goal", ["(reach a c)", "(whole)", "(not (alone a))"])
+def test_unmet_derived_atoms_are_explained_by_their_rules(goal: str) -> None:
+    validator = Validator(*task(RING, goal))
+    validator.apply(step("cut", "a", "b"))
+    failure = validator.goal_failure()
+    assert failure is not None
+    assert failure.kind is FailureKind.GOAL
+    (literal,) = failure.literals
+    assert literal.changed_by is not None
+    assert literal.changed_by.number == 1
+    assert literal.because
+    assert "(link a b)" in failure.explain() or "reach" in failure.explain()
+
+
+def test_names_of_outer_variables_may_come_again() -> None:
+    domain = parse_domain(
+        "(define (domain d) (:predicates (p ?x) (q ?x) (r ?x)) (:derived (r ?x)"
+        " (and (p ?x) (exists (?x) (and (q ?x) (not (p ?x)))))) (:action a :effect (p k))"
+        " (:constants k))"
+    )
+    text = "(define (problem x) (:domain d) (:objects m n) (:init (p m) (q n)) (:goal (r m)))"
+    validator = Validator(domain, parse_problem(text, domain))
+    assert validator.goal_holds()
+    assert names(validator, "r") == {"m"}
