@@ -30,6 +30,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from multiprocessing import get_context
 from pathlib import Path
 from types import FrameType
 
@@ -413,14 +414,14 @@ def read_seeds(folder: Path) -> tuple[Texts, ...]:
 
 
 def run_all(
-    count: int, seed: int, seeds: tuple[Texts, ...], jobs: int, every: int
+    numbers: range, seed: int, seeds: tuple[Texts, ...], jobs: int, every: int
 ) -> Iterator[tuple[int, Counter[str], list[Finding]]]:
     """Try all inputs; yield how many are done, what came of them and the findings."""
     done = 0
-    with ProcessPoolExecutor(jobs, max_tasks_per_child=40) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         chunks = {
-            pool.submit(try_chunk, range(i, min(i + CHUNK, count)), seed, seeds, every): i
-            for i in range(0, count, CHUNK)
+            pool.submit(try_chunk, numbers[i : i + CHUNK], seed, seeds, every): numbers[i]
+            for i in range(0, len(numbers), CHUNK)
         }
         for future in as_completed(chunks):
             start = chunks[future]
@@ -430,7 +431,7 @@ def run_all(
                 counts = Counter()
                 where = f"some input from {start} to {start + CHUNK} killed the process"
                 findings = [Finding(start, where, "", (b"", b"", b""))]
-            done += min(CHUNK, count - start)
+            done += min(CHUNK, numbers.stop - start)
             yield done, counts, findings
 
 
@@ -438,6 +439,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, help="files to damage")
     parser.add_argument("--count", type=int, default=100_000)
+    parser.add_argument("--begin", type=int, default=0, help="the number of the first input")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", type=int, help="try one input, by its number")
@@ -453,7 +455,8 @@ def main() -> int:
         one = range(given.only, given.only + 1)
         results = iter([(1, *try_chunk(one, given.seed, seeds, 1))])
     else:
-        results = run_all(given.count, given.seed, seeds, given.jobs, given.command_every)
+        numbers = range(given.begin, given.begin + given.count)
+        results = run_all(numbers, given.seed, seeds, given.jobs, given.command_every)
     for done, counts, findings in results:
         total += counts
         for finding in findings:

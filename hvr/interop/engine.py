@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 from unified_planning.engines import (
-    Credits,
     Engine,
     FailedValidationReason,
     LogLevel,
@@ -68,16 +67,6 @@ _KINDS = (
     PlanKind.STN_PLAN,
 )
 
-_CREDITS = Credits(
-    "hvr",
-    "the authors of hvr",
-    "",
-    "",
-    "Apache-2.0",
-    "Plan validation with reasons.",
-    "Translates a problem to PDDL and judges plans by exact rules, with reasons.",
-)
-
 
 class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
     """Validates plans of unified-planning and says what is wrong with them.
@@ -95,9 +84,8 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
         return NAME
 
     @staticmethod
-    def get_credits(**_kwargs: Any) -> Credits | None:
-        """Return nothing, so that using hvr prints nothing."""
-        return None
+    def get_credits(**_kwargs: Any) -> None:
+        """Return None, so that using hvr prints nothing."""
 
     @staticmethod
     def supported_kind() -> ProblemKind:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from hvr.interop.errors import InteropError
 from hvr.interop.names import Names
 from hvr.pddl import GroundAction, Step, TimedAction
 
@@ -36,10 +37,8 @@ def plan_to_unified(steps: Iterable[Step], problem: Any, names: Names | None = N
 
 
 def _instance(action: GroundAction, problem: Any, names: Names | None) -> Any:
-    from unified_planning.exceptions import UPValueError
+    from unified_planning.exceptions import UPTypeError, UPValueError
     from unified_planning.plans import ActionInstance
-
-    from hvr.interop.errors import InteropError
 
     def name(kind: str, text: str) -> str:
         return text if names is None else names.new(kind, text)
@@ -51,4 +50,7 @@ def _instance(action: GroundAction, problem: Any, names: Names | None) -> Any:
         raise InteropError(f"the step {action}: {error}") from error
     if len(objects) != len(schema.parameters):
         raise InteropError(f"the step {action}, with a wrong number of arguments")
-    return ActionInstance(schema, problem.environment.expression_manager.auto_promote(objects))
+    try:
+        return ActionInstance(schema, problem.environment.expression_manager.auto_promote(objects))
+    except UPTypeError as error:
+        raise InteropError(f"the step {action}: {error}") from error

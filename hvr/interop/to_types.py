@@ -19,7 +19,7 @@ class Types:
         manager: the type manager of the environment.
 
     Raises:
-        InteropError: a type has several parents.
+        InteropError: a type has several parents, or is its own.
     """
 
     def __init__(self, domain: Domain, problem: Problem, names: Names, manager: Any) -> None:
@@ -27,6 +27,7 @@ class Types:
         for name, parents in domain.types.items():
             if len(parents) > 1:
                 raise InteropError("a type with several supertypes", name)
+            self._line(name)
         self._made: dict[str, Any] = {}
         root = None
         # A type above all others only where something needs it.
@@ -69,7 +70,10 @@ class Types:
         """Return a type and its ancestors, the nearest first."""
         line = [name]
         while line[-1] != OBJECT:
-            line.append(self._domain.types.get(line[-1], (OBJECT,))[0])
+            parent = self._domain.types.get(line[-1], (OBJECT,))[0]
+            if parent in line:
+                raise InteropError("a type that is its own supertype", parent)
+            line.append(parent)
         return line
 
 
@@ -77,8 +81,10 @@ def _typed(domain: Domain, problem: Problem) -> list[TypedName]:
     """Return everything that has a type."""
     found = [*domain.constants, *problem.objects]
     parts: list[Expression] = [domain.constraints, problem.goal, problem.constraints]
-    for declaration in (*domain.predicates.values(), *domain.functions.values()):
-        found += declaration.parameters
+    for predicate in domain.predicates.values():
+        found += predicate.parameters
+    for function in domain.functions.values():
+        found += function.parameters
     for action in domain.actions.values():
         found += action.parameters
         parts += [action.precondition, action.effect]

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
 from typing import Any
 
 from hvr.interop.errors import InteropError
+from hvr.interop.flatten import changes, conjuncts, one_time, timed_parts
 from hvr.interop.from_unified import TOTAL_COST, TOTAL_TIME
 from hvr.interop.names import Names
 from hvr.interop.to_expressions import ExpressionWriter
+from hvr.interop.to_metrics import action_costs, preference_gains
 from hvr.interop.to_types import Types
 from hvr.pddl import (
-    TRUE,
     ActionSchema,
-    And,
-    Arithmetic,
     Atom,
     Comparison,
     Domain,
@@ -26,8 +25,6 @@ from hvr.pddl import (
     Expression,
     Forall,
     FunctionTerm,
-    IsViolated,
-    Metric,
     Not,
     Number,
     NumericEffect,
@@ -37,9 +34,8 @@ from hvr.pddl import (
     Timed,
     Trajectory,
     TypedName,
-    When,
 )
-from hvr.pddl.model import TimeSpecifier, changes_of, functions_of, numbers_of
+from hvr.pddl.model import changes_of, functions_of
 from hvr.values import Value
 
 
@@ -78,11 +74,21 @@ def convert(domain: Domain, problem: Problem, environment: Any = None) -> Conver
         InteropError: unified-planning cannot say it.
     """
     from unified_planning.environment import get_environment
+    from unified_planning.exceptions import (
+        UPConflictingEffectsException,
+        UPProblemDefinitionError,
+        UPTypeError,
+    )
 
     if domain.derived:
         raise InteropError("derived predicates", domain.derived[0].predicate)
     converter = _Converter(domain, problem, get_environment(environment))
-    return Conversion(converter.convert(), converter.names)
+    try:
+        return Conversion(converter.convert(), converter.names)
+    except UPConflictingEffectsException as error:
+        raise InteropError(f"effects that unified-planning calls a conflict: {error}") from error
+    except (UPProblemDefinitionError, UPTypeError) as error:
+        raise InteropError(f"what unified-planning refuses: {error}") from error
 
 
 class _Converter:
@@ -102,7 +108,7 @@ class _Converter:
                 *(changes_of(t.effect) for t in problem.timed_init),
             )
         }
-        self.costs = _action_costs(domain, problem)
+        self.costs = action_costs(domain, problem)
 
     def convert(self) -> Any:
         from unified_planning import model
@@ -123,14 +129,14 @@ class _Converter:
             self._note_cost(durative, made, costs)
         self._initial(result)
         wishes: dict[str, Any] = {}
-        for part in _conjuncts(self.problem.goal):
+        for part in conjuncts(self.problem.goal):
             if isinstance(part, Preference):
                 if not part.name or part.name in wishes:
                     raise InteropError("preferences without a name of their own")
                 wishes[part.name] = writer.formula(part.body)
             else:
                 result.add_goal(writer.formula(part))
-        for part in (*_conjuncts(self.domain.constraints), *_conjuncts(self.problem.constraints)):
+        for part in (*conjuncts(self.domain.constraints), *conjuncts(self.problem.constraints)):
             self._constraint(result, writer, part)
         self._metric(result, writer, wishes, costs)
         return result
@@ -201,9 +207,9 @@ class _Converter:
         result = InstantaneousAction(name, parameters, self.environment)
         for condition in conditions:
             result.add_precondition(condition)
-        for part in _conjuncts(action.precondition):
+        for part in conjuncts(action.precondition):
             result.add_precondition(writer.formula(part))
-        for variables, found, change in _changes(action.effect):
+        for variables, found, change in changes(action.effect):
             for forall, scope in writer.variables(variables, {}):
                 self._add_effect(result, (), writer, forall, scope, found, change)
         return result
@@ -230,11 +236,11 @@ class _Converter:
         }
         for condition in conditions:
             result.add_condition(start, condition)
-        for when, variables, formula in _timed_parts(action.condition, (), action.name):
+        for when, variables, formula in timed_parts(action.condition, (), action.name):
             body: Expression = Forall(variables, formula) if variables else formula
             result.add_condition(intervals[when], writer.formula(body))
-        for variables, found, change in _changes(action.effect):
-            time, condition, inner = _one_time(found, change, action.name)
+        for variables, found, change in changes(action.effect):
+            time, condition, inner = one_time(found, change, action.name)
             timing = end if time == "at end" else start
             for forall, scope in writer.variables(variables, {}):
                 self._add_effect(result, (timing,), writer, forall, scope, condition, inner)
@@ -246,7 +252,7 @@ class _Converter:
         from unified_planning.model import DurationInterval
 
         bounds: dict[str, tuple[NumericExpression, bool]] = {}
-        for part in _conjuncts(action.duration):
+        for part in conjuncts(action.duration):
             test: Expression = part
             if isinstance(test, Timed):
                 if test.when != "at start":
@@ -355,7 +361,7 @@ class _Converter:
 
         metric = self.problem.metric
         if wishes:
-            gains = _gains(metric, set(wishes))
+            gains = preference_gains(metric, set(wishes))
             goals = {wishes[name]: gain for name, gain in gains.items()}
             result.add_quality_metric(metrics.Oversubscription(goals, self.environment))
         elif metric is None:
@@ -389,182 +395,3 @@ class _Converter:
             if isinstance(action, DurativeActionSchema):
                 self._duration(made, writer, action)
             costs[made] = writer.number(amount)
-
-
-# --- taking things apart ------------------------------------------------------------------------
-
-
-def _conjuncts(formula: Expression) -> Iterator[Expression]:
-    if isinstance(formula, And):
-        for part in formula.operands:
-            yield from _conjuncts(part)
-    else:
-        yield formula
-
-
-def _changes(
-    effect: Expression,
-    variables: tuple[TypedName, ...] = (),
-    condition: Expression = TRUE,
-) -> Iterator[tuple[tuple[TypedName, ...], Expression, Expression]]:
-    """Yield (variables, condition, change); a change may be in a `Timed`."""
-    match effect:
-        case And(operands):
-            for operand in operands:
-                yield from _changes(operand, variables, condition)
-        case Forall(more, body):
-            yield from _changes(body, (*variables, *more), condition)
-        case When(further, body):
-            both = further if condition == TRUE else And((condition, further))  # type: ignore[arg-type]
-            yield from _changes(body, variables, both)
-        case Timed(when, And() | Forall() | When() as body):
-            for found, inner, change in _changes(body, variables, condition):
-                yield found, inner, Timed(when, change)  # type: ignore[arg-type]
-        case _:
-            yield variables, condition, effect
-
-
-def _timed_parts(
-    condition: Expression, variables: tuple[TypedName, ...], where: str
-) -> Iterator[tuple[TimeSpecifier, tuple[TypedName, ...], Expression]]:
-    """Yield (time, variables, formula) of the condition of a durative action."""
-    match condition:
-        case And(operands):
-            for operand in operands:
-                yield from _timed_parts(operand, variables, where)
-        case Forall(more, body):
-            yield from _timed_parts(body, (*variables, *more), where)
-        case Timed(when, body):
-            yield when, variables, body
-        case Preference():
-            raise InteropError("preferences outside of goals", where)
-        case _:
-            raise InteropError(f"a condition without a time: {condition}", where)
-
-
-def _one_time(
-    condition: Expression, change: Expression, where: str
-) -> tuple[TimeSpecifier, Expression, Expression]:
-    """Return the one time of an effect, its condition then, and the change."""
-    if not isinstance(change, Timed):
-        raise InteropError(f"an effect without a time: {change}", where)
-    parts: list[Expression] = []
-    for part in _conjuncts(condition):
-        if not isinstance(part, Timed):
-            # Nested in a `Timed` effect: read at its time.
-            parts.append(part)
-        elif part.when == change.when:
-            parts.append(part.body)
-        else:
-            raise InteropError("an effect at one time with a condition on another", where)
-    found = parts[0] if len(parts) == 1 else And(tuple(parts))
-    return change.when, found, change.body
-
-
-def _action_costs(domain: Domain, problem: Problem) -> dict[str, NumericExpression] | None:
-    """Return what each action costs, if `total-cost` is used for nothing but that."""
-    total = FunctionTerm(TOTAL_COST)
-    metric = problem.metric
-    function = domain.functions.get(TOTAL_COST)
-    if metric != Metric("minimize", total) or function is None or function.parameters:
-        return None
-    if problem.numeric_init.get(total, 0) != 0 or any(
-        isinstance(t.effect, NumericEffect) and t.effect.fluent == total for t in problem.timed_init
-    ):
-        return None
-    costs: dict[str, NumericExpression] = {}
-    readers: list[Expression] = [problem.goal, problem.constraints, domain.constraints]
-    for action in (*domain.actions.values(), *domain.durative_actions.values()):
-        if isinstance(action, ActionSchema):
-            readers.append(action.precondition)
-        else:
-            readers += [action.condition, action.duration]
-        for variables, condition, change in _changes(action.effect):
-            readers.append(condition)
-            when = "at start"
-            if isinstance(change, Timed):
-                when, change = change.when, change.body
-            if not isinstance(change, NumericEffect):
-                continue
-            if change.fluent != total:
-                readers.append(change)
-                continue
-            plain = not variables and condition == TRUE and change.operator == "increase"
-            if not plain or action.name in costs or when != "at start":
-                return None
-            if total in functions_of(change.amount):
-                return None
-            costs[action.name] = change.amount
-    for reader in readers:
-        for number in numbers_of(reader):
-            if total in functions_of(number):
-                return None
-    return costs
-
-
-def _gains(metric: Metric | None, names: set[str]) -> dict[str, Fraction]:
-    """Return what fulfilling each preference gains, by a metric that is a sum of these."""
-    weights: dict[str, Fraction] = dict.fromkeys(sorted(names), Fraction(0))
-    if metric is None:
-        return weights
-
-    def constant(number: NumericExpression) -> Fraction | None:
-        match number:
-            case Number(value):
-                return Fraction(value)
-            case Arithmetic(symbol, operands):
-                parts = [constant(o) for o in operands]
-                known = [p for p in parts if p is not None]
-                if len(known) < len(parts):
-                    return None
-                if len(known) == 1:
-                    return -known[0]
-                total = known[0]
-                for part in known[1:]:
-                    if symbol == "/" and part == 0:
-                        return None
-                    total = {
-                        "+": lambda a, b: a + b,
-                        "-": lambda a, b: a - b,
-                        "*": lambda a, b: a * b,
-                        "/": lambda a, b: a / b,
-                    }[symbol](total, part)
-                return total
-            case _:
-                return None
-
-    def add(number: NumericExpression, factor: Fraction) -> None:
-        if constant(number) is not None:
-            return
-        match number:
-            case IsViolated(name) if name in weights:
-                weights[name] += factor
-                return
-            case Arithmetic("+", operands):
-                for operand in operands:
-                    add(operand, factor)
-                return
-            case Arithmetic("-", (only,)):
-                add(only, -factor)
-                return
-            case Arithmetic("-", (first, *others)):
-                add(first, factor)
-                for other in others:
-                    add(other, -factor)
-                return
-            case Arithmetic("*", (one, two)):
-                for scale, rest in ((constant(one), two), (constant(two), one)):
-                    if scale is not None:
-                        add(rest, factor * scale)
-                        return
-            case Arithmetic("/", (one, two)):
-                divisor = constant(two)
-                if divisor:
-                    add(one, factor / divisor)
-                    return
-            case _:
-                pass
-        raise InteropError("a metric of preferences and other things")
-
-    add(metric.expression, Fraction(1 if metric.direction == "minimize" else -1))
-    return weights

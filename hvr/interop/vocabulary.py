@@ -125,11 +125,11 @@ class Vocabulary:
             kind = self.names.new("type", "bool")
             for value in ("true", "false"):
                 yield TypedName(self.names.new("object", value), (kind,))
-        for value in sorted(self._values):
-            kinds = [n for n, kind in self._number_types.items() if _fits(kind, value)]
+        for number in sorted(self._values):
+            kinds = [n for n, kind in self._number_types.items() if _fits(kind, number)]
             if not kinds:
                 kinds = [self.names.add("type", "number-value")]
-            yield TypedName(self.number(value), tuple(kinds))
+            yield TypedName(self.number(number), tuple(kinds))
 
     def number_values(self) -> Iterator[tuple[FunctionTerm, Decimal]]:
         """Yield the value of each object that stands for a number."""
@@ -149,8 +149,8 @@ class Vocabulary:
         if kind.is_int_type() and low is not None and high is not None:
             if high - low >= _MOST_NUMBERS:
                 raise InteropError(f"a parameter with more than {_MOST_NUMBERS} values ({kind})")
-            for value in range(low, high + 1):
-                self.number(value)
+            for whole_number in range(low, high + 1):
+                self.number(whole_number)
         elif self._further is None:
             raise InteropError(f"a parameter of a type without bounds ({kind})")
         else:

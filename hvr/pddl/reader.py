@@ -40,7 +40,10 @@ Node = Word | Group
 
 
 def read_nodes(source: Source) -> list[Node]:
-    """Read every top-level word and list of a text.
+    """Read the word or list that a text consists of.
+
+    Reading ends where something follows it: that is returned as a second node, and is not read
+    to its end.
 
     Raises:
         PddlSyntaxError: unbalanced parentheses, or nesting deeper than MAX_NESTING.
@@ -50,6 +53,8 @@ def read_nodes(source: Source) -> list[Node]:
     stack: list[Group] = []
     for token, offset in tokens(source):
         first = token[0]
+        if top and not stack and first != ")":
+            return [*top, Word(token, offset)]
         if first == "(" and token != "(":
             items.append(Group(offset, token[1:-1]))
         elif first == "(":
@@ -64,6 +69,8 @@ def read_nodes(source: Source) -> list[Node]:
             stack.append(group)
             items = group.items
         elif first == ")":
+            if not top:
+                source.syntax_error(offset, "a ')' too many", expected="'('", found="')'")
             if not stack:
                 source.overlook(
                     offset,
@@ -72,7 +79,7 @@ def read_nodes(source: Source) -> list[Node]:
                     found="')'",
                     error=PddlTextSyntaxError,
                 )
-                continue
+                return top
             stack.pop()
             items = stack[-1].items if stack else top
         else:

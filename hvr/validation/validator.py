@@ -239,7 +239,8 @@ class Validator:
             known = self._by_text
             found = (known.get(step) or self._operator(step) for step in steps)
             if (report := self._check_quickly(found, len(steps))) is not None:
-                return report
+                notes = tuple([f"{w.location}: {w.message}" for w in text.warnings])
+                return report.replace(notes=notes) if notes else report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
         report = self.check(plan.steps, on_failure=on_failure)
         notes = [f"{w.location}: {w.message}" for w in (*text.warnings, *plan.warnings)]

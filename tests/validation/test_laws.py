@@ -87,7 +87,7 @@ def test_sequences_with_numbers_rules_and_preferences(world: World) -> None:
 
 
 @given(scheduled(EVERYTHING))
-@law(90)
+@law(60)
 def test_plans_in_time(world: World) -> None:
     reference = world.reference
     verdict = reference.judge_timed(world.timed)
