@@ -81,7 +81,8 @@ def main() -> int:
         f"{len(examples)} problems, {supported} supported (unified-planning's own validators: "
         f"{claimed}), {without_plans} of these without plans; "
         f"{right['VALID']} of {judged['VALID']} valid and {right['INVALID']} of "
-        f"{judged['INVALID']} invalid plans as listed; {elapsed / max(total, 1) * 1000:.1f} ms a plan"
+        f"{judged['INVALID']} invalid plans as listed; "
+        f"{elapsed / max(total, 1) * 1000:.1f} ms a plan"
     )
     return 1 if wrong else 0
 

@@ -21,6 +21,7 @@ from unified_planning.plans import PlanKind, TimeTriggeredPlan
 from hvr.errors import HvrError
 from hvr.interop.errors import InteropError
 from hvr.interop.from_plans import (
+    JudgedStep,
     in_order,
     instances_of,
     plan_numbers,
@@ -50,6 +51,7 @@ _FEATURES = """
     STATIC_FLUENTS_IN_NUMERIC_ASSIGNMENTS FLUENTS_IN_NUMERIC_ASSIGNMENTS
     STATIC_FLUENTS_IN_OBJECT_ASSIGNMENTS FLUENTS_IN_OBJECT_ASSIGNMENTS
     CONTINUOUS_TIME DISCRETE_TIME INTERMEDIATE_CONDITIONS_AND_EFFECTS
+    EXTERNAL_CONDITIONS_AND_EFFECTS
     TIMED_EFFECTS TIMED_GOALS DURATION_INEQUALITIES SELF_OVERLAPPING
     STATIC_FLUENTS_IN_DURATIONS FLUENTS_IN_DURATIONS INT_TYPE_DURATIONS REAL_TYPE_DURATIONS
     STATE_INVARIANTS TRAJECTORY_CONSTRAINTS
@@ -146,8 +148,7 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
         if failure.step is not None:
             owner = failure.step - 1
             if isinstance(plan, TimeTriggeredPlan):
-                judged = with_companions(steps_of(plan, translation), translation)
-                owner = judged[owner].owner
+                owner = _judged(plan, translation)[owner].owner
         reason = FailedValidationReason.INAPPLICABLE_ACTION
         if failure.kind is FailureKind.INTERFERENCE and isinstance(plan, TimeTriggeredPlan):
             reason, owner = FailedValidationReason.MUTEX_CONFLICT, None
@@ -176,13 +177,25 @@ def _report(plan: Any, translation: Translation) -> ValidationReport:
     zero = Fraction(0)
     validator = Validator(translation.domain, translation.problem, tolerance=zero, epsilon=zero)
     if isinstance(plan, TimeTriggeredPlan):
-        return UnifiedRun(validator, with_companions(steps, translation)).judge()
+        return UnifiedRun(validator, _judged(plan, translation)).judge()
     durative = translation.domain.durative_actions
     if any(isinstance(s, GroundAction) and s.name in durative for s in steps):
         raise InteropError("durative actions in a plan without times")
     if translation.problem.timed_init or translation.companions:
         raise InteropError("a plan without times for a problem with time")
     return validator.check(steps)
+
+
+def _judged(plan: Any, translation: Translation) -> tuple[JudgedStep, ...]:
+    """Return the steps to judge; an instance that a plan has twice owns both steps."""
+    first: dict[int, int] = {}
+    owners = [first.setdefault(id(i), index) for index, i in enumerate(instances_of(plan))]
+    return tuple(
+        [
+            item if item.owner is None else item.replace(owner=owners[item.owner])
+            for item in with_companions(steps_of(plan, translation), translation)
+        ]
+    )
 
 
 def _value(metric: Any, problem: Any, plan: Any, report: ValidationReport) -> int | Fraction | None:

@@ -46,7 +46,7 @@ def minimise(
         UsageError: the plan is not valid.
     """
     task = validator.task
-    order = sequence_order(validator, plan)
+    order = sequence_order(validator.task, plan, validator.epsilon)
     plain = not (task.preference_names or Constraints(task))
     if order is not None and plain:
         kept = eliminate(validator.state, [action_of(plan[i]) for i in order])
@@ -307,7 +307,7 @@ def _attempts(
     if report.outcome is not Outcome.INVALID or any(f.step is None for f in report.failures):
         return
     numbers = {failure.step for failure in report.failures}
-    in_order = sequence_order(validator, [plan[i] for i in rest])
+    in_order = sequence_order(validator.task, [plan[i] for i in rest], validator.epsilon)
     failing = {
         rest[number if in_order is None else in_order[number]]
         for number in (n - 1 for n in numbers if n is not None)

@@ -48,7 +48,7 @@ def find_repair(
         return None, report.reason or "the plan is valid"
     if failure.kind in _MISFITS:
         return None, _misfit(failure)
-    order = sequence_order(validator, plan)
+    order = sequence_order(validator.task, plan, validator.epsilon)
     if order is None:
         return None, "advice is given for sequences of instantaneous actions only"
     if failure.kind not in (FailureKind.PRECONDITION, FailureKind.GOAL):

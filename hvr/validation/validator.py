@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -37,7 +37,7 @@ from hvr.pddl.conditions import InconsistentEffectError, Operator
 from hvr.pddl.lexer import Source
 from hvr.pddl.model import walk
 from hvr.pddl.numeric import Values
-from hvr.pddl.plan import in_order, plain_steps
+from hvr.pddl.plan import plain_steps
 from hvr.pddl.task import TOTAL_COST, binding_of
 from hvr.validation.report import (
     Failure,
@@ -50,6 +50,7 @@ from hvr.validation.report import (
     ValidationReport,
     place_of,
 )
+from hvr.validation.sequences import action_of, sequence_order
 from hvr.validation.trajectory import Constraints, Violation
 from hvr.validation.violations import Change, unmet_literals
 
@@ -201,11 +202,11 @@ class Validator:
         """
         plan = tuple(plan)
         try:
-            if self._timed(plan):
+            actions = self._sequence(plan)
+            if actions is None:
                 from hvr.validation.temporal import TemporalRun
 
                 return TemporalRun(self, _with_times(plan)).run(on_failure)
-            actions = in_order(plan)
             if self._simple:
                 found = map(self._operator_of, actions)
                 if (report := self._check_quickly(found, len(actions))) is not None:
@@ -239,8 +240,8 @@ class Validator:
             known = self._by_text
             found = (known.get(step) or self._operator(step) for step in steps)
             if (report := self._check_quickly(found, len(steps))) is not None:
-                notes = tuple([f"{w.location}: {w.message}" for w in text.warnings])
-                return report.replace(notes=notes) if notes else report
+                seen = tuple([f"{w.location}: {w.message}" for w in text.warnings])
+                return report.replace(notes=seen) if seen else report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
         report = self.check(plan.steps, on_failure=on_failure)
         notes = [f"{w.location}: {w.message}" for w in (*text.warnings, *plan.warnings)]
@@ -261,13 +262,14 @@ class Validator:
             atoms that became true and false.
         """
         plan = tuple(plan)
-        if self._timed(plan):
+        actions = self._sequence(plan)
+        if actions is None:
             from hvr.validation.temporal import TemporalRun
 
             yield from TemporalRun(self, _with_times(plan)).trace()
             return
         ahead = self.fork()
-        for action in in_order(plan):
+        for action in actions:
             report = ahead.apply(action)
             if not report.ok:
                 return
@@ -281,12 +283,13 @@ class Validator:
         plan = tuple(plan)
         if number <= 0:
             return self.state
-        if self._timed(plan):
+        actions = self._sequence(plan)
+        if actions is None:
             from hvr.validation.temporal import TemporalRun
 
             return TemporalRun(self, _with_times(plan)).state_after(number)
         ahead = self.fork()
-        for action in in_order(plan)[:number]:
+        for action in actions[:number]:
             if not ahead.apply(action).ok:
                 break
         return ahead.state
@@ -326,14 +329,10 @@ class Validator:
 
     # Sequences ------------------------------------------------------------------------------
 
-    def _timed(self, plan: Sequence[Step]) -> bool:
-        problem, domain = self.task.problem, self.task.domain
-        if domain.durative_actions or problem.timed_init:
-            return True
-        starts = sorted(step.start for step in plan if isinstance(step, TimedAction))
-        if starts and starts[0] < 0:
-            return True
-        return any(two - one <= self.epsilon for one, two in pairwise(starts))
+    def _sequence(self, plan: Sequence[Step]) -> list[GroundAction] | None:
+        """Return the steps in the order of execution, None if they are to be judged in time."""
+        order = sequence_order(self.task, plan, self.epsilon)
+        return None if order is None else [action_of(plan[index]) for index in order]
 
     def _check_sequence(
         self, plan: Sequence[GroundAction], on_failure: OnFailure

@@ -1,0 +1,59 @@
+"""Example problems of unified-planning, and variants of their plans."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from unified_planning.plans import ActionInstance, SequentialPlan, TimeTriggeredPlan
+
+
+@cache
+def examples() -> dict[str, Any]:
+    """Return the examples that unified-planning ships, by name."""
+    from unified_planning.test.examples import get_example_problems
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return dict(get_example_problems())
+
+
+def variants(plan: Any, seed: int, count: int = 12) -> Iterator[Any]:
+    """Yield plans like a plan: steps left out, swapped, repeated, with other arguments or times."""
+    choose = random.Random(seed)
+    timed = isinstance(plan, TimeTriggeredPlan)
+    for _ in range(count):
+        rows = list(plan.timed_actions if timed else plan.actions)
+        place, other = choose.randrange(len(rows)), choose.randrange(len(rows))
+        match choose.choice("drst" if timed else "drsa"):
+            case "d":
+                del rows[place]
+            case "r":
+                rows.insert(place, rows[other])
+            case "s" if not timed:
+                rows[place], rows[other] = rows[other], rows[place]
+            case "a":
+                rows[place] = _shuffled(rows[place], choose) or rows[place]
+            case _:
+                start, instance, length = rows[place]
+                later = choose.choice([-5, -1, Fraction(-1, 100), Fraction(1, 100), 1, 2, 5])
+                if length is not None and choose.random() < 0.3:
+                    length += Fraction(1, 100)
+                rows[place] = (max(Fraction(0), start + later), instance, length)
+        kind = TimeTriggeredPlan if timed else SequentialPlan
+        yield kind(rows, plan.environment)
+
+
+def _shuffled(instance: Any, choose: random.Random) -> Any:
+    from unified_planning.exceptions import UPTypeError
+
+    arguments = list(instance.actual_parameters)
+    choose.shuffle(arguments)
+    try:
+        return ActionInstance(instance.action, tuple(arguments))
+    except UPTypeError:
+        return None
