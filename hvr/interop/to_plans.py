@@ -19,7 +19,8 @@ def plan_to_unified(steps: Iterable[Step], problem: Any, names: Names | None = N
         names: what everything is called there (`Conversion.names`); None: as in PDDL.
 
     Returns:
-        a TimeTriggeredPlan, or a SequentialPlan when no step has a time.
+        a TimeTriggeredPlan, or a SequentialPlan when no step has a time; an empty plan is timed
+        where the problem has to do with time.
 
     Raises:
         InteropError: a step, or an object in it, that the problem has not.
@@ -29,7 +30,8 @@ def plan_to_unified(steps: Iterable[Step], problem: Any, names: Names | None = N
     steps = tuple(steps)
     environment = problem.environment
     timed = [step for step in steps if isinstance(step, TimedAction)]
-    if timed:
+    in_time = not steps and (any(problem.durative_actions) or problem.timed_effects)
+    if timed or in_time:
         rows = [(s.start, _instance(s.action, problem, names), s.duration) for s in timed]
         return TimeTriggeredPlan(rows, environment)
     plain = [step for step in steps if isinstance(step, GroundAction)]

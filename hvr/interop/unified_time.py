@@ -48,9 +48,10 @@ class UnifiedRun(TemporalRun):
         """Look for fluents that two steps set at once."""
         writes = [self._writes(event, self.bits, self.values) for event in events]
         for (event, one), (other, two) in combinations(zip(events, writes, strict=True), 2):
-            if one.owner == two.owner:
+            if event.number is None and other.number is None:
                 continue
-            atoms = one.atoms & two.atoms
+            # A step may set a truth value twice, and true wins; never a number.
+            atoms = 0 if one.owner == two.owner else one.atoms & two.atoms
             numbers = one.assigned & (two.assigned | two.increased) | one.increased & two.assigned
             if not (atoms or numbers):
                 continue

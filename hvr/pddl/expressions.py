@@ -175,6 +175,7 @@ class ListReader:
         result: list[tuple[TypedName, Word]] = []
         waiting: list[Word] = []
         index = 0
+        items = self._split_dashes(items)
         while index < len(items):
             node = items[index]
             if not (isinstance(node, Word) and node.text == "-"):
@@ -190,6 +191,21 @@ class ListReader:
             waiting = []
             index += 2
         result += [(TypedName(w.text), w) for w in waiting]
+        return result
+
+    def _split_dashes(self, items: list[Node]) -> list[Node]:
+        """Read `-type` as `- type`, as some competition domains write it."""
+        glued = [n for n in items if isinstance(n, Word) and n.text[0] == "-" and n.text != "-"]
+        if not glued:
+            return items
+        result: list[Node] = []
+        for node in items:
+            if isinstance(node, Word) and _NAME.fullmatch(node.text[1:]) and node.text[0] == "-":
+                message = "a '-' without a space after it"
+                self.source.warn(node.offset, message, expected=f"- {node.text[1:]}")
+                result += [Word("-", node.offset), Word(node.text[1:], node.offset + 1)]
+            else:
+                result.append(node)
         return result
 
     def plain_names(self, text: str, types: Iterable[str]) -> tuple[TypedName, ...] | None:
@@ -220,12 +236,20 @@ class ListReader:
         return tuple(result) if all(map(_NAME.fullmatch, names)) else None
 
     def distinct(self, names: list[tuple[TypedName, Word]], what: str) -> tuple[TypedName, ...]:
-        """Refuse a name that a list has twice; when that is overlooked it has all its types."""
+        """Make names unique; one that is declared twice has all its types, and is warned of.
+
+        Some competition problems give an object its types one by one. Parameters and variables
+        must differ.
+        """
         found: dict[str, TypedName] = {}
         for item, word in names:
             types = item.types
             if (other := found.get(item.name)) is not None:
-                self.overlook(word, f"the {what} {item.name!r} is declared twice")
+                message = f"the {what} {item.name!r} is declared twice"
+                if word.text.startswith("?"):
+                    self.overlook(word, message)
+                else:
+                    self.source.warn(word.offset, message)
                 types = tuple(dict.fromkeys((*other.types, *types)))
             found[item.name] = TypedName(item.name, types)
         return tuple(found.values())

@@ -448,7 +448,10 @@ class TimedInitial(Value):
 
 
 class Problem(Value):
-    """A planning problem. `objects` leaves out the constants of the domain."""
+    """A planning problem.
+
+    `objects` leaves out the constants of the domain, unless one is given further types here.
+    """
 
     name: str
     domain_name: str

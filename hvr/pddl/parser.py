@@ -223,9 +223,12 @@ class _DomainParser(ListReader):
                 if item.types != (OBJECT,):
                     self.semantic(word, "'object' is the root of all types and has no supertype")
                 continue
+            parents = item.types
             if item.name in types:
-                self.overlook(word, f"the type {item.name!r} is declared twice")
-            types[item.name] = item.types
+                # Some competition domains give a type its supertypes one by one.
+                self.source.warn(word.offset, f"the type {item.name!r} is declared twice")
+                parents = tuple(dict.fromkeys((*types[item.name], *parents)))
+            types[item.name] = parents
         # Many competition domains name a supertype only after the dash; that declares it.
         for item, _ in names:
             for parent in item.types:
@@ -457,7 +460,10 @@ class _ProblemParser(ListReader):
         name, sections = _define(self, "problem", _PROBLEM_SECTIONS, {})
         by_name: dict[str, Group] = {}
         for keyword, group in sections:
-            if keyword.text in by_name:
+            if keyword.text == ":metric" in by_name:
+                message = "the problem has a second :metric; the first one counts"
+                self.source.warn(keyword.offset, message)
+            elif keyword.text in by_name:
                 self.overlook(keyword, f"the problem has a second {keyword.text}")
             by_name.setdefault(keyword.text, group)
         for needed in (":domain", ":init", ":goal"):
@@ -525,12 +531,19 @@ class _ProblemParser(ListReader):
             if plain is not None and taken.isdisjoint(o.name for o in plain):
                 return plain
         names = self.typed_list(group.items[1:], "object", types=self.domain.types)
-        constants = {c.name: c for c in self.domain.constants}
+        constants = {c.name: c.types for c in self.domain.constants}
+        merged: list[tuple[TypedName, Word]] = []
         for item, word in names:
-            if item.name in constants:
-                self.overlook(word, f"{item.name!r} is already a constant of the domain")
-        names = [(item, word) for item, word in names if item.name not in constants]
-        return self.distinct(names, "object")
+            own = constants.get(item.name)
+            types = item.types
+            if own is not None:
+                # Some competition problems name the constants again.
+                message = f"{item.name!r} is already a constant of the domain"
+                self.source.warn(word.offset, message)
+                types = tuple(dict.fromkeys((*own, *types)))
+            if own != types:
+                merged.append((TypedName(item.name, types), word))
+        return self.distinct(merged, "object")
 
 
 class _InitReader:

@@ -1,4 +1,4 @@
-"""hvr as an engine of unified-planning: unified-planning's own test cases and its own validators."""
+"""hvr as an engine of unified-planning: its own test cases, and its own validators."""
 
 from __future__ import annotations
 
@@ -97,9 +97,9 @@ def test_variants_are_judged_as_by_the_own_validators(name: str) -> None:
         if not own.supports(example.problem.kind):
             return
         for variant in variants(plan, number):
-            assert status(example.problem, variant) is own.validate(
-                example.problem, variant
-            ).status, str(variant)
+            assert (
+                status(example.problem, variant) is own.validate(example.problem, variant).status
+            ), str(variant)
 
 
 def test_registered() -> None:
@@ -182,6 +182,16 @@ def test_an_unmet_goal_and_a_conflict_have_their_reasons() -> None:
     result = ENGINE.validate(problem, plan)
     assert result.status is INVALID
     assert result.reason is FailedValidationReason.MUTEX_CONFLICT
+
+
+def test_one_instance_twice_is_one_step_to_unified_planning() -> None:
+    example = examples()["basic_tils"]
+    ((start, instance, length),) = example.valid_plans[0].timed_actions
+    other = ActionInstance(instance.action)
+    for second, wanted in ((instance, VALID), (other, INVALID)):
+        plan = TimeTriggeredPlan([(start, instance, length), (start, second, length)])
+        own = TimeTriggeredPlanValidator().validate(example.problem, plan).status
+        assert status(example.problem, plan) is own is wanted
 
 
 def test_a_partial_order_is_judged_by_one_of_its_orders() -> None:

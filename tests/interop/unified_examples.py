@@ -33,7 +33,7 @@ def variants(plan: Any, seed: int, count: int = 12) -> Iterator[Any]:
             case "d":
                 del rows[place]
             case "r":
-                rows.insert(place, rows[other])
+                rows.insert(place, _another(rows[other]))
             case "s" if not timed:
                 rows[place], rows[other] = rows[other], rows[place]
             case "a":
@@ -46,6 +46,14 @@ def variants(plan: Any, seed: int, count: int = 12) -> Iterator[Any]:
                 rows[place] = (max(Fraction(0), start + later), instance, length)
         kind = TimeTriggeredPlan if timed else SequentialPlan
         yield kind(rows, plan.environment)
+
+
+def _another(row: Any) -> Any:
+    """Return the same step with an instance of its own: unified-planning tells them apart."""
+    if isinstance(row, ActionInstance):
+        return ActionInstance(row.action, row.actual_parameters)
+    start, instance, length = row
+    return start, _another(instance), length
 
 
 def _shuffled(instance: Any, choose: random.Random) -> Any:

@@ -24,10 +24,8 @@ DOMAINS = [
     # what is changed, into what, place, words
     ("(p ?x)))", "(p ?x))))", "7:67", "a ')' too many"),
     ("(:types", "\0(:types", "3:1", "NUL"),
-    ("u - t t)", "u - t t t)", "3:17", "declared twice"),
     ("u - t t)", "u - t t - u)", "3:9", "its own supertype"),
     ("u - t t)", "u - t t - t)", "3:15", "its own supertype"),
-    ("(:constants k", "(:constants k k", "4:15", "declared twice"),
     ("(p ?x - t) (q)", "(p ?x - t) (q) (q)", "5:30", "declared twice"),
     ("(:functions (f)", "(:functions (f) (f)", "6:18", "declared twice"),
     ("(p ?x)))", "(p ?x)) (:action a :effect (p k)))", "7:76", "defined twice"),
@@ -42,8 +40,6 @@ DOMAINS = [
 ]
 PROBLEMS = [
     ("(p o)))", "(p o))))", "4:15", "a ')' too many"),
-    ("o - t", "o - u o - t", "2:17", "declared twice"),
-    ("o - t", "o k - t", "2:13", "already a constant"),
     ("(:goal (p o))", "", "1:18", "no :goal"),
     ("(:goal (p o))", "(:goal (p o)) (:goal (p o))", "4:16", "second :goal"),
     ("(:domain d)", "", "1:18", "no :domain"),
@@ -113,6 +109,9 @@ def test_plans(plan: str, place: str, words: str) -> None:
         (":typing", "typing", "2:16", "not a requirement"),
         (":precondition (q)", ":precondition (> f 0)", "7:50", "without parentheses"),
         (":effect (p ?x)", ":effect (and (p ?x) (increase f 1))", "7:81", "without parentheses"),
+        ("u - t t)", "u - t t t)", "3:17", "declared twice"),
+        ("(:constants k", "(:constants k k", "4:15", "declared twice"),
+        ("(:types u - t t)", "(:types u -t t)", "3:11", "without a space"),
     ],
 )
 def test_slips_of_domains_are_warnings_in_both_readings(
@@ -133,6 +132,38 @@ def test_another_domain_is_a_warning_in_both_readings(lenient: bool) -> None:
     problem = parse_problem(text, domain, lenient=lenient, warnings=found)
     checked(found, "1:30", "the problem is for the domain 'e'")
     assert problem.domain_name == "e"
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize(
+    ("old", "new", "place", "words"),
+    [
+        ("o - t", "o - u o - t", "2:17", "declared twice"),
+        ("o - t", "o k - t", "2:13", "already a constant"),
+        (
+            "(:goal (p o))",
+            "(:goal (p o)) (:metric minimize (f)) (:metric maximize (f))",
+            "4:39",
+            "second :metric",
+        ),
+    ],
+)
+def test_slips_of_problems_are_warnings_in_both_readings(
+    old: str, new: str, place: str, words: str, lenient: bool
+) -> None:
+    domain = parse_domain(DOMAIN)
+    found: list[Diagnostic] = []
+    problem = parse_problem(PROBLEM.replace(old, new), domain, lenient=lenient, warnings=found)
+    checked(found, place, words)
+    assert Validator(domain, problem).check_file("(a o)").valid
+
+
+def test_what_is_declared_again_has_all_its_types() -> None:
+    domain = parse_domain(DOMAIN.replace("u - t t)", "v - object u - t w t u - v)"))
+    assert domain.types["u"] == ("t", "v")
+    text = PROBLEM.replace("o - t", "o - u o - w k - w")
+    problem = parse_problem(text, domain)
+    assert [(o.name, o.types) for o in problem.objects] == [("o", ("u", "w")), ("k", ("t", "w"))]
 
 
 def test_without_slips_there_are_no_warnings() -> None:
