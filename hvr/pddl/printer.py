@@ -107,8 +107,8 @@ def _section(keyword: str, names: Iterable[TypedName]) -> list[str]:
 
 def _action(action: ActionSchema) -> list[str]:
     lines = [f"  (:action {action.name}", f"    :parameters ({typed_list(action.parameters)})"]
-    if action.precondition != TRUE:
-        lines += _field("    :precondition", action.precondition, 6)
+    # VAL passes over an action without one.
+    lines += _field("    :precondition", action.precondition, 6)
     lines += _field("    :effect", action.effect, 6)
     lines[-1] += ")"
     return lines
@@ -120,8 +120,7 @@ def _durative_action(action: DurativeActionSchema) -> list[str]:
         f"    :parameters ({typed_list(action.parameters)})",
     ]
     lines += _field("    :duration", action.duration, 6)
-    if action.condition != TRUE:
-        lines += _field("    :condition", action.condition, 6)
+    lines += _field("    :condition", action.condition, 6)
     lines += _field("    :effect", action.effect, 6)
     lines[-1] += ")"
     return lines

@@ -83,7 +83,7 @@ class _Running:
 
 
 @dataclass(frozen=True, slots=True)
-class _Event:
+class Event:
     """A start, an end, an instantaneous step or a timed initial literal, at a time."""
 
     time: Fraction
@@ -225,7 +225,7 @@ class TemporalRun:
 
     # Events ---------------------------------------------------------------------------------
 
-    def _events(self) -> Iterator[_Event]:
+    def _events(self) -> Iterator[Event]:
         for number, step in enumerate(self.plan, 1):
             yield from self._step_events(number, step)
             if self._stopped:
@@ -233,9 +233,9 @@ class TemporalRun:
         for timed in self.task.problem.timed_init:
             effect: Expression = timed.effect
             operator = self.task.operator(GroundAction("at"), {}, TRUE, effect)
-            yield _Event(Fraction(timed.time), None, operator, {}, TRUE, effect)
+            yield Event(Fraction(timed.time), None, operator, {}, TRUE, effect)
 
-    def _step_events(self, number: int, step: TimedAction) -> Iterator[_Event]:
+    def _step_events(self, number: int, step: TimedAction) -> Iterator[Event]:
         from hvr.validation.validator import KINDS
 
         action = step.action
@@ -255,7 +255,7 @@ class TemporalRun:
         if instantaneous is not None:
             operator = self.task.try_ground(action)
             assert not isinstance(operator, Misfit)
-            yield _Event(
+            yield Event(
                 step.start,
                 number,
                 operator,
@@ -273,7 +273,7 @@ class TemporalRun:
         found = ground_durative(self.task, action, duration)
         schema = found.schema
         start, end = (
-            _Event(
+            Event(
                 time,
                 number,
                 operator,
@@ -293,9 +293,9 @@ class TemporalRun:
 
     # Happenings -----------------------------------------------------------------------------
 
-    def _happen(self, time: Fraction, events: list[_Event]) -> None:
+    def _happen(self, time: Fraction, events: list[Event]) -> None:
         """Check all events in the state before, then let them happen together."""
-        possible: list[_Event] = []
+        possible: list[Event] = []
         for event in events:
             if event.number in self._skipped:
                 continue
@@ -309,12 +309,12 @@ class TemporalRun:
         # The start of a skipped step may come after its own end in the list.
         possible = [e for e in possible if e.number not in self._skipped]
         if len(possible) > 1:
-            self._check_interference(time, possible)
+            self.check_interference(time, possible)
             if self._stopped:
                 return
         self._execute(time, possible)
 
-    def _possible(self, event: _Event) -> bool:
+    def _possible(self, event: Event) -> bool:
         """Check the condition and the duration of an event; note what fails."""
         number = event.number
         try:
@@ -347,7 +347,7 @@ class TemporalRun:
             self._fail(number, FailureKind.UNDEFINED_VALUE, message, time=event.time)
             return False
 
-    def _check_duration(self, event: _Event, found: DurativeOperator, when: str) -> bool:
+    def _check_duration(self, event: Event, found: DurativeOperator, when: str) -> bool:
         assert event.number is not None and event.duration is not None
         for test in found.tests:
             if test.when != when:
@@ -373,7 +373,8 @@ class TemporalRun:
                 return False
         return True
 
-    def _check_interference(self, time: Fraction, events: list[_Event]) -> None:
+    def check_interference(self, time: Fraction, events: list[Event]) -> None:
+        """Note which events of one happening interfere; a language may have its own rule."""
         steps: list[Access] = []
         for event in events:
             operators = [event.operator]
@@ -417,7 +418,7 @@ class TemporalRun:
             if self._stopped:
                 return
 
-    def _firing(self, event: _Event) -> list[SpanningEffect]:
+    def _firing(self, event: Event) -> list[SpanningEffect]:
         """Return the effects at an end whose condition on earlier times was fulfilled."""
         assert event.number is not None and event.end is not None
         running = self._running.get(event.number)
@@ -430,10 +431,10 @@ class TemporalRun:
             and effect.end.holds(self.bits, self.values)
         ]
 
-    def _execute(self, time: Fraction, events: list[_Event]) -> None:
+    def _execute(self, time: Fraction, events: list[Event]) -> None:
         bits, values = self.bits, self.values
         add = delete = 0
-        changes: list[tuple[_Event, list[NumericChange]]] = []
+        changes: list[tuple[Event, list[NumericChange]]] = []
         for event in events:
             operators = [event.operator]
             if event.end is not None:
@@ -498,7 +499,7 @@ class TemporalRun:
             before = place in running.violated if running else not wish.start.holds(bits, values)
             self._violated[wish.name] += before or not wish.end.holds(bits, values)
 
-    def _note(self, time: Fraction, events: list[_Event], bits: int, values: Values) -> None:
+    def _note(self, time: Fraction, events: list[Event], bits: int, values: Values) -> None:
         """Remember who changed what."""
         from hvr.validation.validator import set_bits
 
