@@ -1,0 +1,309 @@
+"""Domains from nested lists."""
+
+from __future__ import annotations
+
+from hvr.pddl.expressions import ExpressionReader
+from hvr.pddl.lexer import Word
+from hvr.pddl.lists import ListReader, Types
+from hvr.pddl.model import (
+    OBJECT,
+    TRUE,
+    ActionSchema,
+    DerivedPredicate,
+    Domain,
+    DurativeActionSchema,
+    Effect,
+    Formula,
+    Function,
+    Predicate,
+    TypedName,
+)
+from hvr.pddl.reader import Group, Node
+from hvr.pddl.sections import constraints, define, requirements
+from hvr.pddl.stratification import unstratified
+
+_DOMAIN_SECTIONS = (
+    ":requirements",
+    ":types",
+    ":constants",
+    ":predicates",
+    ":functions",
+    ":constraints",
+    ":action",
+    ":durative-action",
+    ":derived",
+)
+_REPEATED = (":action", ":durative-action", ":derived")
+_DOMAIN_UNSUPPORTED = {
+    ":axiom": "axioms in the notation of PDDL 1",
+    ":process": "processes",
+    ":event": "events",
+}
+_ACTION_FIELDS = (":parameters", ":precondition", ":effect")
+_DURATIVE_FIELDS = (":parameters", ":duration", ":condition", ":effect")
+
+
+class DomainParser(ListReader):
+    """Reads one domain."""
+
+    def parse(self) -> Domain:
+        """Read it."""
+        name, sections = define(self, "domain", _DOMAIN_SECTIONS, _DOMAIN_UNSUPPORTED)
+        by_name: dict[str, list[Group]] = {}
+        for keyword, group in sections:
+            if keyword.text in by_name and keyword.text not in _REPEATED:
+                self.semantic(keyword, f"the domain has a second {keyword.text}")
+            by_name.setdefault(keyword.text, []).append(group)
+
+        # Each part needs those before it, in whatever order the file has them.
+        domain = Domain(name.text)
+        for group in by_name.get(":requirements", ()):
+            domain = domain.replace(requirements=requirements(self, group))
+        for group in by_name.get(":types", ()):
+            domain = domain.replace(types=self._types_section(group))
+        for group in by_name.get(":constants", ()):
+            self.context = ":constants"
+            names = self.typed_list(group.items[1:], "constant", types=domain.types)
+            domain = domain.replace(constants=self.distinct(names, "constant"))
+        for group in by_name.get(":predicates", ()):
+            domain = domain.replace(predicates=self._predicates(group, domain))
+        for group in by_name.get(":functions", ()):
+            domain = domain.replace(functions=self._functions(group, domain))
+        if rules := by_name.get(":derived"):
+            domain = domain.replace(derived=self._derived(rules, domain))
+        for group in by_name.get(":constraints", ()):
+            self.context = ":constraints"
+            domain = domain.replace(constraints=constraints(self._reader(domain), group))
+        return self._actions(sections, domain)
+
+    def _reader(self, domain: Domain) -> ExpressionReader:
+        return ExpressionReader(self.source, domain, {c.name: c.types for c in domain.constants})
+
+    def _types_section(self, group: Group) -> dict[str, Types]:
+        self.context = ":types"
+        names = self.typed_list(group.items[1:], "type", types=None)
+        types: dict[str, Types] = {}
+        for item, word in names:
+            if item.name == OBJECT:
+                if item.types != (OBJECT,):
+                    self.semantic(word, "'object' is the root of all types and has no supertype")
+                continue
+            parents = item.types
+            if item.name in types:
+                # Some competition domains give a type its supertypes one by one.
+                self.source.warn(word.offset, f"the type {item.name!r} is declared twice")
+                parents = tuple(dict.fromkeys((*types[item.name], *parents)))
+            types[item.name] = parents
+        # Many competition domains name a supertype only after the dash; that declares it.
+        for item, _ in names:
+            for parent in item.types:
+                if parent != OBJECT:
+                    types.setdefault(parent, (OBJECT,))
+        for item, word in names:
+            self._refuse_cycle(item.name, word, types)
+        return types
+
+    def _refuse_cycle(self, name: str, word: Word, types: dict[str, Types]) -> None:
+        seen: set[str] = set()
+        open_ = list(types.get(name, ()))
+        while open_:
+            parent = open_.pop()
+            if parent == name:
+                self.overlook(word, f"the type {name!r} is its own supertype")
+            if parent not in seen:
+                seen.add(parent)
+                open_ += types.get(parent, ())
+
+    def _predicates(self, group: Group, domain: Domain) -> dict[str, Predicate]:
+        self.context = ":predicates"
+        result: dict[str, Predicate] = {}
+        for node in group.items[1:]:
+            word, parameters = self._declaration(node, domain, "predicate")
+            if word.text in result:
+                self.overlook(word, f"the predicate {word.text!r} is declared twice")
+            result[word.text] = Predicate(word.text, parameters)
+        return result
+
+    def _functions(self, group: Group, domain: Domain) -> dict[str, Function]:
+        self.context = ":functions"
+        result: dict[str, Function] = {}
+        items = group.items[1:]
+        index = 0
+        while index < len(items):
+            node = items[index]
+            if isinstance(node, Word) and node.text == "-":
+                kind = items[index + 1] if index + 1 < len(items) else None
+                if index == 0 or kind is None:
+                    self.syntax(node, "'-' without a function before or a type after it", "number")
+                if not (isinstance(kind, Word) and kind.text == "number"):
+                    self.unsupported(kind, "object fluents")
+                index += 2
+                continue
+            word, parameters = self._declaration(node, domain, "function")
+            if word.text in result:
+                self.overlook(word, f"the function {word.text!r} is declared twice")
+            if word.text in domain.predicates:
+                self.semantic(word, f"{word.text!r} is already a predicate")
+            result[word.text] = Function(word.text, parameters)
+            index += 1
+        return result
+
+    def _declaration(
+        self, node: Node, domain: Domain, what: str
+    ) -> tuple[Word, tuple[TypedName, ...]]:
+        group = self.group(node, f"({what} ?parameter …)")
+        word = self.name(self.head(group, f"({what} ?parameter …)"), what)
+        names = self.typed_list(group.items[1:], "variable", types=domain.types)
+        # The names of these parameters mean nothing, so a repeated one is harmless.
+        return word, tuple(item for item, _ in names)
+
+    def _derived(self, groups: list[Group], domain: Domain) -> tuple[DerivedPredicate, ...]:
+        reader = self._reader(domain)
+        rules: list[DerivedPredicate] = []
+        words: list[Word] = []
+        for group in groups:
+            reader.context = ":derived"
+            shape = "(:derived (predicate ?variable …) formula)"
+            if len(group.items) != 3:
+                reader.syntax(group, "a rule has a predicate and a formula", shape)
+            head = reader.group(group.items[1], "(predicate ?variable …)")
+            word = reader.name(reader.head(head, "(predicate ?variable …)"), "predicate")
+            declared = domain.predicates.get(word.text)
+            if declared is None:
+                reader.undeclared(word, "predicate", domain.predicates)
+            names = reader.typed_list(head.items[1:], "variable", types=domain.types)
+            parameters = reader.distinct(names, "parameter")
+            if len(parameters) != len(declared.parameters):
+                reader.semantic(
+                    head,
+                    f"the rule for {word.text!r} has {len(parameters)} parameters",
+                    expected=str(declared),
+                )
+            # A variable without a type has that of the declaration.
+            parameters = tuple(
+                [
+                    TypedName(own.name, other.types) if own.types == (OBJECT,) else own
+                    for own, other in zip(parameters, declared.parameters, strict=True)
+                ]
+            )
+            reader.context = f":derived {word.text}"
+            body = reader.formula(group.items[2], {p.name: p.types for p in parameters})
+            place = reader.source.location(group.offset)
+            rules.append(DerivedPredicate(word.text, parameters, body, place))
+            words.append(word)
+        meaningless = {rule.predicate for rule in unstratified(rules)}
+        for rule, word in zip(rules, words, strict=True):
+            if rule.predicate in meaningless:
+                self.context = f":derived {rule.predicate}"
+                self.semantic(
+                    word,
+                    f"{rule.predicate!r} depends on its own negation, so that it has no meaning",
+                    expected="rules in which what is negated does not depend on the rule",
+                )
+        return tuple(rules)
+
+    def _actions(self, sections: list[tuple[Word, Group]], domain: Domain) -> Domain:
+        reader = self._reader(domain)
+        actions: dict[str, ActionSchema] = {}
+        durative: dict[str, DurativeActionSchema] = {}
+        for keyword, group in sections:
+            if keyword.text not in (":action", ":durative-action"):
+                continue
+            reader.context = keyword.text
+            if len(group.items) < 2:
+                reader.syntax(group, "an action without a name", f"({keyword.text} name …)")
+            word = reader.name(group.items[1], "action")
+            if word.text in actions or word.text in durative:
+                # The first one counts, as in VAL.
+                reader.overlook(word, f"the action {word.text!r} is defined twice")
+                continue
+            if keyword.text == ":action":
+                actions[word.text] = _action(reader, word, group.items[2:])
+            else:
+                durative[word.text] = _durative_action(reader, word, group.items[2:])
+        return domain.replace(actions=actions, durative_actions=durative)
+
+
+def _fields(
+    reader: ExpressionReader, word: Word, items: list[Node], known: tuple[str, ...]
+) -> dict[str, Node]:
+    """Take the `:keyword value` pairs of an action apart."""
+    fields: dict[str, Node] = {}
+    for index in range(0, len(items), 2):
+        reader.context = f"action {word.text}"
+        keyword = reader.word(items[index], " or ".join(known))
+        if keyword.text not in known:
+            reader.source.syntax_error(
+                keyword.offset,
+                f"an action has no field {keyword.text!r}",
+                expected=" or ".join(known),
+                found=keyword.text,
+                context=reader.context,
+            )
+        if keyword.text in fields:
+            reader.semantic(keyword, f"the action has a second {keyword.text}")
+        if fields and known.index(keyword.text) < known.index(list(fields)[-1]):
+            reader.overlook(
+                keyword,
+                f"{keyword.text} comes after {list(fields)[-1]}",
+                expected="the fields in the order " + ", ".join(known),
+            )
+        if index + 1 == len(items):
+            reader.syntax(
+                keyword, f"{keyword.text} without a value", f"a list after {keyword.text}"
+            )
+        fields[keyword.text] = items[index + 1]
+    return fields
+
+
+def _parameters(
+    reader: ExpressionReader, word: Word, fields: dict[str, Node]
+) -> tuple[TypedName, ...]:
+    node = fields.get(":parameters")
+    if node is None:
+        return ()
+    reader.context = f"action {word.text}, :parameters"
+    listed = reader.group(node, "a list of ?variables")
+    names = reader.typed_list(listed.items, "variable", types=reader.domain.types)
+    return reader.distinct(names, "parameter")
+
+
+def _action(reader: ExpressionReader, word: Word, items: list[Node]) -> ActionSchema:
+    fields = _fields(reader, word, items, _ACTION_FIELDS)
+    parameters = _parameters(reader, word, fields)
+    scope = {p.name: p.types for p in parameters}
+    precondition: Formula = TRUE
+    effect: Effect = TRUE
+    if (node := fields.get(":precondition")) is not None:
+        reader.context = f"action {word.text}, :precondition"
+        precondition = reader.preferred(node, scope)
+    if (node := fields.get(":effect")) is not None:
+        reader.context = f"action {word.text}, :effect"
+        effect = reader.effect(node, scope)
+    location = reader.source.location(word.offset)
+    return ActionSchema(word.text, parameters, precondition, effect, location)
+
+
+def _durative_action(
+    reader: ExpressionReader, word: Word, items: list[Node]
+) -> DurativeActionSchema:
+    fields = _fields(reader, word, items, _DURATIVE_FIELDS)
+    parameters = _parameters(reader, word, fields)
+    scope = {p.name: p.types for p in parameters}
+    if ":duration" not in fields:
+        reader.context = f"action {word.text}"
+        reader.syntax(word, "a durative action without a :duration", ":duration (= ?duration …)")
+    reader.in_durative_action = True
+    reader.context = f"action {word.text}, :duration"
+    duration = reader.duration(fields[":duration"], scope)
+    condition: Formula = TRUE
+    effect: Effect = TRUE
+    if (node := fields.get(":condition")) is not None:
+        reader.context = f"action {word.text}, :condition"
+        condition = reader.timed(node, scope)
+    if (node := fields.get(":effect")) is not None:
+        reader.context = f"action {word.text}, :effect"
+        effect = reader.effect(node, scope, timed=True)
+    reader.in_durative_action = False
+    location = reader.source.location(word.offset)
+    return DurativeActionSchema(word.text, parameters, duration, condition, effect, location)

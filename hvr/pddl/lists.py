@@ -1,0 +1,253 @@
+"""The pieces that all of PDDL shares: names, variables, numbers, typed lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import NoReturn
+
+from hvr.pddl.diagnostics import nearest
+from hvr.pddl.lexer import Source, Word
+from hvr.pddl.model import OBJECT, TypedName
+from hvr.pddl.numeric import MOST_DIGITS
+from hvr.pddl.reader import Group, Node
+
+Types = tuple[str, ...]
+
+NAME = re.compile(r"[^\W\d_][\w\-.'/@+#&%!*~$|]*")
+NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
+RESERVED = frozenset(
+    {"and", "or", "not", "imply", "forall", "exists", "when", "either", "define", "="}
+)
+
+
+class ListReader:
+    """Reading of the pieces that all of PDDL shares: names, typed lists, keywords.
+
+    `context` names the construct being read and ends up in every message.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.context = ""
+
+    # Errors ---------------------------------------------------------------------------------
+
+    def syntax(self, node: Node, message: str, expected: str = "") -> NoReturn:
+        self.source.syntax_error(
+            node.offset, message, expected=expected, found=describe(node), context=self.context
+        )
+
+    def semantic(
+        self, node: Node, message: str, *, expected: str = "", suggestion: str = ""
+    ) -> NoReturn:
+        self.source.semantic_error(
+            node.offset, message, expected=expected, suggestion=suggestion, context=self.context
+        )
+
+    def overlook(
+        self, node: Node, message: str, *, expected: str = "", suggestion: str = ""
+    ) -> None:
+        """Refuse what a lenient reading only warns of."""
+        self.source.overlook(
+            node.offset, message, expected=expected, suggestion=suggestion, context=self.context
+        )
+
+    def undeclared(self, node: Word, what: str, known: Iterable[str]) -> NoReturn:
+        names = list(known)
+        self.semantic(
+            node,
+            f"the {what} {node.text!r} is not declared",
+            expected=choices(what, names),
+            suggestion=nearest(node.text, names),
+        )
+
+    def unsupported(self, node: Node, feature: str) -> NoReturn:
+        self.source.unsupported(node.offset, feature, context=self.context)
+
+    # Pieces ---------------------------------------------------------------------------------
+
+    def group(self, node: Node, expected: str) -> Group:
+        if not isinstance(node, Group):
+            self.syntax(node, f"a list is needed here, not {describe(node)}", expected)
+        return node
+
+    def word(self, node: Node, expected: str) -> Word:
+        if not isinstance(node, Word):
+            self.syntax(node, f"{expected} is needed here, not a list", expected)
+        return node
+
+    def head(self, group: Group, expected: str) -> Word:
+        if not group.items:
+            self.syntax(group, "an empty list", expected)
+        return self.word(group.items[0], expected)
+
+    def name(self, node: Node, what: str) -> Word:
+        """Read a new or known name; `what` ("object", "action") is for the message."""
+        word = self.word(node, f"{article(what)} name")
+        text = word.text
+        if not NAME.fullmatch(text):
+            expected = f"{article(what)} name: a letter, then letters, digits, '-' and '_'"
+            if text.startswith("-") and len(text) > 1:
+                expected += f"; or '- {text[1:]}' with a space, if this is a type"
+            self.syntax(word, f"{text!r} cannot be {article(what)} name", expected)
+        if text in RESERVED:
+            self.syntax(
+                word,
+                f"{text!r} is a word of the language and cannot be {article(what)} name",
+                f"another {what} name",
+            )
+        return word
+
+    def variable(self, node: Node) -> Word:
+        word = self.word(node, "a ?variable")
+        if not word.text.startswith("?") or not NAME.fullmatch(word.text[1:]):
+            self.syntax(word, f"{word.text!r} cannot be a variable", "a ?variable")
+        return word
+
+    def typed_list(
+        self, items: list[Node], what: str, *, types: Iterable[str] | None
+    ) -> list[tuple[TypedName, Word]]:
+        """Read `a b - t c - (either u v) d`.
+
+        Args:
+            items: the nodes of the list.
+            what: "variable" or what the names are names of.
+            types: the declared types, or None to let any type name pass.
+        """
+        read = self.variable if what == "variable" else (lambda node: self.name(node, what))
+        known = None if types is None else {OBJECT, *types}
+        result: list[tuple[TypedName, Word]] = []
+        waiting: list[Word] = []
+        index = 0
+        items = self._split_dashes(items)
+        while index < len(items):
+            node = items[index]
+            if not (isinstance(node, Word) and node.text == "-"):
+                waiting.append(read(node))
+                index += 1
+                continue
+            if not waiting:
+                self.syntax(node, "a type without a name before it", f"{article(what)} before '-'")
+            if index + 1 == len(items):
+                self.syntax(node, "the type after '-' is missing", "a type")
+            of = self._types(items[index + 1], known)
+            result += [(TypedName(w.text, of), w) for w in waiting]
+            waiting = []
+            index += 2
+        result += [(TypedName(w.text), w) for w in waiting]
+        return result
+
+    def _split_dashes(self, items: list[Node]) -> list[Node]:
+        """Read `-type` as `- type`, as some competition domains write it."""
+        glued = [n for n in items if isinstance(n, Word) and n.text[0] == "-" and n.text != "-"]
+        if not glued:
+            return items
+        result: list[Node] = []
+        for node in items:
+            if isinstance(node, Word) and NAME.fullmatch(node.text[1:]) and node.text[0] == "-":
+                message = "a '-' without a space after it"
+                self.source.warn(node.offset, message, expected=f"- {node.text[1:]}")
+                result += [Word("-", node.offset), Word(node.text[1:], node.offset + 1)]
+            else:
+                result.append(node)
+        return result
+
+    def plain_names(self, text: str, types: Iterable[str]) -> tuple[TypedName, ...] | None:
+        """Read a typed list of names that has nothing wrong with it, quickly; else return None."""
+        items = text.split()
+        known = {OBJECT, *types}
+        result: list[TypedName] = []
+        waiting: list[str] = []
+        place = 0
+        while place < len(items):
+            item = items[place]
+            if item == "-":
+                kind = items[place + 1] if place + 1 < len(items) else ""
+                if not waiting or kind not in known:
+                    return None
+                of = (kind,)
+                result += [TypedName(name, of) for name in waiting]
+                waiting = []
+                place += 2
+                continue
+            waiting.append(item)
+            place += 1
+        of = (OBJECT,)
+        result += [TypedName(name, of) for name in waiting]
+        names = {item.name for item in result}
+        if len(names) < len(result) or not names.isdisjoint(RESERVED):
+            return None
+        return tuple(result) if all(map(NAME.fullmatch, names)) else None
+
+    def distinct(self, names: list[tuple[TypedName, Word]], what: str) -> tuple[TypedName, ...]:
+        """Make names unique; one that is declared twice has all its types, and is warned of.
+
+        Some competition problems give an object its types one by one. Parameters and variables
+        must differ.
+        """
+        found: dict[str, TypedName] = {}
+        for item, word in names:
+            types = item.types
+            if (other := found.get(item.name)) is not None:
+                message = f"the {what} {item.name!r} is declared twice"
+                if word.text.startswith("?"):
+                    self.overlook(word, message)
+                else:
+                    self.source.warn(word.offset, message)
+                types = tuple(dict.fromkeys((*other.types, *types)))
+            found[item.name] = TypedName(item.name, types)
+        return tuple(found.values())
+
+    def number(self, node: Node) -> Decimal:
+        word = self.word(node, "a number")
+        if not NUMBER.fullmatch(word.text):
+            shown = word.text if len(word.text) <= 40 else word.text[:40] + "…"
+            self.syntax(word, f"{shown!r} is not a number", "a number")
+        if len(word.text) > MOST_DIGITS:
+            self.syntax(word, f"a number of more than {MOST_DIGITS} digits", "a shorter number")
+        return Decimal(word.text)
+
+    def _types(self, node: Node, known: set[str] | None) -> Types:
+        if isinstance(node, Word):
+            names = [self.name(node, "type")]
+        else:
+            head = self.head(node, "a type or (either type …)")
+            if head.text != "either" or len(node.items) < 2:
+                self.syntax(head, "not a type", "a type or (either type …)")
+            names = [self.name(n, "type") for n in node.items[1:]]
+        for word in names:
+            if known is not None and word.text not in known:
+                self.undeclared(word, "type", known)
+        return tuple([w.text for w in names])
+
+
+def describe(node: Node) -> str:
+    """Name a node for a message."""
+    if isinstance(node, Word):
+        text = node.text if len(node.text) <= 40 else node.text[:40] + "…"
+        return repr(text)
+    if not node.items:
+        return "'()'"
+    first = node.items[0]
+    return f"a list '({first.text[:40]} …)'" if isinstance(first, Word) else "a list of lists"
+
+
+def choices(what: str, names: list[str]) -> str:
+    """List names that would do, for a message."""
+    if not names:
+        return f"{article(what)}; none is declared"
+    shown = sorted(names)
+    more = ", …" if len(shown) > 8 else ""
+    return f"one of {', '.join(shown[:8])}{more}"
+
+
+def article(noun: str) -> str:
+    """Put "a" or "an" before a noun."""
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
+def arguments_text(count: int) -> str:
+    """Say how many arguments."""
+    return "1 argument" if count == 1 else f"{count} arguments"

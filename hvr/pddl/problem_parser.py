@@ -1,0 +1,261 @@
+"""Problems from nested lists."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from decimal import Decimal
+from typing import Literal
+
+from hvr.pddl.expressions import ExpressionReader
+from hvr.pddl.lexer import Source, Word
+from hvr.pddl.lists import ListReader
+from hvr.pddl.model import (
+    TRUE,
+    Atom,
+    Domain,
+    Formula,
+    FunctionTerm,
+    Metric,
+    Not,
+    Number,
+    NumericEffect,
+    Preference,
+    Problem,
+    TimedInitial,
+    TypedName,
+    walk,
+)
+from hvr.pddl.reader import Group, Node
+from hvr.pddl.sections import define, requirements
+
+_PROBLEM_SECTIONS = (
+    ":domain",
+    ":requirements",
+    ":objects",
+    ":init",
+    ":goal",
+    ":constraints",
+    ":metric",
+    ":length",
+)
+
+
+class ProblemParser(ListReader):
+    """Reads one problem of a domain."""
+
+    def __init__(self, source: Source, domain: Domain) -> None:
+        super().__init__(source)
+        self.domain = domain
+
+    def parse(self) -> Problem:
+        """Read it."""
+        name, sections = define(self, "problem", _PROBLEM_SECTIONS, {})
+        by_name: dict[str, Group] = {}
+        for keyword, group in sections:
+            if keyword.text == ":metric" in by_name:
+                message = "the problem has a second :metric; the first one counts"
+                self.source.warn(keyword.offset, message)
+            elif keyword.text in by_name:
+                self.overlook(keyword, f"the problem has a second {keyword.text}")
+            by_name.setdefault(keyword.text, group)
+        for needed in (":domain", ":init", ":goal"):
+            if needed not in by_name:
+                self.context = f"problem {name.text}"
+                if needed == ":init":
+                    self.syntax(name, f"the problem has no {needed}", f"({needed} …)")
+                self.overlook(name, f"the problem has no {needed}", expected=f"({needed} …)")
+
+        domain_name = self.domain.name
+        if ":domain" in by_name:
+            domain_name = self._domain_name(by_name[":domain"])
+        if ":requirements" in by_name:
+            requirements(self, by_name[":requirements"])
+        objects = self._objects(by_name[":objects"]) if ":objects" in by_name else ()
+        known = {o.name: o.types for o in (*self.domain.constants, *objects)}
+        reader = ExpressionReader(self.source, self.domain, known)
+        facts = _InitReader(reader)
+        facts.read(by_name[":init"])
+        goal: Formula = TRUE
+        if ":goal" in by_name:
+            reader.context = ":goal"
+            group = by_name[":goal"]
+            if len(group.items) != 2:
+                reader.syntax(
+                    group, ":goal takes one formula", "(:goal formula), with (and …) for several"
+                )
+            goal = reader.preferred(group.items[1], {})
+        trajectory: Formula = TRUE
+        if ":constraints" in by_name:
+            trajectory = constraints(reader, by_name[":constraints"])
+        reader.preferences |= _preferences_in(self.domain)
+        metric = _metric(reader, by_name[":metric"]) if ":metric" in by_name else None
+        return Problem(
+            name.text,
+            domain_name,
+            objects,
+            frozenset(facts.true),
+            goal,
+            facts.numbers,
+            metric,
+            tuple(facts.timed),
+            trajectory,
+        )
+
+    def _domain_name(self, group: Group) -> str:
+        self.context = ":domain"
+        if len(group.items) != 2:
+            self.syntax(group, ":domain takes one name", "(:domain name)")
+        word = self.name(group.items[1], "domain")
+        if word.text != self.domain.name:
+            self.source.warn(
+                word.offset,
+                f"the problem is for the domain {word.text!r}, and the domain given is "
+                f"{self.domain.name!r}",
+                expected=repr(self.domain.name),
+            )
+        return word.text
+
+    def _objects(self, group: Group) -> tuple[TypedName, ...]:
+        self.context = ":objects"
+        if group.text is not None:
+            plain = self.plain_names(group.text.replace(":objects", "", 1), self.domain.types)
+            taken = {c.name for c in self.domain.constants}
+            if plain is not None and taken.isdisjoint(o.name for o in plain):
+                return plain
+        names = self.typed_list(group.items[1:], "object", types=self.domain.types)
+        constants = {c.name: c.types for c in self.domain.constants}
+        merged: list[tuple[TypedName, Word]] = []
+        for item, word in names:
+            own = constants.get(item.name)
+            types = item.types
+            if own is not None:
+                # Some competition problems name the constants again.
+                message = f"{item.name!r} is already a constant of the domain"
+                self.source.warn(word.offset, message)
+                types = tuple(dict.fromkeys((*own, *types)))
+            if own != types:
+                merged.append((TypedName(item.name, types), word))
+        return self.distinct(merged, "object")
+
+
+class _InitReader:
+    """Reads :init: facts, values of functions, and what becomes true at a time."""
+
+    def __init__(self, reader: ExpressionReader) -> None:
+        self.reader = reader
+        self.true: set[Atom] = set()
+        self.numbers: dict[FunctionTerm, Decimal] = {}
+        self.timed: list[TimedInitial] = []
+        self._derived = {rule.predicate for rule in reader.domain.derived}
+        self._fitting: dict[str, tuple[Collection[str], ...]] = {}
+        self._of_type: dict[tuple[str, ...], Collection[str]] = {}
+
+    def read(self, group: Group) -> None:
+        reader = self.reader
+        reader.context = ":init"
+        false: dict[Atom, Node] = {}
+        for node in group.items[1:]:
+            item = reader.group(node, "a fact: (predicate object …)")
+            if item.text is not None and (atom := self._plain(item.text)) is not None:
+                self.true.add(atom)
+                continue
+            head = reader.head(item, "a fact: (predicate object …)").text
+            if head == "=":
+                term, value = _numeric_fact(reader, item)
+                if self.numbers.setdefault(term, value) != value:
+                    reader.overlook(item, f"{term} is given a second value")
+            elif head == "not":
+                false[self._negated(item)] = item
+            elif head == "at" and len(item.items) == 3 and _is_timed(item):
+                self.timed.append(self._timed(item))
+            else:
+                if head in ("and", "or", "forall", "exists", "imply", "when"):
+                    reader.syntax(item, f"({head} …) is not a fact", "(predicate object …)")
+                self.true.add(self._fact(item))
+        for atom, node in false.items():
+            if atom in self.true:
+                reader.overlook(node, f"{atom} is both true and false in :init")
+
+    def _plain(self, text: str) -> Atom | None:
+        """Read a fact that has nothing wrong with it, quickly; else return None."""
+        name, *args = text.split() or ("",)
+        fitting = self._fitting.get(name)
+        if fitting is None:
+            predicate = self.reader.domain.predicates.get(name)
+            if predicate is None or name in self._derived:
+                return None
+            fitting = self._fitting[name] = tuple([self._members(p) for p in predicate.parameters])
+        if len(args) != len(fitting):
+            return None
+        for arg, members in zip(args, fitting, strict=True):
+            if arg not in members:
+                return None
+        return Atom(name, tuple(args))
+
+    def _members(self, parameter: TypedName) -> Collection[str]:
+        found = self._of_type.get(parameter.types)
+        if found is None:
+            domain, objects = self.reader.domain, self.reader.objects
+            found = self._of_type[parameter.types] = domain.members(objects, parameter.types)
+        return found
+
+    def _fact(self, item: Group) -> Atom:
+        atom = self.reader.atom(item, {})
+        if atom.predicate in self._derived:
+            self.reader.semantic(item, f"{atom.predicate!r} is derived and cannot be set in :init")
+        return atom
+
+    def _negated(self, item: Group) -> Atom:
+        if len(item.items) != 2:
+            self.reader.syntax(item, "'not' takes 1 argument", "(not (predicate object …))")
+        return self._fact(self.reader.group(item.items[1], "a fact"))
+
+    def _timed(self, item: Group) -> TimedInitial:
+        reader = self.reader
+        time = reader.number(item.items[1])
+        inner = reader.group(item.items[2], "a fact")
+        head = reader.head(inner, "a fact: (predicate object …)").text
+        if head == "=":
+            term, value = _numeric_fact(reader, inner)
+            return TimedInitial(time, NumericEffect("assign", term, Number(value)))
+        if head == "not":
+            return TimedInitial(time, Not(self._negated(inner)))
+        return TimedInitial(time, self._fact(inner))
+
+
+def _is_timed(item: Group) -> bool:
+    when, what = item.items[1:]
+    return isinstance(when, Word) and when.text[:1] in "-.0123456789" and isinstance(what, Group)
+
+
+def _preferences_in(domain: Domain) -> set[str]:
+    """Return the names of the preferences of a domain."""
+    formulas = [domain.constraints]
+    formulas += [a.precondition for a in domain.actions.values()]
+    formulas += [a.condition for a in domain.durative_actions.values()]
+    found = (item for formula in formulas for item in walk(formula))
+    return {item.name for item in found if isinstance(item, Preference)}
+
+
+def _numeric_fact(reader: ExpressionReader, item: Group) -> tuple[FunctionTerm, Decimal]:
+    if len(item.items) != 3:
+        reader.syntax(item, "'=' takes 2 arguments", "(= (function object …) number)")
+    left, right = item.items[1:]
+    term = reader.function_term(reader.group(left, "(function object …)"), {})
+    return term, reader.number(right)
+
+
+def _metric(reader: ExpressionReader, group: Group) -> Metric:
+    reader.context = ":metric"
+    shape = "(:metric minimize expression) or (:metric maximize expression)"
+    if len(group.items) != 3:
+        reader.syntax(group, ":metric takes a direction and an expression", shape)
+    word = reader.word(group.items[1], "minimize or maximize")
+    direction: Literal["minimize", "maximize"]
+    if word.text == "minimize":
+        direction = "minimize"
+    elif word.text == "maximize":
+        direction = "maximize"
+    else:
+        reader.syntax(word, f"{word.text!r} is not a direction", "minimize or maximize")
+    return Metric(direction, reader.numeric(group.items[2], {}, metric=True))
