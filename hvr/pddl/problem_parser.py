@@ -26,7 +26,7 @@ from hvr.pddl.model import (
     walk,
 )
 from hvr.pddl.reader import Group, Node
-from hvr.pddl.sections import define, requirements
+from hvr.pddl.sections import constraints, define, requirements
 
 _PROBLEM_SECTIONS = (
     ":domain",
