@@ -16,7 +16,8 @@ class Diagnostic(Value):
     """What is wrong with a PDDL text.
 
     `context` is the enclosing construct ("action pick, :effect"), `source_line` the line that
-    `location` points into, `suggestion` the nearest known name. Any of them may be empty.
+    `location` points into, or of a very long line what is around it, with the `caret` at that
+    column (0: that of `location`), `suggestion` the nearest known name. Any of them may be empty.
     """
 
     location: Location
@@ -26,10 +27,11 @@ class Diagnostic(Value):
     found: str = ""
     suggestion: str = ""
     context: str = ""
+    caret: int = 0
 
     def __str__(self) -> str:
         lines = [f"{self.location}: {self.message}"]
-        line, column = _excerpt(self.source_line, self.location.column)
+        line, column = _excerpt(self.source_line, self.caret or self.location.column)
         if line.strip():
             # Tabs are kept in the padding so that the caret stands under its character.
             padding = "".join("\t" if c == "\t" else " " for c in line[: column - 1])

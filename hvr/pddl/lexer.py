@@ -21,6 +21,7 @@ from hvr.pddl.location import Location
 _TOKEN = re.compile(r";[^\r\n]*|\([^();]*\)|[()]|[^\s();]+")
 _WORD = re.compile(r"\S+")
 _MOST_WARNINGS = 100
+_LINE = 500
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BOMS = (
@@ -90,12 +91,17 @@ class Source:
         line = bisect_right(self._starts, offset)
         return Location(self.file, line, offset - self._starts[line - 1] + 1)
 
-    def line_at(self, offset: int) -> str:
-        """Return the whole line that an offset lies in, without its end."""
-        start = max(self.text.rfind("\n", 0, offset), self.text.rfind("\r", 0, offset)) + 1
-        end = _LINE_END.search(self.text, offset)
-        line = self.text[start : end.start() if end else len(self.text)]
-        return _CONTROL.sub("\ufffd", line)
+    def line_at(self, offset: int) -> tuple[str, int]:
+        """Return the line that an offset lies in, without its end, and the column there.
+
+        Of a line of more than _LINE characters that is what is around the offset.
+        """
+        text = self.text
+        first = max(0, offset - _LINE)
+        start = max(text.rfind("\n", first, offset), text.rfind("\r", first, offset), first - 1) + 1
+        end = _LINE_END.search(text, offset, min(len(text), offset + _LINE))
+        line = text[start : end.start() if end else offset + _LINE]
+        return _CONTROL.sub("\ufffd", line), offset - start + 1
 
     def syntax_error(
         self, offset: int, message: str, *, expected: str = "", found: str = "", context: str = ""
@@ -153,10 +159,13 @@ class Source:
     def _diagnostic(
         self, offset: int, message: str, expected: str, found: str, suggestion: str, context: str
     ) -> Diagnostic:
+        line, column = self.line_at(offset)
+        location = self.location(offset)
         return Diagnostic(
-            location=self.location(offset),
+            location=location,
             message=message,
-            source_line=self.line_at(offset),
+            source_line=line,
+            caret=0 if column == location.column else column,
             expected=expected,
             found=found,
             suggestion=suggestion,

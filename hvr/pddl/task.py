@@ -112,6 +112,7 @@ class Task:
         self._number_index: dict[FunctionTerm, int] = {}
         self._terms: list[FunctionTerm] = []
         self._members: dict[tuple[str, ...], dict[str, None]] = {}
+        self._near: dict[tuple[str, bool], str] = {}
         self._templates: dict[str, Template | None] = {}
         self._operators: dict[GroundAction, Operator] = {}
         self._conditions: dict[Expression, Condition] = {}
@@ -226,7 +227,7 @@ class Task:
         if schema is None:
             names = [*self.domain.actions, *self.domain.durative_actions]
             message = f"the domain has no action {action.name!r}"
-            return Misfit(MisfitKind.UNKNOWN_ACTION, message, nearest(action.name, names))
+            return Misfit(MisfitKind.UNKNOWN_ACTION, message, self._nearest(action.name, names))
         parameters = schema.parameters
         if len(action.args) != len(parameters):
             count = len(parameters)
@@ -236,7 +237,8 @@ class Task:
         for name in action.args:
             if name not in self.objects:
                 message = f"the problem has no object {name!r}"
-                return Misfit(MisfitKind.UNKNOWN_OBJECT, message, nearest(name, self.objects))
+                near = self._nearest(name, self.objects)
+                return Misfit(MisfitKind.UNKNOWN_OBJECT, message, near)
         for name, parameter in zip(action.args, parameters, strict=True):
             if name not in self.members(parameter.types):
                 message = (
@@ -245,6 +247,15 @@ class Task:
                 )
                 return Misfit(MisfitKind.WRONG_TYPE, message)
         return None
+
+    def _nearest(self, name: str, known: Iterable[str]) -> str:
+        # A plan may have the same slip in every step, and looking for it takes long.
+        key = name, known is self.objects
+        if key not in self._near:
+            if len(self._near) > 1000:
+                self._near.clear()
+            self._near[key] = nearest(name, known)
+        return self._near[key]
 
     def ground(self, action: GroundAction) -> Operator:
         """Compile an action, or return what was compiled before.

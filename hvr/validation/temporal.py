@@ -184,7 +184,10 @@ class TemporalRun:
 
     @property
     def _stopped(self) -> bool:
-        return bool(self._failures) and self._on_failure is OnFailure.STOP
+        from hvr.validation.validator import MOST_FAILURES
+
+        limit = 1 if self._on_failure is OnFailure.STOP else MOST_FAILURES
+        return len(self._failures) >= limit
 
     def _report(self, values: Values, total_time: Fraction) -> ValidationReport:
         from hvr.validation.validator import goal_preferences

@@ -60,6 +60,9 @@ TOLERANCE = Fraction(1, 100)
 EXACT = Fraction(0)
 """How far numeric conditions may be missed: not at all."""
 
+MOST_FAILURES = 1000
+"""How many failures are reported of one plan."""
+
 KINDS = {
     MisfitKind.UNKNOWN_ACTION: FailureKind.UNKNOWN_ACTION,
     MisfitKind.UNKNOWN_OBJECT: FailureKind.UNKNOWN_OBJECT,
@@ -197,8 +200,8 @@ class Validator:
 
         Args:
             plan: the steps.
-            on_failure: whether to stop at the first failure, or to go on as if the failing step
-                had been skipped, or executed all the same.
+            on_failure: whether to stop at the first failure, or to go on (to MOST_FAILURES) as if
+                the failing step had been skipped, or executed all the same.
         """
         plan = tuple(plan)
         try:
@@ -346,7 +349,7 @@ class Validator:
                 found = constraints.observe(Fraction(number), bits, values)
                 ahead._constrain(constraints, found, failures)
         for action in plan:
-            if failures and on_failure is OnFailure.STOP:
+            if failures and (on_failure is OnFailure.STOP or len(failures) >= MOST_FAILURES):
                 break
             failure = ahead._advance(action, force=on_failure is OnFailure.FORCE)
             if failure is not None:
@@ -364,9 +367,13 @@ class Validator:
                     constraints.observe(Fraction(ahead._steps), ahead._bits, ahead._values),
                     failures,
                 )
-        stopped = bool(failures) and on_failure is OnFailure.STOP
-        if stopped:
+        if failures and on_failure is OnFailure.STOP:
             return ValidationReport(Outcome.INVALID, len(plan), executed, tuple(failures))
+        if len(failures) >= MOST_FAILURES:
+            note = f"stopped after {MOST_FAILURES} failures"
+            return ValidationReport(
+                Outcome.INVALID, len(plan), executed, tuple(failures), notes=(note,)
+            )
         goal = ahead.goal_failure()
         if goal is not None:
             failures.append(goal)

@@ -391,3 +391,15 @@ def test_rendering_and_json_of_a_failure(task: Task) -> None:
         "because": [],
         "location": {"file": "<domain>", "line": 7, "column": 24},
     }
+
+
+def test_of_many_failures_the_first_thousand_are_reported() -> None:
+    domain = parse_domain(
+        "(define (domain d) (:predicates (p)) (:action a :precondition (p) :effect (p)))"
+    )
+    validator = Validator(
+        domain, parse_problem("(define (problem x) (:domain d) (:init) (:goal (p)))", domain)
+    )
+    report = validator.check([GroundAction("a")] * 2000, on_failure=OnFailure.SKIP)
+    assert len(report.failures) == 1000
+    assert report.notes == ("stopped after 1000 failures",)
