@@ -9,7 +9,6 @@ derived atoms and not that of ground rules.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -35,6 +34,7 @@ from hvr.pddl.model import (
 )
 from hvr.pddl.numeric import Values
 from hvr.pddl.stratification import predicates_in, strata
+from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.pddl.task import Task
@@ -46,8 +46,7 @@ _MOST_COMPILED = 50_000
 _CACHED_STATES = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class _Disjunct:
+class _Disjunct(Value):
     """A conjunction: variables to find, literals to join, and what is left to be checked."""
 
     variables: tuple[TypedName, ...] = ()
@@ -55,8 +54,7 @@ class _Disjunct:
     rest: tuple[Expression, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Value):
     head: Atom
     body: _Disjunct
     compiled: dict[tuple[str, ...], Condition]

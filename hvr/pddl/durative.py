@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from hvr.pddl import conditions
 from hvr.pddl.compiler import Binding, Compiler, Effects
@@ -23,10 +22,10 @@ from hvr.pddl.model import (
 )
 from hvr.pddl.numeric import Compiled, Rational
 from hvr.pddl.task import Task, binding_of
+from hvr.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class DurationTest:
+class DurationTest(Value):
     """A constraint on the duration: `?duration` `symbol` `bound`, read at the start or end."""
 
     when: TimeSpecifier
@@ -35,8 +34,7 @@ class DurationTest:
     text: Comparison
 
 
-@dataclass(frozen=True, slots=True)
-class SpanningEffect:
+class SpanningEffect(Value):
     """An effect at the end with a condition on the start or the time between.
 
     Attributes:
@@ -55,8 +53,7 @@ class SpanningEffect:
     binding: Binding
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Value):
     """A preference in the condition of a durative action: its parts, compiled."""
 
     name: str
@@ -65,8 +62,7 @@ class Wish:
     end: Condition
 
 
-@dataclass(frozen=True, slots=True)
-class DurativeOperator:
+class DurativeOperator(Value):
     """A ground durative action with its duration, compiled.
 
     Attributes:

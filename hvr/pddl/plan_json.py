@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -41,6 +40,8 @@ def read_json_plan(source: Source) -> PlanText:
     Raises:
         PddlSyntaxError: the text is not JSON, or the value is not a plan.
     """
+    import json
+
     try:
         data = json.loads(source.text)
     except json.JSONDecodeError as error:

@@ -8,7 +8,6 @@ section 8.2). What stands in a condition counts as read, needed or not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import combinations, product
 
 from hvr.pddl import (
@@ -29,16 +28,18 @@ from hvr.pddl.model import And, NumericEffect, functions_of, parts_of
 from hvr.pddl.numeric import Values
 
 
-@dataclass(slots=True)
 class Access:
     """What one step reads and changes: bits of atoms, indexes of numbers."""
 
-    read: int = 0
-    added: int = 0
-    deleted: int = 0
-    numbers_read: set[int] = field(default_factory=set)
-    increased: set[int] = field(default_factory=set)
-    assigned: set[int] = field(default_factory=set)
+    __slots__ = ("added", "assigned", "deleted", "increased", "numbers_read", "read")
+
+    def __init__(self) -> None:
+        self.read = 0
+        self.added = 0
+        self.deleted = 0
+        self.numbers_read: set[int] = set()
+        self.increased: set[int] = set()
+        self.assigned: set[int] = set()
 
 
 def access(

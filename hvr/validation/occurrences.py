@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from hvr.pddl import (
     ActionSchema,
@@ -31,7 +30,6 @@ from hvr.pddl.model import functions_of, parts_of, walk
 Schema = ActionSchema | DurativeActionSchema
 
 
-@dataclass
 class Occurrences:
     """What was found.
 
@@ -43,14 +41,15 @@ class Occurrences:
         types: the types of variables.
     """
 
-    read: dict[str, Atom] = field(default_factory=dict)
-    read_true: dict[str, Atom] = field(default_factory=dict)
-    added: dict[str, Atom] = field(default_factory=dict)
-    deleted: dict[str, Atom] = field(default_factory=dict)
-    read_functions: dict[str, FunctionTerm] = field(default_factory=dict)
-    changed_functions: dict[str, NumericEffect] = field(default_factory=dict)
-    names: set[str] = field(default_factory=set)
-    types: set[str] = field(default_factory=set)
+    def __init__(self) -> None:
+        self.read: dict[str, Atom] = {}
+        self.read_true: dict[str, Atom] = {}
+        self.added: dict[str, Atom] = {}
+        self.deleted: dict[str, Atom] = {}
+        self.read_functions: dict[str, FunctionTerm] = {}
+        self.changed_functions: dict[str, NumericEffect] = {}
+        self.names: set[str] = set()
+        self.types: set[str] = set()
 
     def condition(self, formula: Expression, positive: bool = True) -> None:
         """Note what a condition reads."""

@@ -9,7 +9,6 @@ is checked in every state strictly between its start and its end.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -55,13 +54,13 @@ from hvr.validation.report import (
 )
 from hvr.validation.trajectory import Constraints, Violation
 from hvr.validation.violations import Change, unmet_literals
+from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.validation.validator import Validator
 
 
-@dataclass(frozen=True, slots=True)
-class Happening:
+class Happening(Value):
     """What happened at a time, and the state after it."""
 
     time: Fraction
@@ -70,20 +69,25 @@ class Happening:
     values: Values
 
 
-@dataclass(slots=True)
 class _Running:
-    """A durative action that has started."""
+    """A durative action that has started.
 
-    number: int
-    step: TimedAction
-    operator: DurativeOperator
-    effects: list[bool]
-    violated: set[int]
-    invariant_failed: bool = False
+    Attributes:
+        effects: whether each of its spanning effects can still take place.
+        violated: the indexes of its preferences that were violated.
+    """
+
+    def __init__(
+        self, number: int, operator: DurativeOperator, effects: list[bool], violated: set[int]
+    ) -> None:
+        self.number = number
+        self.operator = operator
+        self.effects = effects
+        self.violated = violated
+        self.invariant_failed = False
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Value):
     """A start, an end, an instantaneous step or a timed initial literal, at a time."""
 
     time: Fraction
@@ -291,8 +295,8 @@ class TemporalRun:
                 (step.start + step.duration, found.end, "at end"),
             )
         )
-        yield replace(start, start=found)
-        yield replace(end, end=found)
+        yield start.replace(start=found)
+        yield end.replace(end=found)
 
     # Happenings -----------------------------------------------------------------------------
 
@@ -489,9 +493,8 @@ class TemporalRun:
                     started = [e.start.holds(bits, values) for e in event.start.spanning]
                     wishes = enumerate(event.start.wishes)
                     violated = {i for i, w in wishes if not w.start.holds(bits, values)}
-                    step = self.plan[event.number - 1]
                     self._running[event.number] = _Running(
-                        event.number, step, event.start, started, violated
+                        event.number, event.start, started, violated
                     )
 
     def _count_wishes(
