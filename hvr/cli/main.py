@@ -6,6 +6,7 @@ Exit codes: 0 good; 1 the answer is no (invalid plan, goal not reached, impossib
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -38,6 +39,8 @@ def _run(arguments: Sequence[str]) -> int:
     # takes longer than validating a plan.
     match arguments:
         case ["validate", *rest]:
+            # Reading makes many objects and hardly any garbage.
+            gc.set_threshold(100_000)
             from hvr.cli import validate
 
             return validate.main(rest)
