@@ -32,10 +32,11 @@ from conditions import conditions
 SEED = 20260101
 
 IN_PROCESS = """
-import sys, time
+import gc, sys, time
 from pathlib import Path
 from hvr.pddl import parse_domain, parse_problem
 from hvr.validation import Validator
+gc.set_threshold(100_000)  # as the command does
 begin = time.perf_counter()
 domain = parse_domain(Path(sys.argv[1]), lenient=True)
 validator = Validator(domain, parse_problem(Path(sys.argv[2]), domain, lenient=True))

@@ -93,6 +93,7 @@ class ExpressionReader(ListReader):
         self.objects = objects
         self.preferences: set[str] = set()
         self.in_durative_action = False
+        self._predicates = {n: p for n, p in domain.predicates.items() if n not in RESERVED}
         self._derived = {rule.predicate for rule in domain.derived}
         self._fitting: dict[tuple[Types, Types, bool], bool] = {}
 
@@ -205,10 +206,11 @@ class ExpressionReader(ListReader):
         """Read an atom that has nothing wrong with it, quickly; else return None."""
         if group.text is None:
             return None
-        name, *args = group.text.split() or ("",)
-        predicate = self.domain.predicates.get(name)
-        if predicate is None or len(args) != len(predicate.parameters) or name in RESERVED:
+        parts = group.text.split()
+        predicate = self._predicates.get(parts[0]) if parts else None
+        if predicate is None or len(parts) != len(predicate.parameters) + 1:
             return None
+        args = tuple(parts[1:])
         for arg, parameter in zip(args, predicate.parameters, strict=True):
             variable = arg[0] == "?"
             types = (scope if variable else self.objects).get(arg)
@@ -216,7 +218,7 @@ class ExpressionReader(ListReader):
                 return None
             if types != parameter.types and not self._fits(types, parameter.types, variable):
                 return None
-        return Atom(name, tuple(args), self.source.location(group.offset))
+        return Atom(parts[0], args, self.source.location(group.offset))
 
     def _fits(self, types: Types, wanted: Types, variable: bool) -> bool:
         """Say whether something of some types can stand for a parameter of others."""

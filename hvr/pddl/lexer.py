@@ -86,10 +86,11 @@ class Source:
 
     def location(self, offset: int) -> Location:
         """Return the location of a character offset."""
-        if self._starts is None:
-            self._starts = [0, *(m.end() for m in _LINE_END.finditer(self.text))]
-        line = bisect_right(self._starts, offset)
-        return Location(self.file, line, offset - self._starts[line - 1] + 1)
+        starts = self._starts
+        if starts is None:
+            starts = self._starts = [0, *(m.end() for m in _LINE_END.finditer(self.text))]
+        line = bisect_right(starts, offset)
+        return Location(self.file, line, offset - starts[line - 1] + 1)
 
     def line_at(self, offset: int) -> tuple[str, int]:
         """Return the line that an offset lies in, without its end, and the column there.
@@ -193,11 +194,14 @@ def tokens(source: Source) -> Iterator[tuple[str, int]]:
     """
     text = source.text
     # Lowering all at once is faster; some letters outside ASCII change their length by it.
-    whole = text.isascii()
-    for match in _TOKEN.finditer(text.lower() if whole else text):
-        token = match.group()
-        if token[0] != ";":
-            yield (token if whole else token.lower()), match.start()
+    if not text.isascii():
+        for match in _TOKEN.finditer(text):
+            if (token := match.group())[0] != ";":
+                yield token.lower(), match.start()
+        return
+    for match in _TOKEN.finditer(text.lower()):
+        if (token := match.group())[0] != ";":
+            yield token, match.start()
 
 
 def words(text: str, offset: int) -> list[Word]:

@@ -569,6 +569,21 @@ def walk(expression: Expression) -> Iterator[Expression]:
         stack.extend(reversed(parts_of(item)))
 
 
+def preferences_of(formula: Expression) -> Iterator[Preference]:
+    """Yield the preferences in a formula; they stand only in the places that are looked at."""
+    match formula:
+        case Preference():
+            yield formula
+        case And(operands):
+            for operand in operands:
+                if isinstance(operand, And | Forall | Timed | Preference):
+                    yield from preferences_of(operand)
+        case Forall(_, body) | Timed(_, body):
+            yield from preferences_of(body)
+        case _:
+            pass
+
+
 def atoms_of(expression: Expression) -> Iterator[Atom]:
     """Yield every atom written in an expression, conditions of effects included, in order."""
     return (item for item in walk(expression) if isinstance(item, Atom))

@@ -19,11 +19,10 @@ from hvr.pddl.model import (
     Not,
     Number,
     NumericEffect,
-    Preference,
     Problem,
     TimedInitial,
     TypedName,
-    walk,
+    preferences_of,
 )
 from hvr.pddl.reader import Group, Node
 from hvr.pddl.sections import constraints, define, requirements
@@ -233,8 +232,7 @@ def _preferences_in(domain: Domain) -> set[str]:
     formulas = [domain.constraints]
     formulas += [a.precondition for a in domain.actions.values()]
     formulas += [a.condition for a in domain.durative_actions.values()]
-    found = (item for formula in formulas for item in walk(formula))
-    return {item.name for item in found if isinstance(item, Preference)}
+    return {preference.name for formula in formulas for preference in preferences_of(formula)}
 
 
 def _numeric_fact(reader: ExpressionReader, item: Group) -> tuple[FunctionTerm, Decimal]:

@@ -32,15 +32,14 @@ from hvr.pddl.model import (
     Number,
     NumericEffect,
     NumericExpression,
-    Preference,
     Problem,
     TypedName,
     changes_of,
-    walk,
+    preferences_of,
 )
 from hvr.pddl.numeric import Rational, UndefinedValueError, Values
 from hvr.pddl.state import State
-from hvr.pddl.templates import Template, template_of
+from hvr.pddl.templates import Template, ground_directly, template_of
 from hvr.values import Value
 
 if TYPE_CHECKING:
@@ -292,9 +291,12 @@ class Task:
         if action.name not in self._templates:
             self._templates[action.name] = template_of(self, schema)
         template = self._templates[action.name]
+        operator = None
         if template is not None:
             operator = template.ground(action)
-        else:
+        elif not schema.parameters:
+            operator = ground_directly(self, schema)
+        if operator is None:
             operator = self.operator(
                 action, binding_of(schema, action), schema.precondition, schema.effect
             )
@@ -443,8 +445,8 @@ def _preference_names(domain: Domain, problem: Problem) -> tuple[str, ...]:
     formulas = [a.precondition for a in domain.actions.values()]
     formulas += [a.condition for a in domain.durative_actions.values()]
     formulas += [domain.constraints, problem.goal, problem.constraints]
-    found = (item for formula in formulas for item in walk(formula))
-    return tuple(dict.fromkeys(item.name for item in found if isinstance(item, Preference)))
+    found = (preference.name for formula in formulas for preference in preferences_of(formula))
+    return tuple(dict.fromkeys(found))
 
 
 def _changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]:

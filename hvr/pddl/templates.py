@@ -82,6 +82,44 @@ class Template:
         return Condition(positive, negative)
 
 
+def ground_directly(task: Task, schema: ActionSchema) -> Operator | None:
+    """Make the operator of an action without parameters that is a conjunction of literals."""
+    literals: list[tuple[Atom, bool]] = []
+    changes: list[tuple[Atom, bool]] = []
+    numeric: list[NumericEffect] = []
+    if not _collect(schema.precondition, literals, None):
+        return None
+    if not _collect(schema.effect, changes, numeric):
+        return None
+    action = GroundAction(schema.name)
+    condition = _ground_condition(task, literals)
+    add = delete = 0
+    for atom, sign in changes:
+        bit = 1 << task.index_of(atom.predicate, atom.args)
+        if sign:
+            add |= bit
+        else:
+            delete |= bit
+    found = task.numeric_changes(numeric, action) if numeric else ()
+    return Operator(action, condition, add, delete, (), found)
+
+
+def _ground_condition(task: Task, literals: list[tuple[Atom, bool]]) -> Condition:
+    positive = negative = 0
+    for atom, sign in literals:
+        predicate = atom.predicate
+        if predicate not in task.fluent_predicates:
+            if (atom.args in task.static_facts.relation(predicate)) is not sign:
+                return conditions.FALSE
+            continue
+        bit = 1 << task.index_of(predicate, atom.args)
+        if sign:
+            positive |= bit
+        else:
+            negative |= bit
+    return conditions.FALSE if positive & negative else Condition(positive, negative)
+
+
 def template_of(task: Task, schema: ActionSchema) -> Template | None:
     """Prepare a schema.
 
