@@ -59,7 +59,9 @@ def test_unknown_scene_names_the_nearest() -> None:
         load_scene("FloorPlan31")
 
 
-@pytest.mark.parametrize("data", [b"", b"no gzip", gzip.compress(b"[]", mtime=0), gzip.compress(b"{", mtime=0)])
+@pytest.mark.parametrize(
+    "data", [b"", b"no gzip", gzip.compress(b"[]", mtime=0), gzip.compress(b"{", mtime=0)]
+)
 def test_damaged_file_is_a_scene_error(data: bytes) -> None:
     with pytest.raises(SceneError, match=r"x\.json\.gz is damaged"):
         parse_scene(data, "x.json.gz")
