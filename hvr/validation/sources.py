@@ -10,6 +10,7 @@ from hvr.pddl import Location
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _FILES_KEPT = 4
+_LONGEST = 10_000
 
 
 class SourceLines:
@@ -26,14 +27,14 @@ class SourceLines:
     def end_column(self, place: Location) -> int | None:
         """Return the column after the list or word at a place, None when it cannot be had.
 
-        A list that goes on in the next line ends, as far as this is concerned, with its line.
+        A list that goes on in the next line, or for very long, ends with its line.
         """
         line = self.line(place)
         start = place.column - 1
         if start >= len(line):
             return None
         depth = 0
-        for index in range(start, len(line)):
+        for index in range(start, min(len(line), start + _LONGEST)):
             character = line[index]
             depth += (character == "(") - (character == ")")
             if character == ")" and depth <= 0:
