@@ -448,10 +448,9 @@ class TemporalRun:
                 operators += [s.effects for s in self._firing(event)]
             numeric: list[NumericChange] = []
             for operator in operators:
-                after = operator.apply(bits, values)
                 # Deletes come before adds, also those of other steps.
-                add |= operator.add | (after & ~bits)
-                delete |= operator.delete | (bits & ~after)
+                add |= operator.add
+                delete |= operator.delete
                 for condition, more_add, more_delete in operator.conditional:
                     if condition.holds(bits, values):
                         add |= more_add
@@ -517,13 +516,11 @@ class TemporalRun:
             mine = operator.add | operator.delete
             for _, add, delete in operator.conditional:
                 mine |= add | delete
-            touched = {change[1] for _, change in operator.numeric}
-            after = tuple(
-                [
-                    v if i in touched else (values[i] if i < len(values) else None)
-                    for i, v in enumerate(self.values)
-                ]
-            )
+            # Only what has numeric effects is credited with changed numbers.
+            after = values
+            if touched := {change[1] for _, change in operator.numeric}:
+                known = [*values, *[None] * (len(self.values) - len(values))]
+                after = tuple([v if i in touched else known[i] for i, v in enumerate(self.values)])
             own = flipped & mine
             flipped &= ~own
             self._changes.append(Change(event.ref, set_bits(own), values, after))

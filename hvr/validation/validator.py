@@ -351,12 +351,13 @@ class Validator:
         for action in plan:
             if failures and (on_failure is OnFailure.STOP or len(failures) >= MOST_FAILURES):
                 break
+            before = ahead._steps
             failure = ahead._advance(action, force=on_failure is OnFailure.FORCE)
             if failure is not None:
                 failures.append(failure)
                 if on_failure is OnFailure.STOP:
                     break
-                if ahead._steps < self._steps + executed + len(failures):
+                if ahead._steps == before:
                     # A skipped step keeps its number, so that later ones keep theirs.
                     ahead._skip(action)
             else:
@@ -468,6 +469,7 @@ class Validator:
                     values = operator.apply_numbers(before, values)
             if not self.task.goal.holds(bits, values):
                 return None
+            cost = self.task.metric_value(values, Fraction(self._steps + count), {})
         except (
             GroundingLimitError,
             InconsistentEffectError,
@@ -475,7 +477,6 @@ class Validator:
             UndefinedValueError,
         ):
             return None
-        cost = self.task.metric_value(values, Fraction(self._steps + count), {})
         return ValidationReport(Outcome.VALID, count, count, cost=cost)
 
     def _operator(self, text: str) -> Operator | None:

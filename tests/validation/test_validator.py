@@ -403,3 +403,35 @@ def test_of_many_failures_the_first_thousand_are_reported() -> None:
     report = validator.check([GroundAction("a")] * 2000, on_failure=OnFailure.SKIP)
     assert len(report.failures) == 1000
     assert report.notes == ("stopped after 1000 failures",)
+
+
+def test_forced_steps_keep_their_numbers_after_a_violated_constraint() -> None:
+    domain = parse_domain(
+        "(define (domain d) (:predicates (p) (q))"
+        " (:action a :precondition (p) :effect (q)) (:action b :effect (not (q))))"
+    )
+    text = """(define (problem x) (:domain d) (:init)
+        (:goal (q)) (:constraints (always (not (q)))))"""
+    validator = Validator(domain, parse_problem(text, domain))
+    plan = [GroundAction(name) for name in "bababa"]
+    report = validator.check(plan, on_failure=OnFailure.FORCE)
+    found = [(failure.kind, failure.step) for failure in report.failures]
+    assert found == [
+        (FailureKind.PRECONDITION, 2),
+        (FailureKind.CONSTRAINT, 2),
+        (FailureKind.PRECONDITION, 4),
+        (FailureKind.PRECONDITION, 6),
+    ]
+
+
+def test_a_metric_too_large_to_compute_leaves_the_question_open() -> None:
+    domain = parse_domain(
+        "(define (domain d) (:predicates (p)) (:functions (f)) (:action a :effect (p)))"
+    )
+    big = "9" * 900
+    product = "(* (f) (f) (f) (f) (f) (f))"
+    text = f"""(define (problem x) (:domain d) (:init (= (f) {big}))
+        (:goal (p)) (:metric minimize {product}))"""
+    report = Validator(domain, parse_problem(text, domain)).check_file("(a)")
+    assert report.outcome is Outcome.UNKNOWN
+    assert "bits" in report.reason
