@@ -40,6 +40,16 @@ _DEFAULT = DefaultGraph()
 _DERIVED = ("locatedIn", "within")
 
 
+def _read_only(path: str) -> Store:
+    """Open a store that another process may be writing, which can take files away meanwhile."""
+    for _ in range(2):
+        try:
+            return Store.read_only(path)
+        except (OSError, RuntimeError, ValueError):
+            continue
+    return Store.read_only(path)
+
+
 class KnowledgeGraph:
     """The graph of one scene, with the ontology, in memory or in a folder.
 
@@ -119,7 +129,7 @@ class KnowledgeGraph:
         if not (path / "CURRENT").is_file():
             raise StoreError(f"{path}: there is no graph here")
         try:
-            store = Store.read_only(str(path)) if read_only else Store(str(path))
+            store = _read_only(str(path)) if read_only else Store(str(path))
             readable = Quad(NamedNode(KITCHEN.rstrip("#")), RDF_TYPE, _ONTOLOGY) in store
         except (OSError, RuntimeError, ValueError) as error:
             if "lock" in str(error).lower():
