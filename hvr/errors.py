@@ -11,6 +11,9 @@ HvrError                      root: catch this to catch everything below
 ├── LanguageError             a sentence that cannot be turned into a goal
 ├── ImpossibleGoalError       an understood request that cannot be met, with the reason
 ├── PlannerError              a planner that failed, timed out or is not installed
+├── LLMError                  a language model gave no usable answer
+│   ├── BudgetError           the budget of tokens, cost or calls is spent
+│   └── CassetteError         a recording has no answer for a prompt
 ├── StoreError                the graph store cannot be opened or queried
 └── MissingExtraError         an optional dependency is not installed
 
@@ -69,6 +72,18 @@ class PlannerError(HvrError):
     """A planner failed, ran out of time or is not installed."""
 
     exit_code = 1
+
+
+class LLMError(HvrError):
+    """A language model could not be reached, or gave no usable answer; the message says which."""
+
+
+class BudgetError(LLMError):
+    """The budget of tokens, cost or calls is spent; nothing more was asked."""
+
+
+class CassetteError(LLMError):
+    """A recording has no answer for a prompt; the message shows the nearest one that it has."""
 
 
 class StoreError(HvrError):

@@ -1,0 +1,1 @@
+"""Language models: one small protocol, providers, and what is put around them."""

@@ -1,0 +1,108 @@
+"""What every language model of hvr is: messages in, text or a checked object out.
+
+A provider and everything that is put around one (a cache, a budget, a recorder, retries) is a
+`Model`, so they can be stacked in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation.
+
+    Args:
+        role: who speaks.
+        text: what is said.
+    """
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A question to a model.
+
+    Args:
+        messages: the conversation so far; the last one is the user's.
+        purpose: what the answer is for, such as `block`; not sent, it labels logs and counts.
+        schema: a JSON schema the answer must satisfy; None asks for text.
+        temperature: of sampling; 0 is as deterministic as the model can be.
+        max_tokens: length of the answer at most, in the model's tokens.
+        seed: for sampling, where the provider takes one.
+        stop: texts that end the answer.
+    """
+
+    messages: tuple[Message, ...]
+    purpose: str = ""
+    schema: Mapping[str, Any] | None = field(default=None, hash=False)
+    temperature: float = 0.0
+    max_tokens: int = 1024
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """What one answer used; None where the provider does not say.
+
+    Args:
+        input: tokens of the prompt, cached ones included.
+        output: tokens of the answer, without reasoning.
+        cached: tokens of the prompt that the provider had in its cache.
+        reasoning: tokens the model thought in, which are no part of the answer.
+        cost: US dollars; None when the price of the model is not known.
+    """
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    reasoning: int | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a model answered.
+
+    Args:
+        text: the answer as text.
+        data: the object that satisfies the schema of the request, when there was one.
+        model: the model that answered, as the provider names it.
+        finish: `stop` (complete), `length` (cut off at `max_tokens`) or `filter` (withheld).
+        usage: what it used.
+        source: `model`, or `cache` or `replay` when nothing was asked of a provider.
+    """
+
+    text: str
+    data: Any = None
+    model: str = ""
+    finish: Literal["stop", "length", "filter"] = "stop"
+    usage: Usage = Usage()
+    source: Literal["model", "cache", "replay"] = "model"
+
+
+class Model(Protocol):
+    """A language model."""
+
+    @property
+    def name(self) -> str:
+        """How reports name it, such as `openai:gpt-4o-mini` or `scripted(error=0.1, seed=3)`."""
+
+    @property
+    def simulated(self) -> bool:
+        """It is no language model but a simulation of one; every report must say so."""
+
+    def answer(self, request: Request) -> Answer:
+        """Answer a request.
+
+        Raises:
+            LLMError: there is no usable answer; the message says what happened and what to do.
+        """
