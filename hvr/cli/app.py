@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import hvr
-from hvr.cli import catalogue, kg, plan
+from hvr.cli import bench, catalogue, kg, library, llm, plan
 
 app = typer.Typer(
     name="hvr",
@@ -64,3 +64,6 @@ def _lint(context: typer.Context) -> None:
 app.command("tasks")(catalogue.tasks)
 app.command("scenes")(catalogue.scenes)
 app.add_typer(kg.app, name="kg")
+app.add_typer(llm.app, name="llm")
+app.add_typer(library.app, name="library")
+app.add_typer(bench.app, name="bench")

@@ -49,6 +49,30 @@ def relevant_objects(goals: Iterable[Expression], inventory: Inventory) -> Relev
     return Relevant(chooser.reasons)
 
 
+def situation(name: str, inventory: Inventory) -> tuple[object, ...]:
+    """What makes a difference to a plan: the place and the state of an object.
+
+    Objects of a class whose situations are equal are as good as each other, but for the way.
+
+    Args:
+        name: the object.
+        inventory: what there is.
+    """
+    parent = inventory.parents.get(name)
+    where = None
+    if parent is not None:
+        where = (
+            inventory.classes[parent],
+            inventory.true("opened", parent),
+            inventory.true("large", parent) or parent,
+        )
+    state = tuple(
+        inventory.true(p, name)
+        for p in ("dirty", "filled", "hot", "cold", "cooked", "opened", "toggled")
+    )
+    return where, state, bool(inventory.contents.get(name))
+
+
 @dataclass
 class _Chooser:
     inventory: Inventory
@@ -117,29 +141,12 @@ class _Chooser:
             if object_class in pieces:
                 continue
             for name in self.inventory.of(object_class):
-                kind = (object_class, self.situation(name))
+                kind = (object_class, situation(name, self.inventory))
                 if kind not in kinds and len(kinds) >= 4:
                     continue
                 kinds[kind] = kinds.get(kind, 0) + 1
                 if kinds[kind] <= count:
                     self.add(name, reason)
-
-    def situation(self, name: str) -> object:
-        """What makes a difference to a plan: the place and the state of an object."""
-        inventory = self.inventory
-        parent = inventory.parents.get(name)
-        where = None
-        if parent is not None:
-            where = (
-                inventory.classes[parent],
-                inventory.true("opened", parent),
-                inventory.true("large", parent) or parent,
-            )
-        state = tuple(
-            inventory.true(p, name)
-            for p in ("dirty", "filled", "hot", "cold", "cooked", "opened", "toggled")
-        )
-        return where, state, bool(inventory.contents.get(name))
 
     def pick_pieces(self, object_class: str, count: int, reason: str) -> None:
         owners = [(p, s) for p, s in self.inventory.pairs("piece_of")

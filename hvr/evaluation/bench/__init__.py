@@ -1,0 +1,1 @@
+"""Many plans, measured: tasks x settings x models x seeds."""

@@ -1,0 +1,191 @@
+"""The cells of a bench: what is to be planned, and what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from hvr.envs.scenes import load_scene
+from hvr.errors import DataFileError, UsageError
+from hvr.evaluation.scores import Scores
+from hvr.llm.scrub import Scrubber
+from hvr.planning.llm.settings import named
+from hvr.tasks import load_task
+
+_SLUG = 60
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One plan to make.
+
+    Args:
+        task: id of the task.
+        scene: where.
+        setting: name of the settings, such as `HVR` or `HVR+planner_repair`.
+        model: spec of the model, such as `scripted:error=0.1` or `openai:gpt-4o-mini`.
+        seed: of the model and the environment.
+    """
+
+    task: str
+    scene: str
+    setting: str
+    model: str
+    seed: int
+
+    @property
+    def id(self) -> str:
+        """Stable, unlike any other cell's, and usable as a file name."""
+        words = f"{self.task}-{self.setting}-{self.model}-{self.scene}-{self.seed}"
+        slug = re.sub(r"[^A-Za-z0-9.+]+", "_", words)[:_SLUG].strip("._")
+        text = json.dumps(self.to_json(), sort_keys=True)
+        return f"{slug}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+
+    @property
+    def simulated(self) -> bool:
+        """The model is a simulation of one, by its spec."""
+        return self.model.startswith("scripted")
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellOptions:
+    """What all cells of a bench have in common; it travels to other processes.
+
+    Args:
+        execute: carry plans out in the embedded kitchen.
+        base_url: address of an OpenAI-compatible server; None for the provider's own.
+        cassettes: folder of transcripts of an earlier bench, whose answers are replayed.
+        embedder: maps names to objects, see `hvr.retrieval.embedders`.
+        extra: further options of models, no keys among them.
+    """
+
+    execute: bool = True
+    base_url: str | None = None
+    cassettes: Path | None = None
+    embedder: str = "lexical"
+    extra: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "execute": self.execute,
+            # An address may have a password in it.
+            "base_url": Scrubber().text(self.base_url) if self.base_url else None,
+            "cassettes": str(self.cassettes) if self.cassettes else None,
+            "embedder": self.embedder,
+            "extra": dict(self.extra),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellResult:
+    """What came of a cell.
+
+    Args:
+        cell: which one.
+        scores: the measures; None when it ended in an error.
+        error: what went wrong; empty when nothing did.
+        error_kind: the name of the error's class.
+        model: how the model names itself.
+        simulated: it is no language model but a simulation of one.
+        seconds: wall time of the whole cell.
+        record: how the plan came about, as JSON.
+    """
+
+    cell: Cell
+    scores: Scores | None
+    error: str = ""
+    error_kind: str = ""
+    model: str = ""
+    simulated: bool = False
+    seconds: float = 0.0
+    record: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def finished(self) -> bool:
+        """It has scores; otherwise it is tried again when the bench is resumed."""
+        return self.scores is not None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "cell": self.cell.to_json(),
+            "scores": self.scores.to_json() if self.scores else None,
+            "error": self.error,
+            "error_kind": self.error_kind,
+            "model": self.model,
+            "simulated": self.simulated,
+            "seconds": round(self.seconds, 4),
+            "record": dict(self.record),
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> CellResult:
+        """Read what `to_json` wrote.
+
+        Raises:
+            DataFileError: an entry is missing or unknown.
+        """
+        try:
+            scores = values["scores"]
+            known = {**values, "cell": Cell(**values["cell"])}
+            known["scores"] = None if scores is None else Scores.from_json(scores)
+            return cls(**known)
+        except (KeyError, TypeError) as error:
+            raise DataFileError(f"this is no result of a cell: {error}") from error
+
+
+RunCell: TypeAlias = Callable[[Cell, CellOptions, Path], CellResult]
+"""Plans and scores a cell; the folder is that of the bench, for transcripts."""
+
+
+def plan_cells(
+    tasks: Iterable[str],
+    settings: Iterable[str],
+    models: Iterable[str],
+    seeds: Sequence[int],
+    scene: str | None = None,
+) -> tuple[Cell, ...]:
+    """All cells, those of one task together.
+
+    Args:
+        tasks: ids of tasks.
+        settings: names of settings.
+        models: specs of models.
+        seeds: one plan for each.
+        scene: where; None for the scene of each task's ground truth.
+
+    Raises:
+        UsageError: there is no such task or setting, the task cannot be done in the scene, or
+            there is nothing to do.
+        SceneError: there is no such scene.
+    """
+    loaded = [load_task(name) for name in dict.fromkeys(tasks)]
+    chosen = tuple(dict.fromkeys(settings))
+    for name in chosen:
+        named(name)
+    place = load_scene(scene).name if scene else None
+    for task in loaded:
+        if place is not None and place not in task.scenes:
+            raise UsageError(
+                f"{place} lacks what {task.id} needs; it can be done in {', '.join(task.scenes)}"
+            )
+    cells = tuple(
+        Cell(task.id, place or task.ground_truth.scene, setting, model, seed)
+        for task in loaded
+        for setting in chosen
+        for model in dict.fromkeys(models)
+        for seed in seeds
+    )
+    if not cells:
+        raise UsageError("a bench needs at least one task, one setting, one model and one seed")
+    return cells

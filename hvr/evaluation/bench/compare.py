@@ -1,0 +1,142 @@
+"""What changed between two benches, and whether it is more than chance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from hvr.errors import DataFileError
+from hvr.evaluation.bench.cells import CellResult
+from hvr.evaluation.bench.columns import COLUMNS
+from hvr.evaluation.bench.folder import BenchFolder
+from hvr.evaluation.bench.summary import Stat, Summary, summarise
+
+COMPARED = ("pc", "epv", "success", "ld", "calls")
+"""The measures that are compared; calls and lengths are better when they are less."""
+
+ALL = "all"
+"""Stands for the mean over all tasks."""
+
+
+@dataclass(frozen=True)
+class Delta:
+    """A measure that both benches have.
+
+    Args:
+        measure: its key.
+        model: spec of the model.
+        setting: name of the settings.
+        task: id, or `all`.
+        old: before.
+        new: now.
+    """
+
+    measure: str
+    model: str
+    setting: str
+    task: str
+    old: Stat
+    new: Stat
+
+    @property
+    def difference(self) -> float:
+        """New minus old."""
+        return self.new.mean - self.old.mean
+
+    @property
+    def beyond_spread(self) -> bool | None:
+        """It exceeds the greater of both spreads over seeds; None when neither is known."""
+        spreads = [s for s in (self.old.spread, self.new.spread) if s is not None]
+        if not spreads:
+            return None
+        return abs(self.difference) > max(spreads) + 1e-12
+
+    @property
+    def mark(self) -> str:
+        """`▲` better, `▼` worse, both beyond the spread; `?` without a spread; else empty."""
+        if abs(self.difference) <= 1e-12:
+            return ""
+        if self.beyond_spread is None:
+            return "?"
+        if not self.beyond_spread:
+            return ""
+        return "▲" if self.difference * COLUMNS[self.measure].better > 0 else "▼"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "measure": self.measure, "model": self.model, "setting": self.setting,
+            "task": self.task, "old": self.old.to_json(), "new": self.new.to_json(),
+            "difference": self.difference, "beyond_spread": self.beyond_spread,
+        }  # fmt: skip
+
+
+def load_results(path: Path) -> tuple[CellResult, ...]:
+    """Results of an earlier bench: its folder, or the JSON document of `hvr bench --json`.
+
+    Raises:
+        DataFileError: there is none, or it is damaged.
+    """
+    if path.is_dir():
+        bench = BenchFolder(path)
+        bench.manifest()
+        return bench.results()
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        return tuple(CellResult.from_json({**c, "record": {}}) for c in cells)
+    except OSError as error:
+        raise DataFileError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataFileError(
+            f"{path} is neither the folder of a bench nor what hvr bench --json prints: {error}"
+        ) from error
+
+
+def compare(old: Sequence[CellResult], new: Sequence[CellResult]) -> tuple[Delta, ...]:
+    """All measures of COMPARED that both have, for all tasks and for each.
+
+    The means over all tasks are over those tasks that both benches have.
+    """
+    shared = {r.cell.task for r in old} & {r.cell.task for r in new}
+    both = [summarise([r for r in results if r.cell.task in shared]) for results in (old, new)]
+    return tuple(_deltas(*both))
+
+
+def _deltas(old: Summary, new: Summary) -> Iterator[Delta]:
+    for row in new.rows:
+        before = old.row(row.setting, row.model)
+        if before is None:
+            continue
+        for key in COMPARED:
+            if key in before.stats and key in row.stats:
+                yield Delta(key, row.model, row.setting, ALL, before.stats[key], row.stats[key])
+    for (key, model, setting, task), stat in new.stats.items():
+        was = old.stats.get((key, model, setting, task))
+        if was is not None and key in COMPARED:
+            yield Delta(key, model, setting, task, was, stat)
+
+
+def delta_table(deltas: Sequence[Delta], summary: Summary) -> Table:
+    """The differences of whole settings, and those of tasks that are beyond the spread."""
+    caption = "▲ better, ▼ worse, beyond the spread over seeds · ? spread not known"
+    table = Table(title="Compared: new minus old", title_justify="left", caption=caption)
+    for title in ("model", "setting", "task", "measure"):
+        table.add_column(title)
+    for title in ("old", "new", "difference", ""):
+        table.add_column(title, justify="right")
+    for delta in deltas:
+        if delta.task != ALL and not delta.mark:
+            continue
+        column = COLUMNS[delta.measure]
+        sign = "+" if delta.difference > 0 else ""
+        table.add_row(
+            summary.label(delta.model), delta.setting, delta.task, column.title,
+            column.show(delta.old.mean), column.show(delta.new.mean),
+            sign + column.show(delta.difference), delta.mark,
+        )  # fmt: skip
+    return table

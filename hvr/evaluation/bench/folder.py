@@ -1,0 +1,219 @@
+"""The folder of a bench: what it is about, and one file for each finished cell.
+
+manifest.json   settings, models, options, prompt digests, and every start with its machine
+cells/ID.json   the result of a cell, written when it is finished, whole or not at all
+transcripts/    ID.jsonl: every prompt and answer of a cell; of earlier tries, ID.1.jsonl and on
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import hvr
+from hvr.errors import DataFileError, UsageError
+from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
+from hvr.planning.llm.settings import named
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class BenchFolder:
+    """Where the results of a bench are kept.
+
+    Args:
+        path: the folder.
+    """
+
+    path: Path
+
+    def open(
+        self, cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
+    ) -> tuple[CellResult, ...]:
+        """Begin a bench here, or go on with the same one.
+
+        Args:
+            cells: all that is to be done.
+            options: what they have in common.
+            prompts: digests of the prompt texts by name.
+
+        Returns:
+            The results that are there already, in the order of the cells; those that ended
+            in an error are left out, they are to be done again.
+
+        Raises:
+            UsageError: another bench is here.
+            DataFileError: the folder cannot be used.
+        """
+        subject = subject_of(cells, options, prompts)
+        manifest = self.manifest() if self.exists() else None
+        if manifest is None:
+            self._require_new()
+            manifest = {"subject": subject, "starts": []}
+        other = _differences(manifest["subject"], subject)
+        if other:
+            raise UsageError(
+                f"{self.path} holds a bench with other {', '.join(other)}: choose a new folder, "
+                "or give the same options to go on with it"
+            )
+        try:
+            for name in ("cells", "transcripts"):
+                (self.path / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataFileError(f"{self.path}: cannot be written: {error.strerror}") from error
+        manifest["starts"].append(this_start())
+        _write(self.path / MANIFEST, manifest)
+        known = {result.cell: result for result in self.results()}
+        return tuple(known[c] for c in cells if c in known and known[c].finished)
+
+    def exists(self) -> bool:
+        """There is a bench here."""
+        return (self.path / MANIFEST).is_file()
+
+    def manifest(self) -> dict[str, Any]:
+        """What the bench is about.
+
+        Raises:
+            DataFileError: there is no manifest, or it is damaged.
+        """
+        path = self.path / MANIFEST
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(values["subject"], dict) or not isinstance(values["starts"], list):
+                raise TypeError("its entries have the wrong form")
+        except OSError as error:
+            raise DataFileError(f"{self.path} is no bench: it has no {MANIFEST}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataFileError(f"{path} is damaged: {error}") from error
+        return dict(values)
+
+    def results(self) -> tuple[CellResult, ...]:
+        """All results, in the order of the cells; a file that is cut off counts as not there."""
+        found = []
+        for path in sorted((self.path / "cells").glob("*.json")):
+            try:
+                found.append(CellResult.from_json(json.loads(path.read_text(encoding="utf-8"))))
+            except (OSError, ValueError, TypeError, AttributeError, DataFileError):
+                continue
+        place = self._order()
+        return tuple(sorted(found, key=lambda r: (place(r.cell), r.cell)))
+
+    def write(self, result: CellResult) -> None:
+        """Keep a result.
+
+        Raises:
+            DataFileError: it cannot be written.
+        """
+        _write(self.path / "cells" / f"{result.cell.id}.json", result.to_json())
+
+    def new_transcript(self, cell: Cell) -> Path:
+        """Where the transcript of a cell goes; one of an earlier try is kept by another name.
+
+        Raises:
+            DataFileError: it cannot be moved.
+        """
+        path = self.path / "transcripts" / f"{cell.id}.jsonl"
+        number = 1
+        while (old := path.with_name(f"{cell.id}.{number}.jsonl")).exists():
+            number += 1
+        try:
+            if path.exists():
+                path.rename(old)
+        except OSError as error:
+            raise DataFileError(f"{path}: cannot be moved: {error.strerror}") from error
+        return path
+
+    def _order(self) -> Callable[[Cell], tuple[int, ...]]:
+        """The order in which the cells were planned, as a key to sort by."""
+        subject = self.manifest()["subject"] if self.exists() else {}
+        tasks, settings, models = (
+            {name: i for i, name in enumerate(subject.get(key, ()))}
+            for key in ("tasks", "settings", "models")
+        )
+
+        def place(cell: Cell) -> tuple[int, ...]:
+            last = len(tasks) + len(settings) + len(models)
+            return (
+                tasks.get(cell.task, last),
+                settings.get(cell.setting, last),
+                models.get(cell.model, last),
+            )
+
+        return place
+
+    def _require_new(self) -> None:
+        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise DataFileError(f"{self.path}: a bench needs a new or empty folder")
+
+
+def subject_of(
+    cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
+) -> dict[str, Any]:
+    """What must be the same when a bench is resumed."""
+
+    def unique(values: list[Any]) -> list[Any]:
+        return list(dict.fromkeys(values))
+
+    return {
+        "tasks": unique([c.task for c in cells]),
+        "scenes": sorted({c.scene for c in cells}),
+        "settings": {name: named(name).to_json() for name in unique([c.setting for c in cells])},
+        "models": unique([c.model for c in cells]),
+        "seeds": sorted({c.seed for c in cells}),
+        "options": options.to_json(),
+        "prompts": dict(sorted(prompts.items())),
+    }
+
+
+def this_start() -> dict[str, Any]:
+    """Code and machine of this process."""
+    return {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "hvr": hvr.__version__,
+        "commit": commit(),
+        "python": sys.version.split()[0],
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+    }
+
+
+def commit() -> str:
+    """The commit of hvr's checkout, `+` behind it if files differ; `unknown` without git."""
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(
+            ["git", *arguments], cwd=Path(hvr.__file__).parent, check=True, timeout=20,
+            capture_output=True, text=True,
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    try:
+        # An installed hvr may lie in a checkout of something else.
+        if not git("ls-files", "__init__.py"):
+            return "unknown"
+        return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain", ".") else "")
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+
+
+def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
+    return [name for name in here if json.loads(json.dumps(here[name])) != there.get(name)]
+
+
+def _write(path: Path, value: Any) -> None:
+    """Write JSON whole or not at all, whenever the process is killed."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise DataFileError(f"{path}: cannot be written: {error.strerror}") from error

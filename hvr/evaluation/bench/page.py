@@ -1,0 +1,278 @@
+"""A bench as one HTML page that needs nothing else: hvr's tables beside the paper's, and plots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from hvr.evaluation.bench.cells import CellResult
+from hvr.evaluation.bench.columns import COLUMNS
+from hvr.evaluation.bench.markup import Series, bars, scatter, side_by_side, stacked, table
+from hvr.evaluation.bench.style import STYLE
+from hvr.evaluation.bench.summary import Summary
+from hvr.evaluation.bench.tables import before_after, with_spread
+from hvr.evaluation.paper import MODELS, SETTINGS, TABLES, paper_tables
+
+_SECTIONS = {
+    "pc": "Plan correctness (PC)",
+    "es": "Execution success (ES), of correct plans",
+    "ld": "Length discrepancy (LD)",
+    "epv": "Expanded plan verification (EPV)",
+    "mpv": "Macro plan verification (MPV)",
+    "aabv": "Atomic action block verification (AABV)",
+}
+_COST = ("calls", "corrections", "planner_calls", "library_hits", "tokens", "cost", "seconds")
+# Title, name in a row's statistics, name in the paper's table 2.
+_MAIN = (
+    ("PC", "pc", "pc_all"), ("PC moderate", "pc_moderate", "pc_moderate"),
+    ("PC high", "pc_high", "pc_high"), ("LD min", "ld_min", "ld_min"),
+    ("LD max", "ld_max", "ld_max"), ("LD", "ld", "ld_avg"), ("|LD|", "ld_abs", "ld_abs"),
+    ("EPV", "epv", "epv"),
+)  # fmt: skip
+_VERIFIED = (("MPV", "mpv"), ("AABV", "aabv"))
+_MORE = (("goal", "success"), ("conditions", "goal_conditions"), ("executed", "reached"))
+_MOST_KINDS = 14
+_MOST_ERRORS = 50
+
+
+def render(manifest: Mapping[str, Any], results: Sequence[CellResult], summary: Summary) -> str:
+    """The page.
+
+    Args:
+        manifest: of the bench.
+        results: of its cells.
+        summary: their numbers.
+    """
+    names = [summary.label(m) for m in summary.models]
+    body = [
+        "<h1>hvr bench</h1>",
+        _about(manifest, results, names),
+        _simulated(summary),
+        "<h2>Summary (table 2)</h2>",
+        _summary(summary),
+        "<h2>Plots</h2>",
+        *_plots(summary),
+        "<h2>What it took</h2>",
+        _costs(summary),
+        "<h2>T5 and T5bis (table 4)</h2>",
+        _special(summary),
+        "<h2>By task (tables 5 to 16)</h2>",
+        *_by_task(summary),
+        _errors(results),
+        _remarks(),
+    ]
+    return (
+        "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<title>hvr bench: {escape(', '.join(names))}</title><style>{STYLE}</style></head>"
+        f"<body><main>{''.join(body)}</main></body></html>\n"
+    )
+
+
+def _about(manifest: Mapping[str, Any], results: Sequence[CellResult], names: Sequence[str]) -> str:
+    subject, starts = manifest["subject"], manifest["starts"]
+    last = starts[-1] if starts else {}
+    failed = sum(not r.finished for r in results)
+    facts = {
+        "Models": ", ".join(names),
+        "Settings": ", ".join(subject["settings"]),
+        "Tasks": ", ".join(subject["tasks"]),
+        "Seeds": ", ".join(map(str, subject["seeds"])),
+        "Cells": f"{len(results)}, of which {failed} ended in an error" if failed
+        else str(len(results)),
+        "Code": f"hvr {last.get('hvr')}, commit {last.get('commit')}",
+        "Machine": f"Python {last.get('python')}, {last.get('system')}, {last.get('machine')}",
+        "Started": ", ".join(str(s.get("time")) for s in starts),
+    }  # fmt: skip
+    items = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items())
+    return f"<dl>{items}</dl>"
+
+
+def _simulated(summary: Summary) -> str:
+    names = [summary.label(m) for m in summary.models if summary.simulated(m)]
+    if not names:
+        return ""
+    return (
+        f"<p class='warning'><strong>Simulated:</strong> {escape(', '.join(names))} is no language "
+        "model. It answers from the ground truth with errors at a set rate, so these numbers "
+        "show what each part of the pipeline repairs, not what a language model achieves.</p>"
+    )
+
+
+def _summary(summary: Summary) -> str:
+    own = [
+        (summary.label(r.model), r.setting,
+         *(with_spread(r.stats.get(key), key) for _, key, _ in _MAIN),
+         *(before_after(r, name) for _, name in _VERIFIED),
+         *(with_spread(r.stats.get(key), key) for _, key in _MORE),
+         with_spread(r.stats.get("calls"), "calls"), str(r.errors))
+        for r in summary.rows
+    ]  # fmt: skip
+    titles = [title for title, *_ in (*_MAIN, *_VERIFIED)]
+    header = ("model", "setting", *titles, *(title for title, _ in _MORE), "calls", "errors")
+    note = (
+        "Per cent, but for calls; means over T1 to T12 with ± the standard deviation over seeds. "
+        "MPV and AABV: (before) after correction. Goal: valid plans that reach the goal; "
+        "conditions: share of its conditions that hold; executed: of the plans that were carried "
+        "out, those that reached the goal."
+    )
+    parts = [table("hvr", header, own, note)]
+    for model in MODELS:
+        rows = []
+        for setting, values in paper_tables().summary(model).items():
+            pairs = [
+                "–" if values[f"{m}_before"] is None
+                else f"({_number(values[f'{m}_before'])}) {_number(values[f'{m}_after'])}"
+                for _, m in _VERIFIED
+            ]  # fmt: skip
+            rows.append((setting, *(_number(values[key]) for _, _, key in _MAIN), *pairs))
+        parts.append(table(f"Paper, table 2, {model}", ("setting", *titles), rows))
+    return side_by_side(*parts)
+
+
+def _plots(summary: Summary) -> Iterator[str]:
+    for model in summary.models:
+        label = summary.label(model)
+        correctness = [
+            Series(s, {t: stat.mean for t in summary.tasks
+                       if (stat := summary.stats.get(("pc", model, s, t)))})
+            for s in summary.settings
+        ]  # fmt: skip
+        yield bars(f"PC by task and setting, per cent · {label}", summary.tasks, correctness)
+        yield _table_of(summary, model, "pc")
+        yield _calls(summary, model)
+        yield _failures(summary, model)
+
+
+def _calls(summary: Summary, model: str) -> str:
+    rows = [r for r in summary.rows if r.model == model]
+    known = [r for r in rows if {"pc", "calls"} <= r.stats.keys()]
+    points = [(r.setting, r.stats["calls"].mean, r.stats["pc"].mean) for r in known]
+    title = f"Model calls for a task, and PC in per cent · {summary.label(model)}"
+    lines = [
+        (r.setting, with_spread(r.stats["calls"], "calls"), with_spread(r.stats["pc"], "pc"))
+        for r in known
+    ]
+    return side_by_side(
+        scatter(title, "model calls for a task (mean)", points, summary.settings),
+        table("The same as numbers", ("setting", "calls", "PC"), lines),
+    )
+
+
+def _failures(summary: Summary, model: str) -> str:
+    rows = [r for r in summary.rows if r.model == model]
+    totals: dict[str, int] = {}
+    for row in rows:
+        for kind, count in row.failures.items():
+            totals[kind] = totals.get(kind, 0) + count
+    if not totals:
+        return f"<p>No failures · {escape(summary.label(model))}</p>"
+    kinds = sorted(totals, key=lambda kind: (-totals[kind], kind))
+    shown = kinds[:_MOST_KINDS]
+    series = [
+        Series(r.setting, {k: float(r.failures[k]) for k in shown if k in r.failures}) for r in rows
+    ]
+    lines = [(kind, *(str(r.failures.get(kind, 0)) for r in rows)) for kind in kinds]
+    note = (
+        "Of a plan, the first step that is not applicable counts, by the predicates of the "
+        "violated condition; unmapped: lines of answers that could not be made an action."
+    )
+    return side_by_side(
+        stacked(f"Failures by kind · {summary.label(model)}", shown, series),
+        table("The same as numbers", ("kind", *(r.setting for r in rows)), lines, note),
+    )
+
+
+def _costs(summary: Summary) -> str:
+    rows = [
+        (summary.label(row.model), row.setting,
+         *(COLUMNS[k].show(row.stats[k].mean if k in row.stats else None) for k in _COST))
+        for row in summary.rows
+    ]  # fmt: skip
+    header = ("model", "setting", *(COLUMNS[k].title for k in _COST))
+    return table("Means for a task; – where it is not known", header, rows)
+
+
+def _special(summary: Summary) -> str:
+    measures, tasks = ("pc", "ld", "epv"), ("T5bis", "T5")
+    header = ("setting", *(f"{m.upper()} {t}" for m in measures for t in tasks))
+    parts = []
+    for model in summary.models:
+        if not set(tasks) <= set(summary.tasks):
+            parts.append(f"<p>{escape(summary.label(model))}: the bench lacks T5 or T5bis.</p>")
+            continue
+        rows = [
+            (s, *(with_spread(summary.stats.get((m, model, s, t)), m)
+                  for m in measures for t in tasks))
+            for s in summary.settings
+        ]  # fmt: skip
+        parts.append(table(f"hvr, {summary.label(model)}", header, rows))
+    for name in MODELS:
+        rows = [
+            (setting, *(_number(values[name][m][t]) for m in measures for t in tasks))
+            for setting, values in paper_tables().special().items()
+        ]
+        parts.append(table(f"Paper, table 4, {name}", header, rows))
+    return side_by_side(*parts)
+
+
+def _by_task(summary: Summary) -> Iterator[str]:
+    for measure, title in _SECTIONS.items():
+        yield f"<h3>{escape(title)}</h3>"
+        staged = measure in ("mpv", "aabv")
+        keys = [f"{measure}_before", f"{measure}_after"] if staged else [measure]
+        own = [_table_of(summary, model, key) for model in summary.models for key in keys]
+        theirs = [
+            _paper(measure, model, stage)
+            for model in MODELS
+            for stage in (("before", "after") if staged else ("",))
+        ]
+        yield side_by_side(*own, *theirs)
+
+
+def _table_of(summary: Summary, model: str, key: str) -> str:
+    rows = [
+        (s, *(with_spread(summary.stats.get((key, model, s, t)), key) for t in summary.tasks))
+        for s in summary.settings
+    ]
+    caption = f"hvr, {COLUMNS[key].title}, per cent · {summary.label(model)}"
+    return table(caption, ("setting", *summary.tasks), rows)
+
+
+def _paper(measure: str, model: str, stage: str) -> str:
+    values = paper_tables().per_task(measure, model, stage)
+    columns = list(next(iter(values.values())))
+    rows = [(s, *(_number(values[s].get(c)) for c in columns)) for s in SETTINGS if s in values]
+    number = TABLES[measure][MODELS.index(model)]
+    when = f", {stage} correction" if stage else ""
+    return table(f"Paper, table {number}, {model}{when}", ("setting", *columns), rows)
+
+
+def _errors(results: Sequence[CellResult]) -> str:
+    failed = [r for r in results if not r.finished]
+    if not failed:
+        return ""
+    rows = [
+        (f"{r.cell.task} {r.cell.setting} {r.cell.model} seed {r.cell.seed}", r.error_kind,
+         r.error[:300])
+        for r in failed[:_MOST_ERRORS]
+    ]  # fmt: skip
+    more = len(failed) - len(rows)
+    note = f"and {more} more" if more else ""
+    caption = "In no mean above; a resumed bench tries them again"
+    return "<h2>Errors</h2>" + table(caption, ("cell", "kind", "error"), rows, note)
+
+
+def _remarks() -> str:
+    paper = paper_tables()
+    items = "".join(f"<li>{escape(text)}</li>" for text in paper.inconsistencies)
+    return (
+        f"<h2>About the paper's numbers</h2><p>{escape(paper.source)}. Its plans and ground truths "
+        "are for other scenes than hvr's, so values are to be compared in kind rather than in "
+        f"digits. Known inconsistencies within the paper:</p><ul>{items}</ul>"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

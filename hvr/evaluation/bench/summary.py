@@ -1,0 +1,200 @@
+"""From results of cells to the numbers of the paper's tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+from hvr.evaluation.bench.cells import CellResult
+from hvr.evaluation.bench.columns import COLUMNS, HIGH, MODERATE
+from hvr.evaluation.metrics import length_summary
+
+TWELVE = (*MODERATE, *HIGH)
+"""The tasks that the paper averages over; T5bis is compared with T5 only (table 4)."""
+
+
+@dataclass(frozen=True)
+class Stat:
+    """A mean and how far it varies with the seed.
+
+    Args:
+        mean: over seeds, each seed being averaged over its tasks first.
+        spread: sample standard deviation over seeds; None with fewer than two.
+        count: values that went in.
+    """
+
+    mean: float
+    spread: float | None
+    count: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {"mean": self.mean, "spread": self.spread, "count": self.count}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Stat:
+        """Read what `to_json` wrote."""
+        return cls(float(values["mean"]), values["spread"], int(values["count"]))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A setting with a model, over all tasks.
+
+    Args:
+        setting: its name.
+        model: spec of the model.
+        simulated: no language model but a simulation of one.
+        cells: cells with scores.
+        errors: cells that ended in an error; they are in no mean.
+        stats: by name: those of COLUMNS, and `pc_moderate`, `pc_high`, `ld_min`, `ld_max`,
+            `ld_abs`.
+        failures: how often what went wrong, by kind, over all cells.
+    """
+
+    setting: str
+    model: str
+    simulated: bool
+    cells: int
+    errors: int
+    stats: Mapping[str, Stat]
+    failures: Mapping[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "setting": self.setting,
+            "model": self.model,
+            "simulated": self.simulated,
+            "cells": self.cells,
+            "errors": self.errors,
+            "stats": {name: stat.to_json() for name, stat in self.stats.items()},
+            "failures": dict(self.failures),
+        }
+
+
+Place = tuple[str, str, str, str]
+"""Column, model, setting, task."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The numbers of a bench.
+
+    Args:
+        tasks: ids, in order.
+        settings: names, in order.
+        models: specs, in order.
+        rows: a row for each setting with each model.
+        stats: each measure for each model, setting and task, over seeds.
+    """
+
+    tasks: tuple[str, ...]
+    settings: tuple[str, ...]
+    models: tuple[str, ...]
+    rows: tuple[Row, ...]
+    stats: Mapping[Place, Stat]
+
+    def row(self, setting: str, model: str) -> Row | None:
+        """The row of a setting with a model."""
+        return next((r for r in self.rows if (r.setting, r.model) == (setting, model)), None)
+
+    def simulated(self, model: str) -> bool:
+        """Whether a model is a simulation of one."""
+        return any(row.simulated for row in self.rows if row.model == model)
+
+    def label(self, model: str) -> str:
+        """A model as reports name it; a simulation is called one."""
+        return f"{model} (simulated)" if self.simulated(model) else model
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "rows": [row.to_json() for row in self.rows],
+            "per_task": [
+                {"measure": place[0], "model": place[1], "setting": place[2], "task": place[3],
+                 **stat.to_json()}
+                for place, stat in self.stats.items()
+            ],
+        }  # fmt: skip
+
+
+def summarise(results: Sequence[CellResult]) -> Summary:
+    """The numbers of a bench, from its results in the order of its cells."""
+    settings = tuple(dict.fromkeys(r.cell.setting for r in results))
+    models = tuple(dict.fromkeys(r.cell.model for r in results))
+    tasks = tuple(dict.fromkeys(r.cell.task for r in results))
+    groups: dict[tuple[str, str], list[CellResult]] = {}
+    for result in results:
+        groups.setdefault((result.cell.model, result.cell.setting), []).append(result)
+    stats: dict[Place, Stat] = {}
+    for (model, setting), group in groups.items():
+        for task in tasks:
+            of_task = [r for r in group if r.cell.task == task]
+            for key in COLUMNS:
+                stat = _stat(of_task, key)
+                if stat is not None:
+                    stats[key, model, setting, task] = stat
+    rows = tuple(_row(s, m, groups[m, s]) for m in models for s in settings if (m, s) in groups)
+    return Summary(tasks, settings, models, rows, stats)
+
+
+def _row(setting: str, model: str, group: Sequence[CellResult]) -> Row:
+    twelve = [r for r in group if r.cell.task in TWELVE]
+    # A bench of T5bis alone has nothing else to average.
+    counted = twelve or list(group)
+    stats = {key: stat for key in COLUMNS if (stat := _stat(counted, key)) is not None}
+    for name, tasks in (("pc_moderate", MODERATE), ("pc_high", HIGH)):
+        stat = _stat([r for r in counted if r.cell.task in tasks], "pc")
+        if stat is not None:
+            stats[name] = stat
+    stats.update(_lengths(counted))
+    failures: Counter[str] = Counter()
+    for result in group:
+        if result.scores is not None:
+            failures.update(result.scores.failures)
+        else:
+            failures[f"error: {result.error_kind}"] += 1
+    return Row(
+        setting, model, any(r.simulated or r.cell.simulated for r in group),
+        sum(r.finished for r in group), sum(not r.finished for r in group), stats,
+        dict(failures.most_common()),
+    )  # fmt: skip
+
+
+def _lengths(results: Sequence[CellResult]) -> dict[str, Stat]:
+    """Minimum, maximum and mean of absolutes, over tasks as in table 7, then over seeds."""
+    found: dict[str, list[float]] = {}
+    for group in _by_seed(results).values():
+        summary = length_summary([r.scores.ld for r in group if r.scores is not None])
+        if summary is not None:
+            found.setdefault("ld_min", []).append(summary.minimum)
+            found.setdefault("ld_max", []).append(summary.maximum)
+            found.setdefault("ld_abs", []).append(summary.absolute)
+    return {name: _over_seeds(values, len(values)) for name, values in found.items()}
+
+
+def _stat(results: Iterable[CellResult], key: str) -> Stat | None:
+    """A measure: averaged over the cells of each seed, then over seeds; None without values."""
+    value = COLUMNS[key].value
+    means, count = [], 0
+    for group in _by_seed(results).values():
+        values = [v for r in group if r.scores and (v := value(r.scores)) is not None]
+        if values:
+            means.append(fmean(values))
+            count += len(values)
+    return _over_seeds(means, count) if means else None
+
+
+def _over_seeds(means: Sequence[float], count: int) -> Stat:
+    return Stat(fmean(means), stdev(means) if len(means) > 1 else None, count)
+
+
+def _by_seed(results: Iterable[CellResult]) -> dict[int, list[CellResult]]:
+    groups: dict[int, list[CellResult]] = {}
+    for result in results:
+        groups.setdefault(result.cell.seed, []).append(result)
+    return groups

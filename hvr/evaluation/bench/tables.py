@@ -1,0 +1,97 @@
+"""Tables of a bench for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from hvr.evaluation.bench.columns import COLUMNS
+from hvr.evaluation.bench.summary import Row, Stat, Summary
+
+# Table 2 of the paper in two halves, so that each fits a terminal of 80 columns.
+_PLANS = (
+    ("PC", "pc"), ("moderate", "pc_moderate"), ("high", "pc_high"), ("LD", "ld"),
+    ("|LD|", "ld_abs"), ("goal", "success"),
+)  # fmt: skip
+_PER_TASK = ("pc", "es", "ld", "epv", "mpv_before", "mpv_after", "aabv_before", "aabv_after")
+
+
+def main_tables(summary: Summary) -> Iterator[Table]:
+    """For each model what the plans are worth, and how they came about; a line a setting."""
+    for model in summary.models:
+        rows = [row for row in summary.rows if row.model == model]
+        plans = _table(f"Plans, per cent · {summary.label(model)}", [t for t, _ in _PLANS])
+        for row in rows:
+            plans.add_row(row.setting, *(with_spread(row.stats.get(k), k) for _, k in _PLANS))
+        yield plans
+        title = f"Verification, per cent · {summary.label(model)}"
+        making = _table(title, ["EPV", "MPV", "AABV", "calls", "errors"])
+        for row in rows:
+            making.add_row(row.setting, *_making(row))
+        yield making
+
+
+def _making(row: Row) -> tuple[str, ...]:
+    return (
+        with_spread(row.stats.get("epv"), "epv"),
+        before_after(row, "mpv"),
+        before_after(row, "aabv"),
+        with_spread(row.stats.get("calls"), "calls"),
+        str(row.errors),
+    )
+
+
+def _table(title: str, columns: Sequence[str]) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True)
+    table.add_column("setting", no_wrap=True)
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def before_after(row: Row, name: str) -> str:
+    """MPV or AABV as the paper prints it: `(before) after`."""
+    before, after = row.stats.get(f"{name}_before"), row.stats.get(f"{name}_after")
+    if before is None and after is None:
+        return "–"
+    return f"({_percent(before)}) {_percent(after)}"
+
+
+def with_spread(stat: Stat | None, key: str) -> str:
+    """`mean ±spread`; per cent unless the measure is a number."""
+    if stat is None:
+        return "–"
+    column = COLUMNS.get(key)
+    factor = 100.0 if column is None or column.percent else 1.0
+    text = f"{factor * stat.mean:.1f}"
+    return text if stat.spread is None else f"{text} ±{factor * stat.spread:.1f}"
+
+
+def _rounded(stat: Stat | None, key: str) -> str:
+    """Whole numbers without the spread: there may be thirteen columns."""
+    return "–" if stat is None else f"{(100 if COLUMNS[key].percent else 1) * stat.mean:.0f}"
+
+
+def _percent(stat: Stat | None) -> str:
+    return "–" if stat is None else f"{100 * stat.mean:.1f}"
+
+
+def task_tables(summary: Summary) -> Iterator[Table]:
+    """A table for each model and measure with one column for each task (tables 5 to 16)."""
+    for model in summary.models:
+        for key in _PER_TASK:
+            if any(place[:2] == (key, model) for place in summary.stats):
+                yield task_table(summary, model, key)
+
+
+def task_table(summary: Summary, model: str, key: str) -> Table:
+    """A measure of a model: a line for each setting, a column for each task."""
+    column = COLUMNS[key]
+    unit = " (per cent)" if column.percent else ""
+    table = _table(f"{column.title}{unit} · {summary.label(model)}", summary.tasks)
+    for setting in summary.settings:
+        stats = [summary.stats.get((key, model, setting, task)) for task in summary.tasks]
+        table.add_row(setting, *(_rounded(stat, key) for stat in stats))
+    return table

@@ -1,0 +1,109 @@
+"""What one planned task is measured by, as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from hvr.errors import DataFileError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What a model was asked and what that used; None where it is not known, never 0 for that.
+
+    Args:
+        calls: answers that a model was asked for.
+        cached_calls: answers that came out of hvr's own cache.
+        input: tokens of prompts, those that the provider had cached included.
+        output: tokens of answers, without reasoning.
+        cached: tokens of prompts that the provider had cached.
+        reasoning: tokens of reasoning.
+        cost: US dollars.
+        seconds: wall time of planning.
+    """
+
+    calls: int = 0
+    cached_calls: int = 0
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    reasoning: int | None = None
+    cost: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """The measures of one plan; shares are 0 to 1, None is "not applicable" or "not known".
+
+    Args:
+        plan_length: steps of the plan.
+        truth_length: steps that LD compares with: the ground truth's in its scene, in others
+            those of the shortest plan known.
+        pc: plan correctness; None in a scene without a ground truth.
+        es: execution success; None unless PC is 1 and the plan was executed.
+        ld: length discrepancy.
+        epv: expanded plan verification.
+        mpv_before: macro plan verification of the macro plan as first written; None without H.
+        mpv_after: the same after correction; None without H or V.
+        aabv_before: block verification as first written; None without H.
+        aabv_after: the same after correction; None without H or V.
+        goal_conditions: share of the goal's conditions that hold where the plan ends or stops.
+        success: every step is applicable and the goal holds after the last.
+        executed: steps carried out in the environment before the first failure; None when not
+            executed.
+        reached: the goal holds in what was seen after execution; None when not executed.
+        aligned: PC, ES and LD are against the plan itself without unnecessary steps, see
+            `hvr.evaluation.scoring.OPEN_ENDED`.
+        corrections: tries that were asked of the model to correct blocks.
+        planner_calls: calls of the classical planner.
+        library_hits: blocks taken from the library.
+        repaired: blocks that the classical planner wrote part of.
+        removed: steps that elimination left out.
+        spent: calls, tokens, cost, time.
+        failures: how often what went wrong, by kind.
+    """
+
+    plan_length: int
+    truth_length: int
+    pc: float | None
+    es: float | None
+    ld: float
+    epv: float
+    mpv_before: float | None
+    mpv_after: float | None
+    aabv_before: float | None
+    aabv_after: float | None
+    goal_conditions: float
+    success: bool
+    executed: int | None
+    reached: bool | None
+    aligned: bool = False
+    corrections: int = 0
+    planner_calls: int = 0
+    library_hits: int = 0
+    repaired: int = 0
+    removed: int = 0
+    spent: Spent = Spent()
+    failures: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values["spent"] = {f.name: getattr(self.spent, f.name) for f in fields(Spent)}
+        values["failures"] = dict(self.failures)
+        return values
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Scores:
+        """Read what `to_json` wrote.
+
+        Raises:
+            DataFileError: an entry is missing or unknown.
+        """
+        try:
+            return cls(**{**values, "spent": Spent(**values["spent"])})
+        except (KeyError, TypeError) as error:
+            raise DataFileError(f"these are no scores of this version of hvr: {error}") from error

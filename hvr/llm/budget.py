@@ -1,0 +1,192 @@
+"""A hard budget: what could go past it is not sent."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+from hvr.errors import BudgetError, LLMError, UsageError
+from hvr.llm.errors import used
+from hvr.llm.model import Answer, Model, Request, Usage
+from hvr.llm.prices import Price
+from hvr.llm.tokens import count_tokens
+from hvr.llm.usage import Totals
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What may be used at most; None for no limit.
+
+    Args:
+        calls: requests, each attempt counted.
+        input: tokens of prompts.
+        output: tokens of answers, reasoning included.
+        tokens: both together.
+        dollars: US dollars.
+    """
+
+    calls: int | None = None
+    input: int | None = None
+    output: int | None = None
+    tokens: int | None = None
+    dollars: float | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None and not 0 <= value < float("inf"):
+                raise UsageError(f"a budget of {value} {field.name} is not a number from 0 on")
+
+
+@dataclass(frozen=True)
+class _Load:
+    """What counts against the limits."""
+
+    calls: int = 0
+    input: int = 0
+    output: int = 0
+    dollars: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        return self.input + self.output
+
+    def __add__(self, other: _Load) -> _Load:
+        return _Load(
+            self.calls + other.calls,
+            self.input + other.input,
+            self.output + other.output,
+            self.dollars + other.dollars,
+        )
+
+    def __sub__(self, other: _Load) -> _Load:
+        return self + _Load(-other.calls, -other.input, -other.output, -other.dollars)
+
+
+class Budget:
+    """What may still be used; models and threads may share it.
+
+    A request reserves what it could use at most. When the provider then says what it used,
+    that is charged; when nobody knows (a time-out, a provider without counts), the reservation
+    stays charged, so the limits hold in any case.
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self._lock = threading.Lock()
+        self._charged = _Load()
+        self._totals = Totals()
+
+    @property
+    def totals(self) -> Totals:
+        """What was used, as far as it is known: tokens in, out, cached and reasoning apart."""
+        with self._lock:
+            return self._totals
+
+    def to_json(self) -> dict[str, Any]:
+        """Limits and totals as plain JSON values."""
+        limits = {f.name: getattr(self.limits, f.name) for f in fields(Limits)}
+        return {"limits": limits, "used": self.totals.to_json()}
+
+    def _reserve(self, load: _Load) -> None:
+        with self._lock:
+            after = self._charged + load
+            for field in fields(Limits):
+                limit = getattr(self.limits, field.name)
+                if limit is not None and getattr(after, field.name) > limit:
+                    spent = getattr(self._charged, field.name)
+                    raise BudgetError(_refusal(field.name, limit, spent, load))
+            self._charged = after
+
+    def _settle(self, reserved: _Load, charged: _Load, usage: Usage, failed: bool) -> None:
+        with self._lock:
+            self._charged = self._charged - reserved + charged
+            self._totals = self._totals.plus(usage, failed=failed)
+
+
+class Budgeted:
+    """A model that is asked only as long as the budget allows.
+
+    Args:
+        model: whom to ask.
+        budget: what may be used.
+        price: of the model; None when it is not known.
+        count: tokens of messages; an estimate from above by default.
+
+    Raises:
+        UsageError: the budget is in dollars and the price is not known.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        budget: Budget,
+        price: Price | None = None,
+        *,
+        count: Callable[[Request], int] | None = None,
+    ) -> None:
+        if budget.limits.dollars is not None and price is None:
+            raise UsageError(
+                f"a budget in dollars needs the price of {model.name}, which is not known: give "
+                "it in [tool.hvr.llm.prices] of pyproject.toml, or limit tokens or calls instead"
+            )
+        self._model = model
+        self._budget = budget
+        self._price = price
+        self._count = count or (lambda request: count_tokens(request.messages))
+
+    @property
+    def name(self) -> str:
+        """See `Model`."""
+        return self._model.name
+
+    @property
+    def simulated(self) -> bool:
+        """See `Model`."""
+        return self._model.simulated
+
+    def answer(self, request: Request) -> Answer:
+        """See `Model`.
+
+        Raises:
+            BudgetError: the request could go past the budget; it was not sent.
+            LLMError: what the model raises.
+        """
+        prompt = self._count(request)
+        reserved = self._load(prompt, request.max_tokens)
+        self._budget._reserve(reserved)
+        try:
+            answer = self._model.answer(request)
+        except LLMError as error:
+            usage = used(error)
+            self._budget._settle(reserved, self._charge(usage, reserved), usage, failed=True)
+            raise
+        # An interrupt passes here: what was reserved stays charged, the provider may bill it.
+        charged = self._charge(answer.usage, reserved)
+        self._budget._settle(reserved, charged, answer.usage, failed=False)
+        return answer
+
+    def _load(self, prompt: int, answer: int) -> _Load:
+        dollars = self._price.at_most(prompt, answer) if self._price else 0.0
+        return _Load(1, prompt, answer, dollars)
+
+    def _charge(self, usage: Usage, reserved: _Load) -> _Load:
+        """What counts from now on: what was used where it is known, else what was reserved."""
+        prompt = reserved.input if usage.input is None else usage.input
+        answer = reserved.output if usage.output is None else usage.output + (usage.reasoning or 0)
+        known = self._load(prompt, answer)
+        if usage.cost is None or self._price is None:
+            return known
+        return _Load(1, prompt, answer, usage.cost)
+
+
+def _refusal(name: str, limit: float, spent: float, load: _Load) -> str:
+    wanted = getattr(load, name)
+    unit = {"calls": "calls", "dollars": "US dollars"}.get(name, f"{name} tokens")
+    unit = "tokens" if name == "tokens" else unit
+    return (
+        f"the budget of {limit:g} {unit} does not allow another request: {spent:.6g} are used, "
+        f"the request may take {wanted:.6g}; nothing was sent"
+    )

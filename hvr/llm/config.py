@@ -1,0 +1,139 @@
+"""Which model is meant and how to reach it: options, environment, pyproject.toml, in this order."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import DataFileError, UsageError
+from hvr.llm.options import ModelOptions
+from hvr.llm.prices import Price, read_price
+
+FILE = "pyproject.toml"
+SECTION = "tool.hvr.llm"
+
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "openai": ("OPENAI_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+}
+_NUMBERS: Mapping[str, type] = {
+    "timeout": float,
+    "attempts": int,
+    "seconds": float,
+    "requests-per-minute": int,
+    "tokens-per-minute": int,
+}
+_SETTINGS = ("model", "base-url", *_NUMBERS, "prices")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A model and how to reach it.
+
+    Args:
+        spec: such as `openai:gpt-4o-mini`; None when nobody named a model.
+        options: how to reach it.
+    """
+
+    spec: str | None
+    options: ModelOptions
+
+
+def read_config(
+    spec: str | None = None,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    **numbers: float | None,
+) -> Chosen:
+    """Put together options, environment and the nearest pyproject.toml; the first one wins.
+
+    The environment has HVR_LLM (the model), HVR_LLM_BASE_URL, HVR_LLM_API_KEY, and for their
+    providers OPENAI_BASE_URL, OPENAI_API_KEY, GEMINI_API_KEY and GOOGLE_API_KEY. A provider's
+    own key is not sent to an address that a file names: who gives you a project must not get
+    your key. HVR_LLM_API_KEY goes to any address.
+
+    Args:
+        spec: the model, from an option.
+        base_url: the address, from an option.
+        api_key: the key, from a caller; the command line has no option for it.
+        environ: of the process by default.
+        folder: where the search for pyproject.toml begins; the working folder by default.
+        numbers: `timeout`, `attempts` and others of `ModelOptions`, from options.
+
+    Raises:
+        DataFileError: the file cannot be read.
+        UsageError: a setting is unknown or has a value that cannot be used, or is a key.
+    """
+    environ = os.environ if environ is None else environ
+    section, file = _section(folder or Path.cwd())
+    spec = spec or environ.get("HVR_LLM") or section.get("model")
+    provider = (spec or "").partition(":")[0]
+    address = base_url or environ.get("HVR_LLM_BASE_URL")
+    if not address and provider == "openai":
+        address = environ.get("OPENAI_BASE_URL")
+    from_file = not address and "base-url" in section
+    key = api_key or environ.get("HVR_LLM_API_KEY")
+    if not key and not from_file:
+        key = next((k for n in _KEYS.get(provider, ()) if (k := environ.get(n))), None)
+    given = {n.replace("-", "_"): section[n] for n in _NUMBERS if n in section}
+    given |= {n: v for n, v in numbers.items() if v is not None}
+    options = ModelOptions(
+        base_url=address or section.get("base-url"),
+        api_key=key.strip() if key else None,
+        prices=_prices(section.get("prices", {}), file),
+        **given,
+    )
+    return Chosen(spec, options)
+
+
+def _section(folder: Path) -> tuple[dict[str, Any], str]:
+    """The checked settings of the nearest pyproject.toml, and its name."""
+    file = next((p for f in (folder, *folder.parents) if (p := f / FILE).is_file()), None)
+    if file is None:
+        return {}, ""
+    try:
+        section: Any = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataFileError(f"cannot read {file}: {error.strerror}") from None
+    except ValueError as error:
+        raise DataFileError(f"{file} is not TOML: {error}") from None
+    for name in SECTION.split("."):
+        section = section.get(name, {})
+        if not isinstance(section, dict):
+            raise UsageError(f"{file}: {name!r} of [{SECTION}] is not a table")
+    for name, value in section.items():
+        _check(name, value, str(file))
+    return section, str(file)
+
+
+def _check(name: str, value: object, file: str) -> None:
+    where = f"{file}: [{SECTION}]"
+    if "key" in name.lower() or ("token" in name.lower() and name not in _NUMBERS):
+        raise UsageError(
+            f"{where} has {name!r}: a key does not belong in a file; remove it there (and make a "
+            "new one if the file was shared), and set HVR_LLM_API_KEY, OPENAI_API_KEY or "
+            "GEMINI_API_KEY in the environment"
+        )
+    if name not in _SETTINGS:
+        raise UsageError(f"{where} has no setting {name!r}; there are {', '.join(_SETTINGS)}")
+    if name in ("model", "base-url") and not (isinstance(value, str) and value):
+        raise UsageError(f"{where}: {name!r} must be a text")
+    if name in _NUMBERS:
+        wanted = int if _NUMBERS[name] is int else int | float
+        if not isinstance(value, wanted) or isinstance(value, bool):
+            kind = "a whole number" if wanted is int else "a number"
+            raise UsageError(f"{where}: {name!r} must be {kind}")
+
+
+def _prices(value: object, file: str) -> Mapping[str, Price]:
+    where = f"{file}: [{SECTION}.prices]"
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{where} is not a table of models")
+    return {name: read_price(name, price, where) for name, price in value.items()}

@@ -1,0 +1,127 @@
+"""What can go wrong when a model is asked, in a form that a program can act on.
+
+ModelError        the model or the way to it failed; `kind` says how
+└── CancelledError    the caller no longer wants the answer
+
+The message is for people. Whoever has to decide (retry, count, stop) looks at `kind`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Literal, get_args
+
+from hvr.errors import LLMError
+from hvr.llm.model import Usage
+
+Kind = Literal[
+    "timeout",  # no answer in time
+    "connection",  # the server cannot be reached, or hung up
+    "rate",  # too many requests (429)
+    "server",  # the server failed (5xx)
+    "garbled",  # what came is not what the protocol says
+    "auth",  # the key is missing or refused (401)
+    "forbidden",  # the key may not do this (403)
+    "missing",  # no such model or address (404)
+    "request",  # the request is refused (400 and others)
+    "overflow",  # the prompt does not fit the model's context
+    "empty",  # an answer without text
+    "schema",  # an answer that is not the JSON that was asked for
+    "cancelled",  # the caller no longer wants it
+    "other",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+NOTHING = Usage(input=0, output=0, cached=0, reasoning=0, cost=0.0)
+"""What was used when nothing was sent, or what was sent was refused."""
+
+_MAYBE_BILLED = ("timeout", "garbled")
+_BY_STATUS: Mapping[int, Kind] = {
+    401: "auth",
+    403: "forbidden",
+    404: "missing",
+    408: "timeout",
+    413: "overflow",
+    429: "rate",
+    504: "timeout",
+}
+
+
+class ModelError(LLMError):
+    """There is no usable answer.
+
+    Args:
+        message: what happened and what to do.
+        kind: what happened, in one of a few words.
+        status: of HTTP, where there was one.
+        retry_after: seconds after which the server wants to be asked again.
+        usage: what was used all the same, where it is known.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: Kind = "other",
+        status: int | None = None,
+        retry_after: float | None = None,
+        usage: Usage | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
+        self.retry_after = retry_after
+        self.usage = usage
+
+
+class CancelledError(ModelError):
+    """The caller cancelled before the answer was there."""
+
+    def __init__(self, message: str = "cancelled before the model was asked") -> None:
+        super().__init__(message, kind="cancelled")
+
+
+def kind_of(status: int) -> Kind:
+    """The kind of error that a status of HTTP stands for."""
+    return _BY_STATUS.get(status, "server" if status >= 500 else "request")
+
+
+def used(error: LLMError) -> Usage:
+    """What was used before an error; unknown (None) where the provider may have billed."""
+    if isinstance(error, ModelError):
+        if error.usage is not None:
+            return error.usage
+        if error.kind in _MAYBE_BILLED:
+            return Usage()
+    return NOTHING
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or an HTTP date).
+
+    Source: RFC 9110, section 10.2.3.
+
+    Returns:
+        seconds from 0 on; None when the header is missing or not readable.
+    """
+    text = (headers.get("retry-after-ms") or "").strip()
+    if text.isdecimal():
+        return int(text) / 1000
+    text = (headers.get("retry-after") or headers.get("Retry-After") or "").strip()
+    if not text:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        pass
+    else:
+        return seconds if 0 <= seconds < float("inf") else None
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return max(0.0, (date - (now or datetime.now(UTC))).total_seconds())

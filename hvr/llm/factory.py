@@ -1,0 +1,126 @@
+"""Models from their specs, and the layers around them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import UsageError
+from hvr.llm.budget import Budget, Budgeted
+from hvr.llm.cache import Cache
+from hvr.llm.cancel import Cancellation
+from hvr.llm.limits import RateLimit
+from hvr.llm.model import Model
+from hvr.llm.options import ModelOptions
+from hvr.llm.record import Recording
+from hvr.llm.replay import Replay
+from hvr.llm.retry import Patience, Retry
+from hvr.llm.scrub import Scrubber
+
+Maker = Callable[[str, ModelOptions], Model]
+
+# Where each kind is and what follows the colon; imported when used.
+_PROVIDERS: Mapping[str, tuple[str, str, str]] = {
+    "openai": ("hvr.llm.openai_model", "OpenAIModel", "MODEL"),
+    "gemini": ("hvr.llm.gemini", "GeminiModel", "MODEL"),
+    "hf": ("hvr.llm.huggingface", "HuggingFaceModel", "NAME_OR_FOLDER"),
+}
+
+
+def make_model(
+    spec: str, options: ModelOptions | None = None, extra: Mapping[str, Maker] | None = None
+) -> Model:
+    """The model of a spec, without layers around it.
+
+    Args:
+        spec: `openai:MODEL`, `gemini:MODEL`, `hf:NAME_OR_FOLDER`, or `replay:PATH` with a
+            transcript or the folder of a run.
+        options: how to reach it.
+        extra: makers for further prefixes; each gets what follows the first colon of the spec
+            (empty without one) and the options.
+
+    Raises:
+        UsageError: the spec is none of these.
+        MissingExtraError: a package that it needs is not installed.
+        DataFileError: a file or folder that it names cannot be read.
+    """
+    options = options or ModelOptions()
+    prefix, _, rest = spec.partition(":")
+    if extra and prefix in extra:
+        return extra[prefix](rest, options)
+    if prefix == "replay" and rest:
+        return Replay(Path(rest), Scrubber.of(os.environ, options.api_key))
+    if prefix in _PROVIDERS and rest:
+        module, maker, _ = _PROVIDERS[prefix]
+        made: Model = getattr(import_module(module), maker)(rest, options)
+        return made
+    choices = [f"{name}:{what}" for name, (_, _, what) in _PROVIDERS.items()]
+    choices += ["replay:PATH", *(extra or ())]
+    raise UsageError(f"unknown model {spec!r}: use one of {', '.join(choices)}")
+
+
+def stack(
+    model: Model,
+    options: ModelOptions | None = None,
+    *,
+    record: Path | None = None,
+    header: Mapping[str, Any] | None = None,
+    cache: Path | None = None,
+    budget: Budget | None = None,
+    cancel: Cancellation | None = None,
+    scrubber: Scrubber | None = None,
+) -> Model:
+    """Put the layers around a model, outermost first:
+
+    recording   sees what the caller sees: each question once, with its last answer or error
+    cache       a known answer costs nothing, so no budget may refuse it and nothing waits
+    retry       each attempt passes what is below, one after the other
+    budget      each attempt may be billed, so each has to be allowed, below retries
+    rate limit  counts what is sent, when it is sent
+    the model
+
+    A replay asks nobody: it gets only the recording.
+
+    Args:
+        model: the model itself.
+        options: how it is reached.
+        record: file for a transcript.
+        header: what else goes into the transcript's first line.
+        cache: file of a cache, which may be shared.
+        budget: what may be used, which may be shared.
+        cancel: calls everything off.
+        scrubber: keys to take out of the transcript, besides those in options and environment.
+
+    Raises:
+        DataFileError: a file cannot be used.
+        UsageError: the budget is in dollars and the model's price is not known.
+    """
+    options = options or ModelOptions()
+    secrets = Scrubber.of(os.environ, options.api_key, *(scrubber.secrets if scrubber else ()))
+    top = model if isinstance(model, Replay) else _layers(model, options, cache, budget, cancel)
+    return top if record is None else Recording(top, record, header, scrubber=secrets)
+
+
+def _layers(
+    model: Model,
+    options: ModelOptions,
+    cache: Path | None,
+    budget: Budget | None,
+    cancel: Cancellation | None,
+) -> Model:
+    top = model
+    if options.requests_per_minute is not None or options.tokens_per_minute is not None:
+        top = RateLimit(
+            top,
+            requests=options.requests_per_minute,
+            tokens=options.tokens_per_minute,
+            cancel=cancel,
+        )
+    if budget is not None:
+        top = Budgeted(top, budget, options.price(model.name.partition(":")[2]))
+    patience = Patience(attempts=options.attempts, seconds=options.seconds)
+    top = Retry(top, patience, cancel=cancel)
+    return top if cache is None else Cache(top, cache, options.base_url or "")

@@ -1,0 +1,72 @@
+"""What a provider needs to know to reach a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+
+from hvr.errors import UsageError
+from hvr.llm.prices import Price, price_of
+from hvr.llm.scrub import Scrubber
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ModelOptions:
+    """How to reach a model; printing it does not show the key.
+
+    Args:
+        base_url: address of the server; None for the provider's own.
+        api_key: the key; None where none is needed.
+        timeout: seconds without a sign of life after which a request is given up.
+        attempts: requests at most for an answer.
+        seconds: wall time for all attempts together.
+        requests_per_minute: None for no limit.
+        tokens_per_minute: None for no limit.
+        prices: the user's prices by model.
+    """
+
+    base_url: str | None = None
+    api_key: str | None = None
+    timeout: float = 60.0
+    attempts: int = 5
+    seconds: float = 300.0
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    prices: Mapping[str, Price] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        for name in ("timeout", "attempts", "seconds", "requests_per_minute", "tokens_per_minute"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise UsageError(f"{name.replace('_', '-')} must be a positive number, not {value}")
+        if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):
+            raise UsageError(
+                f"the base URL {Scrubber().text(self.base_url)!r} must begin with http:// or "
+                "https://, such as http://localhost:8000/v1"
+            )
+        if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
+            raise UsageError("the key has characters that no key has; was it copied whole?")
+
+    def __repr__(self) -> str:
+        scrub = self.scrubber
+        shown = (
+            f"{f.name}={'[key]' if f.name == 'api_key' and value else scrub.text(repr(value))}"
+            for f in fields(self)
+            for value in [getattr(self, f.name)]
+        )
+        return f"ModelOptions({', '.join(shown)})"
+
+    @property
+    def scrubber(self) -> Scrubber:
+        """Takes the key out of texts."""
+        return Scrubber((self.api_key,) if self.api_key else ())
+
+    def price(self, model: str) -> Price | None:
+        """The price of a model of the provider.
+
+        At another address than the provider's own only the user's prices hold.
+        """
+        if self.base_url is None:
+            return price_of(model, self.prices)
+        return self.prices.get(model)

@@ -1,0 +1,155 @@
+"""Writing down everything that is asked of a model and what it answers, as it happens."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import hvr
+from hvr.errors import DataFileError, LLMError
+from hvr.llm import transcript
+from hvr.llm.errors import used
+from hvr.llm.model import Answer, Model, Request
+from hvr.llm.replay import Replay
+from hvr.llm.scrub import Scrubber
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Recording:
+    """A model whose exchanges go into a transcript, answers and errors alike.
+
+    Each line is on its way to the disk before the answer is returned, so a crash loses nothing.
+    Keys are taken out of what is written. A replay that is recorded keeps its times, dates,
+    usage and header, so that replaying a run makes the same file, byte for byte.
+
+    Args:
+        model: whom to ask.
+        path: the file; it must not exist, or be empty.
+        header: what else goes into the first line, such as commit and settings.
+        scrubber: the keys to take out.
+        clock: seconds, for durations.
+        now: the date.
+
+    Raises:
+        DataFileError: the file cannot be written, or has something in it.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        path: Path,
+        header: Mapping[str, Any] | None = None,
+        *,
+        scrubber: Scrubber | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = _now,
+    ) -> None:
+        self._model = model
+        self._path = path
+        self._scrubber = scrubber or Scrubber()
+        self._clock = clock
+        self._now = now
+        self._lock = threading.Lock()
+        self._number = 0
+        if path.is_dir():
+            raise DataFileError(f"cannot write the transcript {path}: it is a folder")
+        if path.exists() and path.stat().st_size:
+            raise DataFileError(f"{path}: there is a transcript already; name a new file")
+        self._write({**self._header(), **self._scrubber.value(header or {})})
+
+    @property
+    def name(self) -> str:
+        """See `Model`."""
+        return self._model.name
+
+    @property
+    def simulated(self) -> bool:
+        """See `Model`."""
+        return self._model.simulated
+
+    def answer(self, request: Request) -> Answer:
+        """See `Model`.
+
+        Raises:
+            LLMError: what the model raises; it is written down first.
+            DataFileError: the transcript cannot be written.
+        """
+        if isinstance(self._model, Replay):
+            exchange = self._model.exchange(request)
+            self._append({**exchange.line, "purpose": request.purpose})
+            return exchange.outcome()
+        start, date = self._clock(), self._now()
+        try:
+            answer = self._model.answer(request)
+        except LLMError as error:
+            self._add(request, None, error, self._clock() - start, date)
+            raise
+        self._add(request, answer, None, self._clock() - start, date)
+        return answer
+
+    def _header(self) -> dict[str, Any]:
+        if isinstance(self._model, Replay):
+            return dict(self._model.header)
+        return {
+            "format": transcript.FORMAT,
+            "version": transcript.VERSION,
+            "model": self._scrubber.text(self.name),
+            "simulated": self.simulated,
+            "hvr": hvr.__version__,
+            "date": self._now().isoformat(timespec="seconds"),
+        }
+
+    def _add(
+        self,
+        request: Request,
+        answer: Answer | None,
+        error: LLMError | None,
+        seconds: float,
+        date: datetime,
+    ) -> None:
+        asked = self._scrubber.value(transcript.request_json(request))
+        usage = answer.usage if answer else used(error or LLMError())
+        line: dict[str, Any] = {
+            "number": 0,
+            "purpose": request.purpose,
+            "digest": transcript.digest(asked),
+            **asked,
+            "answer": _answer_json(answer) if answer else None,
+            "error": transcript.error_json(error) if error else None,
+            "usage": asdict(usage),
+            "seconds": round(seconds, 3),
+            "date": date.isoformat(timespec="seconds"),
+        }
+        self._append(self._scrubber.value(line))
+
+    def _append(self, line: dict[str, Any]) -> None:
+        with self._lock:
+            self._number += 1
+            self._write({**line, "number": self._number})
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        try:
+            with self._path.open("ab") as file:
+                file.write(transcript.encode(line))
+        except OSError as error:
+            raise DataFileError(
+                f"cannot write the transcript {self._path}: {error.strerror}"
+            ) from None
+
+
+def _answer_json(answer: Answer) -> dict[str, Any]:
+    return {
+        "text": answer.text,
+        "data": answer.data,
+        "finish": answer.finish,
+        "model": answer.model,
+        "source": answer.source,
+    }

@@ -1,0 +1,154 @@
+"""Asking again when it makes sense, and saying clearly when it does not."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from hvr.llm.cancel import Cancellation
+from hvr.llm.errors import Kind, ModelError, kind_of, used
+from hvr.llm.model import Answer, Model, Request, Usage
+from hvr.llm.usage import add
+
+_PASSING: frozenset[Kind] = frozenset({"timeout", "connection", "rate", "server", "garbled"})
+_UNUSABLE: frozenset[Kind] = frozenset({"empty", "schema"})
+_PASSING_STATUS = frozenset({408, 429, 500, 502, 503, 504})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How often and how long to try.
+
+    Args:
+        attempts: requests at most, the first one included.
+        seconds: wall time for all of them and the waits between; no wait goes past it. A
+            request that has begun ends by its own time-out.
+        first: seconds of the first wait; each next one is twice as long.
+        longest: seconds of a wait at most, unless the server asks for more.
+        again: how often an empty answer or broken JSON is asked for again.
+    """
+
+    attempts: int = 5
+    seconds: float = 300.0
+    first: float = 0.5
+    longest: float = 30.0
+    again: int = 1
+
+
+class Retry:
+    """A model that is asked again after errors that may pass.
+
+    Asked again: time-outs, lost connections, garbled replies, status 408, 429, 500, 502, 503
+    and 504, with waits that double, each shortened by up to half at random (so that many
+    clients do not come back at once); the server's Retry-After is obeyed. An empty answer and
+    broken JSON are asked for again once. Everything else, such as a wrong key or an unknown
+    model, is final. The tokens of discarded answers are added to the usage of the last one.
+
+    Args:
+        model: whom to ask.
+        patience: how often and how long.
+        cancel: looked at before each call and while waiting.
+        seed: of the random part of the waits.
+        sleep: waits for some seconds; by default it can be cancelled.
+        clock: seconds that pass.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        patience: Patience | None = None,
+        *,
+        cancel: Cancellation | None = None,
+        seed: int = 0,
+        sleep: Callable[[float], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._model = model
+        self._patience = patience or Patience()
+        self._cancel = cancel or Cancellation()
+        self._random = random.Random(seed)
+        self._sleep = sleep or self._cancel.wait
+        self._clock = clock
+
+    @property
+    def name(self) -> str:
+        """See `Model`."""
+        return self._model.name
+
+    @property
+    def simulated(self) -> bool:
+        """See `Model`."""
+        return self._model.simulated
+
+    def answer(self, request: Request) -> Answer:
+        """See `Model`.
+
+        Raises:
+            ModelError: the last error, with how often and how long was tried.
+            CancelledError: cancelled before a call or while waiting.
+            BudgetError: the budget does not allow another attempt.
+        """
+        start = self._clock()
+        discarded: list[Usage] = []
+        unusable = 0
+        for attempt in range(1, self._patience.attempts + 1):
+            self._cancel.check()
+            try:
+                answer = self._model.answer(request)
+            except ModelError as error:
+                if error.kind in _UNUSABLE:
+                    unusable += 1
+                    discarded.append(used(error))
+                wait = self._wait(error, attempt, unusable, self._clock() - start)
+                if wait is None:
+                    raise self._final(error, attempt, discarded) from None
+            else:
+                usage = add([*discarded, answer.usage]) if discarded else answer.usage
+                return replace(answer, usage=usage)
+            self._sleep(wait)
+        raise AssertionError("the last attempt has no wait")
+
+    def _wait(self, error: ModelError, attempt: int, unusable: int, elapsed: float) -> float | None:
+        """Seconds to wait before the next attempt; None when there is to be none."""
+        patience = self._patience
+        if attempt >= patience.attempts:
+            return None
+        if error.kind in _UNUSABLE:
+            return 0.0 if unusable <= patience.again and elapsed < patience.seconds else None
+        if not _passing(error):
+            return None
+        backoff = min(patience.first * 2 ** (attempt - 1), patience.longest)
+        wait = max(backoff * self._random.uniform(0.5, 1.0), error.retry_after or 0.0)
+        return wait if elapsed + wait <= patience.seconds else None
+
+    def _final(self, error: ModelError, attempts: int, discarded: list[Usage]) -> ModelError:
+        usage = add(discarded) if discarded else error.usage
+        tried = f" (tried {attempts} times)" if attempts > 1 else ""
+        patience = self._patience
+        if attempts < patience.attempts and _passing(error):
+            wanted = (
+                f", the server asks to wait {error.retry_after:g} s" if error.retry_after else ""
+            )
+            tried = (
+                f" (tried {attempts} time{'s' if attempts > 1 else ''}{wanted}; the next try "
+                f"would go past {patience.seconds:g} s in all)"
+            )
+        # Another kind of the same error would be another error: only the text grows.
+        if not tried:
+            error.usage = usage
+            return error
+        return ModelError(
+            f"{error}{tried}",
+            kind=error.kind,
+            status=error.status,
+            retry_after=error.retry_after,
+            usage=usage,
+        )
+
+
+def _passing(error: ModelError) -> bool:
+    if error.status is not None and error.kind == kind_of(error.status):
+        return error.status in _PASSING_STATUS
+    return error.kind in _PASSING

@@ -1,0 +1,127 @@
+"""Answers that must be JSON of a given schema."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from hvr.errors import UsageError
+from hvr.llm.errors import ModelError
+from hvr.llm.model import Answer, Message, Request
+from hvr.llm.optional import load
+
+_FENCE = re.compile(r"```[A-Za-z0-9_-]*\s*\n(.*?)```", re.DOTALL)
+_SHOWN = 120
+# Chat in front of the JSON may hold many brackets; each costs an attempt to read from there.
+_STARTS = 200
+
+
+def checked(answer: Answer, request: Request) -> Answer:
+    """An answer that can be used: with text, and with `data` when a schema was asked for.
+
+    A withheld answer (`finish == "filter"`) is returned as it is.
+
+    Raises:
+        ModelError: of kind `empty` or `schema`, with the usage of the answer.
+    """
+    if answer.finish == "filter":
+        return answer
+    if not answer.text.strip():
+        limit = (
+            f": all {request.max_tokens} tokens went elsewhere, raise max_tokens"
+            if answer.finish == "length"
+            else ""
+        )
+        raise ModelError(f"the model's answer is empty{limit}", kind="empty", usage=answer.usage)
+    if request.schema is None:
+        return answer
+    try:
+        return replace(answer, data=find_json(answer.text, request.schema))
+    except ValueError as error:
+        cut = (
+            f" (it was cut off at max_tokens = {request.max_tokens})"
+            if answer.finish == "length"
+            else ""
+        )
+        raise ModelError(
+            f"the model's answer is not the JSON that was asked for: {error}{cut}; "
+            f"it begins with {_begin(answer.text)}",
+            kind="schema",
+            usage=answer.usage,
+        ) from None
+
+
+def find_json(text: str, schema: Mapping[str, Any]) -> Any:
+    """The first value in a text that satisfies a schema; code fences and chat may be around it.
+
+    Raises:
+        ValueError: there is none; the message says what is wrong with the best candidate.
+        UsageError: the schema itself is no JSON schema.
+        MissingExtraError: the package jsonschema is not installed.
+    """
+    validator = _validator(schema)
+    complaint = "there is no complete JSON value in it"
+    for value in _values(text):
+        problem = min(validator.iter_errors(value), key=_depth, default=None)
+        if problem is None:
+            return value
+        if complaint.startswith("there is"):
+            where = "/".join(map(str, problem.absolute_path))
+            complaint = (
+                f"{'at ' + where + ': ' if where else ''}{_begin(problem.message, quote='')}"
+            )
+    raise ValueError(complaint)
+
+
+def instruction(schema: Mapping[str, Any]) -> str:
+    """What to tell a model whose server takes no schema."""
+    text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+    return f"Answer only with JSON that satisfies this JSON schema, without any other text:\n{text}"
+
+
+def with_instruction(request: Request) -> tuple[Message, ...]:
+    """The messages of a request, the last one with the schema in words."""
+    if request.schema is None:
+        return request.messages
+    *before, last = request.messages
+    return (*before, Message(last.role, f"{last.text}\n\n{instruction(request.schema)}"))
+
+
+def _validator(schema: Mapping[str, Any]) -> Any:
+    jsonschema = load("jsonschema", "jsonschema", "llm")
+    try:
+        jsonschema.Draft202012Validator.check_schema(schema)
+    except jsonschema.SchemaError as error:
+        raise UsageError(f"the schema of the request is no JSON schema: {error.message}") from None
+    return jsonschema.Draft202012Validator(schema)
+
+
+def _values(text: str) -> Iterator[Any]:
+    """JSON values in a text: all of it, then fenced parts, then from each bracket on."""
+    for part in (text, *_FENCE.findall(text)):
+        try:
+            yield json.loads(part)
+        except (ValueError, RecursionError):
+            continue
+    decoder = json.JSONDecoder()
+    position = tries = 0
+    while tries < _STARTS and (found := re.compile(r"[{\[]").search(text, position)):
+        tries += 1
+        try:
+            value, position = decoder.raw_decode(text, found.start())
+        except (ValueError, RecursionError):
+            position = found.start() + 1
+        else:
+            yield value
+
+
+def _depth(problem: Any) -> int:
+    return len(problem.absolute_path)
+
+
+def _begin(text: str, quote: str = "'") -> str:
+    short = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+    return repr(short) if quote else " ".join(short.split())

@@ -1,0 +1,189 @@
+"""The file format of a transcript: JSON lines, a header and then one line an exchange.
+
+    {"format": "hvr-transcript", "version": 1, "model": …, "simulated": …, "hvr": …, "date": …, …}
+    {"number": 1, "purpose": …, "digest": …, "messages": […], "settings": {…}, "answer": {…},
+     "error": null, "usage": {…}, "seconds": …, "date": …}
+
+A line that a crash cut off at the end of the file is left out when it is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import BudgetError, CassetteError, DataFileError, LLMError
+from hvr.llm.errors import KINDS, CancelledError, ModelError
+from hvr.llm.model import Answer, Message, Request, Usage
+
+FORMAT = "hvr-transcript"
+VERSION = 1
+NAME = "llm.jsonl"
+"""What the transcript of a run is called in the run's folder."""
+
+_ERRORS: Mapping[str, type[LLMError]] = {
+    e.__name__: e for e in (LLMError, BudgetError, CassetteError, ModelError, CancelledError)
+}
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A request and what came of it.
+
+    Args:
+        line: the line of the file, as plain JSON values.
+    """
+
+    line: Mapping[str, Any]
+
+    @property
+    def request(self) -> Request:
+        """What was asked."""
+        messages = tuple(Message(m["role"], m["text"]) for m in self.line["messages"])
+        settings = dict(self.line["settings"])
+        stop = tuple(settings.pop("stop"))
+        return Request(messages=messages, purpose=self.line["purpose"], stop=stop, **settings)
+
+    @property
+    def usage(self) -> Usage:
+        """What was used."""
+        return Usage(**self.line["usage"])
+
+    @property
+    def failed(self) -> bool:
+        """It ended with an error."""
+        return self.line["error"] is not None
+
+    def outcome(self) -> Answer:
+        """The answer as recorded, from `replay`.
+
+        Raises:
+            LLMError: the error that was recorded.
+        """
+        error = self.line["error"]
+        if error is not None:
+            raise error_from(error, self.usage)
+        answer = {k: v for k, v in self.line["answer"].items() if k != "source"}
+        return Answer(usage=self.usage, source="replay", **answer)
+
+
+def request_json(request: Request) -> dict[str, Any]:
+    """Messages and settings of a request; its purpose is no part, it is not sent."""
+    return {
+        "messages": [asdict(m) for m in request.messages],
+        "settings": {
+            "temperature": request.temperature,
+            "max_tokens": request.max_tokens,
+            "seed": request.seed,
+            "schema": dict(request.schema) if request.schema is not None else None,
+            "stop": list(request.stop),
+        },
+    }
+
+
+def digest(request: Mapping[str, Any]) -> str:
+    """SHA-256 of a request as `request_json` gives it, in one canonical spelling."""
+    text = json.dumps(request, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def error_json(error: LLMError) -> dict[str, Any]:
+    """An error as plain JSON values."""
+    known = next(c.__name__ for c in type(error).__mro__ if c.__name__ in _ERRORS)
+    value: dict[str, Any] = {"type": known, "message": str(error)}
+    if isinstance(error, ModelError):
+        value |= {
+            "kind": error.kind,
+            "status": error.status,
+            "retry_after": error.retry_after,
+        }
+    return value
+
+
+def error_from(value: Mapping[str, Any], usage: Usage | None = None) -> LLMError:
+    """The error that `error_json` described."""
+    kind = _ERRORS[value["type"]]
+    if kind is ModelError:
+        return ModelError(
+            value["message"],
+            kind=value["kind"],
+            status=value["status"],
+            retry_after=value["retry_after"],
+            usage=usage,
+        )
+    return kind(value["message"])
+
+
+def encode(line: Mapping[str, Any]) -> bytes:
+    """A line of the file."""
+    # Half of a surrogate pair has no UTF-8; backslashreplace makes it the JSON escape it needs.
+    return (json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+
+
+def read(path: Path) -> tuple[Mapping[str, Any], tuple[Exchange, ...]]:
+    """Header and exchanges of a transcript, or of the run folder that has one.
+
+    Raises:
+        DataFileError: it is missing, unreadable or corrupt.
+    """
+    file = path / NAME if path.is_dir() else path
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise DataFileError(f"cannot read the transcript {file}: {error.strerror}") from None
+    *lines, rest = data.split(b"\n")
+    if not lines:
+        raise DataFileError(f"{file}: no transcript of a model; its first line must be its header")
+    header = _parse(lines[0], file, 1)
+    if header.get("format") != FORMAT or not isinstance(header.get("model"), str):
+        raise DataFileError(f"{file}: no transcript of a model; its first line must be its header")
+    if header.get("version") != VERSION:
+        raise DataFileError(
+            f"{file}: transcript of version {header.get('version')!r}; this hvr reads {VERSION}"
+        )
+    # What follows the last line break was being written when the process died.
+    del rest
+    return header, tuple(_exchange(line, file, n) for n, line in enumerate(lines[1:], 2))
+
+
+def _parse(line: bytes, file: Path, number: int) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataFileError(f"{file}, line {number}: not JSON ({error})") from None
+    if not isinstance(value, dict):
+        raise DataFileError(f"{file}, line {number}: not a JSON object")
+    return value
+
+
+def _exchange(line: bytes, file: Path, number: int) -> Exchange:
+    found = Exchange(_parse(line, file, number))
+    try:
+        _check(found)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise DataFileError(
+            f"{file}, line {number}: not an exchange of a transcript ({reason})"
+        ) from None
+    return found
+
+
+def _check(found: Exchange) -> None:
+    """Raise unless everything that replaying needs is there."""
+    asked = request_json(found.request)
+    if digest(asked) != found.line["digest"]:
+        raise ValueError("the digest does not fit the request: the line was edited")
+    found.line["number"], found.line["seconds"], found.line["date"]
+    error = found.line["error"]
+    if error is None:
+        answer = found.outcome()
+        if not isinstance(answer.text, str):
+            raise TypeError("the answer has no text")
+    elif error["type"] not in _ERRORS or error.get("kind", "other") not in KINDS:
+        raise ValueError(f"unknown error {error['type']!r}")
+    else:
+        error_from(error)

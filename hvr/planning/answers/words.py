@@ -1,0 +1,88 @@
+"""English around actions: which words begin an order, and which carry no meaning in it."""
+
+from __future__ import annotations
+
+import re
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text as a set."""
+    return frozenset(text.split())
+
+
+VERBS = words(
+    """activate add approach arrange assemble bake begin boil break brew bring carry check chill
+    chop clean close collect combine cook cool crack cut deactivate deposit dice discard
+    dispose drain drop dry empty end fetch fill find flip fry gather get give go goto grab
+    grasp grill halve head heat hold insert keep lay leave let lift locate look make microwave
+    mix move navigate open pick pickup place plate position pour power prepare press pull push
+    put reach release remove retrieve return rinse roast season serve set shut slice split
+    spread start steep stir stop store switch take throw toast toggle toss transfer transport
+    travel trash turn uncover unplug use wait walk warm wash wipe"""
+)
+"""Verbs that an instruction to a kitchen robot may begin with."""
+
+PARTICLES = words("""up on off away down out to onto into in inside over at toward towards""")
+"""Words right behind a verb that belong to it."""
+
+ARTICLES = words(
+    """the a an some your its my this that these those any one robot's available same"""
+)
+PREPOSITIONS = words(
+    """on onto upon in into inside to at toward towards under near by over next beside off up down
+    away out -> => within"""
+)
+ENDS = words(
+    """with using for while because since until where which who so before after if when as via from
+    without again order make ensure making allowing to_"""
+)
+"""What follows one of these is no object of the action."""
+
+_LEADING = re.compile(
+    r"^(?:(?:and|then|next|now|first|firstly|second|third|finally|lastly|afterwards|also|please"
+    r"|carefully|gently|so|after that|once there|again)\b,?\s+"
+    r"|(?:the\s+)?(?:robot|agent|arm)(?:'s)?\s+(?:should|must|can|will|has to|needs to)?\s*"
+    r"|(?:i|you|we)(?:'ll| will| would| should| must| can| need to| have to| then)?\s+"
+    r"|(?:i'll|we'll|let's)\s+|use the robot(?: arm)? to\s+)",
+    re.IGNORECASE,
+)
+
+
+def without_leading(text: str) -> str:
+    """Take `Then`, `The robot should` and the like from the beginning of an order."""
+    for _ in range(4):
+        shorter = _LEADING.sub("", text, count=1)
+        if shorter == text:
+            break
+        text = shorter
+    return text
+
+
+def stem(word: str) -> str:
+    """The verb of `picks` or `picking` when it is one of `VERBS`, else the word in lower case."""
+    word = word.lower().strip("'\".,;:!()[]")
+    if word in VERBS:
+        return word
+    for ending, instead in (("ies", "y"), ("es", ""), ("s", ""), ("ing", ""), ("ing", "e")):
+        if word.endswith(ending) and (base := word[: -len(ending)] + instead) in VERBS:
+            return base
+    if word.endswith("ing") and len(word) > 5 and word[-4] == word[-5] and word[:-4] in VERBS:
+        return word[:-4]
+    return word
+
+
+def is_verb(word: str) -> bool:
+    """Say whether a word is one of `VERBS`, in any of its forms."""
+    return stem(word) in VERBS
+
+
+def starts_with_verb(text: str) -> bool:
+    """Say whether a text is an order, as far as its first word tells."""
+    words = without_leading(text.strip()).split(maxsplit=1)
+    return bool(words) and stem(words[0].split("-")[0]) in VERBS
+
+
+def split_name(name: str) -> list[str]:
+    """The words of an identifier: `PickupObject` and `pick_up-object` in lower case."""
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return re.findall(r"[^\W_]+", name.lower())

@@ -1,0 +1,119 @@
+"""The prompts, a file each, which users may copy and change.
+
+A file is a conversation: lines `[system]`, `[user]` and `[assistant]` begin a turn, and
+`$name` stands for what is filled in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import cast
+
+from hvr.errors import DataFileError
+from hvr.llm.model import Message, Role
+
+NAMES: Mapping[str, frozenset[str]] = {
+    "select": frozenset({"request", "classes"}),
+    "macro_plan": frozenset({"request", "objects"}),
+    "conditions": frozenset({"request", "objects", "macros", "predicates"}),
+    "correct_conditions": frozenset({"request", "objects", "conditions", "predicates", "problem"}),
+    "block": frozenset({"request", "objects", "actions", "history", "macro"}),
+    "correct_block": frozenset(
+        {"request", "objects", "actions", "history", "macro", "block", "problem", "attempt",
+         "attempts"}
+    ),
+    "plan": frozenset({"request", "objects", "actions", "history"}),
+    "correct_plan": frozenset(
+        {"request", "objects", "actions", "history", "block", "problem", "attempt", "attempts"}
+    ),
+}  # fmt: skip
+"""The templates, and what may be filled into each."""
+
+_TURN = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A template of a conversation.
+
+    Args:
+        name: of the template.
+        turns: roles and texts with `$name` in them.
+        digest: SHA-256 of the file, hexadecimal.
+    """
+
+    name: str
+    turns: tuple[tuple[Role, str], ...]
+    digest: str
+
+    def fill(self, values: Mapping[str, str]) -> tuple[Message, ...]:
+        """The conversation with everything filled in."""
+        return tuple(Message(role, Template(text).substitute(values)) for role, text in self.turns)
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """All templates."""
+
+    by_name: Mapping[str, Prompt]
+
+    def __getitem__(self, name: str) -> Prompt:
+        return self.by_name[name]
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The digest of each template."""
+        return {name: prompt.digest for name, prompt in sorted(self.by_name.items())}
+
+
+def load_prompts(folder: Path | None = None) -> Prompts:
+    """Read the templates.
+
+    Args:
+        folder: of a user's own; hvr's are used for those that it lacks.
+
+    Raises:
+        DataFileError: a file cannot be read, has no turns, or names something unknown.
+    """
+    own = Path(__file__).parent
+    if folder is not None and not folder.is_dir():
+        raise DataFileError(f"{folder}: there is no folder of prompts here")
+    found = {}
+    for name in NAMES:
+        path = own / f"{name}.txt"
+        if folder is not None and (folder / path.name).exists():
+            path = folder / path.name
+        found[name] = _read(name, path)
+    return Prompts(found)
+
+
+def _read(name: str, path: Path) -> Prompt:
+    try:
+        data = path.read_bytes()
+        text = data.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataFileError(f"{path}: cannot be read: {error}") from error
+    parts = _TURN.split(text)
+    turns = tuple(
+        (cast(Role, role), body.strip("\n"))
+        for role, body in zip(parts[1::2], parts[2::2], strict=True)
+    )
+    if parts[0].strip() or not turns or turns[-1][0] != "user":
+        raise DataFileError(
+            f"{path}: a prompt begins with a line [system] or [user] and ends with a turn of [user]"
+        )
+    for _, body in turns:
+        template = Template(body)
+        unknown = set(template.get_identifiers()) - NAMES[name]
+        if not template.is_valid() or unknown:
+            what = f"'${min(unknown)}'" if unknown else "a '$' that is no name ('$$' is a dollar)"
+            raise DataFileError(
+                f"{path}: {what} is not known here (known: "
+                f"{', '.join('$' + n for n in sorted(NAMES[name]))})"
+            )
+    return Prompt(name, turns, hashlib.sha256(data).hexdigest())

@@ -1,0 +1,295 @@
+"""The navigation heuristic, derived from the PDDL.
+
+The paper (section 2.4, "Heuristic-based Plan Verification and Correction") inserts missing
+navigation steps. Which action is navigation is found in the domain: one with one parameter that
+makes a predicate true of it and false of everything else. That predicate is nearness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hvr.pddl import (
+    ActionSchema,
+    And,
+    Atom,
+    Domain,
+    Expression,
+    Forall,
+    GroundAction,
+    Not,
+    State,
+    Task,
+)
+from hvr.pddl.conditions import Operator
+from hvr.pddl.task import binding_of
+from hvr.validation.violations import unmet_literals
+
+_MOST_ROUNDS = 10
+
+
+@dataclass(frozen=True)
+class Navigation:
+    """What navigation is in a domain.
+
+    Args:
+        moves: the actions that go somewhere, each with the predicate that says where one is.
+    """
+
+    moves: tuple[tuple[str, str], ...]
+
+    @property
+    def actions(self) -> frozenset[str]:
+        """Names of the actions."""
+        return frozenset(action for action, _ in self.moves)
+
+    @property
+    def predicates(self) -> frozenset[str]:
+        """The predicates of nearness."""
+        return frozenset(predicate for _, predicate in self.moves)
+
+
+def find_navigation(domain: Domain) -> Navigation | None:
+    """The navigation of a domain, or None if it has none.
+
+    Args:
+        domain: the domain.
+    """
+    moves = [
+        (schema.name, predicate)
+        for schema in domain.actions.values()
+        if (predicate := _nearness(schema)) is not None
+    ]
+    return Navigation(tuple(moves)) if moves else None
+
+
+def _nearness(schema: ActionSchema) -> str | None:
+    """The predicate that an action makes true of its parameter and false of all else."""
+    if len(schema.parameters) != 1:
+        return None
+    parameter = schema.parameters[0].name
+    parts = list(_parts(schema.effect))
+    added = [p.predicate for p in parts if isinstance(p, Atom) and p.args == (parameter,)]
+    for part in parts:
+        if not isinstance(part, Forall) or len(part.variables) != 1:
+            continue
+        variable = part.variables[0].name
+        for inner in _parts(part.body):
+            match inner:
+                case Not(Atom(predicate, args)) if args == (variable,) and predicate in added:
+                    return predicate
+                case _:
+                    pass
+    return None
+
+
+def _parts(effect: Expression) -> Iterator[Expression]:
+    if isinstance(effect, And):
+        for operand in effect.operands:
+            yield from _parts(operand)
+    else:
+        yield effect
+
+
+# One step -----------------------------------------------------------------------------------
+
+
+def insert_navigation(
+    task: Task, state: State, action: GroundAction, navigation: Navigation | None = None
+) -> GroundAction | None:
+    """Where to go first, so that an action becomes applicable; None if nothing is to be gained.
+
+    The arguments are tried from the last to the first, since what is done with a thing in the
+    hand is done at the place named last; then what each stands on or in, for things that cannot
+    be gone to themselves. When no way makes the action applicable, one after which fewer literals
+    are unmet, and none of nearness, is taken: what is then wrong is not navigation.
+
+    Args:
+        task: the task.
+        state: the present state.
+        action: what is to be done in it.
+        navigation: that of the domain, if it was looked up before.
+
+    Raises:
+        GroundingLimitError: a quantifier of an action has too many instances.
+    """
+    navigation = navigation or find_navigation(task.domain)
+    operator = task.try_ground(action)
+    if navigation is None or not isinstance(operator, Operator):
+        return None
+    if action.name in navigation.actions or operator.applicable(state.bits, state.values):
+        return None
+    helpful: GroundAction | None = None
+    unmet: int | None = None
+    for move in _moves(task, state, action, navigation):
+        after = _after(task, state, move)
+        if after is None:
+            continue
+        if operator.applicable(after.bits, after.values):
+            return move
+        if helpful is not None:
+            continue
+        if unmet is None:
+            count, near = _unmet(task, state, action, navigation)
+            unmet = count if near else 0
+        count, near = _unmet(task, after, action, navigation) if unmet else (0, True)
+        if count < unmet and not near:
+            helpful = move
+    return helpful
+
+
+def _moves(
+    task: Task, state: State, action: GroundAction, navigation: Navigation
+) -> Iterator[GroundAction]:
+    """Places to go for an action, the likeliest first."""
+    arguments = tuple(dict.fromkeys(reversed(action.args)))
+    places = dict.fromkeys(arguments)
+    holders = arguments
+    atoms = [a for a in task.atoms_in(state.bits) if len(a.args) == 2]
+    # A thing on a dish on a table: two steps out.
+    for _ in range(2):
+        outer = {a.args[1]: None for h in holders for a in atoms if a.args[0] == h}
+        holders = tuple(sorted(outer))
+        places.update(dict.fromkeys(holders))
+    for place in places:
+        for name, _ in navigation.moves:
+            move = GroundAction(name, (place,))
+            if task.misfit(move) is None:
+                yield move
+
+
+def _unmet(
+    task: Task, state: State, action: GroundAction, navigation: Navigation
+) -> tuple[int, bool]:
+    """How many literals keep an action from being applicable, and whether one is of nearness."""
+    schema = task.domain.actions[action.name]
+    found = unmet_literals(
+        task, state.bits, state.values, schema.precondition, binding_of(schema, action), ()
+    )
+    formulas = [literal.formula for literal in found]
+    near = any(isinstance(f, Atom) and f.predicate in navigation.predicates for f in formulas)
+    return len(formulas), near
+
+
+def _after(task: Task, state: State, action: GroundAction) -> State | None:
+    """The state after an action, or None when it is not applicable."""
+    operator = task.try_ground(action)
+    if not isinstance(operator, Operator) or not operator.applicable(state.bits, state.values):
+        return None
+    values = operator.apply_numbers(state.bits, state.values)
+    return State(task, task.close(operator.apply(state.bits, state.values), values), values)
+
+
+# A block ------------------------------------------------------------------------------------
+
+
+def drop_useless(
+    task: Task,
+    state: State,
+    actions: Sequence[GroundAction],
+    navigation: Navigation | None = None,
+) -> tuple[GroundAction, ...]:
+    """A block without navigation that serves nothing.
+
+    That is one to where the robot is already, and one without whose effect everything up to the
+    next navigation is applicable. Every other action that was applicable stays so, the block ends
+    in the same state, and navigation before an action that is not applicable is kept, since it
+    may have been meant for it.
+
+    Args:
+        task: the task.
+        state: the state before the block.
+        actions: the block; what is not applicable is passed over.
+        navigation: that of the domain, if it was looked up before.
+    """
+    navigation = navigation or find_navigation(task.domain)
+    kept = list(actions)
+    if navigation is None:
+        return tuple(kept)
+    place = 0
+    now = state
+    while place < len(kept):
+        after = _after(task, now, kept[place])
+        if (
+            kept[place].name in navigation.actions
+            and after is not None
+            and _useless(task, now, after, kept[place + 1 :], navigation)
+        ):
+            del kept[place]
+            continue
+        now = after or now
+        place += 1
+    return tuple(kept)
+
+
+def _useless(
+    task: Task,
+    before: State,
+    after: State,
+    rest: Sequence[GroundAction],
+    navigation: Navigation,
+) -> bool:
+    """Does nothing change when the robot does not go?"""
+    if after == before:
+        return True
+    left_out, done = before, after
+    gone = False
+    for action in rest:
+        with_it, without = _after(task, done, action), _after(task, left_out, action)
+        if (with_it is None) != (without is None):
+            return False
+        if with_it is None or without is None:
+            if not gone:
+                return False
+            continue
+        done, left_out = with_it, without
+        gone = gone or action.name in navigation.actions
+        if gone and done == left_out:
+            return True
+    return False
+
+
+def repair_navigation(
+    task: Task,
+    state: State,
+    actions: Sequence[GroundAction],
+    navigation: Navigation | None = None,
+) -> tuple[GroundAction, ...]:
+    """A block with missing navigation inserted and useless navigation dropped.
+
+    What is not applicable and cannot be made so by going somewhere stays where it is and is
+    passed over.
+
+    Args:
+        task: the task.
+        state: the state before the block.
+        actions: the block.
+        navigation: that of the domain, if it was looked up before.
+    """
+    navigation = navigation or find_navigation(task.domain)
+    block = tuple(actions)
+    if navigation is None:
+        return block
+    # Dropping may uncover something to insert, though hardly ever.
+    for _ in range(_MOST_ROUNDS):
+        inserted = _inserted(task, state, block, navigation)
+        repaired = drop_useless(task, state, inserted, navigation)
+        if repaired == block:
+            break
+        block = repaired
+    return block
+
+
+def _inserted(
+    task: Task, state: State, actions: Sequence[GroundAction], navigation: Navigation
+) -> tuple[GroundAction, ...]:
+    result: list[GroundAction] = []
+    for action in actions:
+        move = insert_navigation(task, state, action, navigation)
+        if move is not None:
+            result.append(move)
+            state = _after(task, state, move) or state
+        result.append(action)
+        state = _after(task, state, action) or state
+    return tuple(result)

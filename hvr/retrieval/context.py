@@ -1,0 +1,240 @@
+"""What a prompt says of objects: one line each, read from the graph by SPARQL.
+
+    mug-1 (Mug): in sinkbasin-1; not dirty, not filled; can be picked up, filled; container
+    tomatosliced-1 (TomatoSliced): does not exist yet: made by slicing tomato-1; can be picked up
+
+Words of state are the names of the PDDL predicates (`not opened`, `dirty`), since conditions
+are written with them too; what a thing is good for is said in the ontology's labels.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.mapping import predicate_rules
+from hvr.knowledge.terms import Value
+
+_ABLE = ("pickupable", "openable", "toggleable", "sliceable", "crackable", "fillable")
+_OTHER = ("container", "surface", "cutting_tool", "heats", "cools", "brews")
+"""The affordances that are said; the state or the validator tells the others."""
+_STATES = ("opened", "toggled", "sliced", "cracked", "cooked", "dirty", "filled")
+"""The states that are said, false ones too; of what happened to a thing only what did."""
+_IMPLIED = frozenset(("sliced", "cracked"))
+"""Said only when true: what can be sliced and is there is not sliced."""
+_FEW = 3
+"""Up to so many kinds of things are listed as what a place takes."""
+_CAN = "can be "
+
+
+def object_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
+    """One line for each object: class, place, state, what it is good for, what belongs to it.
+
+    Args:
+        graph: the graph.
+        names: the objects; each is said once, in order of class and number.
+
+    Raises:
+        UnknownObjectError: the graph has no object of one of these names.
+    """
+    found = _read(graph, names)
+    kinds = _Kinds(graph, {o.cls for o in found.values()})
+    ranked = sorted(found, key=lambda n: (found[n].cls, _number(n), n))
+    return "\n".join(_object_line(found[n], kinds) for n in ranked)
+
+
+def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
+    """One line for each class of some objects, without naming any object.
+
+    Args:
+        graph: the graph.
+        names: the objects; what is not made yet is not counted.
+
+    Raises:
+        UnknownObjectError: the graph has no object of one of these names.
+    """
+    found = _read(graph, names)
+    kinds = _Kinds(graph, {o.cls for o in found.values()})
+    members: dict[str, list[_Object]] = defaultdict(list)
+    for o in found.values():
+        members[o.cls].append(o)
+    return "\n".join(_class_line(c, members[c], kinds) for c in sorted(members))
+
+
+@dataclass
+class _Object:
+    """What the graph says of an object."""
+
+    name: str
+    cls: str
+    kinds: set[str] = field(default_factory=set)
+    state: dict[str, Value] = field(default_factory=dict)
+    relations: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def present(self) -> bool:
+        return self.state.get("isPresent") is True
+
+
+def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
+    """Ask the graph, twice for all objects together."""
+    found = {n: _Object(n, graph.object_class(n)) for n in dict.fromkeys(names)}
+    if not found:
+        return found
+    values = " ".join(f"o:{n}" for n in found)
+    # Everything that is a predicate of PDDL, or follows from one, has an annotation that says so.
+    about = graph.query(
+        f"""SELECT ?o ?p ?v WHERE {{
+              VALUES ?o {{ {values} }}
+              {{ ?p k:pddlPredicate ?predicate . ?o ?p ?v }}
+              UNION {{ ?o a ?v . ?v k:pddlPredicate ?predicate . BIND(rdf:type AS ?p) }}
+              UNION {{ ?o k:temperature ?v . BIND(k:temperature AS ?p) }} }}"""
+    )
+    for name, prop, value in about:
+        o = found[str(name)]
+        if prop == "rdf:type":
+            o.kinds.add(str(value))
+        elif isinstance(value, bool):
+            o.state[str(prop)] = value
+        else:
+            o.relations[str(prop)].append(str(value))
+    back = graph.query(
+        f"""SELECT ?o ?p ?s WHERE {{
+              VALUES ?o {{ {values} }}
+              VALUES ?p {{ k:knobOf k:faucetOf k:pieceOf k:holding k:near k:on }}
+              ?s ?p ?o }}"""
+    )
+    for name, prop, subject in back:
+        found[str(name)].relations[f"^{prop}"].append(str(subject))
+    for o in found.values():
+        for others in o.relations.values():
+            others.sort(key=lambda n: (_number(n), n))
+    return found
+
+
+class _Kinds:
+    """What is said of whole classes, put together once."""
+
+    def __init__(self, graph: KnowledgeGraph, shown: Collection[str]) -> None:
+        self.graph = graph
+        self._shown = shown
+        self._ontology = graph.ontology
+        self._there = frozenset(graph.object_class(n) for n in graph.objects())
+        rules = predicate_rules(graph.ontology).values()
+        self.predicates = {r.term: r.predicate for r in rules}
+        self.terms = {r.predicate: r.term for r in rules}
+        self._uses: dict[tuple[str, frozenset[str]], list[str]] = {}
+
+    def uses(self, cls: str, kinds: Iterable[str]) -> list[str]:
+        """What objects of a class with some affordances are good for."""
+        key = (cls, frozenset(self.predicates[c] for c in kinds if c in self.predicates))
+        if key not in self._uses:
+            self._uses[key] = [s for s in (*self._good_for(key[1]), *self._takes(*key)) if s]
+        return self._uses[key]
+
+    def source(self, cls: str) -> tuple[str, str] | None:
+        """How things of a class are made and of what class: ("slicing", "Tomato")."""
+        for other in self._ontology.object_types:
+            if cls in map(str, self._ontology.annotation(other, "slicesInto")):
+                crackable = self._ontology.is_a(other, self.terms["crackable"])
+                return ("cracking" if crackable else "slicing"), other
+        return None
+
+    def _good_for(self, predicates: frozenset[str]) -> list[str]:
+        label = {p: self._ontology.label(self.terms[p]) for p in predicates}
+        able = [label[p].removeprefix(_CAN) for p in _ABLE if p in predicates]
+        other = [label[p] for p in _OTHER if p in predicates]
+        if "holds_one" in predicates:
+            other.remove(label["surface"])
+        return [f"{_CAN}{', '.join(able)}" if able else "", ", ".join(other)]
+
+    def _takes(self, cls: str, predicates: frozenset[str]) -> list[str]:
+        """What a place for one thing takes, if few kinds; what a heat source cooks of the shown."""
+        related = self._ontology.related
+        takes = sorted(c for c in self._there if cls in related("placeableIn", c))
+        few = "holds_one" in predicates and 0 < len(takes) <= _FEW
+        cooks = sorted(related("cooks", cls).intersection(self._shown))
+        return [
+            f"takes one {' or '.join(takes)}" if few else "",
+            f"cooks {', '.join(cooks)}" if cooks else "",
+        ]
+
+
+def _object_line(o: _Object, kinds: _Kinds) -> str:
+    parts: list[str] = []
+    if not o.present:
+        parts.append(_absence(o, kinds))
+    else:
+        parts += [_place(o, kinds), ", ".join(_states(o, kinds))]
+    if o.present or "pieceOf" in o.relations:
+        parts += kinds.uses(o.cls, o.kinds)
+    parts += _belongs(o, kinds)
+    return f"{o.name} ({o.cls}): {'; '.join(p for p in parts if p)}".removesuffix(": ")
+
+
+def _class_line(cls: str, members: list[_Object], kinds: _Kinds) -> str:
+    parts = kinds.uses(cls, {k for o in members for k in o.kinds})
+    there = [o for o in members if o.present]
+    made = kinds.source(cls)
+    if made is not None:
+        parts = [*parts, f"made by {made[0]} {made[1]}"]
+    places = {_place(o, kinds, by_class=True) for o in there} - {""}
+    count = f"{len(there)} there" if there or made is None else "none yet"
+    return f"{cls}: {'; '.join((*parts, *sorted(places), count))}"
+
+
+def _absence(o: _Object, kinds: _Kinds) -> str:
+    sources = o.relations.get("pieceOf")
+    how = kinds.source(o.cls)
+    if sources and how is not None:
+        return f"does not exist yet: made by {how[0]} {sources[0]}"
+    done = [p for p in _IMPLIED if o.state.get(kinds.terms[p]) is True]
+    return f"does not exist any more{': ' if done else ''}{', '.join(sorted(done))}"
+
+
+def _place(o: _Object, kinds: _Kinds, *, by_class: bool = False) -> str:
+    """Where something is that can be taken."""
+    if kinds.terms["pickupable"] not in o.kinds:
+        return ""
+    if "^holding" in o.relations:
+        return "held by the robot"
+    for prop in ("on", "in"):
+        for place in o.relations.get(prop, ()):
+            return f"{prop} {kinds.graph.object_class(place) if by_class else place}"
+    return ""
+
+
+def _states(o: _Object, kinds: _Kinds) -> Iterator[str]:
+    yield from (["near the robot"] if "^near" in o.relations else [])
+    for predicate in _STATES:
+        value = o.state.get(kinds.terms[predicate])
+        liquids = o.relations.get(kinds.terms["contains"], ())
+        if value is True and predicate == "filled" and liquids:
+            yield f"filled with {', '.join(liquids)}"
+        elif value is True:
+            yield predicate
+        elif value is False and predicate not in _IMPLIED:
+            yield f"not {predicate}"
+    yield from (t for t in o.relations.get("temperature", ()) if t in kinds.predicates)
+    said = {kinds.terms[p] for p in (*_STATES, "present")}
+    marks = (kinds.predicates[t] for t, v in o.state.items() if v is True and t not in said)
+    yield from sorted(marks)
+
+
+def _belongs(o: _Object, kinds: _Kinds) -> Iterator[str]:
+    """Knobs, faucets, and what stands on a place for one thing."""
+    for prop, words in (
+        ("knobOf", "knob of"), ("^knobOf", "switched by"),
+        ("faucetOf", "faucet of"), ("^faucetOf", "water from"),
+    ):  # fmt: skip
+        if prop in o.relations:
+            yield f"{words} {', '.join(o.relations[prop])}"
+    if kinds.terms["holds_one"] in o.kinds and "^on" in o.relations:
+        yield f"taken up by {', '.join(o.relations['^on'])}"
+
+
+def _number(name: str) -> int:
+    last = name.rsplit("-", 1)[-1]
+    return int(last) if last.isdigit() else 0

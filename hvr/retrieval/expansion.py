@@ -1,0 +1,248 @@
+"""What chosen objects depend on: a knife to slice with, the faucet of a basin, a pan to fry in.
+
+A language model names what a sentence speaks of and forgets what it takes. The rules here
+follow facts of the graph and relations between classes (`k:placeableIn`, `k:cooks`,
+`k:prefers`), never names of things.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from hvr.retrieval.inventory import Inventory
+
+Found = Iterator[tuple[str, str]]
+
+
+def expand(names: Iterable[str], inventory: Inventory) -> dict[str, str]:
+    """The objects that some objects depend on.
+
+    Args:
+        names: the chosen objects.
+        inventory: what there is.
+
+    Returns:
+        The further objects, without the chosen ones, each with the reason why it is needed,
+        in the order in which they were found.
+    """
+    expander = _Expander(names, inventory)
+    expander.run()
+    return expander.added
+
+
+class _Expander:
+    """Applies rules until they add nothing."""
+
+    def __init__(self, names: Iterable[str], inventory: Inventory) -> None:
+        self.added: dict[str, str] = {}
+        self._inventory = inventory
+        self._ontology = inventory.ontology
+        self._chosen = dict.fromkeys(names)
+        self._source = dict(inventory.pairs("piece_of"))
+        self._holders: dict[str, list[str]] = {}
+        self._joined: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._ranked = inventory.of("PhysicalObject")
+        there = [n for n in self._ranked if inventory.true("present", n)]
+        rank = {n: i for i, n in enumerate(there)}
+        self._takes: dict[str, list[str]] = defaultdict(list)
+        for thing, place in inventory.pairs("fits"):
+            if thing in rank:
+                self._takes[place].append(thing)
+        for things in self._takes.values():
+            things.sort(key=rank.__getitem__)
+
+    def run(self) -> None:
+        for rules in (
+            (self._dish, self._under, self._filling, self._sources, self._tool),
+            (self._heat, self._carriers, self._drinks, self._washing),
+            (self._controls, self._places, self._occupants),
+            (self._work_surface,),
+        ):
+            before = -1
+            while before != len(self._chosen):
+                before = len(self._chosen)
+                for rule in rules:
+                    for name, reason in list(rule()):
+                        self._add(name, reason)
+
+    def _add(self, name: str, reason: str) -> None:
+        if name not in self._chosen:
+            self._chosen[name] = None
+            self.added[name] = reason
+
+    # --- what is done with things -----------------------------------------------------------
+
+    def _sources(self) -> Found:
+        """What a piece that is not made yet is cut from; and one piece of what can be cut."""
+        for name in self._chosen:
+            source = self._source.get(name)
+            if source is not None and not self._true("present", name):
+                yield source, f"what {name} is cut from"
+        for name in self._with("sliceable", "crackable"):
+            pieces = sorted(
+                (p for p, s in self._source.items() if s == name),
+                key=lambda n: int(n.rsplit("-", 1)[1]),
+            )
+            if pieces and not any(p in self._chosen for p in pieces):
+                yield pieces[0], f"a piece of {name}"
+
+    def _tool(self) -> Found:
+        """Something to cut with, the preferred kind if it lies as open as others."""
+        wanted = [n for n in self._with("sliceable") if self._true("present", n)]
+        if not wanted or self._with("cutting_tool"):
+            return
+        preferred = {
+            str(c)
+            for p in self._ontology.subjects("prefers")
+            if "slicing" in self._ontology.annotation(p, "context")
+            for c in self._ontology.annotation(p, "prefers")
+        }
+        tools = [n for n in self._all("cutting_tool") if self._true("present", n)]
+        tools.sort(key=lambda n: (self._hidden(n), self._class(n) not in preferred))
+        if tools:
+            yield tools[0], f"cuts {wanted[0]}"
+
+    def _heat(self) -> Found:
+        """Something that cooks what can be cooked, if nothing of what is chosen does."""
+        for name in list(self._chosen):
+            cooks = [h for h in self._all("heats") if self._true("cooks", h, name)]
+            if not cooks or any(h in self._chosen for h in cooks):
+                continue
+            direct = [h for h in cooks if self._true("fits", name, h)]
+            yield (direct or cooks)[0], f"cooks {name}"  # one that needs no dish saves one
+
+    def _dish(self) -> Found:
+        """A dish for what is cracked: one to fry in, if there is one."""
+        for name in self._with("crackable"):
+            made = [p for p, s in self._source.items() if s == name]
+            heats = [h for h in self._all("heats") if any(self._true("cooks", h, p) for p in made)]
+            slots = [h for h in heats if self._true("holds_one", h)]
+            dishes = [d for h in slots or heats for d in self._takes[h]
+                      if self._true("fits", name, d)]  # fmt: skip
+            if dishes and not any(d in self._chosen for d in dishes):
+                yield dishes[0], f"for {name} when it is cracked"
+
+    def _under(self) -> Found:
+        """A heat source that takes one thing, for a dish that can stand on it."""
+        slots = [h for h in self._all("heats") if self._true("holds_one", h)]
+        for name in self._with("pickupable"):
+            below = [h for h in slots if name in self._takes[h]]
+            if below and name not in self._source and not any(h in self._chosen for h in below):
+                free = [h for h in below if not self._inventory.contents.get(h)]
+                here = [h for h in below if self._inventory.parents.get(name) == h]
+                yield (here + free + below)[0], f"heats what is in {name}"
+
+    def _filling(self) -> Found:
+        """Something for what takes only one thing at a time and only of few kinds."""
+        for place in self._with("holds_one"):
+            if any(self._true("fits", n, place) for n in self._chosen):
+                continue
+            later = (p for p in self._source if self._true("fits", p, place))
+            for name in (*self._takes[place], *later):
+                if name not in self._source or self._there(name, self._source[name]):
+                    yield name, f"goes onto {place}"
+                    break
+
+    def _carriers(self) -> Found:
+        """A dish between a heat source and what it cooks but has no place for."""
+        for heat in self._with("heats"):
+            for name in list(self._chosen):
+                if not self._true("cooks", heat, name) or self._true("fits", name, heat):
+                    continue
+                dishes = [d for d in self._takes[heat] if self._true("fits", name, d)]
+                if dishes and not any(d in self._chosen for d in dishes):
+                    yield dishes[0], f"carries {name} on {heat}"
+
+    def _drinks(self) -> Found:
+        """What fills an empty cup, if nothing of what is chosen does: coffee machine, faucet."""
+        if self._with("filled", "brews") or self._with_pair("faucet_of"):
+            return
+        for name in list(self._chosen):
+            if not self._ontology.is_a(self._class(name), "Drinkware"):
+                continue
+            for machine in self._all("brews"):
+                if self._true("fits", name, machine):
+                    yield machine, f"fills {name}"
+                    break
+            for faucet, basin in self._pairs("faucet_of"):
+                if self._true("fits", name, basin):
+                    yield faucet, f"fills {name}"
+                    break
+
+    def _washing(self) -> Found:
+        """A basin for what is dirty."""
+        dirty = [n for n in self._with("dirty") if self._true("pickupable", n)]
+        if dirty and not self._with_pair("faucet_of"):
+            for faucet, _ in self._pairs("faucet_of")[:1]:
+                yield faucet, f"to wash {dirty[0]}"
+
+    # --- what belongs together --------------------------------------------------------------
+
+    def _controls(self) -> Found:
+        """Knobs and burners, faucets and basins."""
+        for predicate, word in (("knob_of", "switches"), ("faucet_of", "runs into")):
+            for control, controlled in self._pairs(predicate):
+                if controlled in self._chosen:
+                    yield control, f"{word} {controlled}"
+                elif control in self._chosen:
+                    yield controlled, f"{control} {word} it"
+
+    def _places(self) -> Found:
+        """Where things are that can be taken."""
+        for name in list(self._chosen):
+            parent = self._inventory.parents.get(name)
+            if parent is not None and self._true("pickupable", name):
+                yield parent, f"where {name} is"
+
+    def _occupants(self) -> Found:
+        """What must be taken away or comes along: on a single slot, on or in a dish."""
+        for name in list(self._chosen):
+            if self._true("holds_one", name) or self._true("pickupable", name):
+                for inner in self._inventory.contents.get(name, ()):
+                    yield inner, f"is on or in {name}"
+        for name in self._inventory.held:
+            yield name, "in the hand"
+
+    def _work_surface(self) -> Found:
+        """One surface to put things down on."""
+        surfaces = self._inventory.of("WorkSurface")
+        if surfaces and not any(n in self._chosen for n in surfaces):
+            yield surfaces[0], "to put things down"
+
+    # --- questions --------------------------------------------------------------------------
+
+    def _true(self, predicate: str, *args: str) -> bool:
+        return self._inventory.true(predicate, *args)
+
+    def _there(self, *names: str) -> bool:
+        return any(self._true("present", n) for n in names)
+
+    def _class(self, name: str) -> str:
+        return self._inventory.classes[name]
+
+    def _with(self, *predicates: str) -> list[str]:
+        """The chosen objects of which one of some predicates is true."""
+        return [n for n in self._chosen if any(self._true(p, n) for p in predicates)]
+
+    def _with_pair(self, predicate: str) -> bool:
+        return any(a in self._chosen or b in self._chosen for a, b in self._pairs(predicate))
+
+    def _all(self, predicate: str) -> list[str]:
+        """All objects of which a predicate is true, preferred first."""
+        if predicate not in self._holders:
+            self._holders[predicate] = [n for n in self._ranked if self._true(predicate, n)]
+        return self._holders[predicate]
+
+    def _pairs(self, predicate: str) -> tuple[tuple[str, str], ...]:
+        if predicate not in self._joined:
+            self._joined[predicate] = self._inventory.pairs(predicate)
+        return self._joined[predicate]
+
+    def _hidden(self, name: str) -> bool:
+        parent = self._inventory.parents.get(name)
+        return (
+            parent is not None
+            and self._true("openable", parent)
+            and not self._true("opened", parent)
+        )

@@ -1,0 +1,244 @@
+"""From the names that a model answered to objects of the scene (paper, section 3.3, KG-RAG)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hvr.knowledge.ontology import Ontology
+from hvr.retrieval.embedders import Embedder
+from hvr.retrieval.inventory import Inventory
+from hvr.retrieval.relevance import situation
+from hvr.retrieval.words import singular, squeezed, words
+
+PER_CLASS = 2
+"""How many objects of a class are taken if nothing is said."""
+
+THRESHOLDS: Mapping[str, float] = {"lexical": 0.38, "minilm": 0.65}
+"""By embedder, the cosine below which a name stands for nothing; docs/retrieval.md says why."""
+
+_FILLERS = frozenset(
+    ("a", "an", "the", "some", "any", "one", "two", "three", "four", "five", "my", "your", "this")
+)
+_LONGEST = 80
+"""Letters; what is longer is a sentence and no name."""
+_NUMBERED = re.compile(r"[-_ #]*\d+\s*$")
+
+
+def default_threshold(embedder: Embedder) -> float:
+    """The cosine below which a name stands for nothing; that of minilm for unknown models."""
+    return THRESHOLDS.get(embedder.name, THRESHOLDS["minilm"])
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was chosen.
+
+    Args:
+        reasons: object name to why it was chosen, in the order of the model's names.
+        unmatched: names that stand for nothing in the scene, as the model wrote them.
+    """
+
+    reasons: dict[str, str] = field(hash=False)
+    unmatched: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The objects, in the order of choice."""
+        return tuple(self.reasons)
+
+
+def select(
+    names: Sequence[str],
+    inventory: Inventory,
+    embedder: Embedder,
+    *,
+    threshold: float | None = None,
+    per_class: int = PER_CLASS,
+) -> Selection:
+    """Choose the objects that some names stand for.
+
+    A name is an object (`mug-2`), a class by one of its names in the ontology (`Mug`, "the
+    coffee cup", "knives"), or else the class with the name that is nearest by cosine. Of a
+    class, objects of different situations are taken, the nearest of each: a free burner and
+    one with a pan. A thing and its pieces, made or not, come together, of its pieces the
+    first `per_class`.
+
+    Args:
+        names: what the model answered.
+        inventory: what there is.
+        embedder: compares names.
+        threshold: smallest cosine that counts; that of `default_threshold` if None.
+        per_class: objects of a class at most, those that were named themselves apart.
+
+    Raises:
+        LLMError: a provider of embeddings did not answer.
+    """
+    limit = default_threshold(embedder) if threshold is None else threshold
+    matcher = Matcher(inventory, embedder, limit)
+    chooser = _Chooser(inventory, per_class)
+    unmatched = []
+    for name in dict.fromkeys(n.strip() for n in names if words(n)):
+        objects, classes, why = matcher.match(name)
+        for found in objects:
+            chooser.named(found, why)
+        for cls in classes:
+            chooser.of_class(cls, why, sole=len(classes) == 1)
+        if not objects and not classes:
+            unmatched.append(name)
+    return Selection(chooser.reasons, tuple(unmatched))
+
+
+class Matcher:
+    """Maps names to objects and classes of a scene.
+
+    Args:
+        inventory: what there is.
+        embedder: compares names that are no name of the ontology.
+        threshold: smallest cosine that counts.
+    """
+
+    def __init__(self, inventory: Inventory, embedder: Embedder, threshold: float) -> None:
+        self._inventory = inventory
+        self._embedder = embedder
+        self._threshold = threshold
+        self._present = frozenset(inventory.classes.values())
+        self._objects = {squeezed(n): n for n in inventory.classes}
+        self._known = _names(inventory.ontology)
+        types = inventory.ontology.object_types
+        self._texts = {t: c for c in types for t in _texts(inventory.ontology, c)}
+
+    def match(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+        """The objects or the classes that a name stands for, and why; both empty for none.
+
+        A class that is known and of which the scene has nothing is not replaced by a
+        similar one: where there is no toaster, none can be used.
+        """
+        if len(name) > _LONGEST:
+            return (), (), ""
+        same = self._objects.get(squeezed(name))
+        if same is not None:
+            return (same,), (), "named by the model"
+        plain = _NUMBERED.sub("", name) or name
+        if plain in self._present:  # "Sink" may also mean what people call a sink: SinkBasin
+            also = (c for c in self._known[_key(plain)] if c != plain and c in self._present)
+            return (), (plain, *also), f"the model named {name!r}"
+        for text in dict.fromkeys((_key(name), _key(plain))):
+            if text in self._known:
+                classes = self._there(self._known[text])
+                return (), classes, f"the model named {name!r}" if classes else ""
+        candidates = list(self._texts)
+        query = " ".join(w for w in words(plain) if w not in _FILLERS) or plain
+        found = self._embedder.similarities(query, candidates)
+        score: dict[str, float] = {}
+        for text, cosine in zip(candidates, found, strict=True):
+            cls = self._texts[text]
+            score[cls] = max(score.get(cls, -1.0), round(cosine, 9))
+        best = min(score, key=lambda c: (-score[c], c not in self._present, c))
+        if score[best] < self._threshold or best not in self._present:
+            return (), (), ""
+        return (), (best,), f"the model named {name!r}, nearest to {best} ({score[best]:.2f})"
+
+    def _there(self, classes: Iterable[str]) -> tuple[str, ...]:
+        """The object types of the scene that are, or else lie below, the first of the classes."""
+        for cls in classes:
+            if cls in self._present:
+                return (cls,)
+            below = self._inventory.ontology.subclasses(cls)
+            found = tuple(sorted(c for c in below if c in self._present))
+            if found:
+                return found
+        return ()
+
+
+class _Chooser:
+    """Collects objects with the reasons for them."""
+
+    def __init__(self, inventory: Inventory, per_class: int) -> None:
+        self.reasons: dict[str, str] = {}
+        self._inventory = inventory
+        self._per_class = per_class
+        self._source = dict(inventory.pairs("piece_of"))
+        self._pieces: dict[str, list[str]] = {}
+        for piece, source in self._source.items():
+            self._pieces.setdefault(source, []).append(piece)
+        for found in self._pieces.values():
+            found.sort(key=lambda n: int(n.rsplit("-", 1)[1]))
+
+    def add(self, name: str, reason: str) -> None:
+        self.reasons.setdefault(name, reason)
+
+    def named(self, name: str, reason: str) -> None:
+        """One object, with what belongs to it."""
+        self.add(name, reason)
+        source = self._source.get(name)
+        if source is not None and not self._there(name):
+            self.add(source, f"what {name} is cut from")
+        self._add_pieces(name)
+
+    def of_class(self, cls: str, reason: str, *, sole: bool) -> None:
+        """Objects of a class, each in a situation of its own; only one if it is one of many."""
+        limit = self._per_class if sole else 1
+        found = self._inventory.of(cls)
+        whole = [n for n in found if n not in self._source]
+        seen: set[tuple[object, ...]] = set()
+        for name in whole:
+            here = situation(name, self._inventory)
+            if not self._there(name):
+                self._add_pieces(name)  # what became of it
+            elif here not in seen and len(seen) < limit:
+                seen.add(here)
+                self.add(name, reason)
+                if sole:
+                    self._add_pieces(name)
+        self._of_sources([n for n in found if n in self._source], reason, limit)
+
+    def _of_sources(self, pieces: list[str], reason: str, limit: int) -> None:
+        """The first pieces, those that are made already before others, and their sources."""
+        rank = {n: i for c in {self._inventory.classes[self._source[p]] for p in pieces}
+                for i, n in enumerate(self._inventory.of(c))}  # fmt: skip
+        pieces.sort(
+            key=lambda n: (not self._there(n), rank[self._source[n]], int(n.rsplit("-", 1)[1]))
+        )
+        for name in pieces[:limit]:
+            self.add(name, reason)
+            if not self._there(name):
+                self.add(self._source[name], f"what {name} is cut from")
+
+    def _add_pieces(self, source: str) -> None:
+        for piece in self._pieces.get(source, ())[: self._per_class]:
+            self.add(piece, f"a piece of {source}")
+
+    def _there(self, name: str) -> bool:
+        return self._inventory.true("present", name)
+
+
+def _texts(ontology: Ontology, cls: str) -> tuple[str, ...]:
+    """What a class is called: its labels, and its name as words."""
+    return tuple(dict.fromkeys((*ontology.labels(cls), " ".join(words(cls)))))
+
+
+def _names(ontology: Ontology) -> dict[str, list[str]]:
+    """From every name of a kind of object, as `_key` gives it, to the classes that have it.
+
+    Object types come before kinds of them, labels before names of classes: a table is a
+    DiningTable before any Table, a sink is a SinkBasin before the Sink around it.
+    """
+    known: dict[str, list[str]] = {}
+    types = ontology.object_types
+    kinds = ontology.subclasses("PhysicalObject") - set(types)
+    kinds -= ontology.subclasses("AffordingObject", reflexive=True)
+    for classes in (types, sorted(kinds)):
+        for cls in classes:
+            for text in ontology.labels(cls):
+                known.setdefault(_key(text), []).append(cls)
+        for cls in classes:
+            known.setdefault(_key(cls), []).append(cls)
+    return known
+
+
+def _key(name: str) -> str:
+    """A name without articles, plurals, case and spaces: "the Coffee mugs" is coffeemug."""
+    found = [w for w in words(name) if w not in _FILLERS] or list(words(name))
+    return "".join(singular(w) for w in found)

@@ -1,0 +1,235 @@
+"""Local servers that speak the providers' protocols and misbehave as a test wants.
+
+    with OpenAIServer([Reply("hello"), Reply(status=429)]) as server:
+        ...  # server.url is the base URL; server.received what came
+
+Instead of a list, a function from the received request to a `Reply` may be given. The last reply
+of a list is repeated.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar, Self
+
+USAGE = {"input": 11, "output": 7, "cached": 3, "reasoning": 2}
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as it came in."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        """Everything that was said in it, whatever the protocol."""
+        if "messages" in self.body:
+            return "\n".join(m["content"] for m in self.body["messages"])
+        contents = [self.body.get("systemInstruction", {}), *self.body["contents"]]
+        return "\n".join(p["text"] for c in contents for p in c.get("parts", ()))
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a server does with a request.
+
+    Args:
+        text: the model's answer.
+        status: of HTTP; from 400 on the body is an error with `message`.
+        message: of the error.
+        param: what the error is about (OpenAI), or its reason (Gemini).
+        finish: as the protocol spells it.
+        headers: more headers.
+        hang: seconds before anything is said.
+        raw: the body, when it is not to follow the protocol.
+        usage: tokens; None leaves the counts out.
+        hang_up: close the connection without a reply.
+    """
+
+    text: str = "ready"
+    status: int = 200
+    message: str = "it went wrong"
+    param: str | None = None
+    finish: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    hang: float = 0.0
+    raw: bytes | None = None
+    usage: Mapping[str, int] | None = field(default_factory=lambda: dict(USAGE))
+    hang_up: bool = False
+
+
+Behaviour = Callable[[Received], Reply]
+
+
+class _Server:
+    """What both protocols share."""
+
+    path: ClassVar[str] = ""
+
+    def __init__(self, behaviour: Behaviour | Sequence[Reply] = (Reply(),)) -> None:
+        self.received: list[Received] = []
+        self._behaviour = behaviour
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._http.daemon_threads = True
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
+
+    @property
+    def url(self) -> str:
+        """The base URL."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}{self.path}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+    def body(self, reply: Reply, asked: Received) -> Any:
+        """The JSON of a good reply."""
+        raise NotImplementedError
+
+    def error(self, reply: Reply) -> Any:
+        """The JSON of an error."""
+        raise NotImplementedError
+
+    def _next(self, asked: Received) -> Reply:
+        with self._lock:
+            self.received.append(asked)
+            number = len(self.received)
+        if callable(self._behaviour):
+            return self._behaviour(asked)
+        return self._behaviour[min(number, len(self._behaviour)) - 1]
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                length = int(self.headers.get("content-length", 0))
+                body = json.loads(self.rfile.read(length))
+                headers = {k.lower(): v for k, v in self.headers.items()}
+                asked = Received(self.path, headers, body)
+                reply = server._next(asked)
+                if reply.hang:
+                    server._over.wait(reply.hang)
+                if reply.hang_up:
+                    return
+                content = server.body(reply, asked) if reply.status < 400 else server.error(reply)
+                data = json.dumps(content).encode() if reply.raw is None else reply.raw
+                try:
+                    self.send_response(reply.status)
+                    self.send_header("Content-Type", "application/json")
+                    self.send_header("Content-Length", str(len(data)))
+                    for name, value in reply.headers.items():
+                        self.send_header(name, value)
+                    self.end_headers()
+                    self.wfile.write(data)
+                except OSError:
+                    pass  # the client has given up waiting
+
+            def log_message(self, *_: Any) -> None:
+                """Keep the output of tests clean."""
+
+        return Handler
+
+
+class OpenAIServer(_Server):
+    """OpenAI's chat completions."""
+
+    path = "/v1"
+
+    def body(self, reply: Reply, asked: Received) -> Any:
+        """See `_Server`."""
+        usage = None
+        if reply.usage is not None:
+            prompt, answer = reply.usage["input"], reply.usage["output"]
+            reasoning = reply.usage.get("reasoning", 0)
+            usage = {
+                "prompt_tokens": prompt,
+                "completion_tokens": answer + reasoning,
+                "total_tokens": prompt + answer + reasoning,
+                "prompt_tokens_details": {"cached_tokens": reply.usage.get("cached", 0)},
+                "completion_tokens_details": {"reasoning_tokens": reasoning},
+            }
+        return {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 1700000000,
+            "model": f"{asked.body['model']}-2024-07-18",
+            "choices": [
+                {
+                    "index": 0,
+                    "message": {"role": "assistant", "content": reply.text},
+                    "finish_reason": reply.finish or "stop",
+                }
+            ],
+            "usage": usage,
+        }
+
+    def error(self, reply: Reply) -> Any:
+        """See `_Server`."""
+        return {
+            "error": {
+                "message": reply.message,
+                "type": "invalid_request_error",
+                "param": reply.param,
+                "code": None,
+            }
+        }
+
+
+class GeminiServer(_Server):
+    """Gemini's REST form."""
+
+    def body(self, reply: Reply, asked: Received) -> Any:
+        """See `_Server`."""
+        if reply.finish == "BLOCKED":
+            return {"promptFeedback": {"blockReason": "SAFETY"}}
+        content: dict[str, Any] = {
+            "candidates": [
+                {
+                    "content": {"role": "model", "parts": [{"text": reply.text}]},
+                    "finishReason": reply.finish or "STOP",
+                    "index": 0,
+                }
+            ],
+            "modelVersion": f"{asked.path.split('/')[-1].split(':')[0]}-001",
+        }
+        if reply.usage is not None:
+            content["usageMetadata"] = {
+                "promptTokenCount": reply.usage["input"],
+                "candidatesTokenCount": reply.usage["output"],
+                "cachedContentTokenCount": reply.usage.get("cached", 0),
+                "thoughtsTokenCount": reply.usage.get("reasoning", 0),
+                "totalTokenCount": sum(reply.usage.values()),
+            }
+        return content
+
+    def error(self, reply: Reply) -> Any:
+        """See `_Server`."""
+        details = []
+        if reply.param is not None:
+            kind = "type.googleapis.com/google.rpc.ErrorInfo"
+            details.append({"@type": kind, "reason": reply.param})
+        error = {
+            "code": reply.status,
+            "message": reply.message,
+            "status": "FAILED",
+            "details": details,
+        }
+        return {"error": error}
