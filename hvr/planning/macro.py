@@ -32,28 +32,42 @@ def macro_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABlock, 
     state = task.initial.bits
     blocks = []
     for block in _cut(actions):
-        after = state
-        needs = have = Literals()
-        for action in block:
-            operator = task.ground(action)
-            used = support(operator.precondition, after)
-            needs = Literals(
-                needs.true | used.true & ~have.true, needs.false | used.false & ~have.false
-            )
-            following = operator.apply(after)
-            have = Literals(
-                (have.true | following & ~after) & following,
-                (have.false | after & ~following) & ~following,
-            )
-            after = following
-        macro = MacroAction(
-            _name(task, block, state, after),
-            tuple(_literals(task, needs)),
-            tuple(_literals(task, Literals(after & ~state, state & ~after))),
-        )
+        precondition, postcondition, after = block_conditions(task, state, block)
+        macro = MacroAction(block_name(task, block, state, after), precondition, postcondition)
         blocks.append(AABlock(macro, tuple(block)))
         state = after
     return tuple(blocks)
+
+
+def block_conditions(
+    task: Task, state: int, block: Sequence[GroundAction]
+) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+    """What a block needs and does not bring about itself, and what it changes for good.
+
+    Args:
+        task: the task.
+        state: the bits of the state before the block, which is applicable there.
+        block: its actions.
+
+    Returns:
+        precondition and postcondition as literals without nearness, and the bits after it.
+    """
+    after = state
+    needs = have = Literals()
+    for action in block:
+        operator = task.ground(action)
+        used = support(operator.precondition, after)
+        needs = Literals(
+            needs.true | used.true & ~have.true, needs.false | used.false & ~have.false
+        )
+        following = operator.apply(after)
+        have = Literals(
+            (have.true | following & ~after) & following,
+            (have.false | after & ~following) & ~following,
+        )
+        after = following
+    changes = Literals(after & ~state, state & ~after)
+    return tuple(_literals(task, needs)), tuple(_literals(task, changes)), after
 
 
 def support(condition: Condition, state: int) -> Literals:
@@ -101,7 +115,7 @@ def _literals(task: Task, literals: Literals) -> Iterator[str]:
             yield str(atom) if positive else f"(not {atom})"
 
 
-def _name(task: Task, block: Sequence[GroundAction], before: int, after: int) -> str:
+def block_name(task: Task, block: Sequence[GroundAction], before: int, after: int) -> str:
     """A few words for what a block accomplishes."""
     gained = [task.fluent(bit) for bit in bits(after & ~before)]
     last = block[-1]

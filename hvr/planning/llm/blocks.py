@@ -1,0 +1,283 @@
+"""AA-blocks: written by the model, checked step by step, corrected by backprompting.
+
+Paper, sections 2.3, 2.4 and B.3: a block is corrected up to `2 x` times, where `x` is its
+present length, and has at most 50 steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from hvr.pddl import GroundAction, State, Task
+from hvr.plan import AABlock, MacroAction
+from hvr.planning.answers import read_actions
+from hvr.planning.llm.bridge import Bridge
+from hvr.planning.llm.conditions import conjunction, refined
+from hvr.planning.llm.dialogue import Dialogue
+from hvr.planning.llm.events import BlockChecked, BlockWritten, PolicyEvent
+from hvr.planning.llm.foresight import Foresight, applicable, run
+from hvr.planning.llm.record import BlockRecord
+from hvr.planning.llm.settings import Settings
+from hvr.planning.macro import block_conditions
+from hvr.planning.mapper import Mapper
+from hvr.planning.navigation import repair_navigation
+from hvr.retrieval.context import object_context
+from hvr.validation import Validator
+from hvr.validation.text import explain_literal
+
+Block = tuple[GroundAction, ...]
+
+POSTCONDITION_TRIES = 3
+"""Corrections at most of a block whose steps are fine and which does not bring about its
+postcondition: the condition may be what is wrong. hvr's own; the paper has no such check."""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """What is wrong with a block.
+
+    Args:
+        text: in sentences.
+        step: number of the step that cannot be done, from 1; None when all can and something
+            is missing at the end.
+    """
+
+    text: str
+    step: int | None
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What a block is to be written for.
+
+    Args:
+        request: the whole task.
+        number: of the macro action, from 1.
+        macro: it; without H one that stands for the whole task.
+        names: the objects that the prompt tells of.
+        history: what was planned before, as the prompt shows it.
+        hierarchical: the macro action is a part of the task.
+    """
+
+    request: str
+    number: int
+    macro: MacroAction
+    names: tuple[str, ...]
+    history: str
+    hierarchical: bool = True
+
+
+@dataclass
+class BlockWriter:
+    """Writes blocks.
+
+    Args:
+        dialogue: asks the model.
+        settings: which parts are on.
+        mapper: makes actions of what the model writes, for the objects of an assignment.
+        bridge: the classical planner.
+        listen: is told what happens.
+    """
+
+    dialogue: Dialogue
+    settings: Settings
+    mapper: Callable[[tuple[str, ...]], Mapper]
+    bridge: Bridge
+    listen: Callable[[PolicyEvent], None]
+    _unmapped: list[str] = field(default_factory=list, init=False)
+
+    def write(self, work: Assignment, foresight: Foresight) -> BlockRecord:
+        """A block for a macro action from the predicted state, which stays as it is.
+
+        Raises:
+            LLMError: the model did not answer.
+        """
+        self._unmapped = []
+        values = self._values(work, foresight)
+        prompt = "block" if work.hierarchical else "plan"
+        written = self._read(self.dialogue.ask(prompt, **values), work, foresight)
+        self._tell(work, written, "model")
+        task, state = foresight.task, foresight.state
+        before = applicable(task, state, written) == len(written)
+        if not self.settings.verification:
+            return BlockRecord(
+                macro=work.macro, written=written, actions=written, verified_before=before,
+                verified_after=None, unmapped=tuple(self._unmapped),
+            )  # fmt: skip
+        block, tries = self._correct(work, foresight, written, values)
+        repaired = False
+        if self.settings.planner_repair and self._trouble(work, foresight, block):
+            bridged = self._bridge(work, foresight, block)
+            repaired = bridged != block
+            if repaired:
+                block = bridged
+                self._tell(work, block, "planner")
+        return finish(
+            BlockRecord(
+                macro=work.macro, written=written, actions=block, verified_before=before,
+                verified_after=None, tries=tries, repaired=repaired,
+                unmapped=tuple(self._unmapped),
+            ),
+            task, state, work.hierarchical,
+        )  # fmt: skip
+
+    # Asking -------------------------------------------------------------------------------
+
+    def _values(self, work: Assignment, foresight: Foresight) -> dict[str, str]:
+        values = {
+            "request": work.request,
+            "objects": object_context(foresight.graph, work.names),
+            "actions": signatures(foresight.task),
+            "history": work.history,
+        }
+        if work.hierarchical:
+            values["macro"] = work.macro.name
+        return values
+
+    def _read(self, answer: str, work: Assignment, foresight: Foresight) -> Block:
+        """The actions of an answer; what cannot be read is noted."""
+        read = read_actions(answer)
+        mapper = self.mapper(work.names)
+        self._unmapped += [f"{line}: this is no action" for line in read.unread]
+        state, found = foresight.state, []
+        for text in read.actions:
+            held = next((a.args[0] for a in state.atoms() if a.predicate == "holding"), None)
+            mapped = mapper.map(text, holding=held)
+            if mapped.action is None:
+                self._unmapped.append(mapped.note)
+                continue
+            found.append(mapped.action)
+            state = run(foresight.task, state, (mapped.action,))
+        return tuple(found[: self.settings.block_limit])
+
+    # Correcting -----------------------------------------------------------------------------
+
+    def _correct(
+        self, work: Assignment, foresight: Foresight, written: Block, values: dict[str, str]
+    ) -> tuple[Block, int]:
+        """Correct a block until nothing is wrong or the tries are spent; how many there were."""
+        task, state, limit = foresight.task, foresight.state, self.settings.block_limit
+        block, tries, at_end = written, 0, 0
+        prompt = "correct_block" if work.hierarchical else "correct_plan"
+        while True:
+            walked = repair_navigation(task, state, block, foresight.navigation)[:limit]
+            if walked != block:
+                block = walked
+                self._tell(work, block, "navigation")
+            trouble = self._trouble(work, foresight, block)
+            most = self.settings.tries_per_step * max(1, len(block))
+            self.listen(BlockChecked(work.number, trouble.text if trouble else "", tries, most))
+            if trouble is None or tries >= most:
+                return block, tries
+            if trouble.step is None:
+                if at_end >= POSTCONDITION_TRIES:
+                    return block, tries
+                at_end += 1
+            tries += 1
+            unread, self._unmapped = self._unmapped, []
+            problem = "\n".join([trouble.text, *unread[:3]])
+            answer = self.dialogue.ask(
+                prompt, **values, block=numbered(block), problem=problem,
+                attempt=str(tries), attempts=str(most),
+            )  # fmt: skip
+            corrected = self._read(answer, work, foresight)
+            if corrected:
+                block = corrected
+                self._tell(work, block, "correction")
+
+    def _trouble(self, work: Assignment, foresight: Foresight, block: Block) -> Trouble | None:
+        wanted = work.macro.postcondition if work.hierarchical else ()
+        return examine(foresight.task, foresight.state, block, wanted)
+
+    def _bridge(self, work: Assignment, foresight: Foresight, block: Block) -> Block:
+        """The part of a block that works, and what the planner makes of the rest."""
+        task, state = foresight.task, foresight.state
+        inventory = foresight.inventory
+        good = block[: applicable(task, state, block)]
+        after = run(task, state, good)
+        if work.hierarchical and work.macro.postcondition:
+            goal = conjunction(task, work.macro.postcondition)
+            rest = self.bridge.to(after, goal, inventory, _arguments(block))
+            if rest is not None:
+                return (*good, *rest)
+        return (*good, *self.bridge.through(after, block[len(good) :], inventory))
+
+    def _tell(self, work: Assignment, block: Block, source: str) -> None:
+        notes = tuple(self._unmapped) if source in {"model", "correction"} else ()
+        self.listen(BlockWritten(work.number, work.macro.name, block, source, notes))
+
+
+def finish(record: BlockRecord, task: Task, state: State, hierarchical: bool) -> BlockRecord:
+    """A record with what the validator says of its block, and its conditions refined.
+
+    Args:
+        record: how the block came about.
+        task: the task.
+        state: the state before the block.
+        hierarchical: the block belongs to a macro action, which has conditions.
+    """
+    valid = applicable(task, state, record.actions) == len(record.actions)
+    achieved, macro = None, record.macro
+    if hierarchical:
+        goal = conjunction(task, macro.postcondition)
+        achieved = run(task, state, record.actions).holds(goal)
+        if valid:
+            before, after, _ = block_conditions(task, state.bits, record.actions)
+            macro = refined(macro, before, after)
+    return replace(record, macro=macro, verified_after=valid, achieved=achieved)
+
+
+def examine(
+    task: Task, state: State, block: Sequence[GroundAction], wanted: Sequence[str]
+) -> Trouble | None:
+    """What is wrong with a block, or None.
+
+    Args:
+        task: the task.
+        state: the state before it.
+        block: the actions.
+        wanted: literals that must hold after it.
+    """
+    validator = Validator(task, state=state)
+    for number, action in enumerate(block, start=1):
+        report = validator.apply(action)
+        if report.failure is not None:
+            failure = report.failure
+            why = " ".join(map(explain_literal, failure.literals)) or failure.message
+            return Trouble(f"step {number} {action} cannot be done: {why}", number)
+    missing = [text for text in wanted if not validator.state.holds(conjunction(task, [text]))]
+    if missing:
+        return Trouble(f"at the end of the block this does not hold: {' '.join(missing)}", None)
+    return None
+
+
+def numbered(block: Sequence[GroundAction]) -> str:
+    """A block as the prompts show it."""
+    lines = [f"{i}. {_written(a)}" for i, a in enumerate(block, start=1)]
+    return "\n".join(lines) or "none"
+
+
+def history(blocks: Sequence[AABlock]) -> str:
+    """What was planned, grouped by macro action, as the prompts show it."""
+    lines = [
+        f"{i}. {b.macro.name}: {' '.join(map(_written, b.actions))}"
+        for i, b in enumerate(blocks, start=1)
+    ]
+    return "\n".join(lines) or "nothing"
+
+
+def signatures(task: Task) -> str:
+    """All actions with their parameters, in the form of the answers."""
+    return ", ".join(
+        f"({', '.join((s.name, *(p.name.lstrip('?') for p in s.parameters)))})"
+        for s in task.domain.actions.values()
+    )
+
+
+def _written(action: GroundAction) -> str:
+    return f"({', '.join((action.name, *action.args))})"
+
+
+def _arguments(block: Sequence[GroundAction]) -> set[str]:
+    return {name for action in block for name in action.args}

@@ -1,0 +1,119 @@
+"""Planner-assisted repair: the classical planner goes where the model did not get to.
+
+This is hvr's own, beyond the paper. The planner sees only the present state and a condition
+that the model has written: a postcondition, or what its next step needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import cast
+
+from hvr.errors import HvrError
+from hvr.pddl import (
+    Domain,
+    Formula,
+    GroundAction,
+    Problem,
+    State,
+    Task,
+    TypedName,
+    substitute,
+)
+from hvr.pddl.conditions import Operator
+from hvr.pddl.task import binding_of
+from hvr.planning.llm.foresight import applicable, run
+from hvr.planning.planners import Planner
+from hvr.retrieval.inventory import Inventory
+from hvr.retrieval.places import tidy_places
+from hvr.retrieval.relevance import relevant_objects
+
+
+class Bridge:
+    """Finds ways from a state to a condition.
+
+    Args:
+        domain: the actions.
+        planner: the classical planner.
+    """
+
+    def __init__(self, domain: Domain, planner: Planner) -> None:
+        self._domain = domain
+        self._planner = planner
+        self.calls = 0
+
+    def to(
+        self, state: State, goal: Formula, inventory: Inventory, objects: Iterable[str] = ()
+    ) -> tuple[GroundAction, ...] | None:
+        """Actions that lead to a condition, or None if none were found.
+
+        Args:
+            state: where to begin; its task has all objects.
+            goal: the condition.
+            inventory: what there is in the scene.
+            objects: what may be of use besides what the condition needs.
+        """
+        task = state.task
+        if state.holds(goal):
+            return ()
+        fluents = task.fluent_predicates
+        fixed = frozenset(a for a in inventory.facts if a.predicate not in fluents)
+        facts = fixed | state.atoms()
+        now = replace(inventory, facts=facts)
+        try:
+            names = set(relevant_objects([goal], now).names) | set(objects)
+            self.calls += 1
+            found = self._planner.solve(Task(self._domain, self._problem(task, now, names, goal)))
+        except HvrError:
+            return None
+        if found.plan is None or not run(task, state, found.plan).holds(goal):
+            return None
+        return found.plan if applicable(task, state, found.plan) == len(found.plan) else None
+
+    def through(
+        self, state: State, actions: Sequence[GroundAction], inventory: Inventory
+    ) -> tuple[GroundAction, ...]:
+        """The actions with what it takes to make each applicable; without those that never are.
+
+        Args:
+            state: where to begin.
+            actions: the block.
+            inventory: what there is in the scene.
+        """
+        task = state.task
+        done: list[GroundAction] = []
+        for action in actions:
+            operator = task.try_ground(action)
+            if not isinstance(operator, Operator):
+                continue
+            if not operator.applicable(state.bits):
+                way = self.to(state, _precondition(task, action), inventory, action.args)
+                if way is None:
+                    continue
+                done += way
+                state = run(task, state, way)
+            done.append(action)
+            state = run(task, state, (action,))
+        return tuple(done)
+
+    def _problem(self, task: Task, inventory: Inventory, names: set[str], goal: Formula) -> Problem:
+        chosen = names & {o.name for o in task.problem.objects}
+        known = chosen | {c.name for c in self._domain.constants}
+        problem = Problem(
+            "bridge",
+            self._domain.name,
+            tuple(TypedName(o.name, o.types) for o in task.problem.objects if o.name in chosen),
+            frozenset(
+                a
+                for a in inventory.facts
+                if a.predicate in self._domain.predicates and known.issuperset(a.args)
+            ),
+            goal,
+        )
+        return tidy_places(problem, goal, inventory)
+
+
+def _precondition(task: Task, action: GroundAction) -> Formula:
+    schema = task.domain.actions[action.name]
+    return cast(Formula, substitute(schema.precondition, binding_of(schema, action)))

@@ -1,0 +1,147 @@
+"""Pre- and postconditions of macro actions: written by the model, checked by the validator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hvr.pddl import (
+    TRUE,
+    ActionSchema,
+    And,
+    Atom,
+    GroundAction,
+    Not,
+    State,
+    Task,
+    parse_formula,
+)
+from hvr.plan import MacroAction
+from hvr.planning.answers import Conditions, LiteralText
+from hvr.planning.llm.record import MacroCheck
+from hvr.planning.mapper import Mapper
+from hvr.validation import Validator
+from hvr.validation.text import explain_literal
+
+
+def literal(task: Task, text: str) -> Atom | Not:
+    """A literal over the objects of a task.
+
+    Raises:
+        PddlError: it is none.
+    """
+    found = parse_formula(text, task.domain, task.problem.objects, file="<condition>")
+    assert isinstance(found, Atom | Not), text
+    return found
+
+
+def conjunction(task: Task, texts: Sequence[str]) -> And:
+    """The conjunction of some literals."""
+    return And(tuple(literal(task, text) for text in texts))
+
+
+def with_conditions(
+    names: Sequence[str],
+    written: Sequence[Conditions],
+    mapper: Mapper,
+    nearness: frozenset[str],
+) -> tuple[tuple[MacroAction, ...], tuple[str, ...]]:
+    """Macro actions with those conditions of an answer that mean something.
+
+    Nearness is left out, since the robot goes somewhere else at once; so is a postcondition
+    that no action can bring about or undo.
+
+    Returns:
+        the macro actions, and what was left out, with the reason.
+    """
+    dropped: list[str] = []
+    macros = []
+    for name, conditions in zip(names, written, strict=True):
+        dropped += [f"{name}: {problem}" for problem in conditions.problems]
+        before = _usable(conditions.precondition, mapper, nearness, dropped, effect=False)
+        after = _usable(conditions.postcondition, mapper, nearness, dropped, effect=True)
+        macros.append(MacroAction(name, before, after))
+    return tuple(macros), tuple(dropped)
+
+
+def _usable(
+    texts: Sequence[LiteralText],
+    mapper: Mapper,
+    nearness: frozenset[str],
+    dropped: list[str],
+    *,
+    effect: bool,
+) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for text in texts:
+        mapped, note = mapper.map_literal(text)
+        if mapped is None:
+            dropped.append(note)
+            continue
+        predicate = mapped.removeprefix("(not ").strip("()").split()[0]
+        if predicate in nearness:
+            continue
+        if effect and mapper.task.is_static(predicate):
+            dropped.append(f"{mapped}: no action changes this, so it is no postcondition")
+            continue
+        found.setdefault(mapped)
+    return tuple(found)
+
+
+def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> MacroCheck:
+    """Check that each macro action can follow those before it.
+
+    The macro actions become actions of a PDDL domain, without parameters, and the validator
+    looks at the sequence of them.
+
+    Args:
+        task: has the objects and facts.
+        state: the state before the first.
+        macros: the macro plan.
+    """
+    domain, problem = task.domain, task.problem
+    schemas = {
+        _id(number): ActionSchema(
+            _id(number),
+            (),
+            conjunction(task, macro.precondition),
+            conjunction(task, macro.postcondition),
+        )
+        for number, macro in enumerate(macros, start=1)
+    }
+    macro_domain = domain.replace(actions=schemas, constants=(*domain.constants, *problem.objects))
+    macro_task = Task(
+        macro_domain, problem.replace(objects=(), init=state.atoms(static=True), goal=TRUE)
+    )
+    validator = Validator(macro_task)
+    for number, macro in enumerate(macros, start=1):
+        report = validator.apply(GroundAction(_id(number)))
+        if report.failure is not None:
+            why = " ".join(map(explain_literal, report.failure.literals))
+            for other in range(len(macros), 0, -1):
+                why = why.replace(f"step {other} ({_id(other)})", f"macro action {other}")
+            why = why.replace("no step has changed it", "no macro action before it changes it")
+            text = f"macro action {number} ({macro.name}) cannot follow: {why}"
+            return MacroCheck(number - 1, len(macros), text)
+    return MacroCheck(len(macros), len(macros))
+
+
+def describe(macros: Sequence[MacroAction]) -> str:
+    """Macro actions and their conditions in the form of the prompts."""
+    lines = []
+    for number, macro in enumerate(macros, start=1):
+        lines += [
+            f"{number}. {macro.name}",
+            f"Preconditions: {' '.join(macro.precondition) or 'none'}",
+            f"Postconditions: {' '.join(macro.postcondition) or 'none'}",
+        ]
+    return "\n".join(lines)
+
+
+def refined(macro: MacroAction, before: Sequence[str], after: Sequence[str]) -> MacroAction:
+    """A macro action whose conditions are what its block turned out to need and to change."""
+    return replace(macro, precondition=tuple(before), postcondition=tuple(after))
+
+
+def _id(number: int) -> str:
+    return f"macro-{number}"

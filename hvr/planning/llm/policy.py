@@ -1,0 +1,302 @@
+"""The language model's policy (paper, section 2): the spine reads like its figure 1.
+
+request ─▶ objects ─▶ macro plan ─▶ conditions ─▶ check ─▶ for each macro action:
+    objects ─▶ block ─▶ navigation ─▶ check ─▶ correct ─▶ repair ─▶ refine ─▶ library
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import Ontology
+from hvr.llm.model import Model
+from hvr.pddl import Domain, GroundAction, Task
+from hvr.plan import AABlock, MacroAction, Plan
+from hvr.planning.action_set import action_set
+from hvr.planning.agents import DEFAULT_AGENT
+from hvr.planning.answers import read_conditions, read_macro_plan
+from hvr.planning.library import Library, retrieve
+from hvr.planning.llm.blocks import Assignment, BlockWriter, finish, history
+from hvr.planning.llm.bridge import Bridge
+from hvr.planning.llm.conditions import check_macros, describe, with_conditions
+from hvr.planning.llm.dialogue import Dialogue
+from hvr.planning.llm.events import (
+    BlockWritten,
+    ConditionsWritten,
+    MacroPlanChecked,
+    MacroPlanWritten,
+    PolicyEvent,
+    StepsLeftOut,
+)
+from hvr.planning.llm.foresight import Foresight, applicable
+from hvr.planning.llm.lean import lean, outcome
+from hvr.planning.llm.prompts import Prompts
+from hvr.planning.llm.record import BlockRecord, MacroCheck, PlanningRecord
+from hvr.planning.llm.retrieval import Retrieval
+from hvr.planning.llm.settings import Settings
+from hvr.planning.mapper import Mapper
+from hvr.planning.navigation import find_navigation
+from hvr.planning.planners import Planner
+from hvr.planning.symbolic import Planned
+from hvr.retrieval.context import class_context, object_context
+from hvr.retrieval.embedders import Embedder
+from hvr.retrieval.inventory import Inventory
+from hvr.retrieval.relevance import Relevant
+
+
+class LLMPolicy:
+    """Plans with a language model. It knows the request and the graph, and no gold goal.
+
+    Args:
+        ontology: classes and their names.
+        domain: the actions.
+        model: who answers.
+        settings: which parts are on.
+        embedder: maps names to objects and actions.
+        planner: for planner-assisted repair.
+        prompts: the templates.
+        library: macro actions to use instead of asking; None for none.
+        agent: whose domain it is, for the library.
+        listen: is told what happens.
+        seed: for the model's sampling, where the provider takes one.
+        temperature: of the model's sampling.
+    """
+
+    name = "llm"
+
+    def __init__(
+        self,
+        ontology: Ontology,
+        domain: Domain,
+        model: Model,
+        settings: Settings,
+        *,
+        embedder: Embedder,
+        planner: Planner,
+        prompts: Prompts,
+        library: Library | None = None,
+        agent: str = DEFAULT_AGENT,
+        listen: Callable[[PolicyEvent], None] | None = None,
+        seed: int | None = None,
+        temperature: float = 0.0,
+    ) -> None:
+        self.ontology = ontology
+        self.domain = domain
+        self.settings = settings
+        self.embedder = embedder
+        self.library = library
+        self.agent = agent
+        self.records: list[PlanningRecord] = []
+        """Of every plan that was made, in order."""
+        self.library_uses: list[str] = []
+        """Ids of the entries of the library whose blocks went into a plan."""
+        self._planner = planner
+        self._listen = listen or _nobody
+        self._dialogue = Dialogue(model, prompts, temperature, seed)
+        self._retrieval = Retrieval(self._dialogue, settings, embedder, self._listen)
+
+    # As a policy of the executor ----------------------------------------------------------
+
+    def plan(
+        self, stage: str, graph: KnowledgeGraph, inventory: Inventory, trouble: str = ""
+    ) -> Planned:
+        """A plan for a request, whose goal is how it should leave what it touches.
+
+        Args:
+            stage: the request.
+            graph: the world as observed.
+            inventory: what there is in it.
+            trouble: why an earlier plan could not be carried on.
+
+        Raises:
+            LLMError: the model did not answer.
+        """
+        request = stage
+        if trouble:
+            request = f"{stage} (A first attempt was broken off: {trouble} Go on from here.)"
+        record = self.write(request, graph, inventory)
+        self.records.append(record)
+        task = Task(self.domain, graph.problem(self.domain, "plan"))
+        navigation = find_navigation(self.domain)
+        fleeting = navigation.predicates if navigation else frozenset()
+        goal = outcome(task, task.initial, record.plan.actions, fleeting)
+        problem = task.problem.replace(goal=goal)
+        relevant = Relevant({o.name: "it is in the scene" for o in problem.objects})
+        task = Task(self.domain, problem)
+        return Planned(problem, task, relevant, record.plan, record.planner_calls)
+
+    # Writing a plan -------------------------------------------------------------------------
+
+    def write(self, request: str, graph: KnowledgeGraph, inventory: Inventory) -> PlanningRecord:
+        """A plan for a request in the world that a graph shows, and how it came about.
+
+        Args:
+            request: in words.
+            graph: the world; it is not changed.
+            inventory: what there is in it.
+
+        Raises:
+            LLMError: the model did not answer; what was asked so far is in its transcript.
+        """
+        started = time.perf_counter()
+        foresight = Foresight(graph, self.domain, inventory)
+        actions = action_set(foresight.task)
+
+        def mapper(names: tuple[str, ...]) -> Mapper:
+            return Mapper(actions, self.embedder, names)
+
+        bridge = Bridge(self.domain, self._planner)
+        writer = BlockWriter(self._dialogue, self.settings, mapper, bridge, self._listen)
+        names = self._retrieval.choose(request, foresight)
+        checks: tuple[MacroCheck | None, MacroCheck | None] = (None, None)
+        if self.settings.hierarchical:
+            macros = self._macro_plan(request, names, foresight)
+            if self.settings.verification:
+                macros, checks = self._conditions(request, names, macros, foresight, mapper(names))
+            records = self._blocks(request, macros, foresight, writer)
+        else:
+            whole = Assignment(request, 1, MacroAction(request), names, "nothing", False)
+            records = [writer.write(whole, foresight)]
+        plan, removed = self._elimination(records, foresight)
+        name = self._dialogue.model.name
+        return PlanningRecord(
+            plan=Plan(plan, planner=name, seconds=time.perf_counter() - started),
+            blocks=tuple(records),
+            hierarchical=self.settings.hierarchical,
+            macro_before=checks[0],
+            macro_after=checks[1],
+            removed=removed,
+            library_used=sum(bool(r.from_library) for r in records),
+            planner_calls=bridge.calls,
+        )
+
+    def _macro_plan(
+        self, request: str, names: tuple[str, ...], foresight: Foresight
+    ) -> tuple[MacroAction, ...]:
+        """The macro actions; the request itself is the only one if the model gives none."""
+        objects = class_context(foresight.graph, names)
+        answer = self._dialogue.ask("macro_plan", request=request, objects=objects)
+        found = read_macro_plan(answer)[: self.settings.macro_limit] or (request,)
+        self._listen(MacroPlanWritten(found))
+        return tuple(MacroAction(name) for name in found)
+
+    def _conditions(
+        self,
+        request: str,
+        names: tuple[str, ...],
+        macros: Sequence[MacroAction],
+        foresight: Foresight,
+        mapper: Mapper,
+    ) -> tuple[tuple[MacroAction, ...], tuple[MacroCheck, MacroCheck]]:
+        """The macro actions with conditions, corrected, and the checks before and after."""
+        titles = [m.name for m in macros]
+        nearness = foresight.nearness
+        values = {
+            "request": request,
+            "objects": object_context(foresight.graph, names),
+            "predicates": _predicates(foresight.task, nearness),
+        }
+        listed = "\n".join(f"{i}. {name}" for i, name in enumerate(titles, start=1))
+        answer = self._dialogue.ask("conditions", **values, macros=listed)
+        attempt, first = 0, None
+        while True:
+            written = read_conditions(answer, len(titles))
+            found, dropped = with_conditions(titles, written, mapper, nearness)
+            self._listen(ConditionsWritten(found, dropped))
+            check = check_macros(foresight.task, foresight.state, found)
+            self._listen(MacroPlanChecked(check, attempt))
+            first = first or check
+            if not check.problem or attempt >= self.settings.macro_tries:
+                return found, (first, check)
+            attempt += 1
+            answer = self._dialogue.ask(
+                "correct_conditions", **values, conditions=describe(found),
+                problem=f"{check.problem} (correction {attempt})",
+            )  # fmt: skip
+
+    def _blocks(
+        self,
+        request: str,
+        macros: Sequence[MacroAction],
+        foresight: Foresight,
+        writer: BlockWriter,
+    ) -> list[BlockRecord]:
+        records: list[BlockRecord] = []
+        for number, macro in enumerate(macros, start=1):
+            record = self._from_library(number, macro, foresight)
+            if record is None:
+                wanted = f"{request}\nMacro action: {macro.name}"
+                names = self._retrieval.choose(wanted, foresight)
+                done = history([AABlock(r.macro, r.actions) for r in records])
+                work = Assignment(request, number, macro, names, done)
+                record = writer.write(work, foresight)
+            records.append(record)
+            foresight.advance(record.actions)
+        return records
+
+    def _from_library(
+        self, number: int, macro: MacroAction, foresight: Foresight
+    ) -> BlockRecord | None:
+        """A block of the library that does the macro action from here, or None."""
+        if self.library is None or not self.settings.library:
+            return None
+        task, state = foresight.task, foresight.state
+        match = retrieve(
+            self.library, macro.name, task, state, self.embedder, agent=self.agent,
+            wanted_postcondition=macro.postcondition, ontology=self.ontology,
+        )  # fmt: skip
+        if match is None:
+            return None
+        self.library_uses.append(match.entry.id)
+        block = match.block.actions
+        self._listen(BlockWritten(number, macro.name, block, "library"))
+        record = BlockRecord(
+            macro=macro, written=block, actions=block, verified_before=True,
+            verified_after=None, from_library=match.entry.name,
+        )  # fmt: skip
+        return finish(record, task, state, hierarchical=True)
+
+    # The end --------------------------------------------------------------------------------
+
+    def _elimination(
+        self, records: Sequence[BlockRecord], foresight: Foresight
+    ) -> tuple[tuple[AABlock, ...], int]:
+        """The blocks of the plan, without unnecessary steps if that is asked for."""
+        blocks = tuple(AABlock(r.macro, r.actions) for r in records)
+        if not self.settings.elimination:
+            return blocks, 0
+        task = foresight.task
+        state = task.initial
+        actions = tuple(a for b in blocks for a in b.actions)
+        if applicable(task, state, actions) < len(actions):
+            return blocks, 0
+        kept = set(lean(task, state, actions, foresight.nearness))
+        shorter: list[AABlock] = []
+        position = 0
+        left_out: list[GroundAction] = []
+        for block in blocks:
+            numbers = range(position, position + len(block.actions))
+            position += len(block.actions)
+            rest = tuple(actions[n] for n in numbers if n in kept)
+            left_out += [actions[n] for n in numbers if n not in kept]
+            shorter.append(replace(block, actions=rest))
+        if left_out:
+            self._listen(StepsLeftOut(tuple(left_out)))
+        return tuple(b for b in shorter if b.actions), len(left_out)
+
+
+def _nobody(event: PolicyEvent) -> None:
+    del event
+
+
+def _predicates(task: Task, nearness: frozenset[str]) -> str:
+    """The predicates that conditions may use, as the prompts show them."""
+    used = [p for n, p in task.domain.predicates.items() if n in task.fluent_predicates]
+    return " ".join(
+        f"({' '.join((p.name, *(v.name.lstrip('?') for v in p.parameters)))})"
+        for p in used
+        if p.name not in nearness
+    )
