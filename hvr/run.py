@@ -6,22 +6,29 @@ open the scene ─▶ understand the request ─▶ [plan ─▶ validate ─▶
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import hvr
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene, scene_names
-from hvr.errors import ImpossibleGoalError, UsageError
+from hvr.errors import ImpossibleGoalError, LanguageError, UsageError
+from hvr.evaluation.scores import Spent
 from hvr.execution.events import Event, Finished, PlanReady, StepDone, Understood
-from hvr.execution.executor import Executor
+from hvr.execution.executor import Executor, Policy
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
-from hvr.pddl import parse_domain, print_plan, print_problem
+from hvr.llm.transcript import NAME as TRANSCRIPT
+from hvr.model_run import ModelChoice, ModelRun, open_model, recorded_run, repeated
+from hvr.pddl import Domain, TypedName, parse_domain, parse_formula, print_plan, print_problem
+from hvr.pddl import Task as PddlTask
 from hvr.planning.language.goals import Goal, MissingObjectError
+from hvr.planning.library import Origin
+from hvr.planning.llm.events import PolicyEvent
 from hvr.planning.planners import DEFAULT, make_planner
 from hvr.planning.symbolic import Planned, SymbolicPolicy
 from hvr.resources import data_path
@@ -29,7 +36,7 @@ from hvr.run_folder import RunFolder
 from hvr.tasks import Task, load_task
 
 DEFAULT_SCENE = "FloorPlan16"
-POLICIES = ("symbolic",)
+POLICIES = ("symbolic", "llm")
 
 
 @dataclass(frozen=True)
@@ -39,12 +46,13 @@ class Options:
     Args:
         scene: the kitchen, FloorPlan1 to FloorPlan30.
         policy: who plans.
-        planner: the classical planner of the symbolic policy.
+        planner: the classical planner of the symbolic policy, and for repair.
         budget: seconds for one planner call at most.
         seed: for the environment.
         max_replans: how many new plans may be made when something differs.
         execute: False only plans and validates.
         save: the run folder; None makes one under ./runs.
+        model: the language model of the policy `llm`.
     """
 
     scene: str = DEFAULT_SCENE
@@ -55,6 +63,7 @@ class Options:
     max_replans: int = 3
     execute: bool = True
     save: Path | None = None
+    model: ModelChoice = field(default_factory=ModelChoice)
 
 
 @dataclass(frozen=True)
@@ -64,19 +73,24 @@ class Run:
     Args:
         request: the sentence.
         scene: where.
-        goal: what it was understood as.
-        reached: the goal holds in what the environment shows; None when not executed.
+        goal: how hvr's own grammar reads it: what the symbolic policy plans for, and what a
+            language model's plan is judged by. None when it could not be read.
+        reached: what was asked for holds in what the environment shows; None when not executed.
         plans: every plan made, in order.
         steps: every step executed, in order.
         finished: how it ended; None when not executed.
-        planner_calls: how often a planner was called.
+        planner_calls: how often a classical planner was called.
         seconds: wall time.
         folder: the run folder.
+        verdict: in a sentence, what `reached` rests on.
+        model: name of the language model; empty without one.
+        simulated: the model is a simulation of one.
+        spent: what the model used; None without one.
     """
 
     request: str
     scene: str
-    goal: Goal
+    goal: Goal | None
     reached: bool | None
     plans: tuple[PlanReady, ...]
     steps: tuple[StepDone, ...]
@@ -84,20 +98,29 @@ class Run:
     planner_calls: int
     seconds: float
     folder: Path
+    verdict: str = ""
+    model: str = ""
+    simulated: bool = False
+    spent: Spent | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
         return {
             "request": self.request,
             "scene": self.scene,
-            "goal": [stage.text for stage in self.goal.stages],
-            "notes": list(self.goal.notes),
+            "goal": [stage.text for stage in self.goal.stages] if self.goal else None,
+            "notes": list(self.goal.notes) if self.goal else [],
             "reached": self.reached,
+            "verdict": self.verdict,
             "plans": [p.to_json() for p in self.plans],
             "steps": [s.to_json() for s in self.steps],
             "finished": self.finished.to_json() if self.finished else None,
             "planner_calls": self.planner_calls,
+            "planning_seconds": [round(p.seconds, 4) for p in self.plans],
             "seconds": round(self.seconds, 4),
+            "model": self.model or None,
+            "simulated": self.simulated,
+            "spent": asdict(self.spent) if self.spent else None,
             "folder": str(self.folder),
         }
 
@@ -107,20 +130,23 @@ def plan(
     *,
     task: str | None = None,
     options: Options | None = None,
-    listen: Callable[[Event], None] | None = None,
+    listen: Callable[[Event | PolicyEvent], None] | None = None,
 ) -> Run:
     """Plan a request, prove the plan, execute and watch it, and save the run.
 
     Args:
         text: the request, such as "make coffee"; or
-        task: the id of one of the paper's tasks, such as "T2".
+        task: the id of one of the paper's tasks, such as "T2". Its sentence is the request;
+            its gold goal is not looked at.
         options: where and how.
         listen: is told every event as it happens.
 
     Raises:
         LanguageError: the request was not understood.
         ImpossibleGoalError: it cannot be met in this scene; the message says why.
-        PlannerError: no plan was found in the time allowed.
+        PlannerError: no plan was found in the time allowed, or it does not validate.
+        LLMError: the language model gave no usable answer; what it was asked and answered so
+            far is in the run folder.
         SceneError, UsageError, DataFileError: an option cannot be used.
     """
     options = options or Options()
@@ -129,39 +155,73 @@ def plan(
         raise UsageError(f"unknown policy {options.policy!r} (policies: {', '.join(POLICIES)})")
     if options.max_replans < 0:
         raise UsageError("--max-replans must not be negative")
+    again = recorded_run(options.model) if options.policy == "llm" else None
+    if again is not None:
+        if text is None and task is None:
+            text, task = again.run["request"], again.run["task"]
+            text = None if task is not None else text
+        options = replace(
+            options,
+            scene=str(again.run["scene"]),
+            seed=int(again.run["seed"]),
+            model=repeated(options.model, again),
+        )
     if (text is None) == (task is None):
         raise UsageError("give either a request, such as 'make coffee', or --task T2")
     planner = make_planner(options.planner, options.budget)
     chosen = load_task(task) if task is not None else None
     request = chosen.goal_oriented if chosen else text or ""
     scene = load_scene(options.scene)
+    if chosen is not None and scene.name not in chosen.scenes:
+        raise ImpossibleGoalError(
+            f"{scene.name} lacks what {chosen.id} needs ({', '.join(chosen.requires)}); "
+            f"scenes that have it: {', '.join(chosen.scenes)}"
+        )
     ontology = load_ontology()
     domain_file = data_path("domains") / "kitchen" / "domain.pddl"
-    policy = SymbolicPolicy(ontology, parse_domain(domain_file), planner)
+    symbolic = SymbolicPolicy(ontology, parse_domain(domain_file), planner)
     folder = RunFolder.create(options.save, chosen.id if chosen else request, datetime.now())
     recorder = _Recorder(folder, listen)
     graph = None
     try:
         graph = KnowledgeGraph.create(folder.path / "graph", ontology)
         world = World(Kitchen(scene, options.seed), graph)
-        goal = _goal(policy, world, request, chosen)
         folder.write("domain.pddl", domain_file.read_text(encoding="utf-8"))
-        recorder(
-            Understood(
-                tuple(stage.wanted for stage in goal.stages),
-                goal.stages[-1].ends,
-                goal.notes,
+        if options.policy == "symbolic":
+            goal: Goal | None = _goal(symbolic, world, request)
+            assert goal is not None
+            recorder(
+                Understood(
+                    tuple(stage.wanted for stage in goal.stages),
+                    goal.stages[-1].ends,
+                    goal.notes,
+                )
             )
-        )
-        executor = Executor(world, policy, recorder, recorder.planned, options.max_replans)
-        finished = None
-        if options.execute:
-            finished = executor.run(goal.stages)
+            finished = _pursue(symbolic, goal.stages, world, recorder, options)
+            verdict, reached = "", finished.reached if finished else None
+            model = None
         else:
-            executor.prepare(goal.stages[0])
+            goal = _reading(symbolic, world, request)
+            about = {"request": request, "task": chosen.id if chosen else None,
+                     "scene": scene.name, "seed": options.seed}  # fmt: skip
+            model = open_model(
+                options.model, about, folder.path, ontology=ontology, domain=symbolic.domain,
+                planner=planner, listen=recorder,
+            )  # fmt: skip
+            try:
+                finished = _pursue(model.policy, (request,), world, recorder, options)
+            finally:
+                for number, record in enumerate(model.policy.records, start=1):
+                    suffix = "" if number == 1 else f"-{number}"
+                    folder.write_json(f"planning{suffix}.json", record.to_json())
+            reached, verdict = _judged(finished, goal, recorder, world, symbolic.domain)
+            if reached and len(recorder.planned_values) == 1:
+                model.keep(recorder.planned_values[0], _origin(model, about, folder))
         graph.export(folder.path / "graph.ttl")
-    except BaseException:
-        if not recorder.plans:  # nothing finished that could be lost
+    except BaseException as error:
+        if recorder.worth_keeping():
+            folder.write_json("error.json", {"error": type(error).__name__, "message": str(error)})
+        else:  # nothing finished that could be lost
             if graph is not None:
                 graph.close()
             folder.discard()
@@ -170,30 +230,87 @@ def plan(
         if graph is not None:
             graph.close()
     result = Run(
-        request, scene.name, goal, finished.reached if finished else None,
+        request, scene.name, goal, reached,
         tuple(recorder.plans), tuple(recorder.steps), finished, recorder.calls,
-        time.perf_counter() - started, folder.path,
+        time.perf_counter() - started, folder.path, verdict,
+        model.meter.name if model else "", bool(model and model.simulated),
+        model.meter.spent() if model else None,
     )  # fmt: skip
     folder.write_json("task.json", _summary(result, options, chosen))
     return result
 
 
-def _goal(policy: SymbolicPolicy, world: World, request: str, task: Task | None) -> Goal:
-    """The goal of the request or task; a missing object names the scenes that have it."""
-    scene = world.scene.scene
-    if task is not None:
-        if scene not in task.scenes:
-            raise ImpossibleGoalError(
-                f"{scene} lacks what {task.id} needs ({', '.join(task.requires)}); "
-                f"scenes that have it: {', '.join(task.scenes)}"
-            )
-        return Goal((policy.with_ends(task.goal),))
+AnyGoal = TypeVar("AnyGoal")
+
+
+def _pursue(
+    policy: Policy[AnyGoal],
+    stages: Sequence[AnyGoal],
+    world: World,
+    recorder: _Recorder,
+    options: Options,
+) -> Finished | None:
+    """Plan and execute; None when it is only planned."""
+    executor = Executor(world, policy, recorder, recorder.planned, options.max_replans)
+    if options.execute:
+        return executor.run(stages)
+    executor.prepare(stages[0])
+    return None
+
+
+def _goal(policy: SymbolicPolicy, world: World, request: str) -> Goal:
+    """The goal of the request; a missing object names the scenes that have it."""
     try:
         return policy.understand(request, world.inventory())
     except MissingObjectError as error:
         scenes = scenes_with(error.classes)
         where = f"scenes that have one: {', '.join(scenes)}" if scenes else "no scene has one"
         raise ImpossibleGoalError(f"{error}; {where}") from error
+
+
+def _reading(policy: SymbolicPolicy, world: World, request: str) -> Goal | None:
+    """How hvr's grammar reads a request that a language model plans; None if it cannot."""
+    try:
+        return policy.understand(request, world.inventory())
+    except (LanguageError, ImpossibleGoalError):
+        return None
+
+
+def _judged(
+    finished: Finished | None,
+    goal: Goal | None,
+    recorder: _Recorder,
+    world: World,
+    domain: Domain,
+) -> tuple[bool | None, str]:
+    """Whether a language model's plan did what was asked, and what that rests on.
+
+    The policy never sees this reading of the request, and it is no gold label.
+    """
+    if finished is None:
+        return None, ""
+    if not any(p.plan.actions for p in recorder.plans):
+        return False, "the plan has no steps"
+    if not finished.reached:
+        return False, finished.reason
+    if goal is None:
+        return True, (
+            "every step did what it should; hvr cannot read this request itself, so whether it "
+            "is what was asked for was not judged"
+        )
+    objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in world.inventory().classes]
+    wanted = parse_formula(goal.stages[-1].wanted, domain, objects, file="<goal>")
+    if PddlTask(domain, world.graph.problem(domain, "judge")).initial.holds(wanted):
+        return True, "hvr's own reading of the request holds"
+    return False, f"by hvr's own reading, this was asked for and does not hold: {wanted}"
+
+
+def _origin(model: ModelRun, about: Mapping[str, Any], folder: RunFolder) -> Origin:
+    return Origin(
+        request=str(about["request"]), scene=str(about["scene"]), model=model.meter.name,
+        simulated=model.simulated, date=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=hvr.__version__, run=folder.path.name,
+    )  # fmt: skip
 
 
 def scenes_with(classes: tuple[str, ...]) -> tuple[str, ...]:
@@ -212,6 +329,7 @@ def _summary(result: Run, options: Options, task: Task | None) -> dict[str, Any]
         "task": task.id if task else None,
         "policy": options.policy,
         "planner": options.planner,
+        "setting": options.model.setting if options.policy == "llm" else None,
         "seed": options.seed,
         **values,
         "folder": None,
@@ -223,12 +341,17 @@ class _Recorder:
     """Writes plans and events into the run folder and passes events on."""
 
     folder: RunFolder
-    listen: Callable[[Event], None] | None
+    listen: Callable[[Event | PolicyEvent], None] | None
     plans: list[PlanReady] = field(default_factory=list)
     steps: list[StepDone] = field(default_factory=list)
+    planned_values: list[Planned] = field(default_factory=list)
     calls: int = 0
 
-    def __call__(self, event: Event) -> None:
+    def worth_keeping(self) -> bool:
+        """Something was finished, or a model was asked, that must not be lost."""
+        return bool(self.plans) or (self.folder.path / TRANSCRIPT).exists()
+
+    def __call__(self, event: Event | PolicyEvent) -> None:
         self.folder.append("trace.jsonl", event.to_json())
         if isinstance(event, PlanReady):
             self.plans.append(event)
@@ -238,6 +361,7 @@ class _Recorder:
             self.listen(event)
 
     def planned(self, planned: Planned) -> None:
+        self.planned_values.append(planned)
         self.calls += planned.planner_calls
         suffix = "" if not self.plans else f"-{len(self.plans) + 1}"
         actions = planned.plan.actions

@@ -11,10 +11,20 @@ from rich.text import Text
 from rich.tree import Tree
 
 from hvr.execution.events import Event, Finished, PlanReady, Replanning, StepDone, Understood
+from hvr.planning.llm.events import (
+    BlockChecked,
+    BlockWritten,
+    ConditionsWritten,
+    MacroPlanChecked,
+    MacroPlanWritten,
+    ObjectsChosen,
+    PolicyEvent,
+    StepsLeftOut,
+)
 
 
 @contextmanager
-def display(kind: str) -> Iterator[Callable[[Event], None] | None]:
+def display(kind: str) -> Iterator[Callable[[Event | PolicyEvent], None] | None]:
     """A listener that shows events.
 
     Args:
@@ -24,7 +34,7 @@ def display(kind: str) -> Iterator[Callable[[Event], None] | None]:
         view = LiveTree()
         with Live(view.render(), refresh_per_second=20, transient=False) as live:
 
-            def show(event: Event) -> None:
+            def show(event: Event | PolicyEvent) -> None:
                 view.take(event)
                 live.update(view.render())
 
@@ -43,7 +53,7 @@ class Lines:
         self.blocks: tuple[str, ...] = ()
         self.block = -1
 
-    def take(self, event: Event) -> None:
+    def take(self, event: Event | PolicyEvent) -> None:
         """Print an event."""
         write = self.console.print
         match event:
@@ -66,14 +76,46 @@ class Lines:
                 write(f"new plan {attempt}: {reason}")
             case Finished() if not event.reached and event.unmet:
                 write(f"unmet: {' '.join(event.unmet)}")
+            case _ if said := policy_line(event):
+                write(said)
             case _:
                 pass
+
+
+def policy_line(event: Event | PolicyEvent) -> str:
+    """What a language model's policy does, in plain lines; empty for other events."""
+    match event:
+        case ObjectsChosen(request, names, unmatched):
+            what = request.rpartition("Macro action: ")[2]
+            lost = f" (not here: {', '.join(unmatched)})" if unmatched else ""
+            return f"objects for {what!r}: {', '.join(names)}{lost}"
+        case MacroPlanWritten(names):
+            return "\n".join(["macro plan:", *(f"{i:>3}. {n}" for i, n in enumerate(names, 1))])
+        case ConditionsWritten(macros, dropped):
+            lines = [f"conditions of {len(macros)} macro actions written"]
+            return "\n".join([*lines, *(f"   left out: {note}" for note in dropped)])
+        case MacroPlanChecked(check, attempt):
+            tried = f" after {attempt} corrections" if attempt else ""
+            said = f"macro plan: {check.verified} of {check.total} verified{tried}"
+            return f"{said}: {check.problem}" if check.problem else said
+        case BlockWritten(number, name, actions, source, unmapped):
+            steps = " ".join(map(str, actions)) or "no steps"
+            lines = [f"{number}. {name} [{source}]: {steps}"]
+            return "\n".join([*lines, *(f"   not understood: {note}" for note in unmapped)])
+        case BlockChecked(number, problem, attempt, attempts):
+            if not problem:
+                return f"   check of {number}: valid"
+            return f"   check of {number} (correction {attempt} of {attempts}): {problem}"
+        case StepsLeftOut(actions):
+            return f"left out as unnecessary: {' '.join(map(str, actions))}"
+        case _:
+            return ""
 
 
 def describe_plan(event: PlanReady) -> str:
     """One line: how long the plan is, what was proven, how long it took."""
     plan = event.plan
-    proven = "shortest, proven" if plan.optimal else "best found in the time"
+    proven = "shortest, proven" if plan.optimal else "not proven to be shortest"
     return (
         f"plan: {len(plan.actions)} steps in {len(plan.blocks)} macro actions "
         f"({proven}; {plan.planner}, {plan.seconds:.2f} s); "
@@ -94,12 +136,13 @@ class LiveTree:
 
     def __init__(self) -> None:
         self.head: list[Text] = []
+        self.thoughts: list[Text] = []
         self.trees: list[Tree] = []
         self.plan: PlanReady | None = None
         self.done: dict[int, StepDone] = {}
         self.past: list[Tree | Text] = []
 
-    def take(self, event: Event) -> None:
+    def take(self, event: Event | PolicyEvent) -> None:
         """Note an event."""
         match event:
             case Understood(_, _, notes):
@@ -107,6 +150,8 @@ class LiveTree:
             case PlanReady():
                 self.plan = event
                 self.done = {}
+                self.past += self.thoughts
+                self.thoughts = []
             case StepDone():
                 self.done[event.number] = event
             case Replanning(reason, attempt):
@@ -114,12 +159,16 @@ class LiveTree:
                     self.past.append(self.tree(self.plan))
                 self.past.append(Text(f"new plan {attempt}: {reason}", style="bold red"))
                 self.plan = None
+            case _ if said := policy_line(event):
+                trouble = isinstance(event, BlockChecked | MacroPlanChecked) and ": " in said
+                style = "yellow" if trouble and not said.endswith("valid") else ""
+                self.thoughts.append(Text(said, style=style))
             case _:
                 pass
 
     def render(self) -> Group:
         """What is to be seen now."""
-        parts: list[Tree | Text] = [*self.head, *self.past]
+        parts: list[Tree | Text] = [*self.head, *self.past, *self.thoughts]
         if self.plan is None:
             parts.append(Text("planning …", style="dim"))
         else:

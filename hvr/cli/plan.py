@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from hvr.run import Run
 
 
 def plan(
@@ -20,7 +23,43 @@ def plan(
     task: Annotated[
         str | None, typer.Option(help="Do one of the paper's tasks instead, such as T2.")
     ] = None,
-    policy: Annotated[str, typer.Option(help="Who plans: symbolic.")] = "symbolic",
+    policy: Annotated[
+        str | None,
+        typer.Option(help="Who plans: symbolic, or llm (with --llm).", show_default="symbolic"),
+    ] = None,
+    llm: Annotated[
+        str | None,
+        typer.Option(
+            help="Language model: openai:MODEL, gemini:MODEL, hf:NAME, replay:RUN or scripted:…",
+            show_default="HVR_LLM",
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Address of the model's server.", show_default=False)
+    ] = None,
+    setting: Annotated[
+        str,
+        typer.Option(help="HVR+, HVR, HV, HR, VR, R or LLM, and switches: HVR+planner_repair."),
+    ] = "HVR+",
+    library: Annotated[
+        Path | None,
+        typer.Option(help="Macro actions to use and to add to.", envvar="HVR_LIBRARY"),
+    ] = None,
+    embedder: Annotated[
+        str, typer.Option(help="lexical, minilm, st:NAME, openai:MODEL or gemini:MODEL.")
+    ] = "lexical",
+    prompts: Annotated[
+        Path | None, typer.Option(help="Folder of your own prompts.", show_default=False)
+    ] = None,
+    cache: Annotated[
+        Path | None, typer.Option(help="File of answers, so that none is paid for twice.")
+    ] = None,
+    temperature: Annotated[float, typer.Option(help="Of the model's sampling.")] = 0.0,
+    max_calls: Annotated[int | None, typer.Option(help="Requests to the model at most.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Tokens at most, prompts and answers.")
+    ] = None,
+    max_dollars: Annotated[float | None, typer.Option(help="US dollars at most.")] = None,
     planner: Annotated[
         str, typer.Option(help="fast-downward, or up:NAME for an engine of unified-planning.")
     ] = "fast-downward",
@@ -45,13 +84,24 @@ def plan(
     - `hvr plan "put two slices of tomato on a plate" --scene FloorPlan1`
     - `hvr plan --task T5 --json`
     - `hvr plan "boil water in a pot" --dry-run --save runs/boil`
+    - `hvr plan "make coffee" --llm openai:MODEL --base-url http://localhost:8000/v1`
+    - `hvr plan --task T7 --llm scripted:error=0.3` (a simulated model)
+    - `hvr plan --llm replay:runs/boil` (the same answers again, no model needed)
     """
     from hvr.cli.display import display
+    from hvr.llm.budget import Limits
+    from hvr.model_run import ModelChoice
     from hvr.run import Options
     from hvr.run import plan as run_plan
 
     options = Options(
-        scene=scene, policy=policy, planner=planner, budget=budget, seed=seed,
+        model=ModelChoice(
+            spec=llm, base_url=base_url, setting=setting, embedder=embedder, prompts=prompts,
+            library=library, cache=cache, temperature=temperature,
+            limits=Limits(calls=max_calls, tokens=max_tokens, dollars=max_dollars),
+        ),
+        scene=scene, policy=policy or ("llm" if llm else "symbolic"), planner=planner,
+        budget=budget, seed=seed,
         max_replans=max_replans, execute=not dry_run, save=save,
     )  # fmt: skip
     shown = "none" if as_json or quiet else "live" if sys.stdout.isatty() else "lines"
@@ -60,11 +110,24 @@ def plan(
     if as_json:
         print(json.dumps(run.to_json(), ensure_ascii=False))
     else:
-        steps = sum(len(p.plan.actions) for p in run.plans)
-        if run.finished is None:
-            print(f"planned: {steps} steps, valid, not executed · saved in {run.folder}")
-        elif run.reached:
-            print(f"goal reached in {run.finished.steps} steps · saved in {run.folder}")
-        else:
-            print(f"goal not reached: {run.finished.reason} · saved in {run.folder}")
+        print(_result(run))
     raise typer.Exit(0 if run.reached is not False else 1)
+
+
+def _result(run: Run) -> str:
+    steps = sum(len(p.plan.actions) for p in run.plans)
+    if run.finished is None:
+        said = f"planned: {steps} steps, valid, not executed"
+    elif run.reached:
+        said = f"goal reached in {run.finished.steps} steps"
+        said += f" ({run.verdict})" if run.verdict else ""
+    else:
+        said = f"goal not reached: {run.verdict or run.finished.reason}"
+    lines = [f"{said} · saved in {run.folder}"]
+    if run.spent is not None:
+        known = [("in", run.spent.input), ("out", run.spent.output)]
+        tokens = ", ".join(f"{'unknown' if n is None else n} {word}" for word, n in known)
+        cost = "unknown" if run.spent.cost is None else f"${run.spent.cost:.4f}"
+        kind = " (simulated, no language model)" if run.simulated else ""
+        lines.append(f"{run.model}{kind}: {run.spent.calls} calls, tokens {tokens}, cost {cost}")
+    return "\n".join(lines)

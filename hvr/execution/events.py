@@ -53,7 +53,6 @@ class PlanReady:
             "plan": self.plan.to_json(),
             "objects": list(self.objects),
             "validation": self.report.to_json(),
-            "seconds": round(self.seconds, 4),
         }
 
 

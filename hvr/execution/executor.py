@@ -10,22 +10,43 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
 from hvr.errors import ImpossibleGoalError, PlannerError
 from hvr.execution.compare import Difference, difference
 from hvr.execution.events import Event, Finished, PlanReady, Replanning, StepDone
 from hvr.execution.world import World
+from hvr.knowledge.graph import KnowledgeGraph
 from hvr.pddl import Atom, GroundAction, Task
-from hvr.planning.language.goals import Stage
-from hvr.planning.symbolic import Planned, SymbolicPolicy
+from hvr.planning.symbolic import Planned
+from hvr.retrieval.inventory import Inventory
 from hvr.validation import Validator
+
+Goal = TypeVar("Goal", contravariant=True)
+
+
+class Policy(Protocol[Goal]):
+    """Makes plans for goals of its kind: conditions, or sentences."""
+
+    def plan(
+        self, stage: Goal, graph: KnowledgeGraph, inventory: Inventory, trouble: str = ""
+    ) -> Planned:
+        """A plan from the world as observed.
+
+        Args:
+            stage: what to reach.
+            graph: the world.
+            inventory: what there is in it.
+            trouble: why an earlier plan could not be carried on; empty at first.
+        """
+
 
 Listener = Callable[[Event], None]
 PlanListener = Callable[[Planned], None]
 
 
 @dataclass
-class Executor:
+class Executor(Generic[Goal]):
     """Carries out the stages of a goal.
 
     Args:
@@ -37,14 +58,14 @@ class Executor:
     """
 
     world: World
-    policy: SymbolicPolicy
+    policy: Policy[Goal]
     listen: Listener
     planned: PlanListener
     max_replans: int = 3
     steps: int = field(default=0, init=False)
     replans: int = field(default=0, init=False)
 
-    def run(self, stages: Sequence[Stage]) -> Finished:
+    def run(self, stages: Sequence[Goal]) -> Finished:
         """Reach one stage after the other.
 
         Raises:
@@ -59,7 +80,7 @@ class Executor:
         self.listen(finished)
         return finished
 
-    def prepare(self, stage: Stage) -> Planned:
+    def prepare(self, stage: Goal, trouble: str = "") -> Planned:
         """Plan and validate a stage without executing it.
 
         Raises:
@@ -67,7 +88,7 @@ class Executor:
             PlannerError: no plan was found, or it does not validate.
         """
         started = time.perf_counter()
-        planned = self.policy.plan(stage, self.world.graph, self.world.inventory())
+        planned = self.policy.plan(stage, self.world.graph, self.world.inventory(), trouble)
         report = Validator(planned.task).check(planned.plan.actions)
         self.planned(planned)
         self.listen(
@@ -75,13 +96,14 @@ class Executor:
                       time.perf_counter() - started)
         )  # fmt: skip
         if not report.valid:
-            raise PlannerError(f"the planner's plan does not validate: {report.explain()}")
+            raise PlannerError(f"the plan does not validate: {report.explain()}")
         return planned
 
-    def _reach(self, stage: Stage) -> Finished:
+    def _reach(self, stage: Goal) -> Finished:
+        trouble = ""
         while True:
             try:
-                planned = self.prepare(stage)
+                planned = self.prepare(stage, trouble)
             except (ImpossibleGoalError, PlannerError) as error:
                 if self.replans == 0:
                     raise
@@ -100,6 +122,7 @@ class Executor:
                 )  # fmt: skip
             self.replans += 1
             self.listen(Replanning(problem, self.replans))
+            trouble = problem
 
     def _execute(self, planned: Planned) -> str | None:
         """Carry out a plan; the reason why it cannot go on, or None when it is done."""

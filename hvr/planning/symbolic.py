@@ -92,13 +92,22 @@ class SymbolicPolicy:
         holding = "(holding" in wanted
         return Stage(wanted, tuple(end_conditions(self.taxonomy, set(), holding=holding)))
 
-    def plan(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> Planned:
+    def plan(
+        self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, trouble: str = ""
+    ) -> Planned:
         """A plan for one stage of a goal, from the state in the graph.
+
+        Args:
+            stage: the goal.
+            graph: the world as observed.
+            inventory: what there is in it.
+            trouble: why an earlier plan could not be carried on; the state tells enough.
 
         Raises:
             ImpossibleGoalError: it is proven that there is no plan.
             PlannerError: none was found in the time allowed.
         """
+        del trouble
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
         wanted = parse_formula(stage.wanted, self.domain, objects, file="<goal>")
         goal = parse_formula(stage.text, self.domain, objects, file="<goal>")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import hvr
+from hvr.commit import commit
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
 from hvr.planning.llm.settings import named
@@ -184,25 +184,6 @@ def this_start() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
     }
-
-
-def commit() -> str:
-    """The commit of hvr's checkout, `+` behind it if files differ; `unknown` without git."""
-
-    def git(*arguments: str) -> str:
-        done = subprocess.run(
-            ["git", *arguments], cwd=Path(hvr.__file__).parent, check=True, timeout=20,
-            capture_output=True, text=True,
-        )  # fmt: skip
-        return done.stdout.strip()
-
-    try:
-        # An installed hvr may lie in a checkout of something else.
-        if not git("ls-files", "__init__.py"):
-            return "unknown"
-        return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain", ".") else "")
-    except (OSError, subprocess.SubprocessError):
-        return "unknown"
 
 
 def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,113 @@
+"""What the simulated model makes of feedback on a block: it undoes one of its errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from hvr.evaluation.simulated.sight import Sight
+from hvr.evaluation.simulated.step_errors import NAVIGATION, Steps
+from hvr.pddl import GroundAction
+
+_STEP = re.compile(r"(?<!after )\b(?:step|line|action) (\d+)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """Steps that stand where others should; both ranges may be empty."""
+
+    start: int
+    written: Steps
+    true: Steps
+
+    @property
+    def walks(self) -> bool:
+        """It is about navigation alone."""
+        return all(step.name == NAVIGATION for step in (*self.written, *self.true))
+
+
+def undo(written: Sequence[GroundAction], true: Sequence[GroundAction], problem: str,
+         sight: Sight) -> Steps:  # fmt: skip
+    """Undo the earliest error at or before the step that failed, all when no step did.
+
+    A step that was moved is one error. Navigation is put right in passing: a verifier inserts and
+    removes it on its own, so it is not what a problem is about while something else is wrong.
+    When nothing is wrong up to the step that failed, the first error behind it is undone.
+
+    Args:
+        written: the block as it is.
+        true: the block as it should be, in the names that the model knows.
+        problem: what the validator says, its first line naming the step.
+        sight: the objects of the prompt.
+    """
+    parts = _parts(written, true, sight)
+    differences = [place for place, part in enumerate(parts) if isinstance(part, _Difference)]
+    failed = _failed(problem)
+    if failed is None:
+        return _built(parts, set(differences))
+    before = [p for p in differences if parts[p].start < failed]  # type: ignore[union-attr]
+    chosen: set[int] = set()
+    for place in before or differences[:1]:
+        chosen.add(place)
+        chosen |= {p for p in differences if _moved(parts[place], parts[p])}
+        if not all(_walks(parts[p]) for p in chosen):
+            break
+    return _built(parts, chosen)
+
+
+def _failed(problem: str) -> int | None:
+    """The number of the step that cannot be done, from 1; None when the end is what is wrong."""
+    first = problem.strip().split("\n", 1)[0]
+    found = None if first.lower().startswith("at the end") else _STEP.search(first)
+    return int(found[1]) if found else None
+
+
+def _parts(
+    written: Sequence[GroundAction], true: Sequence[GroundAction], sight: Sight
+) -> list[Steps | _Difference]:
+    """What is the same and what differs, in order."""
+    mine = [_meant(step, true, sight) for step in written]
+    parts: list[Steps | _Difference] = []
+    for tag, i, k, j, m in SequenceMatcher(None, mine, list(true), autojunk=False).get_opcodes():
+        steps = tuple(written[i:k])
+        parts.append(steps if tag == "equal" else _Difference(i, steps, tuple(true[j:m])))
+    return parts
+
+
+def _meant(step: GroundAction, true: Sequence[GroundAction], sight: Sight) -> GroundAction:
+    """The true step that a step stands for, where the model had to guess an object's name.
+
+    Whoever reads its answer may have put a real object in the place of the guess.
+    """
+    for other in true:
+        same = (other.name, len(other.args)) == (step.name, len(step.args))
+        if same and all(
+            a == b or not sight.lists(b) for a, b in zip(step.args, other.args, strict=True)
+        ):
+            return other
+    return step
+
+
+def _moved(one: Steps | _Difference, other: Steps | _Difference) -> bool:
+    """Are the same steps missing in one place and superfluous in the other?"""
+    if not isinstance(one, _Difference) or not isinstance(other, _Difference):
+        return False
+    return (one.written, one.true) == (other.true, other.written) and not (
+        one.written and one.true
+    )
+
+
+def _walks(part: Steps | _Difference) -> bool:
+    return isinstance(part, _Difference) and part.walks
+
+
+def _built(parts: Sequence[Steps | _Difference], chosen: set[int]) -> Steps:
+    steps: list[GroundAction] = []
+    for place, part in enumerate(parts):
+        if isinstance(part, _Difference):
+            steps += part.true if place in chosen else part.written
+        else:
+            steps += part
+    return tuple(steps)
