@@ -157,9 +157,7 @@ def undo_conditions(written: Sequence[Sides], true: Sequence[Sides], problem: st
     return tuple(written)
 
 
-def _differences(
-    written: Sequence[Sides], true: Sequence[Sides]
-) -> Iterable[tuple[int, int, str]]:
+def _differences(written: Sequence[Sides], true: Sequence[Sides]) -> Iterable[tuple[int, int, str]]:
     """Number of the macro action, side and atom wherever an atom is said in another way."""
     for number, (mine, yours) in enumerate(zip(written, true, strict=True)):
         for side in _SIDES:

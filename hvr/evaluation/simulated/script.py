@@ -22,6 +22,7 @@ from hvr.retrieval.inventory import Inventory
 from hvr.tasks import Task
 
 _INSTANCE = re.compile(r"\b[a-z]+-\d+\b")
+_FILL = re.compile(r"fill with water (.+) with (\S+)")
 _ARTICLES = frozenset({"the", "a", "an"})
 _NTH = ("another", "a third", "a fourth", "a fifth", "a sixth", "a seventh", "an eighth")
 _AGAIN = ("again", "a third time", "a fourth time", "a fifth time", "a sixth time")
@@ -49,7 +50,7 @@ class Script:
         if not keys:
             raise UsageError("a script needs at least one block")
         if len(set(keys)) < len(keys) or not all(keys):
-            raise UsageError("the macro actions of a script need names, each another one")
+            raise UsageError("the macro actions of a script need names, each a different one")
 
     @property
     def steps(self) -> tuple[GroundAction, ...]:
@@ -137,6 +138,7 @@ def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]
     def said(match: re.Match[str], article: str = "the") -> str:
         return f"{article} {_noun(classes[match[0]])}"
 
+    text = _FILL.sub(r"fill \1 with water from \2", text)
     sentence = _capital(_INSTANCE.sub(said, text))
     before = names.setdefault(sentence, [])
     before.append(text)

@@ -15,17 +15,30 @@ _STEP = re.compile(r"(?<!after )\b(?:step|line|action) (\d+)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class _Difference:
-    """Steps that stand where others should; both ranges may be empty."""
+class _Part:
+    """Steps that are right, or that stand where others should.
+
+    Args:
+        start: number of the first one among those that were written, from 0.
+        written: what was written; may be empty.
+        true: what should be there; may be empty.
+        differs: these are not the same.
+    """
 
     start: int
     written: Steps
     true: Steps
+    differs: bool
 
     @property
     def walks(self) -> bool:
         """It is about navigation alone."""
         return all(step.name == NAVIGATION for step in (*self.written, *self.true))
+
+    def moved_to(self, other: _Part) -> bool:
+        """The steps that are superfluous in one are missing in the other."""
+        one_sided = not (self.written and self.true)
+        return one_sided and (self.written, self.true) == (other.true, other.written)
 
 
 def undo(written: Sequence[GroundAction], true: Sequence[GroundAction], problem: str,
@@ -43,16 +56,16 @@ def undo(written: Sequence[GroundAction], true: Sequence[GroundAction], problem:
         sight: the objects of the prompt.
     """
     parts = _parts(written, true, sight)
-    differences = [place for place, part in enumerate(parts) if isinstance(part, _Difference)]
+    differences = [place for place, part in enumerate(parts) if part.differs]
     failed = _failed(problem)
     if failed is None:
         return _built(parts, set(differences))
-    before = [p for p in differences if parts[p].start < failed]  # type: ignore[union-attr]
+    before = [place for place in differences if parts[place].start < failed]
     chosen: set[int] = set()
     for place in before or differences[:1]:
         chosen.add(place)
-        chosen |= {p for p in differences if _moved(parts[place], parts[p])}
-        if not all(_walks(parts[p]) for p in chosen):
+        chosen |= {p for p in differences if parts[place].moved_to(parts[p])}
+        if not all(parts[p].walks for p in chosen):
             break
     return _built(parts, chosen)
 
@@ -66,14 +79,13 @@ def _failed(problem: str) -> int | None:
 
 def _parts(
     written: Sequence[GroundAction], true: Sequence[GroundAction], sight: Sight
-) -> list[Steps | _Difference]:
+) -> list[_Part]:
     """What is the same and what differs, in order."""
     mine = [_meant(step, true, sight) for step in written]
-    parts: list[Steps | _Difference] = []
-    for tag, i, k, j, m in SequenceMatcher(None, mine, list(true), autojunk=False).get_opcodes():
-        steps = tuple(written[i:k])
-        parts.append(steps if tag == "equal" else _Difference(i, steps, tuple(true[j:m])))
-    return parts
+    codes = SequenceMatcher(None, mine, list(true), autojunk=False).get_opcodes()
+    return [
+        _Part(i, tuple(written[i:k]), tuple(true[j:m]), tag != "equal") for tag, i, k, j, m in codes
+    ]
 
 
 def _meant(step: GroundAction, true: Sequence[GroundAction], sight: Sight) -> GroundAction:
@@ -90,24 +102,6 @@ def _meant(step: GroundAction, true: Sequence[GroundAction], sight: Sight) -> Gr
     return step
 
 
-def _moved(one: Steps | _Difference, other: Steps | _Difference) -> bool:
-    """Are the same steps missing in one place and superfluous in the other?"""
-    if not isinstance(one, _Difference) or not isinstance(other, _Difference):
-        return False
-    return (one.written, one.true) == (other.true, other.written) and not (
-        one.written and one.true
-    )
-
-
-def _walks(part: Steps | _Difference) -> bool:
-    return isinstance(part, _Difference) and part.walks
-
-
-def _built(parts: Sequence[Steps | _Difference], chosen: set[int]) -> Steps:
-    steps: list[GroundAction] = []
-    for place, part in enumerate(parts):
-        if isinstance(part, _Difference):
-            steps += part.true if place in chosen else part.written
-        else:
-            steps += part
-    return tuple(steps)
+def _built(parts: Sequence[_Part], chosen: set[int]) -> Steps:
+    chunks = (p.true if place in chosen else p.written for place, p in enumerate(parts))
+    return tuple(step for chunk in chunks for step in chunk)

@@ -1,0 +1,124 @@
+"""Every setting with a simulated model at several error rates: what each part of HVR is for.
+
+    python benchmarks/ablation_simulated.py                        # everything, resumable
+    python benchmarks/ablation_simulated.py --tasks T1,T2 --seeds 1 --errors 0,0.3
+    python benchmarks/ablation_simulated.py --save bench/ablation --jobs 2
+
+The model is SIMULATED (`hvr.evaluation.simulated`): it writes the ground truth of each task
+with seeded errors and mends an error that it is told of with a set probability. The table says
+what hvr makes of such errors. It says nothing about any language model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from conditions import conditions
+
+from hvr.cli.bench import split_list
+from hvr.evaluation.bench.cells import CellOptions, CellResult, plan_cells
+from hvr.evaluation.bench.runner import Progress, run_bench
+from hvr.evaluation.bench.summary import Row, summarise
+from hvr.evaluation.cell import prompt_digests, run_cell
+from hvr.tasks import task_ids
+
+PAPER = ("HVR", "HV", "HR", "VR", "R", "LLM")
+ADDED = (
+    "HVR+expansion", "HVR+planner_repair", "HVR+elimination", "HVR+", "HV+planner_repair",
+    "VR+planner_repair",
+)  # fmt: skip
+COLUMNS = (
+    ("PC", "pc"), ("moderate", "pc_moderate"), ("high", "pc_high"), ("goal", "success"),
+    ("EPV", "epv"), ("MPV before", "mpv_before"), ("after", "mpv_after"),
+    ("AABV before", "aabv_before"), ("after", "aabv_after"), ("LD", "ld"), ("calls", "calls"),
+)  # fmt: skip
+
+
+def main() -> int:
+    """Run what is missing and print the tables; exit code 1 when a cell ended in an error."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tasks", default=",".join(task_ids()))
+    parser.add_argument("--settings", default=",".join((*PAPER, *ADDED)))
+    parser.add_argument("--errors", default="0,0.1,0.3,0.5", help="error rates of the model")
+    parser.add_argument("--improve", default="0.7", help="probability that feedback helps")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--execute", action="store_true", help="carry plans out, for ES")
+    parser.add_argument("--save", type=Path, default=Path("bench/ablation"))
+    chosen = parser.parse_args()
+    rates = split_list(chosen.errors)
+    models = [f"scripted:error={rate},improve={chosen.improve}" for rate in rates]
+    settings = split_list(chosen.settings)
+    cells = plan_cells(
+        split_list(chosen.tasks), settings, models, range(1, chosen.seeds + 1), scene=None
+    )
+    results = run_bench(
+        chosen.save, cells, run_cell, CellOptions(execute=chosen.execute), jobs=chosen.jobs,
+        prompts=prompt_digests(), listen=_show,
+    )  # fmt: skip
+    print(file=sys.stderr)
+    print(f"{conditions()} · seeds 1 to {chosen.seeds} · {len(cells)} cells")
+    print("SIMULATED model: ground truth with seeded errors, no language model\n")
+    _tables(results, settings, models, rates)
+    errors = [r for r in results if not r.finished]
+    for result in errors:
+        print(f"error in {result.cell.id}: {result.error_kind}: {result.error}")
+    return 1 if errors else 0
+
+
+def _tables(
+    results: Sequence[CellResult], settings: Sequence[str], models: Sequence[str],
+    rates: Sequence[str],
+) -> None:  # fmt: skip
+    names = {r.cell.model: r.model for r in results if r.model}
+    summaries = {
+        model: summarise([r for r in results if r.cell.model == model]) for model in models
+    }
+    rows = {
+        (setting, model): next((r for r in s.rows if r.setting == setting), None)
+        for model, s in summaries.items()
+        for setting in settings
+    }
+    for model, rate in zip(models, rates, strict=True):
+        print(f"### error rate {rate} ({names.get(model, model)}), per cent\n")
+        print("| setting | " + " | ".join(name for name, _ in COLUMNS) + " |")
+        print("| --- |" + " --- |" * len(COLUMNS))
+        for setting in settings:
+            row = rows[setting, model]
+            print(f"| {setting} | " + " | ".join(_cell(row, key) for _, key in COLUMNS) + " |")
+        print()
+    print("### PC by error rate, and the points lost from the first to the last\n")
+    print("| setting | " + " | ".join(rates) + " | lost |")
+    print("| --- |" + " --- |" * (len(rates) + 1))
+    for setting in settings:
+        means = [_mean(rows[setting, model], "pc") for model in models]
+        lost = None if None in (means[0], means[-1]) else means[0] - means[-1]  # type: ignore[operator]
+        shown = ["–" if m is None else f"{100 * m:.1f}" for m in (*means, lost)]
+        print(f"| {setting} | " + " | ".join(shown) + " |")
+    print()
+
+
+def _mean(row: Row | None, key: str) -> float | None:
+    stat = row.stats.get(key) if row else None
+    return None if stat is None else stat.mean
+
+
+def _cell(row: Row | None, key: str) -> str:
+    mean = _mean(row, key)
+    if mean is None:
+        return "–"
+    return f"{mean:.1f}" if key == "calls" else f"{100 * mean:.1f}"
+
+
+def _show(progress: Progress) -> None:
+    print(f"\r{progress.done} of {progress.total} cells", end="", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
