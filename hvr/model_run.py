@@ -30,6 +30,8 @@ from hvr.planning.llm.policy import LLMPolicy
 from hvr.planning.llm.prompts import load_prompts
 from hvr.planning.llm.settings import Settings, named
 from hvr.planning.planners import Planner
+from hvr.planning.recorded import NAME as PLANNER
+from hvr.planning.recorded import RecordedPlanner
 from hvr.planning.symbolic import Planned
 from hvr.retrieval.embedders import make_embedder
 from hvr.tasks import load_task
@@ -192,6 +194,7 @@ def open_model(
     if library is not None:
         write_library(library, folder / LIBRARY)
     meter = Meter(top)
+    planner = RecordedPlanner(planner, folder / PLANNER, again.folder / PLANNER if again else None)
     policy = LLMPolicy(
         ontology, domain, meter, settings, embedder=embedder, planner=planner, prompts=prompts,
         library=library, agent=DEFAULT_AGENT, listen=listen, temperature=choice.temperature,

@@ -40,7 +40,9 @@ def display(kind: str) -> Iterator[Callable[[Event | PolicyEvent], None] | None]
 
             yield show
     elif kind == "lines":
-        yield Lines(Console(soft_wrap=True, highlight=False, no_color=True)).take
+        yield Lines(
+            Console(soft_wrap=True, highlight=False, no_color=True, markup=False, emoji=False)
+        ).take
     else:
         yield None
 

@@ -77,7 +77,15 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
     operators, fluents = relevant(operators, goals)
     initial &= fluents
     variables = groups(operators, goals, fluents, together)
+    goals = tuple(goal for goal in goals if _possible_goal(goal, variables))
     return SearchProblem(task, initial, tuple(operators), goals, variables)
+
+
+def _possible_goal(goal: Literals, variables: Iterable[Sequence[int]]) -> bool:
+    """It does not contradict itself, as reductions may have shown in the end."""
+    return not goal.true & goal.false and all(
+        sum(goal.true >> bit & 1 for bit in group) <= 1 for group in variables
+    )
 
 
 def plan_actions(problem: SearchProblem, numbers: Iterable[int]) -> Iterator[GroundAction]:
@@ -172,6 +180,8 @@ def disjuncts(condition: Condition, can: Literals) -> list[Literals]:
         PlannerError: it is too large.
     """
     if condition.positive & ~can.true or condition.negative & ~can.false:
+        return []
+    if condition.positive & condition.negative:
         return []
     result = [Literals(condition.positive & can.false, condition.negative & can.true)]
     for clause in condition.clauses:

@@ -16,6 +16,7 @@ from planning_worlds import (
 from hvr.errors import PlannerError
 from hvr.pddl import Task, ground_all, parse_domain, parse_problem
 from hvr.pddl.conditions import Clause, Condition
+from hvr.planning.fast_downward import solve
 from hvr.planning.ground import build, disjuncts, explore, plan_actions
 from hvr.planning.mutexes import groups, mutexes, simplify
 from hvr.planning.operators import Literals, bits
@@ -156,3 +157,24 @@ def test_disjuncts_leave_out_what_is_always_or_never_so() -> None:
     assert disjuncts(condition, Literals(~0b010, ~0b100)) == [Literals(0b001)]
     assert disjuncts(Condition(0b010), Literals(~0b010, -1)) == []
     assert disjuncts(condition, Literals(-1, ~0b001)) == [Literals(0b100)]
+
+
+CUP = """(define (domain cup) (:predicates (full ?c) (wet ?c) (dry ?c))
+  (:action fill :parameters (?c) :precondition (dry ?c)
+    :effect (and (full ?c) (wet ?c) (not (dry ?c)))))"""
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "(and (full a) (not (full a)))",
+        "(and (full a) (not (wet a)))",  # always true together: one stands for both
+        "(and (wet a) (dry a))",
+    ],
+)
+def test_a_goal_that_contradicts_itself_is_never_reached(goal: str) -> None:
+    domain = parse_domain(CUP)
+    problem = parse_problem(
+        f"(define (problem p) (:domain cup) (:objects a) (:init (dry a)) (:goal {goal}))", domain
+    )
+    assert solve(Task(domain, problem), 5.0).plan is None

@@ -98,10 +98,10 @@ def read_prompt(request: Request) -> Asked:
     text = next((m.text for m in reversed(request.messages) if m.role == "user"), "")
     marks = list(_LABEL.finditer(text))
     sections: dict[str, str] = {}
-    for mark, following in zip(marks, [*marks[1:], None], strict=True):
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    for mark, end in zip(marks, ends, strict=bool(marks)):
         label = mark["label"]
         label = "Kinds of objects" if label.startswith("Kinds") else label
-        end = following.start() if following else len(text)
         body = text[mark.end() : end].strip("\n")
         if label == "Kinds of objects":
             body = body.split("\n\n")[0]

@@ -102,7 +102,8 @@ class Scripted:
                     "those of hvr/planning/llm/prompts",
                     kind="request",
                 )
-        usage = Usage(input=count_tokens(request.messages), output=estimate_tokens(text))
+        sent, said = count_tokens(request.messages), estimate_tokens(text)
+        usage = Usage(input=sent, output=said, cached=0, reasoning=0, cost=None)
         return Answer(text=text, model=self.name, usage=usage)
 
     def _streams(self, request: Request) -> Streams:

@@ -188,6 +188,8 @@ class BlockWriter:
 
     def _trouble(self, work: Assignment, foresight: Foresight, block: Block) -> Trouble | None:
         wanted = work.macro.postcondition if work.hierarchical else ()
+        if not block and not wanted and (self._unmapped or not work.hierarchical):
+            return Trouble("there is no action in the answer that can be carried out", None)
         return examine(foresight.task, foresight.state, block, wanted)
 
     def _bridge(self, work: Assignment, foresight: Foresight, block: Block) -> Block:

@@ -45,8 +45,11 @@ def with_conditions(
     written: Sequence[Conditions],
     mapper: Mapper,
     nearness: frozenset[str],
+    earlier: Sequence[MacroAction] = (),
 ) -> tuple[tuple[MacroAction, ...], tuple[str, ...]]:
     """Macro actions with those conditions of an answer that mean something.
+
+    Those that a correction does not speak of keep the conditions that they had `earlier`.
 
     Nearness is left out, since the robot goes somewhere else at once; so is a postcondition
     that no action can bring about or undo.
@@ -56,7 +59,12 @@ def with_conditions(
     """
     dropped: list[str] = []
     macros = []
-    for name, conditions in zip(names, written, strict=True):
+    for number, (name, conditions) in enumerate(zip(names, written, strict=True)):
+        if earlier and not (
+            conditions.precondition or conditions.postcondition or conditions.problems
+        ):
+            macros.append(earlier[number])
+            continue
         dropped += [f"{name}: {problem}" for problem in conditions.problems]
         before = _usable(conditions.precondition, mapper, nearness, dropped, effect=False)
         after = _usable(conditions.postcondition, mapper, nearness, dropped, effect=True)
@@ -115,6 +123,14 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
     )
     validator = Validator(macro_task)
     for number, macro in enumerate(macros, start=1):
+        for kind, texts in (("pre", macro.precondition), ("post", macro.postcondition)):
+            both = next((t for t in texts if f"(not {t})" in texts), None)
+            if both is not None:
+                text = (
+                    f"macro action {number} ({macro.name}) contradicts itself: {both} is both "
+                    f"true and false in its {kind}condition"
+                )
+                return MacroCheck(number - 1, len(macros), text)
         report = validator.apply(GroundAction(_id(number)))
         if report.failure is not None:
             why = " ".join(map(explain_literal, report.failure.literals))

@@ -31,9 +31,7 @@ def outcome(
         following = run(task, state, (action,))
         touched |= state.bits ^ following.bits
         state = following
-    true = [a for a in task.atoms_in(touched & state.bits) if a.predicate not in fleeting]
-    false = [a for a in task.atoms_in(touched & ~state.bits) if a.predicate not in fleeting]
-    return And((*sorted(true, key=str), *(Not(a) for a in sorted(false, key=str))))
+    return _literals(task, state, touched, fleeting)
 
 
 def lean(
@@ -47,7 +45,24 @@ def lean(
         actions: the plan. It is left as it is when some step is not applicable.
         fleeting: predicates that do not count, such as nearness.
     """
+    end = run(task, state, actions)
+    everything = tuple(range(len(actions)))
     goal = outcome(task, state, actions, fleeting)
-    problem = task.problem.replace(init=state.atoms(static=True), goal=goal)
-    kept = minimise.eliminate(Task(task.domain, problem).initial, actions)
-    return tuple(range(len(actions))) if kept is None else kept
+    while True:
+        problem = task.problem.replace(init=state.atoms(static=True), goal=goal)
+        kept = minimise.eliminate(Task(task.domain, problem).initial, actions)
+        if kept is None or kept == everything:
+            return everything
+        # Leaving a step out may touch something that the whole plan spares.
+        other = run(task, state, [actions[n] for n in kept])
+        more = _literals(task, end, end.bits ^ other.bits, fleeting)
+        if not more.operands:
+            return kept
+        goal = And((*goal.operands, *more.operands))
+
+
+def _literals(task: Task, state: State, fluents: int, fleeting: frozenset[str]) -> And:
+    """How some fluents, given as bits, are in a state; without those that are fleeting."""
+    true = [a for a in task.atoms_in(fluents & state.bits) if a.predicate not in fleeting]
+    false = [a for a in task.atoms_in(fluents & ~state.bits) if a.predicate not in fleeting]
+    return And((*sorted(true, key=str), *(Not(a) for a in sorted(false, key=str))))

@@ -202,9 +202,10 @@ class LLMPolicy:
         listed = "\n".join(f"{i}. {name}" for i, name in enumerate(titles, start=1))
         answer = self._dialogue.ask("conditions", **values, macros=listed)
         attempt, first = 0, None
+        found: tuple[MacroAction, ...] = ()
         while True:
             written = read_conditions(answer, len(titles))
-            found, dropped = with_conditions(titles, written, mapper, nearness)
+            found, dropped = with_conditions(titles, written, mapper, nearness, found)
             self._listen(ConditionsWritten(found, dropped))
             check = check_macros(foresight.task, foresight.state, found)
             self._listen(MacroPlanChecked(check, attempt))

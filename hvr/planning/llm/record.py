@@ -35,7 +35,7 @@ class BlockRecord:
     Args:
         macro: the macro action, with its conditions as refined at the end.
         written: the actions as first answered and mapped, before any correction.
-        actions: the actions of the plan.
+        actions: the actions after correction and repair, before elimination.
         verified_before: every action of `written` was applicable, one after the other.
         verified_after: likewise for `actions`; None without verification.
         achieved: the postcondition holds after the block; None without conditions.
@@ -77,7 +77,7 @@ class PlanningRecord:
     """How a plan came about.
 
     Args:
-        plan: the plan; with H a block for each macro action, else one block.
+        plan: the plan; with H in a block for each macro action that has steps left, else in one.
         blocks: how each block came about; one for the whole plan without H.
         hierarchical: there were macro actions.
         macro_before: check of the macro plan as first answered; None without H.

@@ -51,5 +51,5 @@ class Retrieval:
         if self.settings.expansion:
             found |= expand(chosen.names, inventory)
         picked = tuple(n for n in found if n in foresight.task.objects)
-        self.listen(ObjectsChosen(request, picked, chosen.unmatched))
+        self.listen(ObjectsChosen(request, picked or names, chosen.unmatched))
         return picked or names

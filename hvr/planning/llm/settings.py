@@ -24,7 +24,8 @@ class Settings:
             to the block's postcondition, or to the next step that can be saved.
         elimination: leave out steps at the end that the plan does not need.
         library: use macro actions of the library instead of asking the model.
-        block_limit: most steps of a block (of the whole plan without H).
+        block_limit: most steps that the model may write for a block (without H: for the plan);
+            planner repair may add more.
         tries_per_step: corrections of a block at most, for each of its steps.
         macro_tries: corrections of the conditions of the macro actions at most.
         macro_limit: most macro actions of a plan.

@@ -83,6 +83,11 @@ def load_prompts(folder: Path | None = None) -> Prompts:
     own = Path(__file__).parent
     if folder is not None and not folder.is_dir():
         raise DataFileError(f"{folder}: there is no folder of prompts here")
+    for path in sorted(folder.glob("*.txt")) if folder is not None else ():
+        if path.stem not in NAMES:
+            raise DataFileError(
+                f"{path}: there is no prompt of this name (prompts: {', '.join(NAMES)})"
+            )
     found = {}
     for name in NAMES:
         path = own / f"{name}.txt"
@@ -95,7 +100,7 @@ def load_prompts(folder: Path | None = None) -> Prompts:
 def _read(name: str, path: Path) -> Prompt:
     try:
         data = path.read_bytes()
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         raise DataFileError(f"{path}: cannot be read: {error}") from error
     parts = _TURN.split(text)
