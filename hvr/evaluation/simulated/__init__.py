@@ -16,9 +16,10 @@ What is assumed:
   included: of the same class if another one is listed, else of a class that could be that
   argument as the `Objects:` lines tell. So what a prompt does not list cannot be confused, and
   an error of this kind changes nothing with probability 1 / (n + 1). This is how retrieval helps.
-* An object of the ground truth that is not listed is not known by name: the model writes another
-  listed object of its class, and number 1 of the class when none is listed (`knife-1`). It
-  states no condition about a place that no action names and that is not listed.
+* An object of the ground truth that no `Objects:` line names, its own or another one's, is not
+  known by name: the model writes another listed object of its class, and number 1 of the class
+  when none is listed (`knife-1`). It states no condition about a place that neither an action
+  nor a line names.
 * Asked to correct, it undoes, with probability `improve`, the earliest of its errors at or before
   the step that failed; all of them when something is missing at the end. Else it repeats itself
   or makes one more error, each half the time. A macro plan is never corrected.

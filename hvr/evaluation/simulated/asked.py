@@ -17,6 +17,7 @@ _LABEL = re.compile(
     re.MULTILINE,
 )
 _OBJECT = re.compile(r"(?P<name>[a-z]\w*-\d+) \((?P<cls>\w+)\)(?::\s*(?P<about>.*))?")
+_NAME = re.compile(r"\b[a-z]\w*-\d+\b")
 _NUMBERED = re.compile(r"^\s*\d+[.)]\s+(.+?)\s*$", re.MULTILINE)
 _WORDS = {
     "a surface": "surface",
@@ -51,11 +52,16 @@ class Asked:
 
     Args:
         sections: text by label.
-        listed: the objects that it names.
+        listed: the objects that it tells of, a line each.
     """
 
     sections: dict[str, str]
     listed: tuple[Listed, ...]
+
+    @property
+    def mentioned(self) -> frozenset[str]:
+        """All names of objects in these lines: `mug-1 (Mug): on countertop-1` has two."""
+        return frozenset(_NAME.findall(self.sections.get("Objects", "")))
 
     def __getitem__(self, label: str) -> str:
         """The text of a section.

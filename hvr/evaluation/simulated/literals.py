@@ -58,10 +58,10 @@ def known(side: Iterable[Literal], named: frozenset[str], sight: Sight) -> tuple
 
     Args:
         side: the literals.
-        named: the objects that actions name; of others only listed ones are spoken of.
+        named: the objects that actions name; others are spoken of where the prompt names them.
         sight: the objects of the prompt.
     """
-    spoken = (x for x in side if all(sight.lists(a) or a in named for a in x.args))
+    spoken = (x for x in side if all(sight.knows(a) or a in named for a in x.args))
     return tuple(dict.fromkeys(replace(x, args=sight.names_of(x.args)) for x in spoken))
 
 

@@ -80,7 +80,7 @@ class Scripted:
                 "the simulated model answers in text, not in JSON for a schema", kind="request"
             )
         asked, streams = read_prompt(request), self._streams(request)
-        sight = Sight(asked.listed, self._meant)
+        sight = Sight(asked.listed, self._meant, asked.mentioned)
         chatty = streams("chatty").random() < self.errors.chatty
         form = Chatty(streams("layout")) if chatty else Plain()
         match request.purpose:

@@ -48,18 +48,24 @@ class Sight:
     Args:
         listed: in the order of the prompt.
         meant: names of all objects of the ground truth.
+        mentioned: names in the lines of others, such as the place where a thing is.
     """
 
     listed: tuple[Listed, ...]
     meant: frozenset[str]
+    mentioned: frozenset[str] = frozenset()
 
-    def lists(self, name: str) -> bool:
-        """Say whether the prompt names an object; what has no number is no object."""
-        return not _is_object(name) or any(o.name == name for o in self.listed)
+    def knows(self, name: str) -> bool:
+        """Say whether the prompt has the name of an object; what has no number is no object."""
+        return (
+            not _is_object(name)
+            or name in self.mentioned
+            or any(o.name == name for o in self.listed)
+        )
 
     def name_of(self, name: str) -> str:
         """The name that the model writes for an object of the ground truth."""
-        if self.lists(name):
+        if self.knows(name):
             return name
         same = [o.name for o in self.listed if o.cls == class_of(name)]
         spare = [n for n in same if n not in self.meant]
@@ -89,7 +95,7 @@ class Sight:
 
     def invented(self, name: str, rng: Random) -> str:
         """An object that the prompt does not list: of the same class, or of another one."""
-        known = {o.name for o in self.listed} | self.meant
+        known = {o.name for o in self.listed} | self.mentioned | self.meant
         classes = {class_of(n) for n in known}
         numbers = [n for n in range(2, 100) if f"{class_of(name)}-{n}" not in known]
         things = [t for t in _INVENTED if t not in classes]

@@ -62,7 +62,7 @@ def undo(written: Sequence[GroundAction], true: Sequence[GroundAction], problem:
         return _built(parts, set(differences))
     before = [place for place in differences if parts[place].start < failed]
     chosen: set[int] = set()
-    for place in before or differences[:1]:
+    for place in before or differences:
         chosen.add(place)
         chosen |= {p for p in differences if parts[place].moved_to(parts[p])}
         if not all(parts[p].walks for p in chosen):
@@ -96,7 +96,7 @@ def _meant(step: GroundAction, true: Sequence[GroundAction], sight: Sight) -> Gr
     for other in true:
         same = (other.name, len(other.args)) == (step.name, len(step.args))
         if same and all(
-            a == b or not sight.lists(b) for a, b in zip(step.args, other.args, strict=True)
+            a == b or not sight.knows(b) for a, b in zip(step.args, other.args, strict=True)
         ):
             return other
     return step

@@ -13,12 +13,12 @@ from dataclasses import replace
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.llm.model import Model
-from hvr.pddl import Domain, GroundAction, Task
+from hvr.pddl import Domain, GroundAction, State, Task
 from hvr.plan import AABlock, MacroAction, Plan
 from hvr.planning.action_set import action_set
 from hvr.planning.agents import DEFAULT_AGENT
 from hvr.planning.answers import read_conditions, read_macro_plan
-from hvr.planning.library import Library, retrieve
+from hvr.planning.library import Library, Match, retrieve
 from hvr.planning.llm.blocks import Assignment, BlockWriter, finish, history
 from hvr.planning.llm.bridge import Bridge
 from hvr.planning.llm.conditions import check_macros, describe, with_conditions
@@ -31,7 +31,7 @@ from hvr.planning.llm.events import (
     PolicyEvent,
     StepsLeftOut,
 )
-from hvr.planning.llm.foresight import Foresight, applicable
+from hvr.planning.llm.foresight import Foresight, applicable, run
 from hvr.planning.llm.lean import lean, outcome
 from hvr.planning.llm.prompts import Prompts
 from hvr.planning.llm.record import BlockRecord, MacroCheck, PlanningRecord
@@ -154,9 +154,16 @@ class LLMPolicy:
         checks: tuple[MacroCheck | None, MacroCheck | None] = (None, None)
         if self.settings.hierarchical:
             macros = self._macro_plan(request, names, foresight)
-            if self.settings.verification:
-                macros, checks = self._conditions(request, names, macros, foresight, mapper(names))
-            records = self._blocks(request, macros, foresight, writer)
+            known = self._known(macros, foresight)
+            if self.settings.verification and len(known) < len(macros):
+                macros, checks = self._conditions(
+                    request, names, macros, known, foresight, mapper(names)
+                )
+            elif self.settings.verification:
+                macros = tuple(match.block.macro for match in known)
+                check = check_macros(foresight.task, foresight.state, macros)
+                checks = check, check
+            records = self._blocks(request, macros, known, foresight, writer)
         else:
             whole = Assignment(request, 1, MacroAction(request), names, "nothing", False)
             records = [writer.write(whole, foresight)]
@@ -188,10 +195,14 @@ class LLMPolicy:
         request: str,
         names: tuple[str, ...],
         macros: Sequence[MacroAction],
+        known: Sequence[Match],
         foresight: Foresight,
         mapper: Mapper,
     ) -> tuple[tuple[MacroAction, ...], tuple[MacroCheck, MacroCheck]]:
-        """The macro actions with conditions, corrected, and the checks before and after."""
+        """The macro actions with conditions, corrected, and the checks before and after.
+
+        The first ones, which the library knows, have the conditions that were found there.
+        """
         titles = [m.name for m in macros]
         nearness = foresight.nearness
         values = {
@@ -206,6 +217,7 @@ class LLMPolicy:
         while True:
             written = read_conditions(answer, len(titles))
             found, dropped = with_conditions(titles, written, mapper, nearness, found)
+            found = (*(match.block.macro for match in known), *found[len(known) :])
             self._listen(ConditionsWritten(found, dropped))
             check = check_macros(foresight.task, foresight.state, found)
             self._listen(MacroPlanChecked(check, attempt))
@@ -222,13 +234,18 @@ class LLMPolicy:
         self,
         request: str,
         macros: Sequence[MacroAction],
+        known: Sequence[Match],
         foresight: Foresight,
         writer: BlockWriter,
     ) -> list[BlockRecord]:
         records: list[BlockRecord] = []
         for number, macro in enumerate(macros, start=1):
-            record = self._from_library(number, macro, foresight)
-            if record is None:
+            match = known[number - 1] if number <= len(known) else None
+            if match is None:
+                match = self._match(macro, foresight.task, foresight.state)
+            if match is not None:
+                record = self._taken(number, macro, match, foresight)
+            else:
                 wanted = f"{request}\nMacro action: {macro.name}"
                 names = self._retrieval.choose(wanted, foresight)
                 done = history([AABlock(r.macro, r.actions) for r in records])
@@ -238,27 +255,47 @@ class LLMPolicy:
             foresight.advance(record.actions)
         return records
 
-    def _from_library(
-        self, number: int, macro: MacroAction, foresight: Foresight
-    ) -> BlockRecord | None:
-        """A block of the library that does the macro action from here, or None."""
+    def _known(self, macros: Sequence[MacroAction], foresight: Foresight) -> tuple[Match, ...]:
+        """Macro actions of the library for the first of the plan, as far as there are any."""
+        found: list[Match] = []
+        state = foresight.state
+        for macro in macros:
+            match = self._match(macro, foresight.task, state)
+            if match is None:
+                break
+            found.append(match)
+            state = run(foresight.task, state, match.block.actions)
+        return tuple(found)
+
+    def _match(self, macro: MacroAction, task: Task, state: State) -> Match | None:
+        """A macro action of the library that works from a state, or None.
+
+        One that brings about what the model has written is preferred to one that only goes by
+        the same words: the library's conditions were proven, the model's are a guess.
+        """
         if self.library is None or not self.settings.library:
             return None
-        task, state = foresight.task, foresight.state
-        match = retrieve(
-            self.library, macro.name, task, state, self.embedder, agent=self.agent,
-            wanted_postcondition=macro.postcondition, ontology=self.ontology,
-        )  # fmt: skip
-        if match is None:
-            return None
+        for wanted in dict.fromkeys((macro.postcondition, ())):
+            match = retrieve(
+                self.library, macro.name, task, state, self.embedder, agent=self.agent,
+                wanted_postcondition=wanted, ontology=self.ontology,
+            )  # fmt: skip
+            if match is not None:
+                return match
+        return None
+
+    def _taken(
+        self, number: int, macro: MacroAction, match: Match, foresight: Foresight
+    ) -> BlockRecord:
+        """The record of a block that was taken from the library."""
         self.library_uses.append(match.entry.id)
         block = match.block.actions
         self._listen(BlockWritten(number, macro.name, block, "library"))
         record = BlockRecord(
-            macro=macro, written=block, actions=block, verified_before=True,
+            macro=match.block.macro, written=block, actions=block, verified_before=True,
             verified_after=None, from_library=match.entry.name,
         )  # fmt: skip
-        return finish(record, task, state, hierarchical=True)
+        return finish(record, foresight.task, foresight.state, hierarchical=True)
 
     # The end --------------------------------------------------------------------------------
 
