@@ -152,7 +152,7 @@ def open_model(
 
     Args:
         choice: which model, and how.
-        run: request, task, scene and seed, for the transcript.
+        run: request, task, scene, seed and the like, for the transcript.
         folder: of the run; the transcript is written into it as the model answers.
         ontology: classes and their names.
         domain: the actions.
@@ -180,9 +180,13 @@ def open_model(
     library = _library(choice, settings, again)
     model = make_model(config.spec, config.options, {"scripted": _scripted(run)})
     details = {
-        "run": {**run, "setting": choice.setting, "embedder": choice.embedder},
+        "run": {
+            **run,
+            "setting": choice.setting,
+            "embedder": choice.embedder,
+            "temperature": choice.temperature,
+        },
         "settings": settings.to_json(),
-        "temperature": choice.temperature,
         "prompts": prompts.digests,
         "commit": commit(),
     }
@@ -208,6 +212,7 @@ def repeated(choice: ModelChoice, again: Recorded) -> ModelChoice:
         choice,
         setting=str(again.run.get("setting", choice.setting)),
         embedder=str(again.run.get("embedder", choice.embedder)),
+        temperature=float(again.run.get("temperature", choice.temperature)),
     )
 
 

@@ -164,6 +164,10 @@ def plan(
             options,
             scene=str(again.run["scene"]),
             seed=int(again.run["seed"]),
+            planner=str(again.run["planner"]),
+            budget=float(again.run["budget"]),
+            max_replans=int(again.run["max_replans"]),
+            execute=bool(again.run["execute"]),
             model=repeated(options.model, again),
         )
     if (text is None) == (task is None):
@@ -202,8 +206,11 @@ def plan(
             model = None
         else:
             goal = _reading(symbolic, world, request)
-            about = {"request": request, "task": chosen.id if chosen else None,
-                     "scene": scene.name, "seed": options.seed}  # fmt: skip
+            about = {
+                "request": request, "task": chosen.id if chosen else None, "scene": scene.name,
+                "seed": options.seed, "planner": options.planner, "budget": options.budget,
+                "max_replans": options.max_replans, "execute": options.execute,
+            }  # fmt: skip
             model = open_model(
                 options.model, about, folder.path, ontology=ontology, domain=symbolic.domain,
                 planner=planner, listen=recorder,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -92,6 +92,12 @@ class Recording:
         except LLMError as error:
             self._add(request, None, error, self._clock() - start, date)
             raise
+        # What is written is what is used: a replay must get the same.
+        answer = replace(
+            answer,
+            text=self._scrubber.text(answer.text),
+            data=self._scrubber.value(answer.data),
+        )
         self._add(request, answer, None, self._clock() - start, date)
         return answer
 

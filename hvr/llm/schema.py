@@ -35,7 +35,10 @@ def checked(answer: Answer, request: Request) -> Answer:
             if answer.finish == "length"
             else ""
         )
-        raise ModelError(f"the model's answer is empty{limit}", kind="empty", usage=answer.usage)
+        name = f"{answer.model}: " if answer.model else ""
+        raise ModelError(
+            f"{name}the model's answer is empty{limit}", kind="empty", usage=answer.usage
+        )
     if request.schema is None:
         return answer
     try:

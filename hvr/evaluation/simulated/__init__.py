@@ -23,9 +23,12 @@ What is assumed:
 * Asked to correct, it undoes, with probability `improve`, the earliest of its errors at or before
   the step that failed; all of them when something is missing at the end. Else it repeats itself
   or makes one more error, each half the time. A macro plan is never corrected.
-* It does not look at the state. When an earlier block came to another end than the ground truth's,
-  it goes on as if nothing had happened, and only feedback can change what it writes.
-* Without H it is asked for the whole plan and errs as often for each step as with H.
+* When an earlier block came to another end than the ground truth's, it goes on as if nothing had
+  happened, and only feedback can change what it writes: told of a condition that its block
+  never sees to, it adds, with probability `improve`, the steps that bring it about in the ground
+  truth.
+* Without H it is asked for the whole plan and errs as often for each step as with H, unless
+  `length` is set: then steps late in an answer are wrong more often, wherever they stand.
 * Macro actions are told apart by their sentences, which name classes. A macro action that the
   ground truth does not have gets an empty block and no conditions.
 

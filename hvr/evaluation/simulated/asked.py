@@ -18,6 +18,7 @@ _LABEL = re.compile(
 )
 _OBJECT = re.compile(r"(?P<name>[a-z]\w*-\d+) \((?P<cls>\w+)\)(?::\s*(?P<about>.*))?")
 _NAME = re.compile(r"\b[a-z]\w*-\d+\b")
+_HELD = re.compile(r"\b(?:held|holding|in the hand|in the robot's hand)\b")
 _NUMBERED = re.compile(r"^\s*\d+[.)]\s+(.+?)\s*$", re.MULTILINE)
 _WORDS = {
     "a surface": "surface",
@@ -35,10 +36,12 @@ class Listed:
     Args:
         name: of the object.
         uses: what it is good for, in the words of the line: `picked up`, `opened`, `surface`.
+        held: the line says that it is in the robot's hand.
     """
 
     name: str
     uses: frozenset[str] = frozenset()
+    held: bool = False
 
     @property
     def cls(self) -> str:
@@ -124,7 +127,10 @@ def class_of(name: str) -> str:
 
 def _objects(lines: Sequence[str]) -> tuple[Listed, ...]:
     found = (match for line in lines if (match := _OBJECT.fullmatch(line.strip())))
-    return tuple(Listed(match["name"], _uses(match["about"] or "")) for match in found)
+    return tuple(
+        Listed(match["name"], _uses(match["about"] or ""), bool(_HELD.search(match["about"] or "")))
+        for match in found
+    )
 
 
 def _uses(about: str) -> frozenset[str]:

@@ -10,6 +10,7 @@ from random import Random
 from hvr.errors import UsageError
 
 PROBABILITIES = ("error", "improve", "chatty", "steps", "conditions", "macros", "choices")
+_MOST = 0.95
 STEP_KINDS = (
     "dropped",
     "swapped",
@@ -40,6 +41,8 @@ class ErrorModel:
         error: probability that a step, a literal, a macro action or a choice is corrupted.
         improve: probability that feedback has an error undone.
         chatty: probability that an answer has chat around it and another layout.
+        length: by which share of itself the probability of an error grows with each step before
+            it in the same answer: 0.05 makes it twice as high at step 21.
         steps: factor on `error` for steps, 0 to 1.
         conditions: the same for literals of conditions.
         macros: the same for macro actions.
@@ -67,6 +70,7 @@ class ErrorModel:
     error: float = 0.1
     improve: float = 0.7
     chatty: float = 0.0
+    length: float = 0.0
     steps: float = 1.0
     conditions: float = 1.0
     macros: float = 0.25
@@ -94,6 +98,11 @@ class ErrorModel:
                 raise UsageError(f"scripted: {f.name} must be from 0 to 1, not {value:g}")
             if not (math.isfinite(value) and value >= 0):
                 raise UsageError(f"scripted: the weight {f.name} must be 0 or more, not {value:g}")
+
+    def rate(self, number: int) -> float:
+        """Probability that a step is corrupted, by the number of steps before it."""
+        rate = self.error * self.steps
+        return min(rate * (1 + self.length * number), max(rate, _MOST))
 
     def kind(self, possible: Collection[str], rng: Random) -> str | None:
         """Draw one of some kinds by their weights; None when all of these are 0."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import Scene, load_scene
 from hvr.errors import UsageError
+from hvr.evaluation.simulated.adapt import Providers, providers_of
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
@@ -37,6 +38,7 @@ class Script:
     Args:
         blocks: macro actions with conditions, and their actions.
         title: whose ground truth it is.
+        providers: how the plan brings about each literal, see `adapt`.
 
     Raises:
         UsageError: there are no blocks, or two macro actions have the same name.
@@ -44,6 +46,7 @@ class Script:
 
     blocks: tuple[AABlock, ...]
     title: str = "a plan"
+    providers: Providers = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         keys = [_key(block.macro.name) for block in self.blocks]
@@ -98,7 +101,8 @@ def script_of(task: Task, scene: str) -> Script:
         needs = tuple(text for text in before if not text.startswith(("(not (on ", "(not (in ")))
         blocks.append(AABlock(MacroAction(name, needs, after), actions))
         state = following
-    return Script(tuple(blocks), f"{task.id} in {scene}")
+    providers = providers_of(pddl, truth.steps)
+    return Script(tuple(blocks), f"{task.id} in {scene}", providers)
 
 
 def scene_name(scene: str | Scene) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from random import Random
 
 from hvr.envs.scenes import Scene
+from hvr.evaluation.simulated.adapt import adapted
 from hvr.evaluation.simulated.asked import Asked, class_of, read_prompt
 from hvr.evaluation.simulated.error_model import (
     CHOICE_KINDS,
@@ -25,7 +26,7 @@ from hvr.evaluation.simulated.literals import (
 from hvr.evaluation.simulated.script import Script, scene_name, script_of
 from hvr.evaluation.simulated.sight import Sight
 from hvr.evaluation.simulated.step_errors import StepErrors, Steps, Streams
-from hvr.evaluation.simulated.undo import undo
+from hvr.evaluation.simulated.undo import failed_step, undo
 from hvr.evaluation.simulated.wording import Chatty, Plain, describe
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Answer, Request, Usage
@@ -135,7 +136,15 @@ class Scripted:
         rng = streams("feedback")
         if rng.random() < self.errors.improve:
             true = self._steps(asked, sight, purpose == "correct_plan")
-            return undo(written, true, asked["Problem"], sight)
+            problem = asked["Problem"]
+            mended = undo(written, true, problem, sight)
+            failed = failed_step(problem)
+            if mended == written and failed is not None:
+                held = [o.name for o in asked.listed if o.held]
+                way = adapted(written, failed, problem, self.script.providers, held)
+                # With nothing to add, the true block is all that it knows.
+                mended = true if way is None else way
+            return mended
         if rng.random() < _REPEATS:
             return written
         return StepErrors(self.errors, sight).one_more(written, rng)

@@ -36,7 +36,7 @@ class StepErrors:
         rngs = [streams(f"step {number}") for number in range(len(steps))]
         for number, rng in enumerate(rngs):
             # Drawn even when nothing is wrong, so that other rates see the same numbers.
-            wrong = rng.random() < self.model.error * self.model.steps
+            wrong = rng.random() < self.model.rate(number)
             kind = self.model.kind(possible(steps, number), rng)
             if wrong and kind is not None:
                 kinds[number] = kind

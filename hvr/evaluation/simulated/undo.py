@@ -47,7 +47,7 @@ def undo(written: Sequence[GroundAction], true: Sequence[GroundAction], problem:
 
     A step that was moved is one error. Navigation is put right in passing: a verifier inserts and
     removes it on its own, so it is not what a problem is about while something else is wrong.
-    When nothing is wrong up to the step that failed, the first error behind it is undone.
+    When nothing is wrong up to the step that failed, nothing is undone.
 
     Args:
         written: the block as it is.
@@ -55,14 +55,14 @@ def undo(written: Sequence[GroundAction], true: Sequence[GroundAction], problem:
         problem: what the validator says, its first line naming the step.
         sight: the objects of the prompt.
     """
-    parts = _parts(written, true, sight)
-    differences = [place for place, part in enumerate(parts) if part.differs]
-    failed = _failed(problem)
+    failed = failed_step(problem)
     if failed is None:
-        return _built(parts, set(differences))
+        return tuple(true)
+    parts = _parts(written, true, sight, failed)
+    differences = [place for place, part in enumerate(parts) if part.differs]
     before = [place for place in differences if parts[place].start < failed]
     chosen: set[int] = set()
-    for place in before or differences:
+    for place in before:
         chosen.add(place)
         chosen |= {p for p in differences if parts[place].moved_to(parts[p])}
         if not all(parts[p].walks for p in chosen):
@@ -70,7 +70,7 @@ def undo(written: Sequence[GroundAction], true: Sequence[GroundAction], problem:
     return _built(parts, chosen)
 
 
-def _failed(problem: str) -> int | None:
+def failed_step(problem: str) -> int | None:
     """The number of the step that cannot be done, from 1; None when the end is what is wrong."""
     first = problem.strip().split("\n", 1)[0]
     found = None if first.lower().startswith("at the end") else _STEP.search(first)
@@ -78,10 +78,13 @@ def _failed(problem: str) -> int | None:
 
 
 def _parts(
-    written: Sequence[GroundAction], true: Sequence[GroundAction], sight: Sight
+    written: Sequence[GroundAction], true: Sequence[GroundAction], sight: Sight, failed: int
 ) -> list[_Part]:
-    """What is the same and what differs, in order."""
-    mine = [_meant(step, true, sight) for step in written]
+    """What is the same and what differs, in order; the step that failed is taken literally."""
+    mine = [
+        step if number == failed else _meant(step, true, sight)
+        for number, step in enumerate(written, start=1)
+    ]
     codes = SequenceMatcher(None, mine, list(true), autojunk=False).get_opcodes()
     return [
         _Part(i, tuple(written[i:k]), tuple(true[j:m]), tag != "equal") for tag, i, k, j, m in codes
@@ -93,6 +96,8 @@ def _meant(step: GroundAction, true: Sequence[GroundAction], sight: Sight) -> Gr
 
     Whoever reads its answer may have put a real object in the place of the guess.
     """
+    if step in true:
+        return step
     for other in true:
         same = (other.name, len(other.args)) == (step.name, len(step.args))
         if same and all(

@@ -12,9 +12,12 @@ from typing import cast
 
 from hvr.errors import HvrError
 from hvr.pddl import (
+    And,
+    Atom,
     Domain,
     Formula,
     GroundAction,
+    Not,
     Problem,
     State,
     Task,
@@ -24,10 +27,14 @@ from hvr.pddl import (
 from hvr.pddl.conditions import Operator
 from hvr.pddl.task import binding_of
 from hvr.planning.llm.foresight import applicable, run
+from hvr.planning.navigation import insert_navigation
 from hvr.planning.planners import Planner
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.places import tidy_places
 from hvr.retrieval.relevance import relevant_objects
+
+MOST_OBJECTS = 40
+"""A problem with more objects takes half a minute to ground; none is tried."""
 
 
 class Bridge:
@@ -44,7 +51,12 @@ class Bridge:
         self.calls = 0
 
     def to(
-        self, state: State, goal: Formula, inventory: Inventory, objects: Iterable[str] = ()
+        self,
+        state: State,
+        goal: Formula,
+        inventory: Inventory,
+        objects: Iterable[str] = (),
+        relevant: Formula | None = None,
     ) -> tuple[GroundAction, ...] | None:
         """Actions that lead to a condition, or None if none were found.
 
@@ -53,6 +65,7 @@ class Bridge:
             goal: the condition.
             inventory: what there is in the scene.
             objects: what may be of use besides what the condition needs.
+            relevant: the part of the condition by which objects are chosen; all of it if None.
         """
         task = state.task
         if state.holds(goal):
@@ -62,7 +75,10 @@ class Bridge:
         facts = fixed | state.atoms()
         now = replace(inventory, facts=facts)
         try:
-            names = set(relevant_objects([goal], now).names) | set(objects)
+            names = set(relevant_objects([relevant or goal], now).names)
+            names |= _with_places(objects, now)
+            if len(names) > MOST_OBJECTS:
+                return None
             self.calls += 1
             found = self._planner.solve(Task(self._domain, self._problem(task, now, names, goal)))
         except HvrError:
@@ -88,7 +104,7 @@ class Bridge:
             if not isinstance(operator, Operator):
                 continue
             if not operator.applicable(state.bits):
-                way = self.to(state, _precondition(task, action), inventory, action.args)
+                way = self._way(state, action, inventory)
                 if way is None:
                     continue
                 done += way
@@ -96,6 +112,26 @@ class Bridge:
             done.append(action)
             state = run(task, state, (action,))
         return tuple(done)
+
+    def _way(
+        self, state: State, action: GroundAction, inventory: Inventory
+    ) -> tuple[GroundAction, ...] | None:
+        """What it takes to make an action applicable; often only going there."""
+        task = state.task
+        move = insert_navigation(task, state, action)
+        if move is not None and applicable(task, state, (move, action)) == 2:
+            return (move,)
+        precondition = _precondition(task, action)
+        # Disjunctions and quantifiers speak of every kind of thing; they choose no objects.
+        plain = And(
+            tuple(
+                part
+                for part in getattr(precondition, "operands", (precondition,))
+                if isinstance(part, Atom)
+                or (isinstance(part, Not) and isinstance(part.operand, Atom))
+            )
+        )
+        return self.to(state, precondition, inventory, action.args, plain)
 
     def _problem(self, task: Task, inventory: Inventory, names: set[str], goal: Formula) -> Problem:
         chosen = names & {o.name for o in task.problem.objects}
@@ -112,6 +148,14 @@ class Bridge:
             goal,
         )
         return tidy_places(problem, goal, inventory)
+
+
+def _with_places(names: Iterable[str], inventory: Inventory) -> set[str]:
+    """Some objects and what they stand on or in, and what that stands on or in."""
+    found = set(names)
+    for _ in range(2):
+        found |= {inventory.parents[n] for n in found if n in inventory.parents}
+    return found
 
 
 def _precondition(task: Task, action: GroundAction) -> Formula:
