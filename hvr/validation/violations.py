@@ -185,15 +185,12 @@ class _Blamer:
                     found = self.task.instances(variables, body, not positive, binding)
                     return self._all(self.blame(body, b, positive) for b in found)
                 found = self.task.instances(variables, body, positive, binding)
-                parts = (self.blame(body, b, positive) for b in found)
-                best = self._best(parts, formula, binding, positive)
-                if formula_only(best):
+                best = self._best_instance(body, found, positive)
+                if best is None or formula_only(best):
                     # No instance is possible: show what the best impossible one lacks.
-                    parts = (
-                        self.blame(body, b, positive) for b in self._unfiltered(variables, binding)
-                    )
-                    best = self._best(parts, formula, binding, positive)
-                return best
+                    found = self._unfiltered(variables, binding)
+                    best = self._best_instance(body, found, positive)
+                return {substitute(formula, binding): positive} if best is None else best
             case _:
                 raise TypeError(f"an effect is not a formula: {formula}")
 
@@ -231,6 +228,39 @@ class _Blamer:
             if best is None or self._badness(part) < self._badness(best):
                 best = part
         return {substitute(whole, binding): positive} if best is None else best
+
+    def _best_instance(
+        self, body: Expression, instances: Iterable[Binding], positive: bool
+    ) -> Blame | None:
+        """The best instance of a quantifier; of equally good ones that of which more is true.
+
+        "The egg is in the fridge, which is closed" says more than "the egg is not on the chair".
+        """
+        best: Blame | None = None
+        badness: tuple[bool, int] = (True, 0)
+        support = 0
+        for binding in instances:
+            part = self.blame(body, binding, positive)
+            if not part:
+                return part
+            found = self._badness(part)
+            if best is not None and found > badness:
+                continue
+            held = self._support(body, binding) if positive else 0
+            if best is None or found < badness or held > support:
+                best, badness, support = part, found, held
+        return best
+
+    def _support(self, formula: Expression, binding: Binding) -> int:
+        """How many atoms of a formula that can change are true."""
+        match formula:
+            case Atom():
+                fluent = not self.task.is_static(formula.predicate)
+                return int(fluent and self._has_value(substitute(formula, binding), True))
+            case And(operands) | Or(operands):
+                return sum(self._support(o, binding) for o in operands)
+            case _:
+                return 0
 
     def _badness(self, part: Blame) -> tuple[bool, int]:
         """Order parts: those that actions can mend first, then those with fewest literals."""

@@ -264,6 +264,16 @@ def test_shares_scale_the_rate() -> None:
     assert 0.42 < sum(s[0] not in known for s in found) / len(found) < 0.58
 
 
+def test_errors_may_grow_with_the_length_of_an_answer() -> None:
+    known = set(scene("T2")[2].domain.actions)
+    found = [plan(only("hallucinated_action", error=0.1, length=0.5), s) for s in range(300)]
+    rates = [sum(steps[i][0] not in known for steps in found) / 300 for i in (0, 6)]
+    assert 0.04 < rates[0] < 0.17
+    assert 0.32 < rates[1] < 0.48  # 0.1 * (1 + 0.5 * 6)
+    assert ErrorModel(error=0.5, length=10.0).rate(50) == 0.95
+    assert ErrorModel(error=1.0, length=10.0).rate(50) == 1.0
+
+
 def test_kinds_come_in_proportion_to_their_weights() -> None:
     from random import Random
 

@@ -129,6 +129,21 @@ def test_what_the_ground_truth_never_brings_about_is_not_known(problem: str) -> 
     assert adapted(CUT, 2, problem, WAYS, ()) is None
 
 
+def test_the_model_adapts_a_right_block_with_probability_improve() -> None:
+    true = script("T4").blocks[1]
+    asked = request(
+        "correct_block", objects=scene("T4")[0], macro=true.macro.name,
+        block=numbered(true.actions),
+        problem=f"step 2 {true.actions[1]} cannot be done: (holding knife-1) must be true; it is "
+        "false, and no step has changed it.",
+    )  # fmt: skip
+    fetched = block("navigate_to_obj knife-1", "pick_up knife-1")
+    adapts = Scripted(script("T4"), ErrorModel(improve=1.0)).answer(asked).text
+    assert actions(adapts) == (true.actions[0], *fetched, true.actions[1])
+    stays = Scripted(script("T4"), only(improve=0.0)).answer(asked).text
+    assert actions(stays) == true.actions
+
+
 def test_nothing_is_changed_where_nothing_is_wrong() -> None:
     assert undo(STEPS, STEPS, failing(3), ALL) == STEPS
 

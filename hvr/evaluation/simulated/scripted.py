@@ -143,7 +143,7 @@ class Scripted:
                 held = [o.name for o in asked.listed if o.held]
                 way = adapted(written, failed, problem, self.script.providers, held)
                 # With nothing to add, the true block is all that it knows.
-                mended = true if way is None else way
+                mended = true if way is None else _named(way, sight)
             return mended
         if rng.random() < _REPEATS:
             return written
@@ -240,6 +240,11 @@ def make_scripted(spec: str, task: Task, scene: str | Scene, seed: int) -> Scrip
     errors, own_seed = read_spec(spec)
     script = script_of(task, scene_name(scene))
     return Scripted(script, errors, seed if own_seed is None else own_seed)
+
+
+def _named(steps: Steps, sight: Sight) -> Steps:
+    """Steps with the names that the prompt gives."""
+    return tuple(GroundAction(a.name, sight.names_of(a.args)) for a in steps)
 
 
 def _there(name: str, there: dict[str, str]) -> str | None:

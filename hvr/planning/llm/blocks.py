@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from hvr.pddl import GroundAction, State, Task
+from hvr.pddl import Atom, GroundAction, State, Task
 from hvr.plan import AABlock, MacroAction
 from hvr.planning.answers import read_actions
 from hvr.planning.llm.bridge import Bridge
@@ -21,9 +21,10 @@ from hvr.planning.llm.record import BlockRecord
 from hvr.planning.llm.settings import Settings
 from hvr.planning.macro import block_conditions
 from hvr.planning.mapper import Mapper
-from hvr.planning.navigation import repair_navigation
+from hvr.planning.navigation import Navigation, find_navigation, repair_navigation
 from hvr.retrieval.context import object_context
 from hvr.validation import Validator
+from hvr.validation.report import Failure
 from hvr.validation.text import explain_literal
 
 Block = tuple[GroundAction, ...]
@@ -242,16 +243,37 @@ def examine(
         wanted: literals that must hold after it.
     """
     validator = Validator(task, state=state)
+    navigation = find_navigation(task.domain)
     for number, action in enumerate(block, start=1):
         report = validator.apply(action)
         if report.failure is not None:
             failure = report.failure
             why = " ".join(map(explain_literal, failure.literals)) or failure.message
+            why += _what_is_in_the_way(validator, action, failure, navigation)
             return Trouble(f"step {number} {action} cannot be done: {why}", number)
     missing = [text for text in wanted if not validator.state.holds(conjunction(task, [text]))]
     if missing:
         return Trouble(f"at the end of the block this does not hold: {' '.join(missing)}", None)
     return None
+
+
+def _what_is_in_the_way(
+    validator: Validator, action: GroundAction, failure: Failure, navigation: Navigation | None
+) -> str:
+    """Why the robot cannot go to what it is not near: a closed door, mostly."""
+    if navigation is None or not all(
+        isinstance(x.formula, Atom) and x.formula.predicate in navigation.predicates
+        for x in failure.literals
+    ):
+        return ""
+    said = []
+    for move in navigation.actions:
+        for name in action.args:
+            report = validator.fork().apply(GroundAction(move, (name,)))
+            if report.failure is not None and report.failure.literals:
+                why = " ".join(map(explain_literal, report.failure.literals))
+                said.append(f" It cannot go to {name}: {why}")
+    return "".join(said)
 
 
 def numbered(block: Sequence[GroundAction]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -54,4 +55,12 @@ class Dialogue:
             max_tokens=MAX_TOKENS[prompt],
             seed=self.seed,
         )
-        return self.model.answer(request).text
+        return _printable(self.model.answer(request).text)
+
+
+def _printable(text: str) -> str:
+    """The text without what would command a terminal or fits no file: � instead."""
+    return "".join(
+        c if c in "\n\t\r" or unicodedata.category(c) not in {"Cc", "Cs"} else "\ufffd"
+        for c in text
+    )

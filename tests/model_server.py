@@ -1,0 +1,156 @@
+"""A model to put behind a local server: it makes coffee, by a small hand-written script.
+
+    with OpenAIServer(Behaviour(make_coffee)) as server:
+        ...  # hvr plan "make coffee" --scene FloorPlan1 --base-url server.url
+
+It sees nothing but what came over HTTP, and knows from the system message what is asked.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from llm.servers import Received, Reply
+
+from hvr.planning.llm.prompts import NAMES, load_prompts
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a prompt asks.
+
+    Args:
+        purpose: name of the template that the prompt was made of.
+        text: the last turn of the user.
+    """
+
+    purpose: str
+    text: str
+
+    @property
+    def macro(self) -> str:
+        """The macro action that a block is asked for; empty in other prompts."""
+        found = re.search(r"^Macro action: (.*)$", self.text, re.MULTILINE)
+        return found.group(1) if found else ""
+
+
+Answering = Callable[[Question], str]
+
+
+def question(asked: Received) -> Question:
+    """What is asked, in either protocol."""
+    system, user = _spoken(asked.body)
+    fitting = [name for name in NAMES if _pattern(name).fullmatch(system)]
+    assert len(fitting) == 1, f"{fitting} fit this system message: {system}"
+    return Question(fitting[0], user)
+
+
+def _spoken(body: Mapping[str, Any]) -> tuple[str, str]:
+    """The system message and the last turn of the user."""
+    if "messages" in body:
+        return body["messages"][0]["content"], body["messages"][-1]["content"]
+    parts = body["systemInstruction"]["parts"], body["contents"][-1]["parts"]
+    system, user = ("".join(p["text"] for p in some) for some in parts)
+    return system, user
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    role, text = load_prompts()[name].turns[0]
+    assert role == "system"
+    fixed = re.split(r"\$\w+", text)
+    return re.compile(".*".join(map(re.escape, fixed)), re.DOTALL)
+
+
+class Behaviour:
+    """What a server does: a model answers, and certain requests go wrong.
+
+    Args:
+        model: answers.
+        faults: replies to requests by their number, from 1, instead of the model's.
+        after: the reply to every request after those, when the model is gone for good.
+        since: number of the first request that gets it.
+    """
+
+    def __init__(
+        self,
+        model: Answering,
+        faults: Mapping[int, Reply] | None = None,
+        *,
+        after: Reply | None = None,
+        since: int = 1,
+    ) -> None:
+        self.purposes: list[str] = []
+        """What was asked, as it came."""
+        self._model = model
+        self._faults = dict(faults or {})
+        self._after = after
+        self._since = since
+        self._lock = threading.Lock()
+
+    def __call__(self, asked: Received) -> Reply:
+        found = question(asked)
+        with self._lock:
+            self.purposes.append(found.purpose)
+            number = len(self.purposes)
+        if number in self._faults:
+            return self._faults[number]
+        if self._after is not None and number >= self._since:
+            return self._after
+        return Reply(self._model(found))
+
+
+MACROS = (
+    "Brew coffee in the mug with the coffee machine",
+    "Put the mug on the counter top",
+)
+_CONDITIONS = f"""1. {MACROS[0]}
+Preconditions: (hand_empty) (not (filled mug-1))
+Postconditions: (filled mug-1) (contains mug-1 coffee) (on mug-1 coffeemachine-1)
+2. {MACROS[1]}
+Preconditions: (hand_empty) (contains mug-1 coffee)
+Postconditions: (on mug-1 countertop-2) (not (on mug-1 coffeemachine-1))
+"""
+_BREW = """(navigate_to_obj, mug-1)
+(pick_up, mug-1)
+(navigate_to_obj, coffeemachine-1)
+(put_on, mug-1, coffeemachine-1)
+(toggle_on, coffeemachine-1)
+(toggle_off, coffeemachine-1)"""
+_SERVE = """(navigate_to_obj, mug-1)
+(pick_up, mug-1)
+(navigate_to_obj, countertop-2)
+(put_on, mug-1, countertop-2)"""
+PICKING = "(pick_up, mug-1)\n"
+"""What the first block lacks when it is written for the first time."""
+
+
+def make_coffee(asked: Question) -> str:
+    """Answers for "make coffee" in FloorPlan1; the first block lacks a step at first."""
+    match asked.purpose:
+        case "select":
+            return "Mug, CoffeeMachine, CounterTop"
+        case "macro_plan":
+            return "\n".join(f"{i}. {name}" for i, name in enumerate(MACROS, start=1))
+        case "conditions" | "correct_conditions":
+            return _CONDITIONS
+        case "block" if asked.macro == MACROS[0]:
+            return _block(_BREW.replace(PICKING, "", 1))
+        case "correct_block" if asked.macro == MACROS[0]:
+            return _actions(_BREW)
+        case "block" | "correct_block":
+            return _block(_SERVE)
+        case _:
+            return _block(f"{_BREW}\n{_SERVE}")
+
+
+def _block(actions: str) -> str:
+    return f"Description: This is what has to be done with the mug.\n{_actions(actions)}"
+
+
+def _actions(actions: str) -> str:
+    lines = [f"{i}. {line}" for i, line in enumerate(actions.splitlines(), start=1)]
+    return "\n".join(["Actions:", *lines])
