@@ -47,16 +47,19 @@ def main() -> int:
     parser.add_argument("--settings", default=",".join((*PAPER, *ADDED)))
     parser.add_argument("--errors", default="0,0.1,0.3,0.5", help="error rates of the model")
     parser.add_argument("--improve", default="0.7", help="probability that feedback helps")
-    parser.add_argument("--length", default="0", help="growth of errors along an answer")
+    parser.add_argument("--length", default="0.05", help="growth of errors along an answer")
+    parser.add_argument("--macros", default="0.1", help="macro actions: share of the error rate")
+    parser.add_argument("--slip", default="0.1", help="errors made anew when correcting")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--execute", action="store_true", help="carry plans out, for ES")
     parser.add_argument("--save", type=Path, default=Path("bench/ablation"))
     chosen = parser.parse_args()
     rates = split_list(chosen.errors)
-    models = [
-        f"scripted:error={rate},improve={chosen.improve},length={chosen.length}" for rate in rates
-    ]
+    habits = (
+        f"improve={chosen.improve},length={chosen.length},slip={chosen.slip},macros={chosen.macros}"
+    )
+    models = [f"scripted:error={rate},{habits}" for rate in rates]
     settings = split_list(chosen.settings)
     cells = plan_cells(
         split_list(chosen.tasks), settings, models, range(1, chosen.seeds + 1), scene=None

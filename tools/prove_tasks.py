@@ -121,15 +121,19 @@ def write(task_id: str, results: list[Result]) -> None:
 
 
 def reorder(task_id: str) -> None:
-    """Derive the partial order of the ground truth in a file again."""
+    """Cut the ground truth in a file into blocks again, and derive their partial order."""
     path = data_path("tasks") / f"{task_id}.toml"
     truth = load_task(task_id).ground_truth
     planned = derive(str(read_toml(path)["goal"]), truth.scene, FastDownward())
-    order = checked_order(task_id, planned.task, truth.blocks)
+    cut = [block.actions for block in macro_blocks(planned.task, truth.steps)]
+    order = checked_order(task_id, planned.task, cut)
     text = path.read_text(encoding="utf-8")
-    line = "order = [" + ", ".join(f"[{a}, {b}]" for a, b in order) + "]"
-    path.write_text(re.sub(r"^order = .*$", line, text, flags=re.MULTILINE), encoding="utf-8")
-    print(f"{task_id:6} {len(truth.blocks)} blocks, {len(order)} pairs", flush=True)
+    written = ["  [" + ", ".join(f'"{step}"' for step in block) + "]," for block in cut]
+    lines = ["blocks = [", *written, "]"]
+    lines.append("order = [" + ", ".join(f"[{a}, {b}]" for a, b in order) + "]")
+    found = re.compile(r"^blocks = \[\n.*?^\]\norder = .*?$", re.MULTILINE | re.DOTALL)
+    path.write_text(found.sub("\n".join(lines), text), encoding="utf-8")
+    print(f"{task_id:6} {len(cut)} blocks, {len(order)} pairs", flush=True)
 
 
 def main() -> None:
@@ -138,7 +142,7 @@ def main() -> None:
     parser.add_argument("tasks", nargs="*", default=list(task_ids()))
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--orders", action="store_true", help="derive only the orders again")
+    parser.add_argument("--orders", action="store_true", help="derive only blocks and orders again")
     options = parser.parse_args()
     for task_id in options.tasks:
         if options.orders:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from hvr.envs.kitchen import Kitchen
@@ -20,7 +20,8 @@ from hvr.llm.factory import make_model, stack
 from hvr.llm.model import Model
 from hvr.llm.options import ModelOptions
 from hvr.llm.replay import Replay
-from hvr.pddl import Domain, parse_domain
+from hvr.pddl import Domain, Problem, parse_domain
+from hvr.pddl import Task as PddlTask
 from hvr.planning.llm.prompts import Prompts, load_prompts
 from hvr.planning.llm.settings import named
 from hvr.planning.planners import FastDownward
@@ -66,6 +67,7 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
             embedder=_embedder(options.embedder),
             planner=FastDownward(),
             prompts=_prompts(),
+            compile_task=_compiled,
         )
         record = policy.write(task.goal_oriented, graph, world.inventory())
     spent = model.spent(time.perf_counter() - started)
@@ -119,6 +121,17 @@ def _model(cell: Cell, options: CellOptions, reach: ModelOptions, task: Task) ->
 @cache
 def _domain() -> Domain:
     return parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
+
+
+@lru_cache(maxsize=2)
+def _task(problem: Problem) -> PddlTask:
+    return PddlTask(_domain(), problem)
+
+
+def _compiled(domain: Domain, problem: Problem) -> PddlTask:
+    """A task that remembers what it has compiled, for the next cell in the same scene."""
+    assert domain is _domain()
+    return _task(problem)
 
 
 @cache

@@ -28,7 +28,8 @@ What is assumed:
   never sees to, it adds, with probability `improve`, the steps that bring it about in the ground
   truth.
 * Without H it is asked for the whole plan and errs as often for each step as with H, unless
-  `length` is set: then steps late in an answer are wrong more often, wherever they stand.
+  `length` is set: then steps late in an answer are wrong more often, wherever they stand. With
+  `slip` set it also errs anew, less often, in steps that it writes again when it corrects.
 * Macro actions are told apart by their sentences, which name classes. A macro action that the
   ground truth does not have gets an empty block and no conditions.
 

@@ -9,7 +9,7 @@ from random import Random
 
 from hvr.errors import UsageError
 
-PROBABILITIES = ("error", "improve", "chatty", "steps", "conditions", "macros", "choices")
+PROBABILITIES = ("error", "improve", "chatty", "steps", "conditions", "macros", "choices", "slip")
 _MOST = 0.95
 STEP_KINDS = (
     "dropped",
@@ -43,6 +43,8 @@ class ErrorModel:
         chatty: probability that an answer has chat around it and another layout.
         length: by which share of itself the probability of an error grows with each step before
             it in the same answer: 0.05 makes it twice as high at step 21.
+        slip: factor on the probability of an error where a step is written again in a corrected
+            answer, 0 to 1; long answers are then hard to correct.
         steps: factor on `error` for steps, 0 to 1.
         conditions: the same for literals of conditions.
         macros: the same for macro actions.
@@ -71,6 +73,7 @@ class ErrorModel:
     improve: float = 0.7
     chatty: float = 0.0
     length: float = 0.0
+    slip: float = 0.0
     steps: float = 1.0
     conditions: float = 1.0
     macros: float = 0.25

@@ -144,7 +144,7 @@ class Scripted:
                 way = adapted(written, failed, problem, self.script.providers, held)
                 # With nothing to add, the true block is all that it knows.
                 mended = true if way is None else _named(way, sight)
-            return mended
+            return StepErrors(self.errors, sight).corrupt(mended, streams, self.errors.slip)
         if rng.random() < _REPEATS:
             return written
         return StepErrors(self.errors, sight).one_more(written, rng)

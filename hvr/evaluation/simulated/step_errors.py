@@ -30,13 +30,13 @@ class StepErrors:
     model: ErrorModel
     sight: Sight
 
-    def corrupt(self, steps: Sequence[GroundAction], streams: Streams) -> Steps:
-        """Corrupt each step with the probability of the model."""
+    def corrupt(self, steps: Sequence[GroundAction], streams: Streams, share: float = 1.0) -> Steps:
+        """Corrupt each step with a share of the probability of the model."""
         kinds: dict[int, str] = {}
         rngs = [streams(f"step {number}") for number in range(len(steps))]
         for number, rng in enumerate(rngs):
             # Drawn even when nothing is wrong, so that other rates see the same numbers.
-            wrong = rng.random() < self.model.rate(number)
+            wrong = rng.random() < self.model.rate(number) * share
             kind = self.model.kind(possible(steps, number), rng)
             if wrong and kind is not None:
                 kinds[number] = kind

@@ -42,10 +42,19 @@ class Trouble:
         text: in sentences.
         step: number of the step that cannot be done, from 1; None when all can and something
             is missing at the end.
+        left: how many steps are not reached, or how many conditions are missing; 0 when there is
+            no block at all.
     """
 
     text: str
     step: int | None
+    left: int = 1
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """How bad it is: a block that lacks something, one that cannot be done, none at all."""
+        kind = 2 if not self.left else 0 if self.step is None else 1
+        return kind, self.left
 
 
 @dataclass(frozen=True)
@@ -157,10 +166,14 @@ class BlockWriter:
     def _correct(
         self, work: Assignment, foresight: Foresight, written: Block, values: dict[str, str]
     ) -> tuple[Block, int]:
-        """Correct a block until nothing is wrong or the tries are spent; how many there were."""
+        """Correct a block until nothing is wrong or the tries are spent; how many there were.
+
+        Then the best one that was written is kept, which need not be the last.
+        """
         task, state, limit = foresight.task, foresight.state, self.settings.block_limit
         block, tries, at_end = written, 0, 0
         prompt = "correct_block" if work.hierarchical else "correct_plan"
+        best: tuple[tuple[int, int], Block] | None = None
         while True:
             walked = repair_navigation(task, state, block, foresight.navigation)[:limit]
             if walked != block:
@@ -169,12 +182,15 @@ class BlockWriter:
             trouble = self._trouble(work, foresight, block)
             most = self.settings.tries_per_step * max(1, len(block))
             self.listen(BlockChecked(work.number, trouble.text if trouble else "", tries, most))
-            if trouble is None or tries >= most:
+            if trouble is None:
                 return block, tries
-            if trouble.step is None:
-                if at_end >= POSTCONDITION_TRIES:
-                    return block, tries
-                at_end += 1
+            if best is None or trouble.rank < best[0]:
+                best = trouble.rank, block
+            if tries >= most or (trouble.step is None and at_end >= POSTCONDITION_TRIES):
+                if best[1] != block:
+                    self._tell(work, best[1], "best")
+                return best[1], tries
+            at_end += trouble.step is None
             tries += 1
             unread, self._unmapped = self._unmapped, []
             problem = "\n".join([trouble.text, *unread[:3]])
@@ -190,7 +206,7 @@ class BlockWriter:
     def _trouble(self, work: Assignment, foresight: Foresight, block: Block) -> Trouble | None:
         wanted = work.macro.postcondition if work.hierarchical else ()
         if not block and not wanted and (self._unmapped or not work.hierarchical):
-            return Trouble("there is no action in the answer that can be carried out", None)
+            return Trouble("there is no action in the answer that can be carried out", None, 0)
         return examine(foresight.task, foresight.state, block, wanted)
 
     def _bridge(self, work: Assignment, foresight: Foresight, block: Block) -> Block:
@@ -250,10 +266,12 @@ def examine(
             failure = report.failure
             why = " ".join(map(explain_literal, failure.literals)) or failure.message
             why += _what_is_in_the_way(validator, action, failure, navigation)
-            return Trouble(f"step {number} {action} cannot be done: {why}", number)
+            left = len(block) - number + 1
+            return Trouble(f"step {number} {action} cannot be done: {why}", number, left)
     missing = [text for text in wanted if not validator.state.holds(conjunction(task, [text]))]
     if missing:
-        return Trouble(f"at the end of the block this does not hold: {' '.join(missing)}", None)
+        text = f"at the end of the block this does not hold: {' '.join(missing)}"
+        return Trouble(text, None, len(missing))
     return None
 
 

@@ -86,7 +86,8 @@ class BlockWritten:
         number: of the macro action, from 1.
         name: of the macro action.
         actions: the block.
-        source: `model`, `library`, `correction`, `navigation` or `planner`.
+        source: `model`, `library`, `correction`, `navigation`, `planner`, or `best` (the best of
+            those written, when the tries are spent).
         unmapped: lines that could not be made an action, and why.
     """
 

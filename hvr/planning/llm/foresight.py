@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.imagined import imagine, suppose
 from hvr.knowledge.mapping import predicate_rules
-from hvr.pddl import Domain, GroundAction, State, Task
+from hvr.pddl import Domain, GroundAction, Problem, State, Task
 from hvr.pddl.conditions import Operator
 from hvr.planning.navigation import find_navigation
 from hvr.retrieval.inventory import Inventory
@@ -22,10 +22,18 @@ class Foresight:
         graph: the world as it is; it is not changed.
         domain: the actions.
         inventory: what there is in the graph.
+        compile_task: makes a task of the domain and a problem; one that remembers saves time
+            when the same world is planned in again and again.
     """
 
-    def __init__(self, graph: KnowledgeGraph, domain: Domain, inventory: Inventory) -> None:
-        self.task = Task(domain, graph.problem(domain, "plan"))
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        domain: Domain,
+        inventory: Inventory,
+        compile_task: Callable[[Domain, Problem], Task] = Task,
+    ) -> None:
+        self.task = compile_task(domain, graph.problem(domain, "plan"))
         self.navigation = find_navigation(domain)
         self.state: State = self.task.initial
         self._source = graph

@@ -9,11 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.llm.model import Model
-from hvr.pddl import Domain, GroundAction, State, Task
+from hvr.pddl import Domain, GroundAction, Problem, State, Task
 from hvr.plan import AABlock, MacroAction, Plan
 from hvr.planning.action_set import action_set
 from hvr.planning.agents import DEFAULT_AGENT
@@ -63,6 +64,7 @@ class LLMPolicy:
         listen: is told what happens.
         seed: for the model's sampling, where the provider takes one.
         temperature: of the model's sampling.
+        compile_task: see `Foresight`.
     """
 
     name = "llm"
@@ -82,6 +84,7 @@ class LLMPolicy:
         listen: Callable[[PolicyEvent], None] | None = None,
         seed: int | None = None,
         temperature: float = 0.0,
+        compile_task: Callable[[Domain, Problem], Task] = Task,
     ) -> None:
         self.ontology = ontology
         self.domain = domain
@@ -94,6 +97,7 @@ class LLMPolicy:
         self.library_uses: list[str] = []
         """Ids of the entries of the library whose blocks went into a plan."""
         self._planner = planner
+        self._compile = compile_task
         self._listen = listen or _nobody
         self._dialogue = Dialogue(model, prompts, temperature, seed)
         self._retrieval = Retrieval(self._dialogue, settings, embedder, self._listen)
@@ -142,9 +146,10 @@ class LLMPolicy:
             LLMError: the model did not answer; what was asked so far is in its transcript.
         """
         started = time.perf_counter()
-        foresight = Foresight(graph, self.domain, inventory)
+        foresight = Foresight(graph, self.domain, inventory, self._compile)
         actions = action_set(foresight.task)
 
+        @cache
         def mapper(names: tuple[str, ...]) -> Mapper:
             return Mapper(actions, self.embedder, names)
 
