@@ -209,6 +209,18 @@ def test_a_missed_postcondition_can_be_corrected() -> None:
     assert (block.tries, block.achieved) == (1, True)
 
 
+def test_the_best_block_is_kept_when_the_tries_are_spent() -> None:
+    """The corrections are worse than what was written first."""
+    nearly = answer_of("navigate_to_obj fridge-1", "open_obj fridge-1")
+    fake = model(nearly, [answer_of(*STUCK), nearly, answer_of("navigate_to_obj cup-1")])
+    said: list[PolicyEvent] = []
+    (block,) = write(fake, "HVR", listen=said.append).blocks
+    assert [str(a) for a in block.actions] == [
+        "(navigate_to_obj fridge-1)", "(open_obj fridge-1)"
+    ]  # fmt: skip
+    assert [e.source for e in said if isinstance(e, BlockWritten)][-1] == "best"
+
+
 # Answers that cannot be used ----------------------------------------------------------------
 
 CHAT = "I am afraid that I cannot help with this. Would you like a recipe instead?"
