@@ -15,17 +15,17 @@ from typing import Any, TypeVar
 import hvr
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene, scene_names
-from hvr.errors import ImpossibleGoalError, LanguageError, UsageError
+from hvr.errors import ImpossibleGoalError, UsageError
 from hvr.evaluation.scores import Spent
 from hvr.execution.events import Event, Finished, PlanReady, StepDone, Understood
 from hvr.execution.executor import Executor, Policy
 from hvr.execution.world import World
+from hvr.judging import judged, reading
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.llm.transcript import NAME as TRANSCRIPT
 from hvr.model_run import ModelChoice, ModelRun, open_model, recorded_run, repeated
-from hvr.pddl import Domain, TypedName, parse_domain, parse_formula, print_plan, print_problem
-from hvr.pddl import Task as PddlTask
+from hvr.pddl import parse_domain, print_plan, print_problem
 from hvr.planning.language.goals import Goal, MissingObjectError
 from hvr.planning.library import Origin
 from hvr.planning.llm.events import PolicyEvent
@@ -205,7 +205,7 @@ def plan(
             verdict, reached = "", finished.reached if finished else None
             model = None
         else:
-            goal = _reading(symbolic, world, request)
+            goal = reading(symbolic, world, request)
             about = {
                 "request": request, "task": chosen.id if chosen else None, "scene": scene.name,
                 "seed": options.seed, "planner": options.planner, "budget": options.budget,
@@ -221,7 +221,7 @@ def plan(
                 for number, record in enumerate(model.policy.records, start=1):
                     suffix = "" if number == 1 else f"-{number}"
                     folder.write_json(f"planning{suffix}.json", record.to_json())
-            reached, verdict = _judged(finished, goal, recorder, world, symbolic.domain)
+            reached, verdict = judged(finished, goal, recorder.plans, world, symbolic.domain)
             if reached and len(recorder.planned_values) == 1:
                 model.keep(recorder.planned_values[0], _origin(model, about, folder))
         graph.export(folder.path / "graph.ttl")
@@ -273,43 +273,6 @@ def _goal(policy: SymbolicPolicy, world: World, request: str) -> Goal:
         scenes = scenes_with(error.classes)
         where = f"scenes that have one: {', '.join(scenes)}" if scenes else "no scene has one"
         raise ImpossibleGoalError(f"{error}; {where}") from error
-
-
-def _reading(policy: SymbolicPolicy, world: World, request: str) -> Goal | None:
-    """How hvr's grammar reads a request that a language model plans; None if it cannot."""
-    try:
-        return policy.understand(request, world.inventory())
-    except (LanguageError, ImpossibleGoalError):
-        return None
-
-
-def _judged(
-    finished: Finished | None,
-    goal: Goal | None,
-    recorder: _Recorder,
-    world: World,
-    domain: Domain,
-) -> tuple[bool | None, str]:
-    """Whether a language model's plan did what was asked, and what that rests on.
-
-    The policy never sees this reading of the request, and it is no gold label.
-    """
-    if finished is None:
-        return None, ""
-    if not any(p.plan.actions for p in recorder.plans):
-        return False, "the plan has no steps"
-    if not finished.reached:
-        return False, finished.reason
-    if goal is None:
-        return True, (
-            "every step did what it should; hvr cannot read this request itself, so whether it "
-            "is what was asked for was not judged"
-        )
-    objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in world.inventory().classes]
-    wanted = parse_formula(goal.stages[-1].wanted, domain, objects, file="<goal>")
-    if PddlTask(domain, world.graph.problem(domain, "judge")).initial.holds(wanted):
-        return True, "hvr's own reading of the request holds"
-    return False, f"by hvr's own reading, this was asked for and does not hold: {wanted}"
 
 
 def _origin(model: ModelRun, about: Mapping[str, Any], folder: RunFolder) -> Origin:

@@ -17,9 +17,10 @@ def plan(
     text: Annotated[
         str | None, typer.Argument(help="What to do, in English.", show_default=False)
     ] = None,
-    scene: Annotated[str, typer.Option(help="The kitchen, FloorPlan1 to FloorPlan30.")] = (
-        "FloorPlan16"
-    ),
+    scene: Annotated[
+        str | None,
+        typer.Option(help="The kitchen, FloorPlan1 to FloorPlan30.", show_default="FloorPlan16"),
+    ] = None,
     task: Annotated[
         str | None, typer.Option(help="Do one of the paper's tasks instead, such as T2.")
     ] = None,
@@ -100,7 +101,7 @@ def plan(
             library=library, cache=cache, temperature=temperature,
             limits=Limits(calls=max_calls, tokens=max_tokens, dollars=max_dollars),
         ),
-        scene=scene, policy=policy or ("llm" if llm else "symbolic"), planner=planner,
+        scene=scene or _usual_scene(task, llm), policy=policy or ("llm" if llm else "symbolic"), planner=planner,
         budget=budget, seed=seed,
         max_replans=max_replans, execute=not dry_run, save=save,
     )  # fmt: skip
@@ -112,6 +113,16 @@ def plan(
     else:
         print(_result(run))
     raise typer.Exit(0 if run.reached is not False else 1)
+
+
+def _usual_scene(task: str | None, llm: str | None) -> str:
+    """FloorPlan16; for a simulated model the only scene in which it knows what to say."""
+    from hvr.run import DEFAULT_SCENE
+    from hvr.tasks import load_task
+
+    if task is not None and llm is not None and llm.startswith("scripted"):
+        return load_task(task).ground_truth.scene
+    return DEFAULT_SCENE
 
 
 def _result(run: Run) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from hvr.errors import BudgetError, LLMError, UsageError
 from hvr.llm.errors import used
+from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Model, Request, Usage
 from hvr.llm.prices import Price
 from hvr.llm.tokens import count_tokens
@@ -106,7 +107,7 @@ class Budget:
             self._totals = self._totals.plus(usage, failed=failed)
 
 
-class Budgeted:
+class Budgeted(Layer):
     """A model that is asked only as long as the budget allows.
 
     Args:
@@ -132,20 +133,10 @@ class Budgeted:
                 f"a budget in dollars needs the price of {model.name}, which is not known: give "
                 "it in [tool.hvr.llm.prices] of pyproject.toml, or limit tokens or calls instead"
             )
-        self._model = model
+        super().__init__(model)
         self._budget = budget
         self._price = price
         self._count = count or (lambda request: count_tokens(request.messages))
-
-    @property
-    def name(self) -> str:
-        """See `Model`."""
-        return self._model.name
-
-    @property
-    def simulated(self) -> bool:
-        """See `Model`."""
-        return self._model.simulated
 
     def answer(self, request: Request) -> Answer:
         """See `Model`.

@@ -12,6 +12,7 @@ from typing import Any
 from hvr.errors import DataFileError
 from hvr.llm import transcript
 from hvr.llm.errors import NOTHING
+from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Model, Request
 
 _TABLE = """
@@ -23,7 +24,7 @@ CREATE TABLE IF NOT EXISTS answers (
 _PATIENCE_S = 30.0
 
 
-class Cache:
+class Cache(Layer):
     """A model that remembers complete answers in an SQLite file.
 
     Several processes may share the file. Of two that ask the same at the same time both pay;
@@ -39,22 +40,12 @@ class Cache:
     """
 
     def __init__(self, model: Model, path: Path, scope: str = "") -> None:
-        self._model = model
+        super().__init__(model)
         self._path = path
         self._key = f"{model.name} {scope}".strip()
         with self._open() as base:
             base.execute("PRAGMA journal_mode = WAL")
             base.execute(_TABLE)
-
-    @property
-    def name(self) -> str:
-        """See `Model`."""
-        return self._model.name
-
-    @property
-    def simulated(self) -> bool:
-        """See `Model`."""
-        return self._model.simulated
 
     def answer(self, request: Request) -> Answer:
         """See `Model`; a remembered answer used nothing and costs nothing.

@@ -9,13 +9,14 @@ from collections.abc import Callable
 
 from hvr.llm.cancel import Cancellation
 from hvr.llm.errors import ModelError
+from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Model, Request
 from hvr.llm.tokens import count_tokens
 
 _MINUTE = 60.0
 
 
-class RateLimit:
+class RateLimit(Layer):
     """A model that waits until another request fits into the last minute.
 
     Threads may share it. A request counts with the estimate of its prompt and its `max_tokens`.
@@ -39,23 +40,13 @@ class RateLimit:
         sleep: Callable[[float], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._model = model
+        super().__init__(model)
         self._requests = requests
         self._tokens = tokens
         self._sleep = sleep or (cancel or Cancellation()).wait
         self._clock = clock
         self._lock = threading.Lock()
         self._sent: deque[tuple[float, int]] = deque()
-
-    @property
-    def name(self) -> str:
-        """See `Model`."""
-        return self._model.name
-
-    @property
-    def simulated(self) -> bool:
-        """See `Model`."""
-        return self._model.simulated
 
     def answer(self, request: Request) -> Answer:
         """See `Model`.

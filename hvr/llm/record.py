@@ -14,6 +14,7 @@ import hvr
 from hvr.errors import DataFileError, LLMError
 from hvr.llm import transcript
 from hvr.llm.errors import used
+from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Model, Request
 from hvr.llm.replay import Replay
 from hvr.llm.scrub import Scrubber
@@ -23,7 +24,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class Recording:
+class Recording(Layer):
     """A model whose exchanges go into a transcript, answers and errors alike.
 
     Each line is on its way to the disk before the answer is returned, so a crash loses nothing.
@@ -52,7 +53,7 @@ class Recording:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = _now,
     ) -> None:
-        self._model = model
+        super().__init__(model)
         self._path = path
         self._scrubber = scrubber or Scrubber()
         self._clock = clock
@@ -64,16 +65,6 @@ class Recording:
         if path.exists() and path.stat().st_size:
             raise DataFileError(f"{path}: there is a transcript already; name a new file")
         self._write({**self._header(), **self._scrubber.value(header or {})})
-
-    @property
-    def name(self) -> str:
-        """See `Model`."""
-        return self._model.name
-
-    @property
-    def simulated(self) -> bool:
-        """See `Model`."""
-        return self._model.simulated
 
     def answer(self, request: Request) -> Answer:
         """See `Model`.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from hvr.llm.cancel import Cancellation
 from hvr.llm.errors import Kind, ModelError, kind_of, used
+from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Model, Request, Usage
 from hvr.llm.usage import add
 
@@ -37,7 +38,7 @@ class Patience:
     again: int = 1
 
 
-class Retry:
+class Retry(Layer):
     """A model that is asked again after errors that may pass.
 
     Asked again: time-outs, lost connections, garbled replies, status 408, 429, 500, 502, 503
@@ -65,22 +66,12 @@ class Retry:
         sleep: Callable[[float], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._model = model
+        super().__init__(model)
         self._patience = patience or Patience()
         self._cancel = cancel or Cancellation()
         self._random = random.Random(seed)
         self._sleep = sleep or self._cancel.wait
         self._clock = clock
-
-    @property
-    def name(self) -> str:
-        """See `Model`."""
-        return self._model.name
-
-    @property
-    def simulated(self) -> bool:
-        """See `Model`."""
-        return self._model.simulated
 
     def answer(self, request: Request) -> Answer:
         """See `Model`.
