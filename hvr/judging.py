@@ -6,6 +6,7 @@ The policy never sees this reading, and it is no gold label.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from hvr.errors import ImpossibleGoalError, LanguageError
 from hvr.execution.events import Finished, PlanReady
@@ -15,24 +16,39 @@ from hvr.planning.language.goals import Goal
 from hvr.planning.symbolic import SymbolicPolicy
 
 
-def reading(policy: SymbolicPolicy, world: World, request: str) -> Goal | None:
-    """How hvr's grammar reads a request that a language model plans; None if it cannot."""
+@dataclass(frozen=True)
+class Reading:
+    """How hvr's grammar reads a request.
+
+    Args:
+        goal: what is wanted; None when it cannot be read, or is impossible.
+        impossible: why it cannot be met here; empty when it can, or cannot be read.
+    """
+
+    goal: Goal | None
+    impossible: str = ""
+
+
+def reading(policy: SymbolicPolicy, world: World, request: str) -> Reading:
+    """How hvr's grammar reads a request that a language model plans."""
     try:
-        return policy.understand(request, world.inventory())
-    except (LanguageError, ImpossibleGoalError):
-        return None
+        return Reading(policy.understand(request, world.inventory()))
+    except LanguageError:
+        return Reading(None)
+    except ImpossibleGoalError as error:
+        return Reading(None, str(error))
 
 
 def judged(
     finished: Finished | None,
-    goal: Goal | None,
+    read: Reading,
     plans: Sequence[PlanReady],
     world: World,
     domain: Domain,
 ) -> tuple[bool | None, str]:
     """Whether a language model's plan did what was asked, and what that rests on.
 
-    The policy never sees this reading of the request, and it is no gold label.
+    None with a reason when it was carried out and hvr cannot judge it.
     """
     if finished is None:
         return None, ""
@@ -40,13 +56,16 @@ def judged(
         return False, "the plan has no steps"
     if not finished.reached:
         return False, finished.reason
-    if goal is None:
-        return True, (
+    if read.impossible:
+        return False, f"by hvr's own reading, this is impossible here: {read.impossible}"
+    if read.goal is None:
+        return None, (
             "every step did what it should; hvr cannot read this request itself, so whether it "
             "is what was asked for was not judged"
         )
     objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in world.inventory().classes]
-    wanted = parse_formula(goal.stages[-1].wanted, domain, objects, file="<goal>")
+    wanted = parse_formula(read.goal.stages[-1].wanted, domain, objects, file="<goal>")
     if Task(domain, world.graph.problem(domain, "judge")).initial.holds(wanted):
-        return True, "hvr's own reading of the request holds"
+        last = " (the last of its stages)" if len(read.goal.stages) > 1 else ""
+        return True, f"hvr's own reading of the request holds{last}"
     return False, f"by hvr's own reading, this was asked for and does not hold: {wanted}"

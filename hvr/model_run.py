@@ -40,6 +40,10 @@ LIBRARY = "library.ttl"
 """The macro actions that a run could use, in its folder."""
 
 
+PROMPTS = "prompts"
+"""The user's own templates, in the folder of a run."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
     """Which language model plans, and how.
@@ -87,9 +91,10 @@ def recorded_run(choice: ModelChoice) -> Recorded | None:
     Raises:
         DataFileError: the transcript cannot be read.
     """
-    if choice.spec is None or not choice.spec.startswith("replay:"):
+    spec = read_config(choice.spec, base_url=choice.base_url).spec
+    if spec is None or not spec.startswith("replay:"):
         return None
-    path = Path(choice.spec.removeprefix("replay:"))
+    path = Path(spec.removeprefix("replay:"))
     header = Replay(path).header
     run = header.get("run")
     if not isinstance(run, dict):
@@ -172,11 +177,14 @@ def open_model(
             "or set HVR_LLM"
         )
     settings = named(choice.setting)
-    prompts = load_prompts(choice.prompts)
+    again = recorded_run(choice)
+    own = choice.prompts
+    if own is None and again is not None and (again.folder / PROMPTS).is_dir():
+        own = again.folder / PROMPTS
+    prompts = load_prompts(own)
     embedder = make_embedder(
         choice.embedder, base_url=config.options.base_url, api_key=config.options.api_key
     )
-    again = recorded_run(choice)
     library = _library(choice, settings, again)
     model = make_model(config.spec, config.options, {"scripted": _scripted(run)})
     details = {
@@ -197,6 +205,8 @@ def open_model(
     )  # fmt: skip
     if library is not None:
         write_library(library, folder / LIBRARY)
+    if own is not None:
+        prompts.save(folder / PROMPTS)
     meter = Meter(top)
     planner = RecordedPlanner(planner, folder / PLANNER, again.folder / PLANNER if again else None)
     policy = LLMPolicy(

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import hvr
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene, scene_names
-from hvr.errors import ImpossibleGoalError, UsageError
+from hvr.errors import DataFileError, ImpossibleGoalError, PlannerError, UsageError
 from hvr.evaluation.scores import Spent
 from hvr.execution.events import Event, Finished, PlanReady, StepDone, Understood
 from hvr.execution.executor import Executor, Policy
@@ -75,7 +75,8 @@ class Run:
         scene: where.
         goal: how hvr's own grammar reads it: what the symbolic policy plans for, and what a
             language model's plan is judged by. None when it could not be read.
-        reached: what was asked for holds in what the environment shows; None when not executed.
+        reached: what was asked for holds in what the environment shows; None when not executed,
+            or when hvr cannot judge what a language model's plan has done.
         plans: every plan made, in order.
         steps: every step executed, in order.
         finished: how it ended; None when not executed.
@@ -205,7 +206,8 @@ def plan(
             verdict, reached = "", finished.reached if finished else None
             model = None
         else:
-            goal = reading(symbolic, world, request)
+            read = reading(symbolic, world, request)
+            goal = read.goal
             about = {
                 "request": request, "task": chosen.id if chosen else None, "scene": scene.name,
                 "seed": options.seed, "planner": options.planner, "budget": options.budget,
@@ -217,13 +219,22 @@ def plan(
             )  # fmt: skip
             try:
                 finished = _pursue(model.policy, (request,), world, recorder, options)
+            except PlannerError as error:
+                if not recorder.plans or recorder.plans[-1].report.valid:
+                    raise
+                # Without verification a model may well write what cannot be done.
+                finished = Finished(False, len(recorder.steps), len(recorder.plans) - 1, str(error))
+                recorder(finished)
             finally:
                 for number, record in enumerate(model.policy.records, start=1):
                     suffix = "" if number == 1 else f"-{number}"
                     folder.write_json(f"planning{suffix}.json", record.to_json())
-            reached, verdict = judged(finished, goal, recorder.plans, world, symbolic.domain)
+            reached, verdict = judged(finished, read, recorder.plans, world, symbolic.domain)
             if reached and len(recorder.planned_values) == 1:
-                model.keep(recorder.planned_values[0], _origin(model, about, folder))
+                try:
+                    model.keep(recorder.planned_values[0], _origin(model, about, folder))
+                except DataFileError as error:
+                    verdict += f"; nothing was added to the library: {error}"
         graph.export(folder.path / "graph.ttl")
     except BaseException as error:
         if recorder.worth_keeping():

@@ -53,3 +53,29 @@ def test_the_examples_run(
         # `lint` says 1 when it has found something.
         good = (0, 1) if arguments[0] == "lint" else (0, None)
         assert ending.value.code in good, f"{line}: {capsys.readouterr().err}"
+
+
+def test_the_examples_with_a_simulated_model_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    block = re.search(r"## Plan with a language model\n\n```sh\n(.+?)```", README, re.DOTALL)
+    assert block
+    lines = [line.split(" #")[0].strip() for line in block[1].splitlines() if "scripted" in line]
+    assert len(lines) == 2
+    monkeypatch.chdir(tmp_path)
+    for line in lines:
+        monkeypatch.setattr(sys, "argv", shlex.split(line))
+        with pytest.raises(SystemExit) as ending:
+            run()
+        output = capsys.readouterr()
+        assert ending.value.code in (0, None), f"{line}: {output.err}"
+        assert "simulated" in output.out
+    (folder,) = Path("runs").iterdir()
+    monkeypatch.setattr(
+        sys, "argv", ["hvr", "plan", "--llm", f"replay:{folder}", "--save", "again"]
+    )
+    with pytest.raises(SystemExit) as ending:
+        run()
+    assert ending.value.code in (0, None)
+    for name in ("llm.jsonl", "plan.json", "plan.pddl", "planning.json", "trace.jsonl"):
+        assert (Path("again") / name).read_bytes() == (folder / name).read_bytes()

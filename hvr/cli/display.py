@@ -35,6 +35,9 @@ def display(kind: str) -> Iterator[Callable[[Event | PolicyEvent], None] | None]
         with Live(view.render(), refresh_per_second=20, transient=False) as live:
 
             def show(event: Event | PolicyEvent) -> None:
+                # What a model writes scrolls by above the tree, which may be as high as the screen.
+                if said := policy_line(event):
+                    live.console.print(Text(said, style=policy_style(event)))
                 view.take(event)
                 live.update(view.render())
 
@@ -114,6 +117,19 @@ def policy_line(event: Event | PolicyEvent) -> str:
             return ""
 
 
+def policy_style(event: Event | PolicyEvent) -> str:
+    """How a line of `policy_line` looks on a terminal: trouble in yellow."""
+    match event:
+        case BlockChecked(_, problem):
+            return "yellow" if problem else "green"
+        case MacroPlanChecked(check):
+            return "yellow" if check.problem else "green"
+        case MacroPlanWritten():
+            return "bold"
+        case _:
+            return ""
+
+
 def describe_plan(event: PlanReady) -> str:
     """One line: how long the plan is, what was proven, how long it took."""
     plan = event.plan
@@ -138,7 +154,6 @@ class LiveTree:
 
     def __init__(self) -> None:
         self.head: list[Text] = []
-        self.thoughts: list[Text] = []
         self.trees: list[Tree] = []
         self.plan: PlanReady | None = None
         self.done: dict[int, StepDone] = {}
@@ -152,8 +167,6 @@ class LiveTree:
             case PlanReady():
                 self.plan = event
                 self.done = {}
-                self.past += self.thoughts
-                self.thoughts = []
             case StepDone():
                 self.done[event.number] = event
             case Replanning(reason, attempt):
@@ -161,16 +174,12 @@ class LiveTree:
                     self.past.append(self.tree(self.plan))
                 self.past.append(Text(f"new plan {attempt}: {reason}", style="bold red"))
                 self.plan = None
-            case _ if said := policy_line(event):
-                trouble = isinstance(event, BlockChecked | MacroPlanChecked) and ": " in said
-                style = "yellow" if trouble and not said.endswith("valid") else ""
-                self.thoughts.append(Text(said, style=style))
             case _:
                 pass
 
     def render(self) -> Group:
         """What is to be seen now."""
-        parts: list[Tree | Text] = [*self.head, *self.past, *self.thoughts]
+        parts: list[Tree | Text] = [*self.head, *self.past]
         if self.plan is None:
             parts.append(Text("planning …", style="dim"))
         else:

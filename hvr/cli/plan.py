@@ -76,8 +76,8 @@ def plan(
 ) -> None:
     """Plan a request, prove the plan, execute it step by step, and save the run.
 
-    Exit code 0: the goal is reached. 1: it is not, or the request is impossible here.
-    2: the request or an option cannot be used.
+    Exit code 0: the goal is reached, or hvr cannot judge a model's plan. 1: it is not, or the
+    request is impossible here. 2: the request or an option cannot be used.
 
     Examples:
 
@@ -90,19 +90,22 @@ def plan(
     - `hvr plan --llm replay:runs/boil` (the same answers again, no model needed)
     """
     from hvr.cli.display import display
+    from hvr.errors import UsageError
     from hvr.llm.budget import Limits
     from hvr.model_run import ModelChoice
     from hvr.run import Options
     from hvr.run import plan as run_plan
 
+    if llm is not None and policy == "symbolic":
+        raise UsageError("--llm names a model and --policy symbolic asks none: leave out one")
     options = Options(
         model=ModelChoice(
             spec=llm, base_url=base_url, setting=setting, embedder=embedder, prompts=prompts,
             library=library, cache=cache, temperature=temperature,
             limits=Limits(calls=max_calls, tokens=max_tokens, dollars=max_dollars),
         ),
-        scene=scene or _usual_scene(task, llm), policy=policy or ("llm" if llm else "symbolic"), planner=planner,
-        budget=budget, seed=seed,
+        scene=scene or _usual_scene(task, llm),
+        policy=policy or ("llm" if llm else "symbolic"), planner=planner, budget=budget, seed=seed,
         max_replans=max_replans, execute=not dry_run, save=save,
     )  # fmt: skip
     shown = "none" if as_json or quiet else "live" if sys.stdout.isatty() else "lines"
@@ -129,6 +132,8 @@ def _result(run: Run) -> str:
     steps = sum(len(p.plan.actions) for p in run.plans)
     if run.finished is None:
         said = f"planned: {steps} steps, valid, not executed"
+    elif run.reached is None:
+        said = f"carried out in {run.finished.steps} steps: {run.verdict}"
     elif run.reached:
         said = f"goal reached in {run.finished.steps} steps"
         said += f" ({run.verdict})" if run.verdict else ""

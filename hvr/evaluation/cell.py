@@ -24,7 +24,8 @@ from hvr.pddl import Domain, Problem, parse_domain
 from hvr.pddl import Task as PddlTask
 from hvr.planning.llm.prompts import Prompts, load_prompts
 from hvr.planning.llm.settings import named
-from hvr.planning.planners import FastDownward
+from hvr.planning.planners import FastDownward, Planner
+from hvr.planning.recorded import RecordedPlanner
 from hvr.resources import data_path
 from hvr.retrieval.embedders import Embedder, make_embedder
 from hvr.tasks import Task, load_task
@@ -65,7 +66,7 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
             model,
             named(cell.setting),
             embedder=_embedder(options.embedder),
-            planner=FastDownward(),
+            planner=_planner(cell, options, transcript),
             prompts=_prompts(),
             compile_task=_compiled,
         )
@@ -103,6 +104,13 @@ def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
 def prompt_digests() -> dict[str, str]:
     """Digests of the prompt texts that cells are run with, for the manifest."""
     return dict(_prompts().digests)
+
+
+def _planner(cell: Cell, options: CellOptions, transcript: Path) -> Planner:
+    """Fast Downward with its results beside the transcript, or those of the repeated bench."""
+    name = f"{cell.id}.planner.jsonl"
+    earlier = options.cassettes / name if options.cassettes is not None else None
+    return RecordedPlanner(FastDownward(), transcript.with_name(name), earlier)
 
 
 def _model(cell: Cell, options: CellOptions, reach: ModelOptions, task: Task) -> Model:

@@ -17,6 +17,7 @@ _PATTERNS = (
     (re.compile(r"AIza[0-9A-Za-z_-]{30,}"), MASK),
     (re.compile(r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,}"), MASK),
     (re.compile(r"(?i)\b(bearer)\s+[A-Za-z0-9._~+/=-]{16,}"), rf"\1 {MASK}"),
+    (re.compile(r"(?i)\b(basic)\s+[A-Za-z0-9+/=]{8,}"), rf"\1 {MASK}"),
     (re.compile(r"://[^/\s:@]+:[^/\s@]+@"), f"://{MASK}@"),
 )
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from hvr.errors import DataFileError
+from hvr.errors import DataFileError, PlannerError
 from hvr.pddl import GroundAction, Task, print_problem
 from hvr.planning.fast_downward import SearchResult
 from hvr.planning.planners import Planner
@@ -34,7 +36,7 @@ class RecordedPlanner:
     def __init__(self, planner: Planner, path: Path, earlier: Path | None = None) -> None:
         self._planner = planner
         self._path = path
-        self._known: dict[str, SearchResult] = {}
+        self._known: dict[str, SearchResult | str] = {}
         if earlier is not None and earlier.exists():
             self._known = _read(earlier)
 
@@ -46,27 +48,40 @@ class RecordedPlanner:
             DataFileError: the result cannot be written.
         """
         digest = hashlib.sha256(print_problem(task.problem).encode()).hexdigest()
-        result = self._known.get(digest) or self._planner.solve(task)
+        try:
+            result = self._known.get(digest) or self._planner.solve(task)
+        except PlannerError as error:
+            self._write({"problem": digest, "error": str(error)})
+            raise
+        if isinstance(result, str):
+            self._write({"problem": digest, "error": result})
+            raise PlannerError(result)
         self._known[digest] = result
         plan = None if result.plan is None else [[a.name, *a.args] for a in result.plan]
-        line = {
+        self._write({
             "problem": digest, "plan": plan, "optimal": result.optimal,
             "planner": result.planner, "operators": result.operators,
             "lower_bound": result.lower_bound,
-        }  # fmt: skip
+        })  # fmt: skip
+        return result
+
+    def _write(self, line: Mapping[str, Any]) -> None:
         try:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
         except OSError as error:
             raise DataFileError(f"{self._path}: cannot be written: {error.strerror}") from error
-        return result
 
 
-def _read(path: Path) -> dict[str, SearchResult]:
-    found = {}
+def _read(path: Path) -> dict[str, SearchResult | str]:
+    """Results by digest; of a planner that failed, what it said."""
+    found: dict[str, SearchResult | str] = {}
     try:
         for text in path.read_text(encoding="utf-8").splitlines():
             line = json.loads(text)
+            if "error" in line:
+                found[str(line["problem"])] = str(line["error"])
+                continue
             plan = line["plan"]
             found[str(line["problem"])] = SearchResult(
                 None if plan is None else tuple(GroundAction(a[0], tuple(a[1:])) for a in plan),

@@ -45,11 +45,13 @@ class Prompt:
         name: of the template.
         turns: roles and texts with `$name` in them.
         digest: SHA-256 of the file, hexadecimal.
+        source: the file as it was read.
     """
 
     name: str
     turns: tuple[tuple[Role, str], ...]
     digest: str
+    source: bytes
 
     def fill(self, values: Mapping[str, str]) -> tuple[Message, ...]:
         """The conversation with everything filled in."""
@@ -69,6 +71,19 @@ class Prompts:
     def digests(self) -> dict[str, str]:
         """The digest of each template."""
         return {name: prompt.digest for name, prompt in sorted(self.by_name.items())}
+
+    def save(self, folder: Path) -> None:
+        """Write all templates into a folder, as they were read.
+
+        Raises:
+            DataFileError: they cannot be written.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, prompt in self.by_name.items():
+                (folder / f"{name}.txt").write_bytes(prompt.source)
+        except OSError as error:
+            raise DataFileError(f"{folder}: cannot be written: {error.strerror}") from error
 
 
 def load_prompts(folder: Path | None = None) -> Prompts:
@@ -121,4 +136,4 @@ def _read(name: str, path: Path) -> Prompt:
                 f"{path}: {what} is not known here (known: "
                 f"{', '.join('$' + n for n in sorted(NAMES[name]))})"
             )
-    return Prompt(name, turns, hashlib.sha256(data).hexdigest())
+    return Prompt(name, turns, hashlib.sha256(data).hexdigest(), data)
