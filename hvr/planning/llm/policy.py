@@ -168,7 +168,7 @@ class LLMPolicy:
                 macros = tuple(match.block.macro for match in known)
                 check = check_macros(foresight.task, foresight.state, macros)
                 checks = check, check
-            records = self._blocks(request, macros, known, foresight, writer)
+            records = self._blocks(request, names, macros, known, foresight, writer)
         else:
             whole = Assignment(request, 1, MacroAction(request), names, "nothing", False)
             records = [writer.write(whole, foresight)]
@@ -238,6 +238,7 @@ class LLMPolicy:
     def _blocks(
         self,
         request: str,
+        names: tuple[str, ...],
         macros: Sequence[MacroAction],
         known: Sequence[Match],
         foresight: Foresight,
@@ -252,9 +253,9 @@ class LLMPolicy:
                 record = self._taken(number, macro, match, foresight)
             else:
                 wanted = f"{request}\nMacro action: {macro.name}"
-                names = self._retrieval.choose(wanted, foresight)
+                chosen = self._retrieval.choose(wanted, foresight, names)
                 done = history([AABlock(r.macro, r.actions) for r in records])
-                work = Assignment(request, number, macro, names, done)
+                work = Assignment(request, number, macro, chosen, done)
                 record = writer.write(work, foresight)
             records.append(record)
             foresight.advance(record.actions)

@@ -31,10 +31,15 @@ class Retrieval:
     embedder: Embedder
     listen: Callable[[PolicyEvent], None]
 
-    def choose(self, request: str, foresight: Foresight) -> tuple[str, ...]:
+    def choose(
+        self, request: str, foresight: Foresight, otherwise: tuple[str, ...] = ()
+    ) -> tuple[str, ...]:
         """The objects for a request in the predicted state; all of them without R.
 
-        Where nothing that the model names is there, all are taken, too.
+        Args:
+            request: the task, or a macro action of it.
+            foresight: the predicted state.
+            otherwise: the objects when nothing that the model names is there; all if empty.
 
         Raises:
             LLMError: the model did not answer.
@@ -51,5 +56,6 @@ class Retrieval:
         if self.settings.expansion:
             found |= expand(chosen.names, inventory)
         picked = tuple(n for n in found if n in foresight.task.objects)
-        self.listen(ObjectsChosen(request, picked or names, chosen.unmatched))
-        return picked or names
+        picked = picked or otherwise or names
+        self.listen(ObjectsChosen(request, picked, chosen.unmatched))
+        return picked
