@@ -27,6 +27,7 @@ class Once:
         self.calls = 0
 
     def solve(self, task: Task) -> SearchResult:
+        del task
         self.calls += 1
         if self.calls > 1:
             raise PlannerError("out of time")
@@ -50,6 +51,18 @@ def test_what_is_not_recorded_is_asked_for(tmp_path: Path) -> None:
     other = Once((GroundAction("a", ("y",)),))
     found = RecordedPlanner(other, tmp_path / "two", tmp_path / "one").solve(task("(p y)"))
     assert found.plan == (GroundAction("a", ("y",)),)
+
+
+def test_a_failure_is_repeated_too(tmp_path: Path) -> None:
+    planner = Once(())
+    planner.calls = 1
+    with pytest.raises(PlannerError, match="out of time"):
+        RecordedPlanner(planner, tmp_path / "one").solve(task("(p x)"))
+    other = Once(())
+    with pytest.raises(PlannerError, match="out of time"):
+        RecordedPlanner(other, tmp_path / "two", tmp_path / "one").solve(task("(p x)"))
+    assert other.calls == 0
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"plan": 3, "problem": "x"}'])

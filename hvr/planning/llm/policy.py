@@ -317,7 +317,8 @@ class LLMPolicy:
         actions = tuple(a for b in blocks for a in b.actions)
         if applicable(task, state, actions) < len(actions):
             return blocks, 0
-        kept = set(lean(task, state, actions, foresight.nearness))
+        # A plan that changes nothing is left as it is: what it was for is not known.
+        kept = set(lean(task, state, actions, foresight.nearness)) or set(range(len(actions)))
         shorter: list[AABlock] = []
         position = 0
         left_out: list[GroundAction] = []
