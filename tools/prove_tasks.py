@@ -17,6 +17,7 @@ import re
 import statistics
 import sys
 import time
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +30,9 @@ from hvr.evaluation.partial_order import Blocks, Pairs, block_order, sample_line
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
+from hvr.pddl import GroundAction, parse_domain
 from hvr.pddl import Task as PddlTask
-from hvr.pddl import parse_domain
+from hvr.plan import AABlock
 from hvr.planning.fast_downward import solve
 from hvr.planning.macro import macro_blocks
 from hvr.planning.planners import FastDownward
@@ -73,6 +75,22 @@ def derive(goal: str, scene: str, planner: FastDownward) -> Planned:
     return policy.plan(policy.with_ends(goal), graph, world.inventory())
 
 
+def truth_blocks(blocks: Iterable[AABlock]) -> list[tuple[GroundAction, ...]]:
+    """The blocks of a ground truth: taking the knife is one of its own, before all cutting.
+
+    Else what is cut first would have to be cut first.
+    """
+    found: list[tuple[GroundAction, ...]] = []
+    for block in blocks:
+        actions = block.actions
+        taken = next((n for n, a in enumerate(actions) if a.name == "pick_up"), None)
+        if taken is not None and actions[-1].name == "slice_obj":
+            found.append(actions[: taken + 1])
+            actions = actions[taken + 1 :]
+        found.append(actions)
+    return found
+
+
 def checked_order(task_id: str, task: PddlTask, blocks: Blocks) -> Pairs:
     """The partial order of blocks, tried out on 200 random sequences."""
     order = block_order(task, blocks)
@@ -90,14 +108,14 @@ def prove(task_id: str, scene: str, seconds: float) -> Result:
     """Plan, and prove, one task in one scene."""
     goal = str(read_toml(data_path("tasks") / f"{task_id}.toml")["goal"])
     planned = derive(goal, scene, FastDownward(min(seconds, 20.0), 5.0))
-    blocks = [block.actions for block in planned.plan.blocks]
+    blocks = truth_blocks(planned.plan.blocks)
     steps = bound = len(planned.plan.actions)
     if not planned.plan.optimal:
         result = solve(planned.task, seconds)
         bound = result.lower_bound
         if result.plan is not None and len(result.plan) < steps:
             found = macro_blocks(planned.task, switch_late(planned.task, result.plan))
-            blocks = [block.actions for block in found]
+            blocks = truth_blocks(found)
             steps = len(result.plan)
     order = checked_order(task_id, planned.task, blocks)
     return Result(scene, steps, bound, [[str(a) for a in b] for b in blocks], order)
@@ -125,7 +143,7 @@ def reorder(task_id: str) -> None:
     path = data_path("tasks") / f"{task_id}.toml"
     truth = load_task(task_id).ground_truth
     planned = derive(str(read_toml(path)["goal"]), truth.scene, FastDownward())
-    cut = [block.actions for block in macro_blocks(planned.task, truth.steps)]
+    cut = truth_blocks(macro_blocks(planned.task, truth.steps))
     order = checked_order(task_id, planned.task, cut)
     text = path.read_text(encoding="utf-8")
     written = ["  [" + ", ".join(f'"{step}"' for step in block) + "]," for block in cut]

@@ -1,9 +1,9 @@
 """Cut a plan into macro actions: each block ends where something has been accomplished.
 
-A block ends with taking a knife, with putting something down, cutting, cracking or pouring,
-with switching an appliance off, and with closing a door that is not closed to switch something
-on. Its precondition is what its actions need and do not bring about themselves; its
-postcondition is what it changes for good.
+A block ends with putting something down, cutting, cracking or pouring, with switching an
+appliance off, and with closing a door that is not closed to switch something on. Its
+precondition is what its actions need and do not bring about themselves; its postcondition
+is what it changes for good.
 """
 
 from __future__ import annotations
@@ -100,20 +100,11 @@ def _cut(actions: Sequence[GroundAction]) -> Iterator[list[GroundAction]]:
             ends = False
         if action.name == "crack_obj" and following in {"put_in", "put_on"}:
             ends = False
-        # The knife is taken for everything that is cut, in any order.
-        if action.name == "pick_up":
-            ends = _next_deed(actions, number) == "slice_obj"
         if ends:
             yield block
             block = []
     if block:
         yield block
-
-
-def _next_deed(actions: Sequence[GroundAction], number: int) -> str:
-    """Name of the first action after one that does not only go somewhere."""
-    deeds = (a.name for a in actions[number + 1 :] if a.name != "navigate_to_obj")
-    return next(deeds, "")
 
 
 def _literals(task: Task, literals: Literals) -> Iterator[str]:

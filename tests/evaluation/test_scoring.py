@@ -81,7 +81,8 @@ def test_a_plan_that_ends_early_is_verified_and_does_not_meet_the_goal(salad: Ta
 
 def test_blocks_in_another_allowed_order_are_as_correct(salad: Task) -> None:
     blocks = list(salad.ground_truth.blocks)
-    blocks[3], blocks[4] = blocks[4], blocks[3]
+    blocks[1], blocks[2] = blocks[2], blocks[1]  # what is cut first
+    blocks[4], blocks[5] = blocks[5], blocks[4]  # what is put into the bowl first
     assert score(record(blocks), salad, execute=False).pc == 1.0
 
 

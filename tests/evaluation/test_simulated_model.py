@@ -104,8 +104,8 @@ def test_conditions_hold_where_the_plan_says(task_id: str) -> None:
 
 def test_names_are_sentences_and_repeated_ones_differ() -> None:
     names = [block.macro.name for block in script("T8").blocks]
-    assert names[4] == "Put the sliced bread on the plate"
-    assert names[7] == "Put another sliced bread on the plate"
+    assert names[5] == "Put the sliced bread on the plate"
+    assert names[8] == "Put another sliced bread on the plate"
     assert script("T5").blocks[0].macro.name == "Fill the cup with water from the faucet"
 
 
@@ -120,7 +120,7 @@ def test_a_macro_action_is_found_by_its_name_in_other_spelling() -> None:
 
 def test_what_is_not_listed_is_guessed() -> None:
     model = Scripted(script("T11"), EXACT)
-    name = script("T11").blocks[2].macro.name
+    name = script("T11").blocks[3].macro.name
     # The true ones are knife-1 and countertop-2.
     answer = model.answer(request("block", macro=name, objects=""))
     assert written(answer.text)[-1] == ("put_on", "knife-1", "countertop-1")
