@@ -104,7 +104,8 @@ def _tables(
     print("| --- |" + " --- |" * (len(rates) + 1))
     for setting in settings:
         means = [_mean(rows[setting, model], "pc") for model in models]
-        lost = None if None in (means[0], means[-1]) else means[0] - means[-1]  # type: ignore[operator]
+        first, last = means[0], means[-1]
+        lost = None if first is None or last is None else first - last
         shown = ["–" if m is None else f"{100 * m:.1f}" for m in (*means, lost)]
         print(f"| {setting} | " + " | ".join(shown) + " |")
     print()

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -28,6 +27,7 @@ from hvr.envs.scenes import load_scene
 from hvr.evaluation.simulated import make_scripted
 from hvr.execution.world import open_world
 from hvr.knowledge.ontology import load_ontology
+from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Message, Model, Request
 from hvr.llm.tokens import count_tokens
 from hvr.pddl import parse_domain
@@ -43,8 +43,7 @@ CONTEXT = 4096
 Count = Callable[[Sequence[Message]], int]
 
 
-@dataclass
-class Measured:
+class Measured(Layer):
     """A model whose prompts are measured.
 
     Args:
@@ -52,25 +51,16 @@ class Measured:
         count: tokens of a conversation.
     """
 
-    model: Model
-    count: Count
-    longest: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """See `Model`."""
-        return self.model.name
-
-    @property
-    def simulated(self) -> bool:
-        """See `Model`."""
-        return self.model.simulated
+    def __init__(self, model: Model, count: Count) -> None:
+        super().__init__(model)
+        self.count = count
+        self.longest: dict[str, int] = {}
 
     def answer(self, request: Request) -> Answer:
         """See `Model`."""
         tokens = self.count(request.messages) + request.max_tokens
         self.longest[request.purpose] = max(tokens, self.longest.get(request.purpose, 0))
-        return self.model.answer(request)
+        return self._model.answer(request)
 
 
 def measure(task: Task, setting: str, error: float, count: Count) -> dict[str, int]:

@@ -7,7 +7,7 @@ the folder, and so does the library as it was then.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,14 @@ from hvr.commit import commit
 from hvr.errors import UsageError
 from hvr.evaluation.meter import Meter
 from hvr.knowledge.ontology import Ontology
-from hvr.llm.budget import Budget, Limits
+from hvr.llm.budget import Budget
 from hvr.llm.config import read_config
 from hvr.llm.factory import make_model, stack
 from hvr.llm.model import Model
 from hvr.llm.options import ModelOptions
 from hvr.llm.replay import Replay
 from hvr.llm.transcript import NAME as TRANSCRIPT
+from hvr.model_choice import ModelChoice
 from hvr.pddl import Domain
 from hvr.planning.agents import DEFAULT_AGENT
 from hvr.planning.library import Library, Origin, learn, read_library, update_library, write_library
@@ -42,34 +43,6 @@ LIBRARY = "library.ttl"
 
 PROMPTS = "prompts"
 """The user's own templates, in the folder of a run."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelChoice:
-    """Which language model plans, and how.
-
-    Args:
-        spec: such as `openai:gpt-4o-mini`, `replay:runs/…` or `scripted:error=0.1`; None for
-            the one of environment or pyproject.toml.
-        base_url: address of the server; None for the provider's own.
-        setting: which parts are on, such as `HVR+` or `HVR+-library`; see `settings.named`.
-        embedder: maps names to objects and actions.
-        prompts: folder of the user's own templates.
-        library: file of macro actions to use and to add to; None for none.
-        cache: file of answers that were paid for; None for none.
-        limits: what may be used at most.
-        temperature: of the model's sampling.
-    """
-
-    spec: str | None = None
-    base_url: str | None = None
-    setting: str = "HVR+"
-    embedder: str = "lexical"
-    prompts: Path | None = None
-    library: Path | None = None
-    cache: Path | None = None
-    limits: Limits = field(default_factory=Limits)
-    temperature: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -198,7 +171,10 @@ def open_model(
         "prompts": prompts.digests,
         "commit": commit(),
     }
-    budget = Budget(choice.limits) if any(asdict(choice.limits).values()) else None
+    limits = choice.limits
+    # A limit of 0 is a limit, too.
+    limited = limits is not None and any(v is not None for v in asdict(limits).values())
+    budget = Budget(limits) if limits is not None and limited else None
     top = stack(
         model, config.options, record=folder / TRANSCRIPT, header=details, cache=choice.cache,
         budget=budget,

@@ -10,30 +10,31 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import hvr
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene, scene_names
 from hvr.errors import DataFileError, ImpossibleGoalError, PlannerError, UsageError
-from hvr.evaluation.scores import Spent
 from hvr.execution.events import Event, Finished, PlanReady, StepDone, Understood
 from hvr.execution.executor import Executor, Policy
 from hvr.execution.world import World
-from hvr.judging import judged, reading
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
-from hvr.llm.transcript import NAME as TRANSCRIPT
-from hvr.model_run import ModelChoice, ModelRun, open_model, recorded_run, repeated
+from hvr.model_choice import ModelChoice
 from hvr.pddl import parse_domain, print_plan, print_problem
 from hvr.planning.language.goals import Goal, MissingObjectError
-from hvr.planning.library import Origin
-from hvr.planning.llm.events import PolicyEvent
 from hvr.planning.planners import DEFAULT, make_planner
 from hvr.planning.symbolic import Planned, SymbolicPolicy
 from hvr.resources import data_path
 from hvr.run_folder import RunFolder
 from hvr.tasks import Task, load_task
+
+if TYPE_CHECKING:
+    from hvr.evaluation.scores import Spent
+    from hvr.model_run import ModelRun
+    from hvr.planning.library import Origin
+    from hvr.planning.llm.events import PolicyEvent
 
 DEFAULT_SCENE = "FloorPlan16"
 POLICIES = ("symbolic", "llm")
@@ -156,7 +157,12 @@ def plan(
         raise UsageError(f"unknown policy {options.policy!r} (policies: {', '.join(POLICIES)})")
     if options.max_replans < 0:
         raise UsageError("--max-replans must not be negative")
-    again = recorded_run(options.model) if options.policy == "llm" else None
+    again = None
+    if options.policy == "llm":
+        # Models and what they need are imported only where one is asked: `hvr plan` starts fast.
+        from hvr.model_run import recorded_run, repeated
+
+        again = recorded_run(options.model)
     if again is not None:
         if text is None and task is None:
             text, task = again.run["request"], again.run["task"]
@@ -206,6 +212,9 @@ def plan(
             verdict, reached = "", finished.reached if finished else None
             model = None
         else:
+            from hvr.judging import judged, reading
+            from hvr.model_run import open_model
+
             read = reading(symbolic, world, request)
             goal = read.goal
             about = {
@@ -287,6 +296,8 @@ def _goal(policy: SymbolicPolicy, world: World, request: str) -> Goal:
 
 
 def _origin(model: ModelRun, about: Mapping[str, Any], folder: RunFolder) -> Origin:
+    from hvr.planning.library import Origin
+
     return Origin(
         request=str(about["request"]), scene=str(about["scene"]), model=model.meter.name,
         simulated=model.simulated, date=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -330,7 +341,7 @@ class _Recorder:
 
     def worth_keeping(self) -> bool:
         """Something was finished, or a model was asked, that must not be lost."""
-        return bool(self.plans) or (self.folder.path / TRANSCRIPT).exists()
+        return bool(self.plans) or (self.folder.path / RunFolder.TRANSCRIPT).exists()
 
     def __call__(self, event: Event | PolicyEvent) -> None:
         self.folder.append("trace.jsonl", event.to_json())

@@ -6,6 +6,9 @@ domain.pddl     the domain
 problem.pddl    the problem, derived from the graph (problem-2.pddl after a new plan)
 plan.pddl       the plan as an IPC plan file
 plan.json       the plan as macro actions with their blocks
+llm.jsonl       with a language model: every prompt and answer, as they came
+planning.json   with a language model: how each block came about
+planner.jsonl   with a language model: what the classical planner found
 trace.jsonl     one event a line, written as it happens
 graph/          the knowledge graph as a persistent store
 graph.ttl       the same as Turtle, written at the end
@@ -30,6 +33,9 @@ class RunFolder:
         path: the folder; it exists and is empty.
         created: parent folders that were made for it, outermost first.
     """
+
+    TRANSCRIPT = "llm.jsonl"
+    """What a language model was asked and answered; `hvr.llm.transcript` writes it."""
 
     def __init__(self, path: Path, created: tuple[Path, ...] = ()) -> None:
         self.path = path

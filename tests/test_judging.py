@@ -9,7 +9,7 @@ from hvr.envs.scenes import load_scene
 from hvr.execution.world import open_world
 from hvr.judging import reading
 from hvr.knowledge.ontology import load_ontology
-from hvr.model_run import ModelChoice
+from hvr.model_choice import ModelChoice
 from hvr.pddl import parse_domain
 from hvr.planning.planners import FastDownward
 from hvr.planning.symbolic import SymbolicPolicy

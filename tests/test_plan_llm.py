@@ -20,7 +20,7 @@ from model_server import MACROS, PICKING, Answering, Behaviour, Question, make_c
 
 import hvr.run
 from hvr.cli.main import run
-from hvr.model_run import ModelChoice
+from hvr.model_choice import ModelChoice
 from hvr.planning.llm import prompts
 from hvr.run import Options
 from hvr.tasks import GroundTruth, Optimum, Task, load_task

@@ -92,7 +92,7 @@ def plan(
     from hvr.cli.display import display
     from hvr.errors import UsageError
     from hvr.llm.budget import Limits
-    from hvr.model_run import ModelChoice
+    from hvr.model_choice import ModelChoice
     from hvr.run import Options
     from hvr.run import plan as run_plan
 

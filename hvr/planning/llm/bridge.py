@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import cast
 
-from hvr.errors import HvrError
+from hvr.errors import DataFileError, HvrError
 from hvr.pddl import (
     And,
     Atom,
@@ -81,6 +81,8 @@ class Bridge:
                 return None
             self.calls += 1
             found = self._planner.solve(Task(self._domain, self._problem(task, now, names, goal)))
+        except DataFileError:
+            raise  # what was found cannot be written down: the run could not be repeated
         except HvrError:
             return None
         if found.plan is None or not run(task, state, found.plan).holds(goal):

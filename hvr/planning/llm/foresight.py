@@ -62,11 +62,6 @@ class Foresight:
         return replace(self._inventory, facts=fixed | self.state.atoms())
 
     @property
-    def holding(self) -> str | None:
-        """What is in the robot's hand."""
-        return next(iter(self.inventory.held), None)
-
-    @property
     def nearness(self) -> frozenset[str]:
         """The predicates of nearness: fleeting, so no condition speaks of them."""
         return self.navigation.predicates if self.navigation else frozenset()

@@ -1,0 +1,38 @@
+"""Which language model is to plan: a value that costs nothing to import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hvr.llm.budget import Limits
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelChoice:
+    """Which language model plans, and how.
+
+    Args:
+        spec: such as `openai:gpt-4o-mini`, `replay:runs/…` or `scripted:error=0.1`; None for
+            the one of environment or pyproject.toml.
+        base_url: address of the server; None for the provider's own.
+        setting: which parts are on, such as `HVR+` or `HVR+-library`; see `settings.named`.
+        embedder: maps names to objects and actions.
+        prompts: folder of the user's own templates.
+        library: file of macro actions to use and to add to; None for none.
+        cache: file of answers that were paid for; None for none.
+        limits: what may be used at most; None for no limit.
+        temperature: of the model's sampling.
+    """
+
+    spec: str | None = None
+    base_url: str | None = None
+    setting: str = "HVR+"
+    embedder: str = "lexical"
+    prompts: Path | None = None
+    library: Path | None = None
+    cache: Path | None = None
+    limits: Limits | None = None
+    temperature: float = 0.0
