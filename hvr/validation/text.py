@@ -48,8 +48,15 @@ def explain_failure(failure: Failure, limit: int | None = 20) -> str:
     return "\n".join(lines)
 
 
-def explain_literal(literal: UnmetLiteral) -> str:
-    """Return an unmet literal in a sentence."""
+def explain_literal(
+    literal: UnmetLiteral, unchanged: str = "in the initial state, and no step has changed it"
+) -> str:
+    """Return an unmet literal in a sentence.
+
+    Args:
+        literal: it.
+        unchanged: when it was as it is, if no step that was looked at has changed it.
+    """
     wanted, actual = ("true", "false") if literal.wanted else ("false", "true")
     formula = literal.formula
     if isinstance(formula, Equal):
@@ -68,7 +75,7 @@ def explain_literal(literal: UnmetLiteral) -> str:
         return f"{start}; it is {actual}, and no action can change it."
     if literal.changed_by is not None:
         return f"{start}; it was made {actual} by {literal.changed_by}."
-    return f"{start}; it was {actual} in the initial state, and no step has changed it."
+    return f"{start}; it was {actual} {unchanged}."
 
 
 def explain_numbers(literal: UnmetLiteral) -> str:

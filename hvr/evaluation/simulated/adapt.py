@@ -41,6 +41,15 @@ def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
     return {literal: tuple(ways) for literal, ways in found.items()}
 
 
+def helpful_steps(problem: str, providers: Providers) -> tuple[GroundAction, ...]:
+    """The steps of the ground truth that bring about a condition that a problem names."""
+    return tuple(
+        way[-1]
+        for literal, value in _WANTED.findall(problem)
+        for way in providers.get(literal if value == "true" else f"(not {literal})", ())
+    )
+
+
 def adapted(
     written: Sequence[GroundAction], failed: int, problem: str, providers: Providers,
     held: Iterable[str],

@@ -131,6 +131,12 @@ class ConditionErrors:
         return (literal,)
 
 
+def problems(text: str) -> list[str]:
+    """What a validator says of each macro action, a line each; all of it if it names none."""
+    lines = [line for line in text.splitlines() if line.startswith("macro action ")]
+    return lines or [text]
+
+
 def undo_conditions(written: Sequence[Sides], true: Sequence[Sides], problem: str) -> tuple[
     Sides, ...
 ]:  # fmt: skip

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from random import Random
 
 from hvr.envs.scenes import Scene
-from hvr.evaluation.simulated.adapt import adapted
+from hvr.evaluation.simulated.adapt import adapted, helpful_steps
 from hvr.evaluation.simulated.asked import Asked, class_of, read_prompt
 from hvr.evaluation.simulated.error_model import (
     CHOICE_KINDS,
@@ -20,6 +20,7 @@ from hvr.evaluation.simulated.literals import (
     Sides,
     known,
     literals,
+    problems,
     read_written,
     undo_conditions,
 )
@@ -92,7 +93,8 @@ class Scripted:
             case "conditions" | "correct_conditions":
                 text = self._conditions(asked, sight, streams, form)
             case "block" | "plan":
-                steps = self._steps(asked, sight, request.purpose == "plan")
+                whole = request.purpose == "plan"
+                steps = self._planned(sight, streams) if whole else self._block(asked, sight)
                 steps = StepErrors(self.errors, sight).corrupt(steps, streams)
                 text = form.actions(steps, self._description(request.purpose, steps))
             case "correct_block" | "correct_plan":
@@ -121,23 +123,26 @@ class Scripted:
 
     # Atomic actions -----------------------------------------------------------------------
 
-    def _steps(self, asked: Asked, sight: Sight, whole: bool) -> Steps:
-        """The true actions, in the names that the model knows."""
-        if whole:
-            found: Sequence[GroundAction] = self.script.steps
-        else:
-            block = self.script.find(asked["Macro action"])
-            found = block.actions if block else ()
-        return tuple(GroundAction(a.name, sight.names_of(a.args)) for a in found)
+    def _planned(self, sight: Sight, streams: Streams) -> Steps:
+        """A whole plan as it is meant: whoever forgets a part of the task forgets its steps."""
+        blocks = [self.script.find(name) for name in self._macros(streams)]
+        return _named([a for block in blocks if block for a in block.actions], sight)
+
+    def _block(self, asked: Asked, sight: Sight) -> Steps:
+        """The true actions of a macro action, in the names that the model knows."""
+        block = self.script.find(asked["Macro action"])
+        return _named(block.actions if block else (), sight)
 
     def _corrected(self, purpose: str, asked: Asked, sight: Sight, streams: Streams) -> Steps:
         """What becomes of a block after feedback."""
         written = asked.written
         rng = streams("feedback")
         if rng.random() < self.errors.improve:
-            true = self._steps(asked, sight, purpose == "correct_plan")
+            whole = purpose == "correct_plan"
+            true = _named(self.script.steps, sight) if whole else self._block(asked, sight)
             problem = asked["Problem"]
-            mended = undo(written, true, problem, sight)
+            helpful = _named(helpful_steps(problem, self.script.providers), sight)
+            mended = undo(written, true, problem, sight, helpful)
             failed = failed_step(problem)
             if mended == written and failed is not None:
                 held = [o.name for o in asked.listed if o.held]
@@ -168,11 +173,12 @@ class Scripted:
         if not correct:
             return form.conditions(names, errors.corrupt(true, streams))
         written = read_written(asked[label], len(names))
-        rng = streams("feedback")
-        if rng.random() < self.errors.improve:
-            written = undo_conditions(written, true, asked["Problem"])
-        elif rng.random() >= _REPEATS:
-            written = errors.one_more(written, rng)
+        for number, problem in enumerate(problems(asked["Problem"])):
+            rng = streams(f"feedback {number}")
+            if rng.random() < self.errors.improve:
+                written = undo_conditions(written, true, problem)
+            elif rng.random() >= _REPEATS:
+                written = errors.one_more(written, rng)
         return form.conditions(names, written)
 
     def _true_conditions(self, name: str, sight: Sight) -> Sides:
@@ -242,7 +248,7 @@ def make_scripted(spec: str, task: Task, scene: str | Scene, seed: int) -> Scrip
     return Scripted(script, errors, seed if own_seed is None else own_seed)
 
 
-def _named(steps: Steps, sight: Sight) -> Steps:
+def _named(steps: Iterable[GroundAction], sight: Sight) -> Steps:
     """Steps with the names that the prompt gives."""
     return tuple(GroundAction(a.name, sight.names_of(a.args)) for a in steps)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -35,15 +35,29 @@ class _Part:
         """It is about navigation alone."""
         return all(step.name == NAVIGATION for step in (*self.written, *self.true))
 
+    @property
+    def is_added(self) -> bool:
+        """It stands where nothing should."""
+        return not self.true and not self.walks
+
     def moved_to(self, other: _Part) -> bool:
         """The steps that are superfluous in one are missing in the other."""
         one_sided = not (self.written and self.true)
         return one_sided and (self.written, self.true) == (other.true, other.written)
 
 
-def undo(written: Sequence[GroundAction], true: Sequence[GroundAction], problem: str,
-         sight: Sight) -> Steps:  # fmt: skip
-    """Undo the earliest error at or before the step that failed, all when no step did.
+def undo(
+    written: Sequence[GroundAction],
+    true: Sequence[GroundAction],
+    problem: str,
+    sight: Sight,
+    helpful: Container[GroundAction] = (),
+) -> Steps:
+    """Undo an error at or before the step that failed, all when no step did.
+
+    That is the earliest one by which a step is missing that brings about what the problem asks
+    for; else the earliest one. What was added to bring about something else stays while there is
+    another error: it was an answer to earlier feedback.
 
     A step that was moved is one error. Navigation is put right in passing: a verifier inserts and
     removes it on its own, so it is not what a problem is about while something else is wrong.
@@ -54,6 +68,7 @@ def undo(written: Sequence[GroundAction], true: Sequence[GroundAction], problem:
         true: the block as it should be, in the names that the model knows.
         problem: what the validator says, its first line naming the step.
         sight: the objects of the prompt.
+        helpful: steps that bring about what the problem asks for.
     """
     failed = failed_step(problem)
     if failed is None:
@@ -61,6 +76,8 @@ def undo(written: Sequence[GroundAction], true: Sequence[GroundAction], problem:
     parts = _parts(written, true, sight, failed)
     differences = [place for place, part in enumerate(parts) if part.differs]
     before = [place for place in differences if parts[place].start < failed]
+    helps = [p for p in before if any(step in helpful for step in parts[p].true)]
+    before.sort(key=lambda p: (p not in helps, parts[p].is_added))
     chosen: set[int] = set()
     for place in before:
         chosen.add(place)

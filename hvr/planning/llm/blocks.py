@@ -6,7 +6,9 @@ present length, and has at most 50 steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from hvr.pddl import Atom, GroundAction, State, Task
@@ -16,7 +18,7 @@ from hvr.planning.llm.bridge import Bridge
 from hvr.planning.llm.conditions import conjunction, refined
 from hvr.planning.llm.dialogue import Dialogue
 from hvr.planning.llm.events import BlockChecked, BlockWritten, PolicyEvent
-from hvr.planning.llm.foresight import Foresight, applicable, run
+from hvr.planning.llm.foresight import Foresight, applicable, doable, run
 from hvr.planning.llm.record import BlockRecord
 from hvr.planning.llm.settings import Settings
 from hvr.planning.macro import block_conditions
@@ -28,6 +30,8 @@ from hvr.validation.report import Failure
 from hvr.validation.text import explain_literal
 
 Block = tuple[GroundAction, ...]
+_WORD = re.compile(r"[\w-]+")
+_UNCHANGED = "before step 1, and no step since has changed it"
 
 POSTCONDITION_TRIES = 3
 """Corrections at most of a block whose steps are fine and which does not bring about its
@@ -42,19 +46,20 @@ class Trouble:
         text: in sentences.
         step: number of the step that cannot be done, from 1; None when all can and something
             is missing at the end.
-        left: how many steps are not reached, or how many conditions are missing; 0 when there is
-            no block at all.
+        wrong: how many steps cannot be done when these are skipped, and conditions are missing
+            then; more than a block can have when there is no block at all.
+        left: how many steps are not reached.
     """
 
     text: str
     step: int | None
-    left: int = 1
+    wrong: float
+    left: int = 0
 
     @property
-    def rank(self) -> tuple[int, int]:
-        """How bad it is: a block that lacks something, one that cannot be done, none at all."""
-        kind = 2 if not self.left else 0 if self.step is None else 1
-        return kind, self.left
+    def rank(self) -> tuple[float, int]:
+        """How bad it is."""
+        return self.wrong, self.left
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,8 @@ class BlockWriter:
             LLMError: the model did not answer.
         """
         self._unmapped = []
+        spoken_of = (*work.macro.precondition, *work.macro.postcondition)
+        work = with_objects(work, (*foresight.inventory.held, *spoken_of), foresight)
         values = self._values(work, foresight)
         prompt = "block" if work.hierarchical else "plan"
         written = self._read(self.dialogue.ask(prompt, **values), work, foresight)
@@ -168,12 +175,13 @@ class BlockWriter:
     ) -> tuple[Block, int]:
         """Correct a block until nothing is wrong or the tries are spent; how many there were.
 
-        Then the best one that was written is kept, which need not be the last.
+        Then the best one that was written is kept, which need not be the last; of equally good
+        ones the last, which knew most.
         """
         task, state, limit = foresight.task, foresight.state, self.settings.block_limit
         block, tries, at_end = written, 0, 0
         prompt = "correct_block" if work.hierarchical else "correct_plan"
-        best: tuple[tuple[int, int], Block] | None = None
+        best: tuple[tuple[float, int], Block] | None = None
         while True:
             walked = repair_navigation(task, state, block, foresight.navigation)[:limit]
             if walked != block:
@@ -184,7 +192,7 @@ class BlockWriter:
             self.listen(BlockChecked(work.number, trouble.text if trouble else "", tries, most))
             if trouble is None:
                 return block, tries
-            if best is None or trouble.rank < best[0]:
+            if best is None or trouble.rank <= best[0]:
                 best = trouble.rank, block
             if tries >= most or (trouble.step is None and at_end >= POSTCONDITION_TRIES):
                 if best[1] != block:
@@ -194,6 +202,10 @@ class BlockWriter:
             tries += 1
             unread, self._unmapped = self._unmapped, []
             problem = "\n".join([trouble.text, *unread[:3]])
+            told = with_objects(work, [trouble.text], foresight)
+            if told.names != work.names:
+                work = told
+                values["objects"] = object_context(foresight.graph, work.names)
             answer = self.dialogue.ask(
                 prompt, **values, block=numbered(block), problem=problem,
                 attempt=str(tries), attempts=str(most),
@@ -206,7 +218,8 @@ class BlockWriter:
     def _trouble(self, work: Assignment, foresight: Foresight, block: Block) -> Trouble | None:
         wanted = work.macro.postcondition if work.hierarchical else ()
         if not block and not wanted and (self._unmapped or not work.hierarchical):
-            return Trouble("there is no action in the answer that can be carried out", None, 0)
+            nothing = "there is no action in the answer that can be carried out"
+            return Trouble(nothing, None, math.inf)
         return examine(foresight.task, foresight.state, block, wanted)
 
     def _bridge(self, work: Assignment, foresight: Foresight, block: Block) -> Block:
@@ -247,6 +260,17 @@ def finish(record: BlockRecord, task: Task, state: State, hierarchical: bool) ->
     return replace(record, macro=macro, verified_after=valid, achieved=achieved)
 
 
+def with_objects(work: Assignment, texts: Iterable[str], foresight: Foresight) -> Assignment:
+    """An assignment whose prompt tells of the objects that some texts name, too.
+
+    What the validator or a condition speaks of cannot be used by a model that is not told of it;
+    the model may not have picked it, or may not have known that it matters.
+    """
+    known = {o.name for o in foresight.task.problem.objects}
+    named = (word for text in texts for word in _WORD.findall(text) if word in known)
+    return replace(work, names=tuple(dict.fromkeys((*work.names, *named))))
+
+
 def examine(
     task: Task, state: State, block: Sequence[GroundAction], wanted: Sequence[str]
 ) -> Trouble | None:
@@ -260,15 +284,18 @@ def examine(
     """
     validator = Validator(task, state=state)
     navigation = find_navigation(task.domain)
+    end = run(task, state, block)
+    missing = [text for text in wanted if not end.holds(conjunction(task, [text]))]
     for number, action in enumerate(block, start=1):
         report = validator.apply(action)
         if report.failure is not None:
             failure = report.failure
-            why = " ".join(map(explain_literal, failure.literals)) or failure.message
+            why = " ".join(explain_literal(x, _UNCHANGED) for x in failure.literals)
+            why = why or failure.message
             why += _what_is_in_the_way(validator, action, failure, navigation)
-            left = len(block) - number + 1
-            return Trouble(f"step {number} {action} cannot be done: {why}", number, left)
-    missing = [text for text in wanted if not validator.state.holds(conjunction(task, [text]))]
+            wrong = len(block) - len(doable(task, state, block)) + len(missing)
+            text = f"step {number} {action} cannot be done: {why}"
+            return Trouble(text, number, wrong, len(block) - number + 1)
     if missing:
         text = f"at the end of the block this does not hold: {' '.join(missing)}"
         return Trouble(text, None, len(missing))
@@ -289,7 +316,7 @@ def _what_is_in_the_way(
         for name in action.args:
             report = validator.fork().apply(GroundAction(move, (name,)))
             if report.failure is not None and report.failure.literals:
-                why = " ".join(map(explain_literal, report.failure.literals))
+                why = " ".join(explain_literal(x, _UNCHANGED) for x in report.failure.literals)
                 said.append(f" It cannot go to {name}: {why}")
     return "".join(said)
 

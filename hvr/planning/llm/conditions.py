@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,6 +23,11 @@ from hvr.planning.llm.record import MacroCheck
 from hvr.planning.mapper import Mapper
 from hvr.validation import Validator
 from hvr.validation.text import explain_literal
+
+MOST_PROBLEMS = 5
+"""Of how many macro actions it is told at once what is wrong: as many as a prompt has room for."""
+
+_UNCHANGED = "before the first of these, and none before it changes it"
 
 
 def literal(task: Task, text: str) -> Atom | Not:
@@ -100,7 +106,8 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
     """Check that each macro action can follow those before it.
 
     The macro actions become actions of a PDDL domain, without parameters, and the validator
-    looks at the sequence of them.
+    looks at the sequence of them. One that cannot follow is taken to have happened all the same
+    for those after it, so that all that is wrong is told at once.
 
     Args:
         task: has the objects and facts.
@@ -108,38 +115,42 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
         macros: the macro plan.
     """
     domain, problem = task.domain, task.problem
-    schemas = {
-        _id(number): ActionSchema(
-            _id(number),
-            (),
-            conjunction(task, macro.precondition),
-            conjunction(task, macro.postcondition),
-        )
-        for number, macro in enumerate(macros, start=1)
-    }
+    schemas = {}
+    for number, macro in enumerate(macros, start=1):
+        effect = conjunction(task, macro.postcondition)
+        needs = conjunction(task, macro.precondition)
+        schemas[_id(number)] = ActionSchema(_id(number), (), needs, effect)
+        schemas[_anyway(number)] = ActionSchema(_anyway(number), (), TRUE, effect)
     macro_domain = domain.replace(actions=schemas, constants=(*domain.constants, *problem.objects))
     macro_task = Task(
         macro_domain, problem.replace(objects=(), init=state.atoms(static=True), goal=TRUE)
     )
     validator = Validator(macro_task)
+    problems: list[str] = []
+    verified = len(macros)
     for number, macro in enumerate(macros, start=1):
-        for kind, texts in (("pre", macro.precondition), ("post", macro.postcondition)):
-            both = next((t for t in texts if f"(not {t})" in texts), None)
-            if both is not None:
-                text = (
-                    f"macro action {number} ({macro.name}) contradicts itself: {both} is both "
-                    f"true and false in its {kind}condition"
-                )
-                return MacroCheck(number - 1, len(macros), text)
-        report = validator.apply(GroundAction(_id(number)))
-        if report.failure is not None:
-            why = " ".join(map(explain_literal, report.failure.literals))
-            for other in range(len(macros), 0, -1):
-                why = why.replace(f"step {other} ({_id(other)})", f"macro action {other}")
-            why = why.replace("no step has changed it", "no macro action before it changes it")
-            text = f"macro action {number} ({macro.name}) cannot follow: {why}"
-            return MacroCheck(number - 1, len(macros), text)
-    return MacroCheck(len(macros), len(macros))
+        why = _contradiction(macro)
+        failure = validator.apply(GroundAction(_id(number))).failure
+        if failure is not None:
+            validator.apply(GroundAction(_anyway(number)))
+            literals = [explain_literal(x, _UNCHANGED) for x in failure.literals]
+            why = why or f"cannot follow: {' '.join(literals)}"
+        if why:
+            for other in range(number, 0, -1):
+                for name in (_id(other), _anyway(other)):
+                    why = re.sub(rf"step \d+ \({name}\)", f"macro action {other}", why)
+            verified = min(verified, number - 1)
+            problems.append(f"macro action {number} ({macro.name}) {why}")
+    return MacroCheck(verified, len(macros), "\n".join(problems[:MOST_PROBLEMS]))
+
+
+def _contradiction(macro: MacroAction) -> str:
+    """What a macro action says to be true and false, or nothing."""
+    for kind, texts in (("pre", macro.precondition), ("post", macro.postcondition)):
+        both = next((t for t in texts if f"(not {t})" in texts), None)
+        if both is not None:
+            return f"contradicts itself: {both} is both true and false in its {kind}condition"
+    return ""
 
 
 def describe(macros: Sequence[MacroAction]) -> str:
@@ -161,3 +172,8 @@ def refined(macro: MacroAction, before: Sequence[str], after: Sequence[str]) -> 
 
 def _id(number: int) -> str:
     return f"macro-{number}"
+
+
+def _anyway(number: int) -> str:
+    """The action that stands for a macro action that cannot follow."""
+    return f"macro-{number}-anyway"

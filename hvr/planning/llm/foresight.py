@@ -81,6 +81,17 @@ def run(task: Task, state: State, actions: Iterable[GroundAction]) -> State:
     return State(task, bits, state.values)
 
 
+def doable(task: Task, state: State, actions: Iterable[GroundAction]) -> tuple[GroundAction, ...]:
+    """Those of the actions that can be carried out, the others being skipped."""
+    bits, done = state.bits, []
+    for action in actions:
+        operator = task.try_ground(action)
+        if isinstance(operator, Operator) and operator.applicable(bits):
+            bits = operator.apply(bits)
+            done.append(action)
+    return tuple(done)
+
+
 def applicable(task: Task, state: State, actions: Sequence[GroundAction]) -> int:
     """How many of the actions, from the first on, can be carried out one after the other."""
     bits = state.bits

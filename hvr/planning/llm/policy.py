@@ -168,7 +168,7 @@ class LLMPolicy:
                 macros = tuple(match.block.macro for match in known)
                 check = check_macros(foresight.task, foresight.state, macros)
                 checks = check, check
-            records = self._blocks(request, names, macros, known, foresight, writer)
+            records = self._blocks(request, names, macros, known, foresight, writer, mapper(names))
         else:
             whole = Assignment(request, 1, MacroAction(request), names, "nothing", False)
             records = [writer.write(whole, foresight)]
@@ -209,31 +209,57 @@ class LLMPolicy:
         The first ones, which the library knows, have the conditions that were found there.
         """
         titles = [m.name for m in macros]
-        nearness = foresight.nearness
-        values = {
+        listed = "\n".join(f"{i}. {name}" for i, name in enumerate(titles, start=1))
+        values = self._about(request, names, foresight)
+        answer = self._dialogue.ask("conditions", **values, macros=listed)
+        written = read_conditions(answer, len(titles))
+        found, dropped = with_conditions(titles, written, mapper, foresight.nearness)
+        found = (*(match.block.macro for match in known), *found[len(known) :])
+        self._listen(ConditionsWritten(found, dropped))
+        tries = self.settings.macro_tries
+        return self._corrected(request, names, found, len(known), foresight, mapper, tries)
+
+    def _corrected(
+        self,
+        request: str,
+        names: tuple[str, ...],
+        macros: tuple[MacroAction, ...],
+        fixed: int,
+        foresight: Foresight,
+        mapper: Mapper,
+        tries: int,
+    ) -> tuple[tuple[MacroAction, ...], tuple[MacroCheck, MacroCheck]]:
+        """Macro actions whose conditions are corrected until each can follow those before it.
+
+        The first `fixed` ones keep theirs. Returns the checks before and after, too.
+        """
+        first = None
+        for attempt in range(tries + 1):
+            check = check_macros(foresight.task, foresight.state, macros)
+            first = first or check
+            self._listen(MacroPlanChecked(check, attempt))
+            if not check.problem or attempt == tries:
+                break
+            values = self._about(request, names, foresight)
+            answer = self._dialogue.ask(
+                "correct_conditions", **values, conditions=describe(macros),
+                problem=f"{check.problem}\n(correction {attempt + 1})",
+            )  # fmt: skip
+            titles = [m.name for m in macros]
+            written = read_conditions(answer, len(titles))
+            found, dropped = with_conditions(titles, written, mapper, foresight.nearness, macros)
+            macros = (*macros[:fixed], *found[fixed:])
+            self._listen(ConditionsWritten(macros, dropped))
+        assert first is not None
+        return macros, (first, check)
+
+    def _about(self, request: str, names: tuple[str, ...], foresight: Foresight) -> dict[str, str]:
+        """What prompts about conditions tell of the world."""
+        return {
             "request": request,
             "objects": object_context(foresight.graph, names),
-            "predicates": _predicates(foresight.task, nearness),
+            "predicates": _predicates(foresight.task, foresight.nearness),
         }
-        listed = "\n".join(f"{i}. {name}" for i, name in enumerate(titles, start=1))
-        answer = self._dialogue.ask("conditions", **values, macros=listed)
-        attempt, first = 0, None
-        found: tuple[MacroAction, ...] = ()
-        while True:
-            written = read_conditions(answer, len(titles))
-            found, dropped = with_conditions(titles, written, mapper, nearness, found)
-            found = (*(match.block.macro for match in known), *found[len(known) :])
-            self._listen(ConditionsWritten(found, dropped))
-            check = check_macros(foresight.task, foresight.state, found)
-            self._listen(MacroPlanChecked(check, attempt))
-            first = first or check
-            if not check.problem or attempt >= self.settings.macro_tries:
-                return found, (first, check)
-            attempt += 1
-            answer = self._dialogue.ask(
-                "correct_conditions", **values, conditions=describe(found),
-                problem=f"{check.problem} (correction {attempt})",
-            )  # fmt: skip
 
     def _blocks(
         self,
@@ -243,9 +269,21 @@ class LLMPolicy:
         known: Sequence[Match],
         foresight: Foresight,
         writer: BlockWriter,
+        mapper: Mapper,
     ) -> list[BlockRecord]:
+        """The blocks, one after the other.
+
+        After each one the conditions of those that are still to come are checked again, from the
+        state to which it really leads, and corrected once (paper, B.3).
+        """
         records: list[BlockRecord] = []
-        for number, macro in enumerate(macros, start=1):
+        rest = tuple(macros)
+        while rest:
+            number = len(records) + 1
+            if records and self.settings.verification:
+                fixed = max(0, len(known) - len(records))
+                rest, _ = self._corrected(request, names, rest, fixed, foresight, mapper, 1)
+            macro, rest = rest[0], rest[1:]
             match = known[number - 1] if number <= len(known) else None
             if match is None:
                 match = self._match(macro, foresight.task, foresight.state)
