@@ -27,7 +27,7 @@ from hvr.validation.text import explain_literal
 MOST_PROBLEMS = 5
 """Of how many macro actions it is told at once what is wrong: as many as a prompt has room for."""
 
-_UNCHANGED = "before the first of these, and none before it changes it"
+_UNCHANGED = "at first, and no macro action before it changes that"
 
 
 def literal(task: Task, text: str) -> Atom | Not:

@@ -1,0 +1,111 @@
+"""Which habits of the simulated model come nearest to what the paper measured of Gemini.
+
+    python benchmarks/fit_simulated.py                    # about 20 minutes on 2 cores, resumable
+    python benchmarks/fit_simulated.py --errors 0.2 --lengths 0.2 --slips 0.1,1 --seeds 1
+
+The SIMULATED model has habits that its error rate does not give: how errors grow along an answer
+(`length`), how many are made anew when an answer is corrected (`slip`), how often needed kinds of
+objects are not picked (`choices`). This tries a grid of them, with the error rate, and compares
+plan correctness, averaged over T1 to T12, with the rows LLM, R, HR and VR of table 2 of the paper
+for Gemini. The rows HVR and HV, which the study of the parts is about, are not looked at.
+`ablation_simulated.py` takes the habits of the best one and varies the error rate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from conditions import conditions
+
+from hvr.cli.bench import split_list
+from hvr.evaluation.bench.cells import CellOptions, plan_cells
+from hvr.evaluation.bench.runner import Progress, run_bench
+from hvr.evaluation.bench.summary import summarise
+from hvr.evaluation.cell import prompt_digests, run_cell
+from hvr.evaluation.paper import paper_tables
+from hvr.tasks import task_ids
+
+UNCORRECTED = ("LLM", "R", "HR")
+"""Settings in which nothing is corrected: `slip` makes no difference to them."""
+
+CORRECTED = ("VR",)
+
+
+def main() -> int:
+    """Run what is missing and print the grid, the best first."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--errors", default="0.1,0.2,0.3")
+    parser.add_argument("--lengths", default="0.05,0.2")
+    parser.add_argument("--slips", default="0.1,0.5,1")
+    parser.add_argument("--choices", default="0.2,1")
+    parser.add_argument("--macros", default="0.1")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--save", type=Path, default=Path("bench/fit"))
+    chosen = parser.parse_args()
+    habits = [
+        f"error={error},length={length},choices={choices},macros={chosen.macros}"
+        for error, length, choices in product(
+            split_list(chosen.errors), split_list(chosen.lengths), split_list(chosen.choices)
+        )
+    ]
+    slips = split_list(chosen.slips)
+    rows = _correctness(chosen, "uncorrected", UNCORRECTED, [f"scripted:{h}" for h in habits])
+    rows |= _correctness(
+        chosen, "corrected", CORRECTED, [f"scripted:{h},slip={s}" for h in habits for s in slips]
+    )
+    paper = paper_tables().summary("Gemini")
+    wanted = {s: float(paper[s]["pc_all"]) for s in (*UNCORRECTED, *CORRECTED)}
+    found = []
+    for habit, slip in product(habits, slips):
+        values = {s: rows[s, f"scripted:{habit}"] for s in UNCORRECTED}
+        values |= {s: rows[s, f"scripted:{habit},slip={slip}"] for s in CORRECTED}
+        error = math.sqrt(sum((values[s] - wanted[s]) ** 2 for s in wanted) / len(wanted))
+        found.append((error, f"{habit},slip={slip}", values))
+    print(file=sys.stderr)
+    print(f"{conditions()} · seeds 1 to {chosen.seeds}")
+    print("SIMULATED model: ground truth with seeded errors, no language model\n")
+    print("| habits | " + " | ".join(wanted) + " | RMSE |")
+    print("| --- |" + " --- |" * (len(wanted) + 1))
+    print("| paper, Gemini | " + " | ".join(f"{v:.1f}" for v in wanted.values()) + " | |")
+    for error, habit, values in sorted(found):
+        print(
+            f"| {habit} | " + " | ".join(f"{values[s]:.1f}" for s in wanted) + f" | {error:.1f} |"
+        )
+    return 0
+
+
+def _correctness(
+    chosen: argparse.Namespace, name: str, settings: Sequence[str], models: Sequence[str]
+) -> dict[tuple[str, str], float]:
+    """PC in per cent by setting and model, averaged over T1 to T12."""
+    tasks = [t for t in task_ids() if not t.endswith("bis")]
+    cells = plan_cells(tasks, settings, models, range(1, chosen.seeds + 1), scene=None)
+    results = run_bench(
+        chosen.save / name, cells, run_cell, CellOptions(execute=False), jobs=chosen.jobs,
+        prompts=prompt_digests(), listen=_show,
+    )  # fmt: skip
+    found = {}
+    for model in models:
+        for row in summarise([r for r in results if r.cell.model == model]).rows:
+            mean = row.stats["pc"].mean
+            if row.errors or mean is None:
+                raise SystemExit(f"{row.setting} with {model} ended in errors: see {chosen.save}")
+            found[row.setting, model] = 100 * mean
+    return found
+
+
+def _show(progress: Progress) -> None:
+    print(f"\r{progress.done} of {progress.total} cells", end="", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
