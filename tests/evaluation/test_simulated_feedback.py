@@ -105,6 +105,20 @@ def test_an_error_behind_the_failing_step_is_left_alone() -> None:
     assert undo(written, STEPS, failing(1), ALL) == written
 
 
+def test_the_step_that_brings_about_what_is_asked_for_comes_before_an_earlier_error() -> None:
+    written = (*STEPS[:1], step("open_obj mug-2"), *STEPS[1:4], *STEPS[5:])
+    fixed = undo(written, STEPS, failing(6), ALL, helpful=(STEPS[4],))
+    assert fixed == (*STEPS[:1], step("open_obj mug-2"), *STEPS[1:])
+
+
+def test_what_was_added_for_earlier_feedback_stays_while_something_else_is_wrong() -> None:
+    added = step("put_on mug-2 coffeemachine-1")
+    written = (added, *STEPS[:3], step("put_on mug-2 mug-1"), *STEPS[4:])
+    fixed = undo(written, STEPS, failing(5), ALL)
+    assert fixed == (added, *STEPS)
+    assert undo(fixed, STEPS, failing(1), ALL) == STEPS
+
+
 KNIFE = tuple(map(step, ("navigate_to_obj knife-1", "pick_up knife-1")))
 AWAY = tuple(map(step, ("navigate_to_obj countertop-1", "put_on knife-1 countertop-1")))
 CUT = tuple(map(step, ("navigate_to_obj tomato-1", "slice_obj tomato-1")))

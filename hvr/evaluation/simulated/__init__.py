@@ -20,16 +20,20 @@ What is assumed:
   known by name: the model writes another listed object of its class, and number 1 of the class
   when none is listed (`knife-1`). It states no condition about a place that neither an action
   nor a line names.
-* Asked to correct, it undoes, with probability `improve`, the earliest of its errors at or before
-  the step that failed; all of them when something is missing at the end. Else it repeats itself
-  or makes one more error, each half the time. A macro plan is never corrected.
+* Asked to correct, it undoes, with probability `improve`, one of its errors at or before the step
+  that failed: that by which a step is missing that brings about what is asked for, else the
+  earliest; all of them when something is missing at the end. Else it repeats itself or makes one
+  more error, each half the time. Of conditions it does so for each macro action that it is told
+  of. Which macro actions there are, and in which order, it never corrects.
 * When an earlier block came to another end than the ground truth's, it goes on as if nothing had
   happened, and only feedback can change what it writes: told of a condition that its block
   never sees to, it adds, with probability `improve`, the steps that bring it about in the ground
   truth.
-* Without H it is asked for the whole plan and errs as often for each step as with H, unless
-  `length` is set: then steps late in an answer are wrong more often, wherever they stand. With
-  `slip` set it also errs anew, less often, in steps that it writes again when it corrects.
+* Without H it is asked for the whole plan. It leaves out the steps of a macro action, or has those
+  of two in the wrong order, as often as it does so with the macro actions with H, and errs as
+  often for each step as with H, unless `length` is set: then steps late in an answer are wrong
+  more often, wherever they stand. With `slip` set it also errs anew in steps that it writes again
+  when it corrects: with 1 as often as at first.
 * Macro actions are told apart by their sentences, which name classes. A macro action that the
   ground truth does not have gets an empty block and no conditions.
 

@@ -48,18 +48,18 @@ class Trouble:
             is missing at the end.
         wrong: how many steps cannot be done when these are skipped, and conditions are missing
             then; more than a block can have when there is no block at all.
-        left: how many steps are not reached.
+        done: how many steps can be done.
     """
 
     text: str
     step: int | None
     wrong: float
-    left: int = 0
+    done: int = 0
 
     @property
     def rank(self) -> tuple[float, int]:
-        """How bad it is."""
-        return self.wrong, self.left
+        """How bad it is; of blocks with as much wrong, one that does more may do what is right."""
+        return self.wrong, -self.done
 
 
 @dataclass(frozen=True)
@@ -284,6 +284,7 @@ def examine(
     """
     validator = Validator(task, state=state)
     navigation = find_navigation(task.domain)
+    done = len(doable(task, state, block))
     end = run(task, state, block)
     missing = [text for text in wanted if not end.holds(conjunction(task, [text]))]
     for number, action in enumerate(block, start=1):
@@ -293,12 +294,12 @@ def examine(
             why = " ".join(explain_literal(x, _UNCHANGED) for x in failure.literals)
             why = why or failure.message
             why += _what_is_in_the_way(validator, action, failure, navigation)
-            wrong = len(block) - len(doable(task, state, block)) + len(missing)
+            wrong = len(block) - done + len(missing)
             text = f"step {number} {action} cannot be done: {why}"
-            return Trouble(text, number, wrong, len(block) - number + 1)
+            return Trouble(text, number, wrong, done)
     if missing:
         text = f"at the end of the block this does not hold: {' '.join(missing)}"
-        return Trouble(text, None, len(missing))
+        return Trouble(text, None, len(missing), done)
     return None
 
 

@@ -39,6 +39,11 @@ def model(
     })  # fmt: skip
 
 
+def replace_answers(fake: Fake, **answers: Answers) -> Fake:
+    """The model with other answers to some purposes."""
+    return Fake({**fake.answers, **answers})
+
+
 def valid(record: PlanningRecord) -> bool:
     task = foresight().task
     return applicable(task, task.initial, record.plan.actions) == len(record.plan.actions)
@@ -114,6 +119,46 @@ def test_the_backprompt_shows_the_present_block_not_the_first() -> None:
     assert "(hand_empty)" in second.split("Problem:")[1]
 
 
+def listed(prompt: str) -> set[str]:
+    """The objects that a prompt tells of."""
+    lines = prompt.rpartition("Objects:\n")[2].split("\n\n")[0]
+    return set(re.findall(r"^([a-z]+-\d+) \(", lines, re.MULTILINE))
+
+
+def test_what_a_problem_speaks_of_is_told_of_from_then_on() -> None:
+    """The model did not pick the fridge, in which the egg is: feedback names it."""
+    closed = answer_of("navigate_to_obj egg-1", "pick_up egg-1")
+    fake = replace_answers(model("none", [closed, closed, answer_of(*GOOD)]), select="Egg")
+    (block,) = write(fake, "HVR-expansion").blocks
+    assert "fridge-1" not in listed(fake.prompts("block")[0])
+    assert all("fridge-1" in listed(p) for p in fake.prompts("correct_block")[1:])
+    assert block.actions == steps(*GOOD)
+
+
+def test_what_is_held_and_what_the_conditions_name_is_always_told_of() -> None:
+    take = macro("Take the fork", "", "(holding fork-1)")
+    put = macro("Put it down", "(holding fork-1)", "(on fork-1 diningtable-1)")
+    fake = replace_answers(
+        model(
+            [answer_of("navigate_to_obj fork-1", "pick_up fork-1"), "none"],
+            conditions=describe([take, put]), plan="Take the fork\n2. Put it down",
+        ),
+        select=["Fork", "Fork", "Cup"],
+    )  # fmt: skip
+    write(fake, "HVR")
+    _, second = fake.prompts("block")
+    assert {"cup-1", "fork-1", "diningtable-1"} <= listed(second)
+    assert re.search(r"fork-1 \(Fork\): held by the robot", second)
+
+
+def test_feedback_says_what_was_so_before_the_block_began() -> None:
+    fake = model(answer_of(*STUCK), answer_of(*GOOD))
+    write(fake, "HVR")
+    (problem,) = (p.split("Problem:")[1] for p in fake.prompts("correct_block"))
+    assert "it was false before step 1" in problem
+    assert "initial state" not in problem
+
+
 def test_the_state_after_a_block_is_where_the_next_one_begins() -> None:
     conditions = describe([TAKE_EGG, macro("Put the egg on the table")])
     fake = model(
@@ -157,7 +202,7 @@ def test_the_tries_are_counted_against_the_length_of_the_present_block() -> None
     fake = model(answer_of(*FULL_HAND), shorter)
     (block,) = write(fake, "HVR").blocks
     assert block.tries == fake.asked("correct_block") == 5
-    # Of what was written, the one that gets furthest.
+    # One step is wrong in each: the one that gets more done.
     assert block.actions == steps(*FULL_HAND)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from llm_worlds import Fake, foresight, macro, write
+from llm_worlds import Fake, answer_of, foresight, macro, write
 
 from hvr.errors import PddlError
 from hvr.plan import MacroAction
@@ -57,11 +57,27 @@ def test_an_unmet_precondition_is_named_with_the_macro_action_that_changed_it() 
     assert "macro-1" not in found.problem
 
 
+def test_all_that_is_wrong_is_told_at_once_as_if_what_cannot_follow_had_happened() -> None:
+    found = check(PUT, TAKE, macro("Wait"), OPEN, TAKE)
+    assert found.verified == 0
+    first, second, third = found.problem.splitlines()
+    assert first.startswith("macro action 1 (Put it on the table) cannot follow")
+    assert second.startswith("macro action 4 (Open the fridge)") and "macro action 2" in second
+    assert third.startswith("macro action 5 (Take the cup)")
+    assert "macro-" not in found.problem
+
+
+def test_a_prompt_is_told_of_a_few_macro_actions_that_cannot_follow() -> None:
+    found = check(TAKE, *[OPEN] * 9)
+    assert len(found.problem.splitlines()) == 5
+    assert found == MacroCheck(1, 10, found.problem)
+
+
 def test_a_precondition_that_nothing_changed_is_said_to_be_so() -> None:
     found = check(macro("Wait"), PUT)
     assert found.verified == 1
     assert "(holding cup-1)" in found.problem
-    assert "no macro action before it changes it" in found.problem
+    assert "no macro action before it changes that" in found.problem
 
 
 def test_a_negative_precondition_is_checked_too() -> None:
@@ -211,7 +227,28 @@ def test_conditions_that_never_get_right_are_corrected_five_times() -> None:
     assert before == after
     assert after.verified == 1
     attempts = [e.attempt for e in events if isinstance(e, MacroPlanChecked)]
-    assert attempts == [0, 1, 2, 3, 4, 5]
+    # And a look at what is left after the first block, which put it right.
+    assert attempts == [0, 1, 2, 3, 4, 5, 0]
+
+
+def test_after_a_block_the_conditions_of_the_rest_are_checked_where_it_ended() -> None:
+    """The block leaves a cup in the hand, which nobody had foreseen."""
+    take = answer_of("navigate_to_obj cup-1", "pick_up cup-1")
+    wait = macro("Wait")
+    model = Fake({
+        "select": SELECT, "macro_plan": "1. Wait\n2. Open the fridge",
+        "conditions": describe([wait, OPEN]), "block": [take, "none"], "correct_block": "none",
+        "correct_conditions": describe([macro("Open the fridge", "", "(opened fridge-1)")]),
+    })  # fmt: skip
+    events: list[PolicyEvent] = []
+    record = write(model, "HVR", listen=events.append)
+    assert record.macro_before == record.macro_after == MacroCheck(2, 2)
+    (prompt,) = model.prompts("correct_conditions")
+    assert "1. Open the fridge" in prompt and "Wait" not in prompt
+    assert "macro action 1 (Open the fridge) cannot follow: (hand_empty)" in prompt
+    assert "cup-1 (Cup): held by the robot" in prompt
+    checks = [e.check for e in events if isinstance(e, MacroPlanChecked)]
+    assert [c.verified for c in checks] == [2, 0, 1]
 
 
 @pytest.mark.parametrize("wrong", [0, 3])
