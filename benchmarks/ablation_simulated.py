@@ -49,15 +49,17 @@ def main() -> int:
     parser.add_argument("--improve", default="0.7", help="probability that feedback helps")
     parser.add_argument("--length", default="0.05", help="growth of errors along an answer")
     parser.add_argument("--macros", default="0.1", help="macro actions: share of the error rate")
-    parser.add_argument("--slip", default="0.1", help="errors made anew when correcting")
+    parser.add_argument("--slip", default="0.1", help="errors made anew when correcting: share")
+    parser.add_argument("--choices", default="0.2", help="picked classes: share of the error rate")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--execute", action="store_true", help="carry plans out, for ES")
     parser.add_argument("--save", type=Path, default=Path("bench/ablation"))
     chosen = parser.parse_args()
     rates = split_list(chosen.errors)
-    habits = (
-        f"improve={chosen.improve},length={chosen.length},slip={chosen.slip},macros={chosen.macros}"
+    habits = ",".join(
+        f"{name}={getattr(chosen, name)}"
+        for name in ("improve", "length", "slip", "macros", "choices")
     )
     models = [f"scripted:error={rate},{habits}" for rate in rates]
     settings = split_list(chosen.settings)
