@@ -5,8 +5,10 @@
     python benchmarks/ablation_simulated.py --save bench/ablation --jobs 2
 
 The model is SIMULATED (`hvr.evaluation.simulated`): it writes the ground truth of each task
-with seeded errors and mends an error that it is told of with a set probability. The table says
-what hvr makes of such errors. It says nothing about any language model.
+with seeded errors and mends an error that it is told of with a set probability. Its habits
+(`--length`, `--slip`, `--choices`) are those that come nearest to what the paper measured of
+Gemini without HVR and HV (`fit_simulated.py`). The table says what hvr makes of such errors. It
+says nothing about any language model.
 """
 
 from __future__ import annotations
@@ -47,9 +49,9 @@ def main() -> int:
     parser.add_argument("--settings", default=",".join((*PAPER, *ADDED)))
     parser.add_argument("--errors", default="0,0.1,0.3,0.5", help="error rates of the model")
     parser.add_argument("--improve", default="0.7", help="probability that feedback helps")
-    parser.add_argument("--length", default="0.05", help="growth of errors along an answer")
+    parser.add_argument("--length", default="0.2", help="growth of errors along an answer")
     parser.add_argument("--macros", default="0.1", help="macro actions: share of the error rate")
-    parser.add_argument("--slip", default="0.1", help="errors made anew when correcting: share")
+    parser.add_argument("--slip", default="1", help="errors made anew when correcting: share")
     parser.add_argument("--choices", default="0.2", help="picked classes: share of the error rate")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
