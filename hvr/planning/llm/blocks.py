@@ -284,7 +284,7 @@ def examine(
     """
     validator = Validator(task, state=state)
     navigation = find_navigation(task.domain)
-    done = len(doable(task, state, block))
+    done = doable(task, state, block)
     end = run(task, state, block)
     missing = [text for text in wanted if not end.holds(conjunction(task, [text]))]
     for number, action in enumerate(block, start=1):

@@ -73,23 +73,24 @@ class Foresight:
 
 def run(task: Task, state: State, actions: Iterable[GroundAction]) -> State:
     """The state after some actions; those that are not applicable are skipped."""
-    bits = state.bits
-    for action in actions:
-        operator = task.try_ground(action)
-        if isinstance(operator, Operator) and operator.applicable(bits):
-            bits = operator.apply(bits)
+    bits, _ = _walk(task, state, actions)
     return State(task, bits, state.values)
 
 
-def doable(task: Task, state: State, actions: Iterable[GroundAction]) -> tuple[GroundAction, ...]:
-    """Those of the actions that can be carried out, the others being skipped."""
-    bits, done = state.bits, []
+def doable(task: Task, state: State, actions: Iterable[GroundAction]) -> int:
+    """How many of the actions can be carried out, the others being skipped."""
+    _, done = _walk(task, state, actions)
+    return done
+
+
+def _walk(task: Task, state: State, actions: Iterable[GroundAction]) -> tuple[int, int]:
+    bits, done = state.bits, 0
     for action in actions:
         operator = task.try_ground(action)
         if isinstance(operator, Operator) and operator.applicable(bits):
             bits = operator.apply(bits)
-            done.append(action)
-    return tuple(done)
+            done += 1
+    return bits, done
 
 
 def applicable(task: Task, state: State, actions: Sequence[GroundAction]) -> int:
