@@ -58,6 +58,7 @@ def candidates(
     agent: str,
     threshold: float,
     checked_after: bool,
+    request: str = "",
 ) -> list[Candidate]:
     """The entries that may be meant, in the order in which to try them.
 
@@ -71,6 +72,7 @@ def candidates(
         threshold: how alike the words must be, from 0 to 1.
         checked_after: a postcondition will be checked, so that a verb which says more than
             the entry's does no harm.
+        request: the whole task; entries learnt for it come first among equals.
     """
     found: list[tuple[Candidate, Reading, Reading]] = []
     for entry, classes, generalised in _open(library, ontology):
@@ -97,8 +99,11 @@ def candidates(
                 candidate.entry, candidate.classes, candidate.roles, score, candidate.generalised
             )
 
-    def rank(c: Candidate) -> tuple[bool, float, bool, int, str]:
-        return c.generalised, -round(c.score, 6), c.entry.agent != agent, -c.entry.used, c.entry.id
+    def rank(c: Candidate) -> tuple[bool, float, bool, bool, int, str]:
+        entry = c.entry
+        elsewhere = request not in {origin.request for origin in entry.origins}
+        other = entry.agent != agent
+        return c.generalised, -round(c.score, 6), elsewhere, other, -entry.used, entry.id
 
     return sorted(kept.values(), key=rank)
 

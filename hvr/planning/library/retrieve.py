@@ -67,6 +67,7 @@ def retrieve(
     embedder: Embedder,
     *,
     agent: str,
+    request: str = "",
     wanted_postcondition: Iterable[str] = (),
     distances: Mapping[str, float] | None = None,
     ontology: Ontology | None = None,
@@ -75,9 +76,10 @@ def retrieve(
 ) -> Match | None:
     """The best macro action of a library that works from the present state.
 
-    Entries come in order of how alike their words are; own entries of the agent before those
-    of others, entries as they were learnt before generalised ones. The first whose block is
-    valid from the state and brings about what is wanted is the answer.
+    Entries come in order of how alike their words are; among equals those learnt for the same
+    request first, then own entries of the agent before those of others, entries as they were
+    learnt before generalised ones. The first whose block is valid from the state and brings
+    about what is wanted is the answer.
 
     Args:
         library: where to look.
@@ -86,6 +88,7 @@ def retrieve(
         state: the present state, of this task.
         embedder: compares words.
         agent: name of the agent that asks.
+        request: the whole task that the macro action is a part of.
         wanted_postcondition: PDDL conditions over objects of the task that must hold after
             the block; without any, the entry's own postcondition must.
         distances: how far objects are, in metres; the nearest are preferred.
@@ -115,6 +118,7 @@ def retrieve(
     found = candidates(
         library, query, types, embedder, ontology,
         agent=agent, threshold=threshold, checked_after=bool(wanted.formulas),
+        request=request,
     )  # fmt: skip
     for candidate in found[: max(0, limit)]:
         match = search.first(candidate)

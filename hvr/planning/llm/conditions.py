@@ -78,6 +78,19 @@ def with_conditions(
     return tuple(macros), tuple(dropped)
 
 
+def lasting(macro: MacroAction, nearness: frozenset[str]) -> MacroAction:
+    """A macro action without conditions of nearness: the robot goes where it has to be."""
+    before, after = (
+        tuple(t for t in texts if _predicate(t) not in nearness)
+        for texts in (macro.precondition, macro.postcondition)
+    )
+    return replace(macro, precondition=before, postcondition=after)
+
+
+def _predicate(text: str) -> str:
+    return text.removeprefix("(not ").strip("()").split()[0]
+
+
 def _usable(
     texts: Sequence[LiteralText],
     mapper: Mapper,
@@ -92,7 +105,7 @@ def _usable(
         if mapped is None:
             dropped.append(note)
             continue
-        predicate = mapped.removeprefix("(not ").strip("()").split()[0]
+        predicate = _predicate(mapped)
         if predicate in nearness:
             continue
         if effect and mapper.task.is_static(predicate):

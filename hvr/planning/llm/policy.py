@@ -22,7 +22,7 @@ from hvr.planning.answers import read_conditions, read_macro_plan
 from hvr.planning.library import Library, Match, retrieve
 from hvr.planning.llm.blocks import Assignment, BlockWriter, finish, history
 from hvr.planning.llm.bridge import Bridge
-from hvr.planning.llm.conditions import check_macros, describe, with_conditions
+from hvr.planning.llm.conditions import check_macros, describe, lasting, with_conditions
 from hvr.planning.llm.dialogue import Dialogue
 from hvr.planning.llm.events import (
     BlockWritten,
@@ -159,7 +159,7 @@ class LLMPolicy:
         checks: tuple[MacroCheck | None, MacroCheck | None] = (None, None)
         if self.settings.hierarchical:
             macros = self._macro_plan(request, names, foresight)
-            known = self._known(macros, foresight)
+            known = self._known(request, macros, foresight)
             if self.settings.verification and len(known) < len(macros):
                 macros, checks = self._conditions(
                     request, names, macros, known, foresight, mapper(names)
@@ -286,7 +286,7 @@ class LLMPolicy:
             macro, rest = rest[0], rest[1:]
             match = known[number - 1] if number <= len(known) else None
             if match is None:
-                match = self._match(macro, foresight.task, foresight.state)
+                match = self._match(request, macro, foresight.task, foresight.state)
             if match is not None:
                 record = self._taken(number, macro, match, foresight)
             else:
@@ -299,19 +299,22 @@ class LLMPolicy:
             foresight.advance(record.actions)
         return records
 
-    def _known(self, macros: Sequence[MacroAction], foresight: Foresight) -> tuple[Match, ...]:
+    def _known(
+        self, request: str, macros: Sequence[MacroAction], foresight: Foresight
+    ) -> tuple[Match, ...]:
         """Macro actions of the library for the first of the plan, as far as there are any."""
         found: list[Match] = []
         state = foresight.state
         for macro in macros:
-            match = self._match(macro, foresight.task, state)
+            match = self._match(request, macro, foresight.task, state)
             if match is None:
                 break
-            found.append(match)
+            plain = lasting(match.block.macro, foresight.nearness)
+            found.append(replace(match, block=replace(match.block, macro=plain)))
             state = run(foresight.task, state, match.block.actions)
         return tuple(found)
 
-    def _match(self, macro: MacroAction, task: Task, state: State) -> Match | None:
+    def _match(self, request: str, macro: MacroAction, task: Task, state: State) -> Match | None:
         """A macro action of the library that works from a state, or None.
 
         One that brings about what the model has written is preferred to one that only goes by
@@ -322,7 +325,7 @@ class LLMPolicy:
         for wanted in dict.fromkeys((macro.postcondition, ())):
             match = retrieve(
                 self.library, macro.name, task, state, self.embedder, agent=self.agent,
-                wanted_postcondition=wanted, ontology=self.ontology,
+                request=request, wanted_postcondition=wanted, ontology=self.ontology,
             )  # fmt: skip
             if match is not None:
                 return match

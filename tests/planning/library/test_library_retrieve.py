@@ -20,7 +20,7 @@ from hvr.errors import PddlError, UsageError
 from hvr.pddl import Atom, State, Task, TypedName, parse_formula
 from hvr.plan import AABlock
 from hvr.planning.agents import load_agent
-from hvr.planning.library import Library, Match, lift, retrieve
+from hvr.planning.library import Library, Match, Origin, lift, retrieve
 from hvr.planning.library.words import read_words
 from hvr.retrieval.embedders import LexicalEmbedder
 from hvr.tasks import task_ids
@@ -359,3 +359,22 @@ def test_the_task_must_be_in_the_domain_of_the_agent() -> None:
     with pytest.raises(UsageError, match=r"kitchen-pusher, and the task is of kitchen:"):
         find(learnt(), "Take the cup", task_in("FloorPlan16"), None, "pusher")
     assert load_agent("pusher").domain().name == "kitchen-pusher"
+
+
+def test_of_equals_the_one_that_was_learnt_for_the_same_request_comes_first() -> None:
+    task = room("single-arm")
+    beside = block(
+        ON_THE_TABLE.macro.name, *map(str, ON_THE_TABLE.actions), "(navigate_to_obj apple-1)"
+    )
+    ways = {"tidy up": ON_THE_TABLE, "serve a snack": beside}
+    library = Library([
+        lift(way, task, task.initial, agent="single-arm", origin=Origin(request=request))
+        for request, way in ways.items()
+    ])  # fmt: skip
+    for request, way in ways.items():
+        match = retrieve(
+            library, "Put the mug on the table", task, task.initial, EMBEDDER,
+            agent="single-arm", request=request, ontology=ONTOLOGY,
+        )  # fmt: skip
+        assert match is not None
+        assert match.block.actions == way.actions

@@ -11,7 +11,13 @@ from hvr.errors import PddlError
 from hvr.plan import MacroAction
 from hvr.planning.action_set import action_set
 from hvr.planning.answers import read_conditions
-from hvr.planning.llm.conditions import check_macros, describe, literal, with_conditions
+from hvr.planning.llm.conditions import (
+    check_macros,
+    describe,
+    lasting,
+    literal,
+    with_conditions,
+)
 from hvr.planning.llm.events import ConditionsWritten, MacroPlanChecked, PolicyEvent
 from hvr.planning.llm.record import MacroCheck
 from hvr.planning.mapper import Mapper
@@ -292,3 +298,11 @@ def test_without_verification_no_conditions_are_asked_for() -> None:
     model = Fake({"select": SELECT, "macro_plan": PLAN, "block": "none"})
     record = write(model, "HR")
     assert record.macro_before is None and record.macro_after is None
+
+
+def test_what_lasts_of_conditions_says_nothing_of_where_the_robot_stands() -> None:
+    found = lasting(
+        macro("Take it", "(near cup-1), (hand_empty)", "(holding cup-1), (not (near cup-1))"),
+        WORLD.nearness,
+    )
+    assert found == macro("Take it", "(hand_empty)", "(holding cup-1)")
