@@ -80,12 +80,12 @@ def scene_from_alfred(record: Mapping[str, Any]) -> Scene:
         ) from error
 
 
-def resolve_id(scene: Scene, alfred_id: str) -> str | None:
+def resolve_id(scene: Scene, alfred_id: str, first_piece: int = 0) -> str | None:
     """The id in a scene of `scene_from_alfred` of what a record calls `alfred_id`.
 
     Ids of things that stood elsewhere, or were rounded otherwise, are taken to the nearest
-    object of the type; pieces are counted from 0 instead of 1. None when the scene has no
-    object of the type.
+    object of the type; pieces are counted from `first_piece`, in the record from 1. None when
+    the scene has no object of the type.
     """
     whole, _, tail = alfred_id.partition("|")
     parts = tail.split("|")
@@ -120,7 +120,7 @@ def resolve_id(scene: Scene, alfred_id: str) -> str | None:
         piece, _, k = suffix.rpartition("_")
         if not k.isdigit():
             return None
-        return f"{plain}|{piece}_{max(0, int(k) - 1)}"
+        return f"{plain}|{piece}_{max(0, int(k) - 1) + first_piece}"
     return plain
 
 

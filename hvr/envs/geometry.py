@@ -100,34 +100,44 @@ class Camera(NamedTuple):
         """The camera of a standing agent whose `position` is AI2-THOR's `agent.position`."""
         return cls(position[0], position[1] + CAMERA_HEIGHT, position[2], yaw, horizon)
 
-    def sees(self, points: Iterable[Vec]) -> bool:
-        """Whether one of the points lies in the square 90 degree view.
+    def sees(self, points: Iterable[Vec], spread: float = 1.0) -> bool:
+        """Whether one of the points lies in the square view.
+
+        Args:
+            points: in the world.
+            spread: tangent of half the field of view; 1 means 90 degrees.
 
         Nothing hides anything: walls and furniture in between are not looked at.
         """
-        yaw, pitch = math.radians(self.yaw), math.radians(self.horizon)
-        sin_y, cos_y, sin_p, cos_p = math.sin(yaw), math.cos(yaw), math.sin(pitch), math.cos(pitch)
+        sin_y, cos_y, sin_p, cos_p = _directions(self.yaw, self.horizon)
         for px, py, pz in points:
             dx, dy, dz = px - self.x, py - self.y, pz - self.z
             ahead = dx * sin_y + dz * cos_y
             depth = ahead * cos_p - dy * sin_p
             if (
                 depth > 0.0
-                and abs(dx * cos_y - dz * sin_y) <= depth
-                and abs(dy * cos_p + ahead * sin_p) <= depth
+                and abs(dx * cos_y - dz * sin_y) <= depth * spread
+                and abs(dy * cos_p + ahead * sin_p) <= depth * spread
             ):
                 return True
         return False
 
     def at(self, right: float, up: float, ahead: float) -> Vec:
         """World position of a point given relative to the camera."""
-        yaw, pitch = math.radians(self.yaw), math.radians(self.horizon)
-        level = ahead * math.cos(pitch) + up * math.sin(pitch)
+        sin_y, cos_y, sin_p, cos_p = _directions(self.yaw, self.horizon)
+        level = ahead * cos_p + up * sin_p
         return (
-            self.x + right * math.cos(yaw) + level * math.sin(yaw),
-            self.y - ahead * math.sin(pitch) + up * math.cos(pitch),
-            self.z - right * math.sin(yaw) + level * math.cos(yaw),
+            self.x + right * cos_y + level * sin_y,
+            self.y - ahead * sin_p + up * cos_p,
+            self.z - right * sin_y + level * cos_y,
         )
+
+
+@lru_cache(maxsize=1024)
+def _directions(yaw: float, horizon: float) -> tuple[float, float, float, float]:
+    """Sine and cosine of both angles, degrees."""
+    turn, pitch = math.radians(yaw), math.radians(horizon)
+    return math.sin(turn), math.cos(turn), math.sin(pitch), math.cos(pitch)
 
 
 _SPACING = 0.3

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
@@ -59,10 +59,10 @@ class ObjectSpec:
     controls: tuple[str, ...] | None = None
     box: Box = NO_BOX
 
-    @property
+    @cached_property
     def is_fixture(self) -> bool:
         """Part of the room: neither pickupable nor moveable."""
-        return not self.properties & {"pickupable", "moveable"}
+        return not ("pickupable" in self.properties or "moveable" in self.properties)
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,8 @@ class Scene:
         start_horizon: degrees, positive looks down.
         grid: (x, z) of the points where the agent can stand, 0.25 m apart.
         legacy: what stood elsewhere in AI2-THOR 2.1.0.
+        held: id of what is in the hand.
+        start_standing: the agent does not crouch.
     """
 
     name: str
@@ -101,6 +103,8 @@ class Scene:
     start_horizon: float
     grid: tuple[tuple[float, float], ...]
     legacy: tuple[LegacyReceptacle, ...] = ()
+    held: str | None = None
+    start_standing: bool = True
 
 
 _FILE = re.compile(r"(FloorPlan(\d+))\.json\.gz")

@@ -7,9 +7,11 @@ from typing import Any
 
 from hvr.envs.base import Event
 from hvr.envs.kitchen.actions.common import ActionFailedError, Context
+from hvr.envs.kitchen.actions.scene_setup import CAMERA_PLANES
 from hvr.envs.kitchen.actions.table import BadRequestError, find_action
 from hvr.envs.kitchen.metadata import Answer, MetadataBuilder
 from hvr.envs.kitchen.room import Room
+from hvr.envs.kitchen.settings import Settings, profile_named
 from hvr.envs.kitchen.world import World
 from hvr.envs.kitchen.zones import settle
 from hvr.envs.scenes import Scene, load_scene
@@ -35,18 +37,39 @@ class Kitchen:
         seed: for where a thrown thing lands.
         placement_table: PutObject refuses what AI2-THOR's placement table does not list,
             unless forced.
+        profile: the version of AI2-THOR to play: `5` or `2.1.0`.
+        settings: grid, reach and the other arguments of AI2-THOR's `Initialize`.
 
     Raises:
         SceneError: the scene is unknown or cannot be loaded.
+        UsageError: there is no such profile.
     """
 
     def __init__(
-        self, scene: Scene | str = "FloorPlan1", seed: int = 0, *, placement_table: bool = True
+        self,
+        scene: Scene | str = "FloorPlan1",
+        seed: int = 0,
+        *,
+        placement_table: bool = True,
+        profile: str = "5",
+        settings: Settings | None = None,
     ) -> None:
         self._scene = load_scene(scene) if isinstance(scene, str) else scene
         self._seed = seed
         self._placement_table = placement_table
+        self._profile = profile_named(profile)
+        self._settings = settings or Settings()
         self.reset()
+
+    @property
+    def profile(self) -> str:
+        """Name of the version of AI2-THOR that is played."""
+        return self._profile.name
+
+    @property
+    def world(self) -> World:
+        """The present state: hvr's own value, without AI2-THOR's names and dicts."""
+        return self._world
 
     @property
     def scene(self) -> Scene:
@@ -67,10 +90,10 @@ class Kitchen:
         if scene is not None:
             self._scene = load_scene(scene) if isinstance(scene, str) else scene
         self._room = Room(self._scene)
-        self._context = Context(self._room, self._placement_table, self._seed)
+        self._context = Context(self._room, self._placement_table, self._seed, self._profile)
         self._builder = MetadataBuilder(self._room)
-        self._world = settle(World.initial(self._scene), self._room)
-        return self._tell(Answer("Initialize", True))
+        self._world = settle(World.initial(self._scene, self._settings), self._room)
+        return self._tell(Answer("Initialize", True, result=CAMERA_PLANES))
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
         """Does one action, given by name and arguments or as one dict with `action`.
@@ -80,14 +103,14 @@ class Kitchen:
 
         Raises:
             ValueError: unknown action, or unknown or missing argument, as the Python
-                client of AI2-THOR does.
+                client of AI2-THOR does; the event is made all the same.
         """
         if isinstance(action, dict):
             kwargs = {**action, **kwargs}
             action = kwargs.pop("action", None)
         name = str(action)
         try:
-            spec = find_action(name, kwargs)
+            spec = find_action(name, kwargs, self._profile)
         except BadRequestError as error:
             self._world = settle(self._world, self._room)
             self._tell(Answer(name, False, error.message, error.code))
@@ -97,8 +120,8 @@ class Kitchen:
         except ActionFailedError as error:
             self._world = settle(self._world, self._room)
             return self._tell(Answer(name, False, error.message, error.code))
-        self._world = settle(world, self._room)
-        return self._tell(Answer(name, True, result=result))
+        self._world = settle(world, self._room, spec.seconds)
+        return self._tell(Answer(name, True, "", None, result))
 
     def snapshot(self) -> Snapshot:
         """The present moment."""
@@ -110,7 +133,7 @@ class Kitchen:
         Raises:
             UsageError: the snapshot is of another scene.
         """
-        if snapshot.scene != self._scene:
+        if snapshot.scene is not self._scene and snapshot.scene != self._scene:
             raise UsageError(
                 f"the snapshot is of {snapshot.scene.name}, the kitchen is {self._scene.name}: "
                 "reset it to that scene first"

@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.envs.geometry import Box, Vec
+from hvr.envs.kitchen.object_metadata import box_dict, object_dict, vec_dict
 from hvr.envs.kitchen.room import Room
 from hvr.envs.kitchen.visibility import is_visible
 from hvr.envs.kitchen.world import HAND_AHEAD, HAND_BELOW, Thing, World
-
-_PROPERTIES = (
-    "receptacle",
-    "toggleable",
-    "breakable",
-    "canFillWithLiquid",
-    "dirtyable",
-    "canBeUsedUp",
-    "cookable",
-    "isHeatSource",
-    "isColdSource",
-    "sliceable",
-    "openable",
-    "pickupable",
-    "moveable",
-)
 
 
 @dataclass(frozen=True)
@@ -70,11 +54,16 @@ class MetadataBuilder:
         """The metadata of the agent."""
         agent = world.agent
         camera = agent.camera
+        settings = world.settings
         last, self._last = self._last, world
-        if last is None or not (
-            last.things is world.things and last.agent == agent and last.held == world.held
-        ):
-            self._objects = [self._object(world, thing) for thing in world.things.values()]
+        same_view = (
+            last is not None
+            and last.agent == agent
+            and last.held == world.held
+            and last.settings is settings
+        )
+        if last is None or not (same_view and last.things is world.things):
+            self._objects = self._tell_objects(world, last if same_view else None)
         inventory = []
         if world.held is not None:
             held = world.things[world.held]
@@ -88,7 +77,7 @@ class MetadataBuilder:
                 "position": vec_dict(agent.position),
                 "rotation": {"x": 0.0, "y": agent.yaw, "z": 0.0},
                 "cameraHorizon": agent.horizon,
-                "isStanding": True,
+                "isStanding": agent.standing,
                 "inHighFrictionArea": False,
             },
             "heldObjectPose": {
@@ -98,7 +87,7 @@ class MetadataBuilder:
                 "localRotation": {"x": 0.0, "y": 0.0, "z": 0.0},
             },
             "arm": None,
-            "fov": 90.0,
+            "fov": settings.field_of_view,
             "cameraPosition": {"x": camera.x, "y": camera.y, "z": camera.z},
             "cameraOrthSize": -1.0,
             "thirdPartyCameras": [],
@@ -110,8 +99,8 @@ class MetadataBuilder:
             "errorMessage": answer.message,
             "errorCode": answer.code,
             "lastActionSuccess": answer.success,
-            "screenWidth": 300,
-            "screenHeight": 300,
+            "screenWidth": settings.width,
+            "screenHeight": settings.height,
             "agentId": 0,
             "depthFormat": "Meters",
             "colors": None,
@@ -129,15 +118,56 @@ class MetadataBuilder:
             "visibleRange": None,
             "currentTime": round(world.time, 4),
             "sceneBounds": self._bounds,
-            "actionReturn": answer.result,
+            "actionReturn": dict(answer.result)
+            if isinstance(answer.result, Mapping)
+            else answer.result,
         }
+
+    def _tell_objects(self, world: World, last: World | None) -> list[dict[str, Any]]:
+        """Entries of all objects.
+
+        Args:
+            world: the present state.
+            last: the state told before, when it was seen from the same place; what is as it
+                was then keeps its entry, unless a door moved that it may be behind.
+        """
+        things, cache = world.things, self._cache
+        if last is None:
+            return [self._object(world, thing) for thing in things.values()]
+        before = last.things
+        doors = any(
+            thing.openness != old.openness
+            for object_id, thing in things.items()
+            if (old := before.get(object_id)) is not thing and old is not None
+        )
+        objects = []
+        for object_id, thing in things.items():
+            known = cache.get(object_id)
+            if (
+                known is not None
+                and known[0] is thing
+                and before.get(object_id) is thing
+                and not (doors and thing.parents)
+                and (known[1] is None or known[1] == self._contents(world, thing))
+            ):
+                objects.append(known[3])
+            else:
+                objects.append(self._object(world, thing))
+        return objects
+
+    @staticmethod
+    def _contents(world: World, thing: Thing) -> tuple[str, ...] | None:
+        """What it reports to hold; None when it is no receptacle."""
+        if not thing.can("receptacle"):
+            return None
+        if thing.inert or thing.object_id == world.held:
+            return ()
+        return world.things.contents.get(thing.object_id, ())
 
     def _object(self, world: World, thing: Thing) -> dict[str, Any]:
         object_id = thing.object_id
         held = object_id == world.held
-        contents: tuple[str, ...] | None = None
-        if thing.can("receptacle"):
-            contents = () if held or thing.inert else world.things.contents.get(object_id, ())
+        contents = self._contents(world, thing)
         carried = held or world.held in thing.parents
         seen = is_visible(world, self._room, object_id)
         distance = round(math.dist(world.agent.position, thing.position), 5)
@@ -152,75 +182,7 @@ class MetadataBuilder:
         else:
             entry = object_dict(thing, contents, held, carried)
             entry.update(visible=seen, isInteractable=seen, distance=distance)
+            if held:  # the hand turns what it takes the way the agent looks
+                entry["rotation"] = {"x": 0.0, "y": world.agent.yaw, "z": 0.0}
         self._cache[object_id] = (thing, contents, carried, entry)
         return entry
-
-
-def object_dict(
-    thing: Thing, contents: tuple[str, ...] | None, held: bool, carried: bool
-) -> dict[str, Any]:
-    """Metadata of one object as if far from the agent.
-
-    Args:
-        thing: the object.
-        contents: what it directly holds, None when it is no receptacle.
-        held: it is in the hand.
-        carried: it is in the hand or rests in what is in the hand; AI2-THOR reports no
-            `parentReceptacles` for it then.
-    """
-    spec = thing.spec
-    has_body = "pickupable" in spec.properties or "moveable" in spec.properties
-    entry: dict[str, Any] = {
-        "name": spec.name,
-        "position": vec_dict(thing.position),
-        "rotation": vec_dict(thing.rotation),
-        "visible": False,
-        "isInteractable": False,
-        **{prop: prop in spec.properties for prop in _PROPERTIES},
-        "isToggled": thing.is_toggled,
-        "isBroken": thing.is_broken,
-        "isFilledWithLiquid": thing.liquid is not None,
-        "fillLiquid": thing.liquid or None,
-        "isDirty": thing.is_dirty,
-        "isUsedUp": thing.is_used_up,
-        "isCooked": thing.is_cooked,
-        "temperature": thing.temperature,
-        "isSliced": thing.is_sliced,
-        "isOpen": thing.is_open,
-        "openness": thing.openness,
-        "isPickedUp": held,
-        "mass": spec.mass,
-        "salientMaterials": None if spec.materials is None else list(spec.materials),
-        "receptacleObjectIds": None if contents is None else list(contents),
-        "distance": 0.0,
-        "objectType": spec.object_type,
-        "objectId": spec.object_id,
-        "assetId": spec.asset_id,
-        "parentReceptacles": list(thing.parents) if thing.parents and not carried else None,
-        "controlledObjects": None if spec.controls is None else list(spec.controls),
-        "isMoving": False,
-        "axisAlignedBoundingBox": box_dict(thing.box),
-        "objectOrientedBoundingBox": {"cornerPoints": corners(thing.box)} if has_body else None,
-    }
-    return entry
-
-
-def vec_dict(vector: Vec) -> dict[str, float]:
-    """A point as AI2-THOR writes it."""
-    x, y, z = vector
-    return {"x": round(x, 5), "y": round(y, 5), "z": round(z, 5)}
-
-
-def corners(box: Box) -> list[list[float]]:
-    """The 8 corner points in AI2-THOR's order."""
-    xs, ys, zs = ((box.x1, box.x0), (box.y1, box.y0), (box.z1, box.z0))
-    return [[round(x, 5), round(y, 5), round(z, 5)] for x in xs for y in ys for z in zs]
-
-
-def box_dict(box: Box) -> dict[str, Any]:
-    """A box as AI2-THOR writes it."""
-    return {
-        "cornerPoints": corners(box),
-        "center": vec_dict(box.center),
-        "size": vec_dict(box.size),
-    }

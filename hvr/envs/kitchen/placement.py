@@ -21,8 +21,10 @@ AI2-THOR tries points of the receptacle from the nearest to the agent; so does t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import random
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from hvr.envs.geometry import Box, Vec
 from hvr.envs.kitchen.room import Room
@@ -35,6 +37,9 @@ LATTICE = 0.05
 SHELF_SPACING = 0.38
 """Distance of the shelves in high closed boxes, metres."""
 
+ON_FLOOR = 0.5
+"""Up to this height of its bottom an object also counts as on the floor, metres."""
+
 _WALL = 0.015
 _FLAT = 0.06
 _TOUCH = 0.002
@@ -45,9 +50,6 @@ _TOPS = frozenset(
     {"CounterTop", "DiningTable", "SideTable", "StoveBurner", "Stool", "Floor", "Sink"}
 )
 _SEAT = 0.45
-_CUTS_COUNTER = frozenset({"SinkBasin", "Sink", "StoveBurner"})
-_IN_THE_WAY = frozenset({"Faucet", "StoveKnob", "Fridge"})
-_FURNITURE = frozenset({"Chair", "DiningTable", "ShelvingUnit", "SideTable", "Stool"})
 
 
 def surface_height(receptacle: Thing) -> float:
@@ -64,7 +66,14 @@ def surface_height(receptacle: Thing) -> float:
     return box.y0 + min(0.01, (box.y1 - box.y0) / 2)
 
 
-def place(world: World, room: Room, thing: Thing, receptacle: Thing, forced: bool) -> Thing | None:
+def place(
+    world: World,
+    room: Room,
+    thing: Thing,
+    receptacle: Thing,
+    forced: bool,
+    chance: random.Random | None = None,
+) -> Thing | None:
     """The thing at the first free spot of the receptacle, or None when there is none.
 
     Args:
@@ -73,16 +82,34 @@ def place(world: World, room: Room, thing: Thing, receptacle: Thing, forced: boo
         thing: what is put down.
         receptacle: where.
         forced: also try spots that the agent does not reach.
+        chance: tries the spots in random order instead of the nearest first.
     """
     kind = receptacle.object_type
     if kind in _ATTACH:
         x, _, z = receptacle.box.center
         return _standing(thing, x, z, surface_height(receptacle))
     if kind in CLOSED_BOXES:
-        return _inside(world, thing, receptacle)
+        return _inside(world, thing, receptacle, chance)
     if kind in VESSELS or kind == "GarbageCan":
         return _in_vessel(world, thing, receptacle)
-    return _on_surface(world, room, thing, receptacle, forced)
+    return _on_surface(world, room, thing, receptacle, forced, chance)
+
+
+def holders(world: World, placed: Thing, receptacle: Thing) -> tuple[str, ...]:
+    """Ids that AI2-THOR reports as receptacles of something just put down.
+
+    Beside the receptacle itself the Floor, when the receptacle stands on it and the object
+    is low: the space that counts as on the floor is about half a metre high (in the
+    recorded scenes, what lies up to 0.47 m in such a receptacle has both, from 0.58 m on
+    only the receptacle).
+    """
+    parents = [receptacle.object_id]
+    if placed.box.y0 <= ON_FLOOR or receptacle.object_type == "GarbageCan":
+        things = world.things
+        parents += [
+            p for p in receptacle.parents if p in things and things[p].object_type == "Floor"
+        ]
+    return tuple(parents)
 
 
 def landing(world: World, room: Room, x: float, z: float, below: float, thing_id: str) -> Thing:
@@ -132,7 +159,7 @@ def closed_somewhere(world: World, object_id: str) -> bool:
 def fallen(thing: Thing, onto: Thing, x: float, z: float) -> Thing:
     """The thing resting at (x, z) on what caught it."""
     parents = (onto.object_id,) if onto.object_id else ()
-    return replace(_standing(thing, x, z, surface_height(onto)), parents=parents)
+    return _standing(thing, x, z, surface_height(onto)).but(parents=parents)
 
 
 def _bare_floor(room: Room) -> Thing:
@@ -155,24 +182,31 @@ def _turned(thing: Thing, degrees: float) -> Thing:
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     rx, ry, rz = thing.rotation
     px, py, pz = thing.position
-    return replace(
-        thing,
+    return thing.but(
         box=Box.around((x, y, z), (w * abs(c) + d * abs(s), h, w * abs(s) + d * abs(c))),
         rotation=(rx, (ry + degrees) % 360.0, rz),
         position=(x + (px - x) * c + (pz - z) * s, py, z - (px - x) * s + (pz - z) * c),
     )
 
 
-def _lattice(box: Box, agent: Vec) -> list[tuple[float, float]]:
-    """Spots over the box, nearest to the agent first."""
+def _lattice(
+    box: Box, agent: Vec, chance: random.Random | None = None
+) -> Sequence[tuple[float, float]]:
+    """Spots over the box, nearest to the agent first, or in random order."""
+    spots = _sorted_lattice(box, (agent[0], agent[2]))
+    return spots if chance is None else chance.sample(spots, len(spots))
+
+
+@lru_cache(maxsize=1024)
+def _sorted_lattice(box: Box, agent: tuple[float, float]) -> tuple[tuple[float, float], ...]:
     (cx, _, cz), (w, _, d) = box.center, box.size
     nx, nz = int(w / 2 / LATTICE), int(d / 2 / LATTICE)
     spots = [
         (cx + i * LATTICE, cz + j * LATTICE) for i in range(-nx, nx + 1) for j in range(-nz, nz + 1)
     ]
-    ax, _, az = agent
+    ax, az = agent
     spots.sort(key=lambda s: (round(math.hypot(s[0] - ax, s[1] - az), 4), s))
-    return spots
+    return tuple(spots)
 
 
 def _footed(thing: Thing, x: float, z: float, height: float) -> Box:
@@ -180,22 +214,32 @@ def _footed(thing: Thing, x: float, z: float, height: float) -> Box:
     return Box(x - w / 2, height, z - d / 2, x + w / 2, height + h, z + d / 2)
 
 
-def _others(world: World, thing: Thing, ignored: set[str]) -> Iterator[Thing]:
-    """Bodies that can be in the way."""
-    carried = {thing.object_id, *world.things.deep_contents(thing.object_id)}
-    for object_id, other in world.things.items():
-        if object_id in carried or object_id in ignored or other.inert:
-            continue
-        kind = other.object_type
-        if kind in _IN_THE_WAY or not (other.spec.is_fixture or kind in _FURNITURE):
-            yield other
+def _others(world: World, thing: Thing, ignored: set[str], near: Box) -> list[Box]:
+    """Boxes of bodies in this space that can be in the way."""
+    x0, y0, z0, x1, y1, z1 = near
+    found = [
+        (object_id, box)
+        for object_id, box in world.things.bodies.items()
+        if box[0] < x1
+        and x0 < box[3]
+        and box[2] < z1
+        and z0 < box[5]
+        and box[1] < y1
+        and y0 < box[4]
+    ]
+    if not found:
+        return []
+    out = {thing.object_id, *world.things.deep_contents(thing.object_id), *ignored}
+    return [box for object_id, box in found if object_id not in out]
 
 
 def _free(box: Box, others: list[Box]) -> bool:
     return not any(box.overlaps(other, _TOUCH) for other in others)
 
 
-def _inside(world: World, thing: Thing, receptacle: Thing) -> Thing | None:
+def _inside(
+    world: World, thing: Thing, receptacle: Thing, chance: random.Random | None
+) -> Thing | None:
     b = receptacle.box
     inner = Box(b.x0 + _WALL, b.y0, b.z0 + _WALL, b.x1 - _WALL, b.y1, b.z1 - _WALL)
     floor = surface_height(receptacle)
@@ -204,16 +248,16 @@ def _inside(world: World, thing: Thing, receptacle: Thing) -> Thing | None:
     while levels[-1] + 2 * SHELF_SPACING <= b.y1 + _WALL and levels[-1] + SHELF_SPACING < b.y1:
         levels.append(levels[-1] + SHELF_SPACING)
     around = {receptacle.object_id, *world.things.ancestors(receptacle.object_id)}
-    others = [other.box for other in _others(world, thing, around) if other.box.overlaps(b)]
+    others = _others(world, thing, around, b)
     ay = world.agent.position[1]
-    spots = _lattice(inner, world.agent.position)
+    spots = _lattice(inner, world.agent.position, chance)
     levels.sort(key=lambda y: (abs(y + height / 2 - ay - 0.2), y))
-    bodies = (thing, _turned(thing, 90.0), _turned(thing, 45.0))
     passes = [others]
     if height <= _FLAT:
         passes.append([o for o in others if o.y1 - o.y0 > _FLAT])
     for in_the_way in passes:
-        for body in bodies:
+        for angle in (0.0, 90.0, 45.0):
+            body = _turned(thing, angle) if angle else thing
             w, _, d = body.box.size
             if w > inner.x1 - inner.x0 or d > inner.z1 - inner.z0:
                 continue
@@ -252,7 +296,12 @@ def _in_vessel(world: World, thing: Thing, receptacle: Thing) -> Thing | None:
 
 
 def _on_surface(
-    world: World, room: Room, thing: Thing, receptacle: Thing, forced: bool
+    world: World,
+    room: Room,
+    thing: Thing,
+    receptacle: Thing,
+    forced: bool,
+    chance: random.Random | None,
 ) -> Thing | None:
     kind = receptacle.object_type
     height = surface_height(receptacle)
@@ -264,27 +313,23 @@ def _on_surface(
         footprint = Box(x0 - wx, footprint.y0, z0 - wz, x1 + wx, footprint.y1, z1 + wz)
     around = {receptacle.object_id, *world.things.ancestors(receptacle.object_id)}
     band = Box(footprint.x0, height, footprint.z0, footprint.x1, top, footprint.z1)
-    others = [o.box for o in _others(world, thing, around) if o.box.overlaps(band)]
+    others = _others(world, thing, around, band)
     passes = [(True, others), (False, others)]
     if top - height <= _FLAT:
         passes.append((True, [box for box in others if box.y1 - box.y0 > _FLAT]))
-    cut: list[Box] = []
-    if kind == "CounterTop":
-        cut = [
-            o.box
-            for o in world.things.values()
-            if o.object_type in _CUTS_COUNTER and abs(o.box.y1 - height) < 0.3
-        ]
+    cut = room.holes.get(receptacle.object_id, ())
     agent = world.agent.position
     reach = room.reach(footprint)
-    spots = _lattice(footprint, agent)
+    spots = _lattice(footprint, agent, chance)
     walled = kind in ("CounterTop", "DiningTable")
     for corners_inside, in_the_way in passes:
-        for body in (thing, _turned(thing, 90.0)):
+        for quarter in (0.0, 90.0):
+            body = _turned(thing, quarter) if quarter else thing
+            w, h, d = body.box.size
             for x, z in spots:
                 if not forced and math.hypot(x - agent[0], z - agent[2]) > reach:
                     break
-                box = _footed(body, x, z, height)
+                box = Box(x - w / 2, height, z - d / 2, x + w / 2, height + h, z + d / 2)
                 if corners_inside and not (
                     box.x0 >= footprint.x0
                     and box.x1 <= footprint.x1

@@ -40,7 +40,10 @@ class Room:
         self.floor = next((o.object_id for o in scene.objects if o.object_type == "Floor"), None)
         self.bounds = _bounds(scene)
         self.basins = _served_basins(scene)
+        self.holes = _holes(scene)
+        self.cold = frozenset(o.object_id for o in scene.objects if o.object_type == "Fridge")
         self.sources = tuple(o.object_id for o in scene.objects if o.object_type in ZONE_SOURCES)
+        self._points: dict[float, tuple[Point, ...]] = {}
         self.reach = lru_cache(maxsize=16384)(self._reach)
 
     @property
@@ -72,9 +75,35 @@ class Room:
                     return True
         return False
 
-    def snap(self, x: float, z: float) -> Point:
-        """The grid position nearest to a point, reachable or not."""
-        return round(x / GRID) * GRID, round(z / GRID) * GRID
+    def snap(self, x: float, z: float, grid: float = GRID) -> Point:
+        """The position on a grid that is nearest to a point, reachable or not."""
+        if grid == GRID:
+            return round(x / GRID) * GRID, round(z / GRID) * GRID
+        return round(round(x / grid) * grid, 5), round(round(z / grid) * grid, 5)
+
+    def stands(self, x: float, z: float) -> bool:
+        """Whether the agent can stand at a point: on the 0.25 m grid, or beside it at one of
+        the reachable grid points around."""
+        if (x, z) in self.grid_set:
+            return True
+        x0, z0 = math.floor(x / GRID + 1e-6) * GRID, math.floor(z / GRID + 1e-6) * GRID
+        xs = (x0,) if abs(x - x0) < 1e-4 else (x0, x0 + GRID)
+        zs = (z0,) if abs(z - z0) < 1e-4 else (z0, z0 + GRID)
+        return any((px, pz) in self.grid_set for px in xs for pz in zs)
+
+    def points(self, grid: float) -> tuple[Point, ...]:
+        """Where the agent can stand on a grid of another size, sorted."""
+        if grid == GRID:
+            return self.grid
+        if grid not in self._points:
+            b = self.bounds
+            self._points[grid] = tuple(
+                (round(i * grid, 5), round(j * grid, 5))
+                for i in range(math.floor(b.x0 / grid), math.ceil(b.x1 / grid) + 1)
+                for j in range(math.floor(b.z0 / grid), math.ceil(b.z1 / grid) + 1)
+                if self.stands(i * grid, j * grid)
+            )
+        return self._points[grid]
 
     def path_lengths(self, start: Point) -> dict[Point, int]:
         """Number of grid moves from a point to every grid point that can be walked to."""
@@ -100,6 +129,16 @@ def _bounds(scene: Scene) -> Box:
         max(b.y1 for b in boxes),
         max(b.z1 for b in boxes),
     )
+
+
+def _holes(scene: Scene) -> dict[str, tuple[Box, ...]]:
+    """Per CounterTop the boxes of sinks and burners at its height, which are no counter."""
+    cuts = [o.box for o in scene.objects if o.object_type in ("SinkBasin", "Sink", "StoveBurner")]
+    return {
+        o.object_id: tuple(box for box in cuts if abs(box.y1 - o.box.y1) < 0.3)
+        for o in scene.objects
+        if o.object_type == "CounterTop"
+    }
 
 
 def _served_basins(scene: Scene) -> dict[str, tuple[str, ...]]:

@@ -14,9 +14,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from hvr.envs.geometry import CAMERA_HEIGHT, Box, visibility_points
+from hvr.envs.geometry import (
+    CAMERA_HEIGHT,
+    VISIBILITY_DISTANCE,
+    Box,
+    Vec,
+    visibility_points,
+)
 from hvr.envs.kitchen.room import Point, Room
-from hvr.envs.kitchen.world import Things, World
+from hvr.envs.kitchen.world import CROUCH, Things, World
 
 HORIZONS = (-30.0, 0.0, 30.0, 60.0)
 """Horizons that GetInteractablePoses tries unless told otherwise, degrees."""
@@ -40,17 +46,66 @@ def is_visible(world: World, room: Room, object_id: str) -> bool:
     if thing.inert:
         return False
     if world.held is not None and (
-        object_id == world.held or world.held in world.things.ancestors(object_id)
+        object_id == world.held
+        or (thing.parents and world.held in world.things.ancestors(object_id))
     ):
         return True
     x, _, z = world.agent.position
     box = thing.box
+    near = world.settings.visibility_distance
     distance = box.distance(x, z)
-    if distance > 1.5 and distance > room.reach(box):
+    if distance > near and (near < VISIBILITY_DISTANCE or distance > room.reach(box)):
         return False
     if thing.parents and closed_around(world.things, object_id) is not None:
         return False
-    return world.agent.camera.sees(visibility_points(box))
+    return world.agent.camera.sees(visibility_points(box), spread(world))
+
+
+def spread(world: World) -> float:
+    """Tangent of half the field of view."""
+    degrees = world.settings.field_of_view
+    return 1.0 if degrees == 90.0 else math.tan(math.radians(degrees) / 2.0)
+
+
+def object_at(world: World, room: Room, x: float, y: float) -> str | None:
+    """Id of the visible object at a point of the image, or None.
+
+    The first box that the ray through the point meets; what a receptacle holds comes
+    before the receptacle, whose box is around it.
+
+    Args:
+        world: the present state.
+        room: its unchanging part.
+        x: from left (0) to right (1).
+        y: from top (0) to bottom (1).
+    """
+    if not (0.0 <= x <= 1.0 and 0.0 <= y <= 1.0):
+        return None
+    eye = world.agent.camera
+    half = spread(world)
+    aim = eye.at((2.0 * x - 1.0) * half, (1.0 - 2.0 * y) * half, 1.0)
+    ray = (aim[0] - eye.x, aim[1] - eye.y, aim[2] - eye.z)
+    hits: dict[str, float] = {}
+    for object_id, thing in world.things.items():
+        entry = _entry(thing.box, (eye.x, eye.y, eye.z), ray)
+        if entry is not None and is_visible(world, room, object_id):
+            hits[object_id] = entry
+    around = {outer for i in hits for outer in world.things.ancestors(i)}
+    inner = {i: d for i, d in hits.items() if i not in around} or hits
+    return min(inner, key=lambda i: (inner[i], i)) if inner else None
+
+
+def _entry(box: Box, start: Vec, ray: Vec) -> float | None:
+    """How far along the ray it enters the box, None when it misses or starts inside."""
+    near, far = 0.0, math.inf
+    for low, high, at, step in zip(box[:3], box[3:], start, ray, strict=True):
+        if abs(step) < 1e-9:
+            if not low <= at <= high:
+                return None
+            continue
+        a, b = sorted(((low - at) / step, (high - at) / step))
+        near, far = max(near, a), min(far, b)
+    return near if 0.0 < near <= far else None
 
 
 def poses(
@@ -61,6 +116,7 @@ def poses(
     rotations: Sequence[float] = QUARTERS,
     horizons: Sequence[float] = HORIZONS,
     max_distance: float | None = None,
+    standings: Sequence[bool] = (True,),
 ) -> list[dict[str, Any]]:
     """Poses from which the object is visible now, for TeleportFull.
 
@@ -73,12 +129,16 @@ def poses(
         horizons: horizons to try, degrees.
         max_distance: horizontal distance to the nearest part that is not to be exceeded;
             AI2-THOR's 1.5 m, or more for what no grid point is that near to.
+        standings: whether to try standing (True) and crouching (False).
     """
     thing = world.things[object_id]
     hidden = thing.inert or closed_around(world.things, object_id) is not None
     if hidden or object_id == world.held:
         return []
-    limit = room.reach(thing.box) if max_distance is None else max_distance
+    limit = max_distance
+    if limit is None:
+        near = world.settings.visibility_distance
+        limit = near if near < VISIBILITY_DISTANCE else max(near, room.reach(thing.box))
     sighting = _sighting if max_distance is None and positions is None else _sighting.__wrapped__
     return [
         {
@@ -87,15 +147,16 @@ def poses(
             "z": z,
             "rotation": yaw,
             "horizon": horizon,
-            "standing": True,
+            "standing": standing,
         }
+        for standing in standings
         for x, z, yaw, horizon in sighting(
             thing.box,
-            room.grid if positions is None else tuple(positions),
+            room.points(world.settings.grid_size) if positions is None else tuple(positions),
             tuple(rotations),
             tuple(horizons),
             limit,
-            room.agent_height + CAMERA_HEIGHT,
+            room.agent_height + CAMERA_HEIGHT - (0.0 if standing else CROUCH),
         )
     ]
 

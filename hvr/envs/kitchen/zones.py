@@ -10,34 +10,37 @@ They are applied after every action:
 * A running Faucet cleans what lies in the SinkBasin nearest to it and fills what is empty
   there with water. AI2-THOR asks for contact with the water; here it is containment.
 * A running CoffeeMachine fills an empty Mug with hot coffee.
-* What left such a place is at room temperature again 10 s of simulated time later.
+* What left such a place is at room temperature again 10 s of simulated time later, unless
+  `Settings` say otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from hvr.envs.kitchen.room import Room
 from hvr.envs.kitchen.world import Thing, Things, World
 
-DECAY_TIME = 10.0
-"""Simulated seconds until what left a hot or cold place is at room temperature."""
+STEP_TIME = 0.016
+"""Simulated seconds that most actions take (median of the recorded episodes)."""
 
-STEP_TIME = 0.04
-"""Simulated seconds that one action takes (recorded episodes show 0.01 to 0.3)."""
+PUT_TIME = 0.07
+"""Simulated seconds that putting something down takes (recorded: 0.04 to 0.15)."""
+
+FALL_TIME = 1.0
+"""Simulated seconds that dropping or throwing takes (recorded: 0.7 and 1.5)."""
 
 _NO_TIMERS: MappingProxyType[str, float] = MappingProxyType({})
 
 
-def settle(world: World, room: Room) -> World:
-    """The world after the automatic effects and one step of time."""
+def settle(world: World, room: Room, seconds: float = STEP_TIME) -> World:
+    """The world after the automatic effects and the time that one step took."""
     things = world.things
     changed: dict[str, Thing] = {}
     zones: dict[str, str] = {}
-    for source_id in room.sources:
-        for object_id, new, zone in _effects(things[source_id], things, changed, room):
+    for source in _at_work(things, room):
+        for object_id, new, zone in _effects(source, things, changed, room):
             if zone is not None:
                 zones[object_id] = zone
             if new is not None:
@@ -45,25 +48,49 @@ def settle(world: World, room: Room) -> World:
     for object_id, temperature in zones.items():
         thing = changed.get(object_id) or things[object_id]
         if thing.temperature != temperature:
-            changed[object_id] = replace(thing, temperature=temperature)
-    time = world.time + STEP_TIME
+            changed[object_id] = thing.but(temperature=temperature)
+    time = world.time + seconds
+    timers = world.timers
+    warm = things.warm
+    if timers or changed or not warm <= zones.keys():
+        timers = _cool(world, changed, zones, time)
+    if changed:
+        things = things.updated(changed.values())
+    return World(things, world.agent, world.held, time, timers, world.steps + 1, world.settings)
+
+
+def _at_work(things: Things, room: Room) -> list[Thing]:
+    """The fridges that hold something, and what is switched on, in the order of their ids."""
+    holding = things.contents
+    working = []
+    for source_id in room.sources:
+        source = things.get(source_id)
+        if source is not None and (source.is_toggled or source_id in room.cold):
+            if source_id in room.cold and source_id not in holding:
+                continue
+            working.append(source)
+    return working
+
+
+def _cool(
+    world: World, changed: dict[str, Thing], zones: Mapping[str, str], time: float
+) -> Mapping[str, float]:
+    """When what is out of every zone is at room temperature; what is by now goes to
+    `changed`."""
+    settings = world.settings
+    if not settings.decays:
+        return _NO_TIMERS
     timers: dict[str, float] = {}
-    for object_id, before in [*things.items(), *changed.items()]:
-        thing = changed.get(object_id) or before
+    for object_id in sorted({*world.things.warm, *changed}):
+        thing = changed.get(object_id) or world.things[object_id]
         if thing.temperature == "RoomTemp" or object_id in zones:
             continue
-        ends = world.timers.get(object_id, time + DECAY_TIME)
+        ends = world.timers.get(object_id, time + settings.decay_time)
         if time >= ends:
-            changed[object_id] = replace(thing, temperature="RoomTemp")
+            changed[object_id] = thing.but(temperature="RoomTemp")
         else:
             timers[object_id] = ends
-    return replace(
-        world,
-        things=things.updated(changed.values()) if changed else things,
-        time=time,
-        timers=MappingProxyType(timers) if timers else _NO_TIMERS,
-        steps=world.steps + 1,
-    )
+    return MappingProxyType(timers) if timers else _NO_TIMERS
 
 
 def _effects(
@@ -84,13 +111,13 @@ def _effects(
         for object_id in things.contents.get(source.object_id, ()):
             thing = changed.get(object_id) or things[object_id]
             if thing.object_type == "Mug" and thing.liquid is None and not thing.inert:
-                yield object_id, replace(thing, liquid="coffee", temperature="Hot"), None
+                yield object_id, thing.but(liquid="coffee", temperature="Hot"), None
     else:
         for object_id in things.deep_contents(source.object_id):
             thing = changed.get(object_id) or things[object_id]
             toasts = kind != "Microwave" or thing.object_type != "BreadSliced"
             cooks = toasts and thing.can("cookable") and not thing.is_cooked
-            yield object_id, replace(thing, is_cooked=True) if cooks else None, "Hot"
+            yield object_id, thing.but(is_cooked=True) if cooks else None, "Hot"
 
 
 def _washed(thing: Thing) -> Thing | None:
@@ -100,8 +127,7 @@ def _washed(thing: Thing) -> Thing | None:
     empty = thing.liquid is None and thing.can("canFillWithLiquid")
     if not dirty and not empty:
         return None
-    return replace(
-        thing,
+    return thing.but(
         is_dirty=False if dirty else thing.is_dirty,
         liquid="water" if empty else thing.liquid,
     )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
+from hvr.envs.geometry import Vec
 from hvr.envs.kitchen.room import Room
-from hvr.envs.kitchen.visibility import is_visible
+from hvr.envs.kitchen.settings import THOR_5, Profile
+from hvr.envs.kitchen.visibility import is_visible, object_at
 from hvr.envs.kitchen.world import Thing, World
 
 Args = Mapping[str, Any]
@@ -36,11 +40,13 @@ class Context:
         room: the unchanging part of the scene.
         placement_table: PutObject asks AI2-THOR's placement table.
         seed: for what is random in the real thing.
+        profile: the version of AI2-THOR that is played.
     """
 
     room: Room
     placement_table: bool = True
     seed: int = 0
+    profile: Profile = THOR_5
 
 
 def forced(args: Args) -> bool:
@@ -48,20 +54,46 @@ def forced(args: Args) -> bool:
     return bool(args.get("forceAction", False))
 
 
-def target(world: World, context: Context, args: Args) -> Thing:
-    """The object that `objectId` names, in AI2-THOR's order of checks.
+def target(world: World, context: Context, args: Args, name: str = "objectId") -> Thing:
+    """The object that `objectId`, or the point `x`, `y` of the image, names; checked in
+    AI2-THOR's order.
 
     Raises:
         ActionFailedError: it does not exist, or is not visible and nothing forces it.
     """
-    object_id = args["objectId"]
-    thing = world.things.get(object_id)
+    object_id = args.get(name)
+    if object_id is None:
+        point = (number(args, "x", -1.0), number(args, "y", -1.0))
+        object_id = object_at(world, context.room, *point)
+        if object_id is None:
+            raise ActionFailedError(
+                f"ArgumentException: no object is at ({point[0]:g}, {point[1]:g}) of the image"
+            )
+    return seen_or_forced(world, context, existing(world, object_id), forced(args))
+
+
+def existing(world: World, object_id: Any) -> Thing:
+    """The object with this id.
+
+    Raises:
+        ActionFailedError: there is none.
+    """
+    thing: Thing | None = world.things.get(object_id) if isinstance(object_id, str) else None
     if thing is None:
         raise ActionFailedError(
             f"ArgumentException: objectId: {object_id} is not the objectId on any object in "
             "the scene!"
         )
-    if not forced(args) and not is_visible(world, context.room, object_id):
+    return thing
+
+
+def seen_or_forced(world: World, context: Context, thing: Thing, force: bool) -> Thing:
+    """The object itself.
+
+    Raises:
+        ActionFailedError: it is not visible and nothing forces it.
+    """
+    if not force and not is_visible(world, context.room, thing.object_id):
         raise ActionFailedError(
             "NullReferenceException: Target object not found within the specified visibility."
         )
@@ -77,6 +109,34 @@ def number(args: Args, name: str, default: float) -> float:
     value = args.get(name)
     if value is None:
         return default
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
         raise ActionFailedError(f"ArgumentException: {name} must be a number, not {value!r}")
     return float(value)
+
+
+def vector(value: Any, what: str) -> Vec:
+    """A point or rotation given as {x, y, z}.
+
+    Raises:
+        ActionFailedError: it is not that.
+    """
+    try:
+        point = float(value["x"]), float(value["y"]), float(value["z"])
+    except (TypeError, KeyError, ValueError, IndexError):
+        point = (math.nan, 0.0, 0.0)
+    if not all(map(isfinite, point)):
+        raise ActionFailedError(
+            f"ArgumentException: {what} must be a dict with the numbers x, y and z"
+        )
+    return point
+
+
+def entries(value: Any, what: str) -> list[Any]:
+    """A list argument.
+
+    Raises:
+        ActionFailedError: it is not a list.
+    """
+    if not isinstance(value, (list, tuple)):
+        raise ActionFailedError(f"ArgumentException: {what} must be a list")
+    return list(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import replace
 
 from hvr.envs.kitchen.actions.common import (
     ActionFailedError,
@@ -16,7 +15,7 @@ from hvr.envs.kitchen.actions.common import (
     target,
 )
 from hvr.envs.kitchen.actions.states import shattered
-from hvr.envs.kitchen.placement import fallen, landing, place
+from hvr.envs.kitchen.placement import fallen, holders, landing, place
 from hvr.envs.kitchen.world import Thing, World
 
 FRAGILE = frozenset({"Egg"})
@@ -43,19 +42,36 @@ def pickup(world: World, context: Context, args: Args) -> Result:
         )
     inside = world.things.deep_contents(thing.object_id)
     carried = {thing.object_id, *inside}
-    taken = [replace(thing.turned_back(), parents=())]
+    taken = [thing.turned_back().but(parents=())]
     for inner in (world.things[i] for i in inside):
         if not carried.issuperset(inner.parents):  # it lay in what lay in a third, too
-            taken.append(replace(inner, parents=tuple(p for p in inner.parents if p in carried)))
-    return replace(world.changed(*taken), held=thing.object_id).carried(), thing.object_id
+            taken.append(inner.but(parents=tuple(p for p in inner.parents if p in carried)))
+    return world.changed(*taken).but(held=thing.object_id).carried(), thing.object_id
 
 
 def put(world: World, context: Context, args: Args) -> Result:
-    """PutObject: what is in the hand goes on or in the receptacle `objectId`."""
+    """PutObject of AI2-THOR 5: what is in the hand goes on or in the receptacle `objectId`."""
+    held = _held(world)
+    receptacle = target(world, context, args)
+    return _put(world, context, held, receptacle, forced(args))
+
+
+def put_named(world: World, context: Context, args: Args) -> Result:
+    """PutObject of 2.1.0: `objectId` is the held object, `receptacleObjectId` the place."""
+    held = _held(world)
+    if args["objectId"] != held.object_id:
+        raise ActionFailedError(f"Agent isn't holding {args['objectId']}")
+    receptacle = target(world, context, args, "receptacleObjectId")
+    return _put(world, context, held, receptacle, forced(args))
+
+
+def _held(world: World) -> Thing:
     if world.held is None:
         raise ActionFailedError("Can't place an object if Agent isn't holding anything")
-    receptacle = target(world, context, args)
-    held = world.things[world.held]
+    return world.things[world.held]
+
+
+def _put(world: World, context: Context, held: Thing, receptacle: Thing, force: bool) -> Result:
     if (
         receptacle.inert
         or receptacle is held
@@ -68,15 +84,11 @@ def put(world: World, context: Context, args: Args) -> Result:
         raise ActionFailedError(
             "Target openable Receptacle is CLOSED, can't place if target is not open!"
         )
-    force = forced(args)
     _check_type(world, context, held, receptacle, force)
     placed = place(world, context.room, held, receptacle, force)
     if placed is None:
         raise ActionFailedError("No valid positions to place object found")
-    parents = [receptacle.object_id]
-    if receptacle.object_type == "GarbageCan":
-        parents += [p for p in receptacle.parents if p == context.room.floor]
-    return _released(world, held, replace(placed, parents=tuple(parents))), None
+    return _released(world, held, placed.but(parents=holders(world, placed, receptacle))), None
 
 
 def _check_type(
@@ -110,7 +122,7 @@ def _released(world: World, held: Thing, rested: Thing) -> World:
         world.things[i].shifted(x - ox, y - oy, z - oz)
         for i in world.things.deep_contents(held.object_id)
     ]
-    return replace(world.changed(rested, *inner), held=None)
+    return world.changed(rested, *inner).but(held=None)
 
 
 def drop(world: World, context: Context, _args: Args) -> Result:

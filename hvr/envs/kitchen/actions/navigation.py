@@ -12,12 +12,18 @@ from hvr.envs.kitchen.actions.common import (
     Args,
     Context,
     Result,
+    entries,
+    existing,
     forced,
     number,
+    vector,
 )
 from hvr.envs.kitchen.room import GRID, Room
 from hvr.envs.kitchen.visibility import HORIZONS, QUARTERS, poses
 from hvr.envs.kitchen.world import Agent, World
+
+_FARTHEST = 50.0
+"""No room is longer, metres: what goes farther is checked at wider spaced points."""
 
 HORIZON_UP, HORIZON_DOWN = -30.0, 60.0
 """Limits of the horizon, degrees."""
@@ -44,23 +50,29 @@ def move_right(world: World, context: Context, args: Args) -> Result:
 
 
 def _move(world: World, context: Context, args: Args, turn: float) -> Result:
-    magnitude = number(args, "moveMagnitude", GRID)
+    settings = world.settings
+    magnitude = number(args, "moveMagnitude", settings.grid_size)
     if magnitude <= 0.0:
         raise ActionFailedError("ArgumentOutOfRangeException: moveMagnitude must be > 0")
     agent, room = world.agent, context.room
     direction = math.radians(agent.yaw + turn)
     dx, dz = magnitude * math.sin(direction), magnitude * math.cos(direction)
     x, y, z = agent.position
-    for part in range(1, max(1, math.ceil(magnitude / GRID)) + 1):
-        share = min(1.0, part * GRID / magnitude)
-        point = room.snap(x + share * dx, z + share * dz)
-        if point not in room.grid_set and point != room.snap(x, z):
-            raise ActionFailedError(
-                f"{_blocker(world, *point)} is blocking Agent 0 from moving by "
-                f"({dx:.4f}, 0.0000, {dz:.4f})."
-            )
-    end = room.snap(x + dx, z + dz)
-    return world.with_agent(Agent((end[0], y, end[1]), agent.yaw, agent.horizon)), None
+    if settings.snap_to_grid if args.get("snapToGrid") is None else bool(args["snapToGrid"]):
+        end = room.snap(x + dx, z + dz, settings.grid_size)
+    else:
+        end = (round(x + dx, 5), round(z + dz, 5))
+    if not forced(args) and end != (x, z):
+        parts = max(1, math.ceil(min(magnitude, _FARTHEST) / GRID - 1e-9))
+        shares = [part / parts for part in range(1, parts)]
+        for px, pz in [*((x + share * dx, z + share * dz) for share in shares), end]:
+            if not room.stands(px, pz):
+                raise ActionFailedError(
+                    f"{_blocker(world, px, pz)} is blocking Agent 0 from moving by "
+                    f"({dx:.4f}, 0.0000, {dz:.4f})."
+                )
+    moved = Agent((end[0], y, end[1]), agent.yaw, agent.horizon, agent.standing)
+    return world.with_agent(moved), None
 
 
 def _blocker(world: World, x: float, z: float) -> str:
@@ -68,19 +80,19 @@ def _blocker(world: World, x: float, z: float) -> str:
     near = [
         (round(t.box.distance(x, z), 3), t.spec.name)
         for t in world.things.values()
-        if t.object_type != "Floor" and not t.inert and t.box.y0 < 1.8
+        if t.object_type != "Floor" and not t.inert and t.box.y0 < 1.8 and t.object_id != world.held
     ]
     return min(near)[1] if near else "Wall"
 
 
 def rotate_left(world: World, _context: Context, args: Args) -> Result:
     """RotateLeft."""
-    return _rotate(world, -number(args, "degrees", 90.0))
+    return _rotate(world, -number(args, "degrees", world.settings.rotate_step))
 
 
 def rotate_right(world: World, _context: Context, args: Args) -> Result:
     """RotateRight."""
-    return _rotate(world, number(args, "degrees", 90.0))
+    return _rotate(world, number(args, "degrees", world.settings.rotate_step))
 
 
 def _rotate(world: World, degrees: float) -> Result:
@@ -88,21 +100,21 @@ def _rotate(world: World, degrees: float) -> Result:
         raise ActionFailedError("ArgumentOutOfRangeException: degrees must be > 0")
     agent = world.agent
     yaw = round((agent.yaw + degrees) % 360.0, 4) % 360.0
-    return world.with_agent(Agent(agent.position, yaw, agent.horizon)), None
+    return world.with_agent(Agent(agent.position, yaw, agent.horizon, agent.standing)), None
 
 
-def look_up(world: World, _context: Context, args: Args) -> Result:
+def look_up(world: World, context: Context, args: Args) -> Result:
     """LookUp."""
-    return _look(world, -_tilt(args))
+    return _look(world, -_tilt(context, args))
 
 
-def look_down(world: World, _context: Context, args: Args) -> Result:
+def look_down(world: World, context: Context, args: Args) -> Result:
     """LookDown."""
-    return _look(world, _tilt(args))
+    return _look(world, _tilt(context, args))
 
 
-def _tilt(args: Args) -> float:
-    degrees = number(args, "degrees", 30.0)
+def _tilt(context: Context, args: Args) -> float:
+    degrees = number(args, "degrees", context.profile.look_step)
     if degrees <= 0.0 or abs(degrees * 10 - round(degrees * 10)) > 1e-6:
         raise ActionFailedError(
             "ArgumentException: LookUp/Down degrees must be positive and a multiple of 0.1"
@@ -121,28 +133,47 @@ def _look(world: World, degrees: float) -> Result:
         raise ActionFailedError(
             "can't look up beyond 30 degrees above the forward horizon", "LookUpCantExceedMax"
         )
-    return world.with_agent(Agent(agent.position, agent.yaw, horizon)), None
+    return world.with_agent(Agent(agent.position, agent.yaw, horizon, agent.standing)), None
+
+
+def crouch(world: World, _context: Context, _args: Args) -> Result:
+    """Crouch: the camera goes down."""
+    return _stand(world, False)
+
+
+def stand(world: World, _context: Context, _args: Args) -> Result:
+    """Stand: the camera goes up again."""
+    return _stand(world, True)
+
+
+def _stand(world: World, standing: bool) -> Result:
+    agent = world.agent
+    if agent.standing == standing:
+        word = "standing" if standing else "crouching"
+        raise ActionFailedError(f"agent is already {word}")
+    return world.with_agent(Agent(agent.position, agent.yaw, agent.horizon, standing)), None
 
 
 def teleport(world: World, context: Context, args: Args) -> Result:
     """Teleport: what is not given stays as it is."""
     agent = world.agent
     if args.get("position") is not None:
-        position = _point(args["position"])
+        position = vector(args["position"], "position")
     else:
         x, y, z = agent.position
         position = (number(args, "x", x), number(args, "y", y), number(args, "z", z))
     yaw = _yaw(args["rotation"]) if args.get("rotation") is not None else agent.yaw
     horizon = number(args, "horizon", agent.horizon)
-    force = forced(args)
-    if not force:
+    standing = agent.standing if args.get("standing") is None else bool(args["standing"])
+    if not forced(args):
         _check_place(world, context.room, position)
+        position = (position[0], context.room.agent_height, position[2])
         if not HORIZON_UP - 1e-6 <= horizon <= HORIZON_DOWN + 1e-6:
             raise ActionFailedError(
                 f"ArgumentOutOfRangeException: Each horizon must be in "
                 f"[{HORIZON_UP:g}:{HORIZON_DOWN:g}]. You gave {horizon:g}."
             )
-    return world.with_agent(Agent(position, yaw % 360.0, horizon)), None
+    return world.with_agent(Agent(position, yaw % 360.0, horizon, standing)), None
 
 
 def teleport_full(world: World, context: Context, args: Args) -> Result:
@@ -159,10 +190,11 @@ def _check_place(world: World, room: Room, position: Vec) -> None:
             f"Teleport position {shown} out of scene bounds! Ignore this by setting "
             f"forceAction=true."
         )
-    point = room.snap(x, z)
-    if math.dist(point, (x, z)) > 0.01:
-        raise ActionFailedError(f"Teleport position {shown} is not on the grid of size {GRID}.")
-    if point not in room.grid_set:
+    grid = world.settings.grid_size
+    off_grid = math.dist(room.snap(x, z, grid), (x, z)) > 0.01
+    if off_grid and world.settings.snap_to_grid and (x, z) not in room.grid_set:
+        raise ActionFailedError(f"Teleport position {shown} is not on the grid of size {grid:g}.")
+    if not room.stands(x, z):
         raise ActionFailedError(f"Collided with: {_blocker(world, x, z)}.")
     if abs(y - room.agent_height) > 0.1:
         raise ActionFailedError(
@@ -171,36 +203,34 @@ def _check_place(world: World, room: Room, position: Vec) -> None:
         )
 
 
-def reachable_positions(world: World, context: Context, _args: Args) -> Result:
-    """GetReachablePositions: every point of the scene's grid, sorted.
+def reachable_positions(world: World, context: Context, args: Args) -> Result:
+    """GetReachablePositions: every point where the agent can stand, sorted.
 
     AI2-THOR floods from the agent; the packaged grid is given whole, which differs only
     where experts' paths left gaps (FloorPlan29).
     """
     y = context.room.agent_height
-    return world, [{"x": x, "y": y, "z": z} for x, z in context.room.grid]
+    grid = number(args, "gridSize", world.settings.grid_size)
+    if grid < 0.02:
+        raise ActionFailedError("ArgumentOutOfRangeException: gridSize must be >= 0.02")
+    return world, [{"x": x, "y": y, "z": z} for x, z in context.room.points(grid)]
 
 
 def interactable_poses(world: World, context: Context, args: Args) -> Result:
     """GetInteractablePoses."""
-    object_id = args["objectId"]
-    if object_id not in world.things:
-        raise ActionFailedError(
-            f"ArgumentException: objectId: {object_id} is not the objectId on any object in "
-            "the scene!"
-        )
-    positions = args.get("positions")
+    object_id = existing(world, args["objectId"]).object_id
+    positions, standings = args.get("positions"), args.get("standings")
     found = poses(
         world,
         context.room,
         object_id,
-        None if positions is None else [_flat(p) for p in positions],
+        None if positions is None else [_flat(p) for p in entries(positions, "positions")],
         _numbers(args.get("rotations"), QUARTERS),
         _numbers(args.get("horizons"), HORIZONS),
         None if args.get("maxDistance") is None else number(args, "maxDistance", 1.5),
+        [True] if standings is None else [bool(s) for s in entries(standings, "standings")],
     )
-    most = args.get("maxPoses")
-    return world, found if most is None else found[: int(most)]
+    return world, found[: int(number(args, "maxPoses", len(found)))]
 
 
 def pass_time(world: World, _context: Context, _args: Args) -> Result:
@@ -218,22 +248,16 @@ def _numbers(given: Any, default: Sequence[float]) -> Sequence[float]:
 
 
 def _flat(point: Any) -> tuple[float, float]:
-    x, _, z = _point(point)
+    x, _, z = vector(point, "each of positions")
     return x, z
-
-
-def _point(value: Any) -> Vec:
-    try:
-        return float(value["x"]), float(value["y"]), float(value["z"])
-    except (TypeError, KeyError, ValueError):
-        raise ActionFailedError(
-            "ArgumentException: position must be a dict with the numbers x, y and z"
-        ) from None
 
 
 def _yaw(value: Any) -> float:
     try:
-        return float(value["y"] if isinstance(value, dict) else value)
+        yaw = float(value["y"] if isinstance(value, dict) else value)
+        if math.isfinite(yaw):
+            return yaw
+        raise ValueError
     except (TypeError, KeyError, ValueError):
         raise ActionFailedError(
             "ArgumentException: rotation must be a number or a dict with the number y"

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hvr.envs.geometry import Box, Vec
 from hvr.envs.kitchen.actions.common import ActionFailedError, Args, Context, Result, target
 from hvr.envs.kitchen.placement import landing, surface_height
+from hvr.envs.kitchen.thing import SHATTERS
 from hvr.envs.kitchen.visibility import is_visible
 from hvr.envs.kitchen.world import Thing, World
 from hvr.envs.scenes import ObjectSpec
 
 LIQUIDS = frozenset({"water", "coffee", "wine"})
 """What FillObjectWithLiquid knows."""
-
-KEEPS_BODY = frozenset({"CellPhone", "Laptop", "Television", "Window", "Mirror", "CoffeeMachine"})
-"""What stays in one piece when broken."""
 
 
 def slice_object(world: World, context: Context, args: Args) -> Result:
@@ -48,8 +44,7 @@ def cut(world: World, context: Context, thing: Thing) -> World:
             (b.z0 + b.z1) / 2 if along_x else b.z0 + share * (b.z1 - b.z0),
         )
         pieces.append(_piece(context, thing, piece_type, k, center, size))
-    spent = replace(
-        thing,
+    spent = thing.but(
         is_sliced=True,
         is_broken=thing.is_broken or thing.object_type == "Egg",
         inert=True,
@@ -75,7 +70,7 @@ def _piece(
     middle = (round(center[0], 4), round(center[1], 4), round(center[2], 4))
     box = Box.around(middle, size)
     spec = ObjectSpec(
-        object_id=f"{source.object_id}|{piece_type}_{k}",
+        object_id=f"{source.object_id}|{piece_type}_{k + context.profile.first_piece}",
         object_type=piece_type,
         name=f"{piece_type}_{source.spec.name.rpartition('_')[2]}_{k}",
         asset_id="",
@@ -122,13 +117,13 @@ def _let_go(world: World, context: Context, held: Thing) -> tuple[World, Thing]:
     tall = held.box.y1 - held.box.y0
     at = (round(x, 4), round(surface_height(onto) + tall / 2, 4), round(z, 4))
     parents = (onto.object_id,) if onto.object_id else ()
-    rested = replace(held.moved_to(at), parents=parents)
+    rested = held.moved_to(at).but(parents=parents)
     (cx, cy, cz), (ox, oy, oz) = rested.box.center, held.box.center
     inner = [
         world.things[i].shifted(cx - ox, cy - oy, cz - oz)
         for i in world.things.deep_contents(held.object_id)
     ]
-    return replace(world.changed(rested, *inner), held=None), rested
+    return world.changed(rested, *inner).but(held=None), rested
 
 
 def _surface_in_front(world: World, context: Context) -> Thing | None:
@@ -146,22 +141,20 @@ def _surface_in_front(world: World, context: Context) -> Thing | None:
 def shattered(world: World, context: Context, thing: Thing) -> World:
     """The world with this resting object broken; an egg becomes an EggCracked."""
     if thing.object_type == "Egg":
-        after = cut(world, context, replace(thing, is_broken=True))
-        return after.changed(replace(after.things[thing.object_id], is_sliced=False))
-    if thing.object_type in KEEPS_BODY:
+        after = cut(world, context, thing.but(is_broken=True))
+        return after.changed(after.things[thing.object_id].but(is_sliced=False))
+    if thing.object_type not in SHATTERS:
         controlled = [world.things[i] for i in thing.spec.controls or () if i in world.things]
         return world.changed(
-            replace(thing, is_broken=True, is_toggled=False),
-            *(replace(t, is_toggled=False) for t in controlled),
+            thing.but(is_broken=True, is_toggled=False),
+            *(t.but(is_toggled=False) for t in controlled),
         )
     freed = []
     for object_id in world.things.contents.get(thing.object_id, ()):
         inner = world.things[object_id]
         outer = tuple(p for p in inner.parents if p != thing.object_id)
-        freed.append(replace(inner, parents=outer or thing.parents))
-    return world.changed(
-        replace(thing, is_broken=True, inert=True, parents=(), liquid=None), *freed
-    )
+        freed.append(inner.but(parents=outer or thing.parents))
+    return world.changed(thing.but(is_broken=True, inert=True, parents=(), liquid=None), *freed)
 
 
 def cook(world: World, context: Context, args: Args) -> Result:
@@ -171,7 +164,7 @@ def cook(world: World, context: Context, args: Args) -> Result:
         raise ActionFailedError("target object is not cookable")
     if thing.is_cooked:
         raise ActionFailedError(f"{thing.object_id} is already Toasted!")
-    return world.changed(replace(thing, is_cooked=True)), None
+    return world.changed(thing.but(is_cooked=True)), None
 
 
 def dirty(world: World, context: Context, args: Args) -> Result:
@@ -181,7 +174,7 @@ def dirty(world: World, context: Context, args: Args) -> Result:
         raise ActionFailedError(f"{thing.spec.name} does not have CanBeDirty property!")
     if thing.is_dirty:
         raise ActionFailedError(f"{thing.spec.name} is already dirty!")
-    return world.changed(replace(thing, is_dirty=True)), None
+    return world.changed(thing.but(is_dirty=True)), None
 
 
 def clean(world: World, context: Context, args: Args) -> Result:
@@ -191,7 +184,7 @@ def clean(world: World, context: Context, args: Args) -> Result:
         raise ActionFailedError(f"{thing.spec.name} does not have dirtyable property!")
     if not thing.is_dirty:
         raise ActionFailedError(f"{thing.spec.name} is already Clean!")
-    return world.changed(replace(thing, is_dirty=False)), None
+    return world.changed(thing.but(is_dirty=False)), None
 
 
 def fill(world: World, context: Context, args: Args) -> Result:
@@ -208,7 +201,7 @@ def fill(world: World, context: Context, args: Args) -> Result:
     if thing.liquid is not None:
         raise ActionFailedError(f"{thing.spec.name} is already Filled!")
     warm = "Hot" if name == "coffee" else thing.temperature
-    return world.changed(replace(thing, liquid=name, temperature=warm)), None
+    return world.changed(thing.but(liquid=name, temperature=warm)), None
 
 
 def empty(world: World, context: Context, args: Args) -> Result:
@@ -218,7 +211,7 @@ def empty(world: World, context: Context, args: Args) -> Result:
         raise ActionFailedError(f"{thing.spec.name} does not have CanBeFilled property!")
     if thing.liquid is None:
         raise ActionFailedError("object already empty")
-    return world.changed(replace(thing, liquid=None)), None
+    return world.changed(thing.but(liquid=None)), None
 
 
 def use_up(world: World, context: Context, args: Args) -> Result:
@@ -228,4 +221,4 @@ def use_up(world: World, context: Context, args: Args) -> Result:
         raise ActionFailedError(f"{thing.spec.name} does not have CanBeUsedUp property!")
     if thing.is_used_up:
         raise ActionFailedError("object already used up!")
-    return world.changed(replace(thing, is_used_up=True)), None
+    return world.changed(thing.but(is_used_up=True)), None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from hvr.envs.kitchen.actions.common import (
     ActionFailedError,
@@ -37,7 +36,7 @@ def _set_openness(world: World, context: Context, args: Args, openness: float) -
         raise ActionFailedError("Target must be OFF to open!")
     if not 0.0 <= openness <= 1.0:
         raise ActionFailedError("openness must be in [0:1]")
-    moved = replace(thing, openness=openness)
+    moved = thing.but(openness=openness)
     if thing.object_type != "Drawer":
         return world.changed(moved), None
     dx, dz = _drawer_shift(thing, openness - thing.openness)
@@ -83,4 +82,4 @@ def _toggle(world: World, context: Context, args: Args, on: bool) -> Result:
     if on and thing.object_type == "Microwave" and thing.is_open:
         raise ActionFailedError("Target must be closed to Toggle On!")
     controlled = [world.things[i] for i in thing.spec.controls or () if i in world.things]
-    return world.changed(*(replace(t, is_toggled=on) for t in (thing, *controlled))), None
+    return world.changed(*(t.but(is_toggled=on) for t in (thing, *controlled))), None

@@ -1,0 +1,181 @@
+"""When ALFRED counts a demonstration's goal as reached, judged on AI2-THOR's metadata alone.
+
+What counts, and only on the last state:
+
+* the target type lies in a receptacle of the parent type (two of them in one and the same);
+* washed: it lay in the SinkBasin nearest the Faucet when that was turned on; heated: in the
+  Microwave when it was turned on; cooled: in the Fridge when it was closed;
+* with a movable receptacle: it lies in one, which lies in a receptacle of the parent type.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hvr.envs.alfred import RENAMED
+from hvr.envs.base import Event
+from hvr.envs.kitchen import Kitchen
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "alfred" / "train_kitchen.jsonl.gz"
+"""Where the demonstrations are looked for: beside the checkout of hvr."""
+
+MARKS = {
+    "pick_clean_then_place_in_recep": "washed",
+    "pick_heat_then_place_in_recep": "microwaved",
+    "pick_cool_then_place_in_recep": "chilled",
+}
+"""What must have happened to the object, by task type."""
+
+SIMPLE, TWO, MOVABLE = (
+    "pick_and_place_simple",
+    "pick_two_obj_and_place",
+    "pick_and_place_with_movable_recep",
+)
+TASK_TYPES = (SIMPLE, TWO, *MARKS, MOVABLE)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The goal of a demonstration, in AI2-THOR's types.
+
+    Args:
+        task_type: one of `TASK_TYPES`.
+        target: what is wanted somewhere.
+        parent: where.
+        movable: in what it is to lie there, empty for none.
+    """
+
+    task_type: str
+    target: str
+    parent: str
+    movable: str = ""
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Wanted | None:
+        """The goal of a record, or None when its task type has no goal that is judged here."""
+        if record["task_type"] not in TASK_TYPES:
+            return None
+        params = record["pddl_params"]
+        target = str(params["object_target"]) + ("Sliced" if params["object_sliced"] else "")
+        return cls(
+            str(record["task_type"]),
+            RENAMED.get(target, target),
+            str(params["parent_target"]),
+            str(params["mrecep_target"]) if record["task_type"] == MOVABLE else "",
+        )
+
+
+class Judge:
+    """ALFRED's conditions, kept and judged on the events of a kitchen.
+
+    It is an environment itself: what is done is passed on to the kitchen.
+
+    Args:
+        kitchen: where it happens.
+    """
+
+    def __init__(self, kitchen: Kitchen) -> None:
+        self.kitchen = kitchen
+        self.history: dict[str, set[str]] = {mark: set() for mark in MARKS.values()}
+        self.steps = 0
+
+    @property
+    def last_event(self) -> Event:
+        """The event of the latest action."""
+        return self.kitchen.last_event
+
+    def reset(self, scene: Any = None) -> Event:
+        """Forget what happened."""
+        self.history = {mark: set() for mark in MARKS.values()}
+        return self.kitchen.reset(scene)
+
+    def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
+        """Do an action and note what it did to which objects."""
+        event = self.kitchen.step(action, **kwargs)
+        name = action.get("action") if isinstance(action, dict) else action
+        if not str(name).startswith("Get"):
+            self.steps += 1
+        if event and name in ("ToggleObjectOn", "CloseObject"):
+            given = action if isinstance(action, dict) else kwargs
+            self._note(str(name), str(given.get("objectId", "")), event.metadata["objects"])
+        return event
+
+    def _note(self, action: str, object_id: str, objects: Sequence[Mapping[str, Any]]) -> None:
+        by_id = {o["objectId"]: o for o in objects}
+        kind = by_id[object_id]["objectType"] if object_id in by_id else ""
+        if (action, kind) == ("ToggleObjectOn", "Microwave"):
+            self.history["microwaved"] |= _inside(object_id, by_id)
+        elif (action, kind) == ("CloseObject", "Fridge"):
+            self.history["chilled"] |= _inside(object_id, by_id)
+        elif (action, kind) == ("ToggleObjectOn", "Faucet"):
+            basins = [o for o in objects if o["objectType"] == "SinkBasin"]
+            if basins:
+                faucet = by_id[object_id]["position"]
+                nearest = min(basins, key=lambda b: (_apart(b, faucet), b["objectId"]))
+                self.history["washed"] |= _inside(nearest["objectId"], by_id)
+
+    def reached(self, wanted: Wanted) -> bool:
+        """Whether the goal holds now."""
+        return not self.missing(wanted)
+
+    def missing(self, wanted: Wanted) -> str:
+        """What the goal lacks now, empty when it holds."""
+        objects = self.last_event.metadata["objects"]
+        by_id = {o["objectId"]: o for o in objects}
+        found = {o["objectId"] for o in objects
+                 if o["objectType"] == wanted.target and not o["isSliced"]}  # fmt: skip
+        parents = [o for o in objects if o["objectType"] == wanted.parent]
+        held = {o["objectId"] for o in self.last_event.metadata["inventoryObjects"]}
+
+        def within(object_id: str) -> set[str]:
+            return set(by_id[object_id]["receptacleObjectIds"] or ()) - held
+
+        if wanted.movable:
+            carriers = {i for p in parents for i in within(p["objectId"])
+                        if by_id[i]["objectType"] == wanted.movable}  # fmt: skip
+            if not carriers:
+                return f"no {wanted.movable} is in a {wanted.parent}"
+            if not any(within(c) & found for c in carriers):
+                return f"no {wanted.target} is in a {wanted.movable} that is in a {wanted.parent}"
+            return ""
+        most = max((len(within(p["objectId"]) & found) for p in parents), default=0)
+        needed = 2 if wanted.task_type == TWO else 1
+        if most < needed:
+            return f"{most} of {needed} {wanted.target} in one {wanted.parent}"
+        mark = MARKS.get(wanted.task_type)
+        if mark and not any(within(p["objectId"]) & found & self.history[mark] for p in parents):
+            return f"no {wanted.target} in a {wanted.parent} was {mark}"
+        return ""
+
+
+def _apart(entry: Mapping[str, Any], point: Mapping[str, float]) -> float:
+    center = entry["axisAlignedBoundingBox"]["center"]
+    return math.hypot(center["x"] - point["x"], center["z"] - point["z"])
+
+
+def _inside(receptacle: str, by_id: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """Ids of what is in a receptacle, also of what is in a dish there."""
+    found: set[str] = set()
+    todo = [receptacle]
+    while todo:
+        for inner in by_id[todo.pop()]["receptacleObjectIds"] or ():
+            if inner not in found and inner in by_id:
+                found.add(inner)
+                todo.append(inner)
+    return found
+
+
+def read(path: Path, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """The records of a file, or `limit` of them spread evenly over it."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        lines = list(file)
+    if limit is not None and limit < len(lines):
+        lines = [lines[i * len(lines) // limit] for i in range(limit)]
+    for line in lines:
+        yield json.loads(line)

@@ -1,0 +1,213 @@
+"""How many steps a second the kitchen does, and whether its memory stays flat.
+
+    python benchmarks/simulator_speed.py [--seconds S] [--jobs 1,2] [--memory-steps N]
+
+Each row is one kind of action, repeated for S seconds in each process:
+
+* as needed: `step` alone, nothing of the metadata is read (the success is);
+* full metadata: `event.metadata`, AI2-THOR's whole dictionary, is read after each step.
+
+The first figure is the best of fifty slices of that time, as other programs may be running beside
+it; the one in brackets is over all. For several processes it is their sum. Afterwards N steps
+of all kinds are done in one kitchen: memory and the time of a step at each tenth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import random
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from conditions import conditions
+
+from hvr.envs import Kitchen, Names
+
+SLICES = 50
+"""Parts into which the time of a row is cut."""
+
+Step = tuple[str, dict[str, object]]
+INTERACTIONS = (
+    "pick up and put on a counter",
+    "pick up and put in a drawer",
+    "open and close",
+    "toggle",
+    "make dirty and clean",
+    "fill and empty",
+)
+"""What counts as interaction steps in the summary."""
+
+
+def cycles(kitchen: Kitchen) -> dict[str, list[Step]]:
+    """Steps that can be repeated for ever, by kind of action; all of them succeed but the
+    refused ones."""
+    names = Names.from_metadata(kitchen.last_event.metadata)
+
+    def on(action: str, kind: str, **more: object) -> Step:
+        return action, {"objectId": names.object_id(f"{kind}-1"), "forceAction": True, **more}
+
+    return {
+        "pick up and put on a counter": [on("PickupObject", "mug"), on("PutObject", "countertop")],
+        "pick up and put in a drawer": [
+            on("OpenObject", "drawer"),
+            on("PickupObject", "spoon"),
+            on("PutObject", "drawer"),
+            on("CloseObject", "drawer"),
+        ],
+        "open and close": [on("OpenObject", "fridge"), on("CloseObject", "fridge")],
+        "toggle": [on("ToggleObjectOn", "faucet"), on("ToggleObjectOff", "faucet")],
+        "make dirty and clean": [on("DirtyObject", "mug"), on("CleanObject", "mug")],
+        "fill and empty": [
+            on("FillObjectWithLiquid", "mug", fillLiquid="water"),
+            on("EmptyLiquidFromObject", "mug"),
+        ],
+        "move": [("MoveAhead", {}), ("MoveBack", {})],
+        "turn": [("RotateRight", {})],
+        "look": [("LookDown", {}), ("LookUp", {})],
+        "pass": [("Pass", {})],
+        "refused: out of sight": [
+            ("PickupObject", {"objectId": names.object_id("statue-1")}),
+        ],
+        "refused: unknown id": [("PickupObject", {"objectId": "Mug|1|2|3"})],
+    }
+
+
+def measure(job: tuple[str, str, bool, float]) -> tuple[float, float, int]:
+    """Repeats one kind of action.
+
+    Args:
+        job: scene, kind, whether the metadata is read, seconds.
+
+    Returns:
+        steps a second in the best of `SLICES` slices, and over all; steps that failed.
+    """
+    scene, kind, full, seconds = job
+    kitchen = Kitchen(scene)
+    steps = cycles(kitchen)[kind]
+    for action, arguments in steps * 2:
+        kitchen.step(action, **arguments)
+    done, failed, best = 0, 0, 0.0
+    began = time.perf_counter()
+    for _ in range(SLICES):
+        count, start = 0, time.perf_counter()
+        while (spent := time.perf_counter() - start) < seconds / SLICES:
+            for action, arguments in steps:
+                event = kitchen.step(action, **arguments)
+                failed += not event
+                if full:
+                    event.metadata  # noqa: B018
+            count += len(steps)
+        done += count
+        best = max(best, count / spent)
+    return best, done / (time.perf_counter() - began), failed
+
+
+def resident() -> float:
+    """Resident memory of this process, MB."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1024.0
+    return 0.0
+
+
+def mixed(kitchen: Kitchen, seed: int) -> Iterator[Step]:
+    """All kinds in random order, for ever."""
+    kinds = list(cycles(kitchen).values())
+    chance = random.Random(seed)
+    while True:
+        yield from chance.choice(kinds)
+
+
+def memory(scene: str, steps: int, seed: int, say: Callable[[str], None]) -> None:
+    """Prints memory and rate at every tenth of the steps; each 1000th event is read.
+
+    Blocks are those that Python's allocator has handed out (`sys.getallocatedblocks`); the
+    bytes that tracemalloc sees are taken in a shorter run of their own, which it slows down.
+    """
+    kitchen = Kitchen(scene)
+    supply = mixed(kitchen, seed)
+    say("| steps | Python blocks | resident MB | CPU µs a step |")
+    say("| --- | --- | --- | --- |")
+    for tenth in range(11):
+        todo = steps // 10 if tenth else min(20_000, steps // 10)
+        spent = 1e6 * _go(kitchen, supply, todo) / max(1, todo)
+        done = f"{tenth * (steps // 10):,}" if tenth else f"{todo:,} (warm-up)"
+        gc.collect()
+        say(f"| {done} | {sys.getallocatedblocks():,} | {resident():.1f} | {spent:.1f} |")
+    tracemalloc.start(1)
+    _go(kitchen, supply, steps // 100)
+    before = tracemalloc.get_traced_memory()[0]
+    _go(kitchen, supply, steps // 20)
+    gc.collect()
+    after = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    say(f"\ntracemalloc: {before:,} bytes, {steps // 20:,} steps later {after:,}")
+
+
+def _go(kitchen: Kitchen, supply: Iterator[Step], steps: int) -> float:
+    """Does the steps; returns CPU seconds."""
+    start = time.process_time()
+    for number in range(steps):
+        action, arguments = next(supply)
+        event = kitchen.step(action, **arguments)
+        if number % 1000 == 0:
+            event.metadata  # noqa: B018
+    return time.process_time() - start
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Reads the arguments, measures, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each row and process")
+    parser.add_argument("--jobs", default="1,2", help="numbers of processes")
+    parser.add_argument("--memory-steps", type=int, default=1_000_000, help="0 for none")
+    parser.add_argument("--scene", default="FloorPlan1")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    counts = [int(part) for part in options.jobs.split(",")]
+    print(conditions(options.seed))
+    kinds = list(cycles(Kitchen(options.scene)))
+    for full in (False, True):
+        print(f"\n## {'full metadata' if full else 'metadata as needed'}, {options.scene}\n")
+        heads = [f"{n} process{'es' * (n > 1)}" for n in counts]
+        print("| steps a second | " + " | ".join(heads) + " |")
+        print("| --- |" + " --- |" * len(heads))
+        rates: dict[str, list[float]] = {}
+        for kind in kinds:
+            cells = []
+            for n in counts:
+                job = (options.scene, kind, full, options.seconds)
+                if n == 1:
+                    found = [measure(job)]
+                else:
+                    with ProcessPoolExecutor(n) as pool:
+                        found = list(pool.map(measure, [job] * n))
+                refused = kind.startswith("refused")
+                if any((failed > 0) != refused for *_, failed in found):
+                    print(f"{kind}: {found[0][2]} steps failed", file=sys.stderr)
+                    return 1
+                best, whole = sum(b for b, _, _ in found), sum(w for _, w, _ in found)
+                rates.setdefault(kind, []).append(best)
+                cells.append(f"{best:,.0f} ({whole:,.0f})")
+            print(f"| {kind} | " + " | ".join(cells) + " |")
+        means = [
+            len(INTERACTIONS) / sum(1.0 / rates[kind][i] for kind in INTERACTIONS)
+            for i in range(len(counts))
+        ]
+        print("| interactions, harmonic mean | " + " | ".join(f"{m:,.0f}" for m in means) + " |")
+    if options.memory_steps:
+        print(f"\n## memory over {options.memory_steps:,} steps of all kinds\n")
+        memory(options.scene, options.memory_steps, options.seed, print)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
