@@ -1,0 +1,166 @@
+"""A simulator that does not start, does not answer, or ends: one clear error, nothing left."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ai2thor", reason="ai2thor is not installed")
+
+from hvr.cli.main import run
+from hvr.envs.persistent import Persistent
+from hvr.envs.thor import SimulatorError, Thor, ThorOptions
+from hvr.errors import HvrError, MissingExtraError
+
+# The client itself leaves its log open.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+PROCESS = Path(__file__).with_name("thor_process.py")
+
+
+def behaving(how: str = "", **options: object) -> ThorOptions:
+    words = [sys.executable, str(PROCESS), *([how] if how else [])]
+    return ThorOptions(executable=shlex.join(words), **{"timeout": 20.0, **options})  # type: ignore[arg-type]
+
+
+def children() -> set[str]:
+    """Process ids of the children of this process, ended ones that nobody waited for included."""
+    tasks = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    return {pid for task in tasks for pid in task.read_text().split()}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """No process and no pipe outlives a test."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    before = children()
+    yield
+    assert not list((tmp_path / "tmp").iterdir())
+    assert children() <= before
+    assert not [t for t in threading.enumerate() if t.name.startswith("Thread-")]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (behaving("exit:hello"), ["exit code 3", "during the start", "no graphics device"]),
+        (behaving("signal:hello"), ["exit code -11", "during the start"]),
+        (behaving("exit:Initialize"), ["exit code 3", "during the start"]),
+        (behaving("hang:hello", start_timeout=0.3), ["in time", "start_timeout 0.3 s"]),
+        (behaving("hang:Initialize", timeout=0.3), ["in time", "timeout 0.3 s"]),
+        (behaving("exit:hello", server="http"), ["exit code 3", "during the start"]),
+        (
+            behaving("hang:hello", server="http", start_timeout=0.3),
+            ["in time", "start_timeout 0.3 s"],
+        ),
+        (ThorOptions(executable="/no/such/program"), ["/no/such/program", "executable"]),
+        (ThorOptions(executable=str(PROCESS)), ["thor_process.py", "may be executed"]),
+        (ThorOptions(executable="'open quote"), ["open quote"]),
+    ],
+    ids=lambda value: value.executable[-12:] + value.server if hasattr(value, "server") else "",
+)
+def test_a_start_that_fails(options: ThorOptions, words: list[str]) -> None:
+    with pytest.raises(SimulatorError) as failed:
+        Thor("FloorPlan1", options)
+    assert all(word in str(failed.value) for word in words), str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("how", "timeout", "words"),
+    [
+        ("exit", 20.0, ["ended (exit code 3)", "during Pass", "unity.log", "hvr doctor thor"]),
+        ("signal", 20.0, ["ended (exit code -11)", "during Pass"]),
+        ("hang", 0.3, ["did not answer in time during Pass", "timeout 0.3 s"]),
+        ("garbage", 20.0, ["failed during Pass", "unity.log"]),
+        ("wrong-number", 20.0, ["failed during Pass", "Sequence id"]),
+    ],
+)
+def test_an_action_that_fails_for_good(how: str, timeout: float, words: list[str]) -> None:
+    with Thor("FloorPlan1", behaving(f"{how}:Pass", timeout=timeout)) as env:
+        assert env.step("RotateRight")
+        with pytest.raises(SimulatorError) as failed:
+            env.step("Pass")
+        assert all(word in str(failed.value) for word in words), str(failed.value)
+        with pytest.raises(SimulatorError) as again:  # not another story for the next step
+            env.step("RotateRight")
+        assert str(again.value) == str(failed.value)
+        with pytest.raises(SimulatorError):
+            env.reset()
+
+
+def test_second_tries_do_not_hide_it() -> None:
+    env = Persistent(Thor("FloorPlan1", behaving("exit:PickupObject")))
+    with pytest.raises(SimulatorError, match="PickupObject"):
+        env.step(action="PickupObject", objectId="Mug|1")
+    env.stop()
+
+
+def test_the_picture_from_above_is_kept_first_and_last(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image", reason="Pillow comes with ai2thor")
+    with Thor("FloorPlan1", behaving("cameras"), tmp_path) as env:
+        assert not (tmp_path / "thor").exists(), "nothing before the first action"
+        env.step("RotateRight")
+        env.step("GetReachablePositions")
+        env.step({"action": "LookDown"})
+        assert env.top_view().tolist()[0][0] == [255, 0, 0]
+    kept = sorted(p.name for p in (tmp_path / "thor").iterdir())
+    assert kept == [
+        "0000-before.png", "0001-RotateRight.png", "0002-LookDown.png", "steps.jsonl",
+        "top-first.png", "top-last.png",
+    ]  # fmt: skip
+    with image.open(tmp_path / "thor" / "top-first.png") as picture:
+        assert picture.size == (300, 300)
+        assert picture.getpixel((150, 150)) == (255, 0, 0)
+    with (
+        image.open(tmp_path / "thor" / "0001-RotateRight.png") as one,
+        image.open(tmp_path / "thor" / "0002-LookDown.png") as two,
+    ):
+        assert one.getpixel((0, 0)) != two.getpixel((0, 0))
+
+
+def test_without_build_or_display_the_advice_comes_at_once(tmp_path: Path) -> None:
+    with pytest.raises(SimulatorError) as failed:
+        Thor("FloorPlan1", ThorOptions())
+    assert "download_only" in str(failed.value)
+    assert "--thor-executable" in str(failed.value)
+    assert not (tmp_path / ".ai2thor").exists()
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hvr.envs.thor.machine._version", lambda: "")
+    with pytest.raises(MissingExtraError, match=r"hvr\[thor\]"):
+        Thor("FloorPlan1", behaving())
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--env", "thor", "--thor-executable", "/no/such"], ["/no/such"]),
+        (["--env", "thor", "--thor", "colour=red"], ["colour"]),
+        (["--thor", "width=300"], ["--env thor"]),
+        (["--env", "habitat"], ["habitat", "kitchen, thor"]),
+    ],
+)
+def test_hvr_plan_says_it_in_one_line_and_leaves_nothing(
+    more: list[str],
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["hvr", "plan", "make coffee", *more])
+    with pytest.raises(SystemExit) as ending:
+        run()
+    assert ending.value.code == HvrError.exit_code
+    said = capsys.readouterr().err
+    assert all(word in said for word in words)
+    assert "Traceback" not in said
+    assert [p.name for p in tmp_path.iterdir()] == ["tmp"]
