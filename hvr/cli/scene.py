@@ -1,0 +1,187 @@
+"""`hvr scene`: look at a kitchen, or serve one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hvr.errors import UsageError
+
+if TYPE_CHECKING:
+    from hvr.envs.pictures.characters import CharacterPlan
+    from hvr.envs.pictures.plan import FloorPlan
+    from hvr.envs.pictures.route import Route
+
+app = typer.Typer(
+    name="scene",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Draw a kitchen, or serve one to AI2-THOR's Python client.",
+)
+
+_SERVE = "hvr.cli.scene_serve"
+_SUFFIXES = (".svg", ".png")
+_STYLES = {
+    "surface": "yellow", "furniture": "green", "storage": "color(137)", "basin": "cyan",
+    "appliance": "bright_black", "fixture": "blue", "dot": "dim", "agent": "bold bright_blue",
+    "small": "bold bright_yellow", "label": "bold",
+}  # fmt: skip
+
+
+@app.command()
+def show(
+    name: Annotated[
+        str | None, typer.Argument(help="The kitchen, such as FloorPlan16.", show_default=False)
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write a picture: FILE.svg or FILE.png."),
+    ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(help="Draw the scene of this run folder, with the robot's way and steps."),
+    ] = None,
+    objects: Annotated[bool, typer.Option("--objects", help="List all objects, too.")] = False,
+    labels: Annotated[
+        bool, typer.Option("--labels", help="Name small things in the picture, too.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the objects as JSON.")] = False,
+) -> None:
+    """Draw the floor plan of a kitchen with its objects.
+
+    Without --output it is drawn with characters. +z is up and +x is to the right.
+
+    Examples:
+
+    - `hvr scene show FloorPlan16`
+    - `hvr scene show FloorPlan16 --output kitchen.svg --labels`
+    - `hvr scene show FloorPlan16 --json`
+    - `hvr scene show --run runs/boil --output way.png`
+    """
+    from hvr.cli.output import check_writable
+
+    if output is not None:
+        if output.suffix.lower() not in _SUFFIXES:
+            raise UsageError(f"--output {output}: end the name with {' or '.join(_SUFFIXES)}")
+        check_writable(output)
+    plan, way = _plan(name, run)
+    if output is not None:
+        _write(plan, way, output, labels)
+    if as_json:
+        print(json.dumps(plan.to_json(), ensure_ascii=False))
+        return
+    if output is not None:
+        print(f"wrote {output}")
+    else:
+        _print(plan)
+    if objects:
+        _list(plan)
+
+
+if find_spec(_SERVE) is not None:
+    _serve = import_module(_SERVE)
+    app.command("serve", context_settings=_serve.CONTEXT_SETTINGS)(_serve.serve)
+
+
+def _plan(name: str | None, run: Path | None) -> tuple[FloorPlan, Route | None]:
+    from hvr.envs.pictures.plan import scene_plan
+
+    if (name is None) == (run is None):
+        raise UsageError("name a scene, such as FloorPlan16, or a run folder with --run")
+    if name is not None:
+        return scene_plan(name), None
+    from hvr.run_page.reading import read_story
+
+    assert run is not None
+    story = read_story(run)
+    if story.before is None:
+        raise UsageError(f"--run {run}: {story.note}")
+    return story.before, story.route
+
+
+def _write(plan: FloorPlan, way: Route | None, output: Path, labels: bool) -> None:
+    from hvr.cli.output import write_whole
+    from hvr.envs.pictures.drawing import draw
+    from hvr.envs.pictures.png import write_png
+    from hvr.envs.pictures.svg import svg
+
+    drawing = draw(plan, way, labels="all" if labels else "main")
+    if output.suffix.lower() == ".png":
+        write_png(drawing, output)
+    else:
+        write_whole(output, svg(drawing))
+
+
+def _print(plan: FloorPlan) -> None:
+    """The plan with characters and what they stand for; in colours on a terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from hvr.envs.pictures.characters import character_plan
+
+    width = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
+    drawn = character_plan(plan, width, plain=not _can_print("░▚▒≈▓═·▲►▼◄"))
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console.print(f"{plan.scene}: {len(plan.shapes)} objects")
+    for row in drawn.rows:
+        line = Text()
+        for cell in row:
+            line.append(cell.character, style=_STYLES.get(cell.look, ""))
+        line.rstrip()
+        console.print(line)
+    console.print()
+    console.print("\n".join(_legend(plan, drawn, width)))
+
+
+def _can_print(characters: str) -> bool:
+    try:
+        characters.encode(sys.stdout.encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def _legend(plan: FloorPlan, drawn: CharacterPlan, width: int) -> list[str]:
+    signs = [f"{cell.character} {text}" for cell, text in drawn.legend]
+    things = [f"{letter} {shape.name}" for letter, shape in drawn.letters.items()]
+    if drawn.unlettered:
+        things.append(f"+ {', '.join(drawn.unlettered)}")
+    if plan.held is not None:
+        things.append(f"in hand: {plan.held}")
+    lines = _wrapped(signs, width) + _wrapped(things, width)
+    enclosed = sum(shape.enclosed for shape in plan.shapes)
+    overhead = sum(shape.overhead for shape in plan.shapes)
+    if enclosed or overhead:
+        lines.append(
+            f"not drawn: {overhead} overhead, {enclosed} in something closed (--objects lists all)"
+        )
+    return lines
+
+
+def _wrapped(items: list[str], width: int) -> list[str]:
+    """Items in columns of one width, as many as there is room for."""
+    column = max(map(len, items), default=0) + 2
+    count = max(1, (width + 2) // column)
+    rows = [items[i : i + count] for i in range(0, len(items), count)]
+    return ["".join(item.ljust(column) for item in row).rstrip() for row in rows]
+
+
+def _list(plan: FloorPlan) -> None:
+    header = ("object", "type", "kind", "on or in", "x", "y", "z", "state")
+    rows = [
+        (s.name, s.object_type, s.kind.value, s.place,
+         *(f"{value:.2f}" for value in s.box.center), ", ".join(s.state))
+        for s in plan.shapes
+    ]  # fmt: skip
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    print()
+    for row in (header, *rows):
+        cells = (cell.ljust(w) for cell, w in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())

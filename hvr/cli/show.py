@@ -1,0 +1,69 @@
+"""`hvr show`: look at a saved run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from hvr.run_page.story import Story
+
+
+def show(
+    run: Annotated[Path, typer.Argument(help="Folder of a run, such as runs/boil.")],
+    html: Annotated[
+        Path | None, typer.Option(help="Write one self-contained page instead of printing.")
+    ] = None,
+) -> None:
+    """Show a saved run: its plans, its steps, and what went otherwise than expected.
+
+    Examples:
+
+    - `hvr show runs/boil`
+    - `hvr show runs/boil --html boil.html`
+    """
+    if html is not None:
+        write_page(run, html)
+        typer.echo(f"wrote {html}")
+        return
+    from hvr.run_page.reading import read_story
+
+    typer.echo("\n".join(_lines(read_story(run))))
+
+
+def write_page(run: Path, html: Path) -> None:
+    """Write the page of a run folder.
+
+    Raises:
+        DataFileError: it is no run folder, a file in it is damaged, or the page cannot be written.
+    """
+    from hvr.cli.output import check_writable, write_whole
+    from hvr.run_page.page import render
+    from hvr.run_page.reading import read_story
+
+    check_writable(html)
+    write_whole(html, render(read_story(run)))
+
+
+def _lines(story: Story) -> list[str]:
+    lines = [story.request, story.outcome]
+    plan = block = -1
+    for step in story.steps:
+        if step.plan != plan:
+            plan, block = step.plan, -1
+            reason = story.plans[plan].reason if 0 <= plan < len(story.plans) else ""
+            lines.append(f"plan {plan + 1}: {reason}" if reason else f"plan {plan + 1}")
+        if step.block != block and 0 <= plan < len(story.plans):
+            block = step.block
+            blocks = story.plans[plan].blocks
+            if 0 <= block < len(blocks):
+                lines.append(f"- {blocks[block].name}")
+        lines.append(f"  {'ok ' if step.as_expected else '!! '}{step.number:>3} {step.action}")
+        said = [step.error] if step.error else []
+        said += [f"does not hold: {fact}" for fact in step.missing]
+        said += [f"holds instead: {fact}" for fact in step.unexpected]
+        said += [f"{r.title}: {r.text}" if r.text else r.title for r in step.remarks]
+        lines += [f"         {text}" for text in said]
+    return lines
