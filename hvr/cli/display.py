@@ -10,7 +10,16 @@ from rich.live import Live
 from rich.text import Text
 from rich.tree import Tree
 
-from hvr.execution.events import Event, Finished, PlanReady, Replanning, StepDone, Understood
+from hvr.execution.events import (
+    Event,
+    Finished,
+    Noticed,
+    PlanReady,
+    Recovery,
+    Replanning,
+    StepDone,
+    Understood,
+)
 from hvr.planning.llm.events import (
     BlockChecked,
     BlockWritten,
@@ -79,8 +88,15 @@ class Lines:
                 write(f"  {mark}{event.number:>3} {event.action}{trouble(event)}")
             case Replanning(reason, attempt):
                 write(f"new plan {attempt}: {reason}")
+            case Noticed(failures):
+                for failure in failures:
+                    write(f"  !!     {failure.kind.value}: {failure.explanation}")
+            case Recovery(rung, _, outcome):
+                write(f"  ->     {rung}: {outcome}")
             case Finished() if not event.reached and event.unmet:
                 write(f"unmet: {' '.join(event.unmet)}")
+                for sentence in event.remains:
+                    write(f"  {sentence}")
             case _ if said := policy_line(event):
                 write(said)
             case _:
@@ -143,10 +159,12 @@ def describe_plan(event: PlanReady) -> str:
 
 def trouble(event: StepDone) -> str:
     """What went otherwise than expected, or nothing."""
-    parts = [event.error] if event.error else []
-    if event.difference:
+    parts = [f"{f.kind.value}: {f.explanation}" for f in event.failures]
+    if not parts and event.error:
+        parts.append(event.error)
+    if not parts and event.difference:
         parts.append(event.difference.explain())
-    return f"  ({'; '.join(parts)})" if parts else ""
+    return f"  ({' '.join(parts)})" if parts else ""
 
 
 class LiveTree:
@@ -174,6 +192,12 @@ class LiveTree:
                     self.past.append(self.tree(self.plan))
                 self.past.append(Text(f"new plan {attempt}: {reason}", style="bold red"))
                 self.plan = None
+            case Noticed(failures):
+                for failure in failures:
+                    said = f"{failure.kind.value}: {failure.explanation}"
+                    self.past.append(Text(said, style="bold red"))
+            case Recovery(rung, _, outcome):
+                self.past.append(Text(f"{rung}: {outcome}", style="yellow"))
             case _:
                 pass
 
@@ -209,7 +233,7 @@ class LiveTree:
             return text.append(f" {number:>3} {action}", style="dim")
         text.append("✓", style="green")
         text.append("✓" if done.success else "✗", style="green" if done.success else "red")
-        seen = not done.difference
+        seen = not done.failures
         text.append("✓" if seen else "✗", style="green" if seen else "red")
         text.append(f" {number:>3} {action}")
         return text.append(trouble(done), style="red")

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hvr.execution.compare import Difference
-from hvr.pddl.model import GroundAction
+from hvr.execution.failures import Failure
+from hvr.execution.sounds import Sound
+from hvr.pddl.model import Atom, GroundAction
 from hvr.plan import Plan
 from hvr.validation import ValidationReport
 
@@ -68,6 +70,10 @@ class StepDone:
         error: what it said if not.
         difference: how the observed state differs from the expected.
         sent: the environment's own actions.
+        failures: what went wrong, each difference explained once.
+        sounds: what was heard.
+        not_seen: effects that are believed and were not seen.
+        looks: how often it was looked again to be sure.
     """
 
     number: int
@@ -77,11 +83,15 @@ class StepDone:
     error: str
     difference: Difference
     sent: tuple[dict[str, Any], ...]
+    failures: tuple[Failure, ...] = ()
+    sounds: tuple[Sound, ...] = ()
+    not_seen: tuple[Atom, ...] = ()
+    looks: int = 0
 
     @property
     def as_expected(self) -> bool:
-        """Everything went as the domain says."""
-        return self.success and not self.difference
+        """Everything went as the domain says, but for what changes by itself."""
+        return self.success and not self.failures
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -94,6 +104,48 @@ class StepDone:
             "error": self.error,
             "difference": self.difference.to_json(),
             "sent": list(self.sent),
+            "failures": [f.to_json() for f in self.failures],
+            "sounds": [str(s) for s in self.sounds],
+            "not_seen": [str(a) for a in self.not_seen],
+            "looks": self.looks,
+        }
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """Failures that no executed step shows: a step that cannot be tried, an unmet goal."""
+
+    failures: tuple[Failure, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {"event": "noticed", "failures": [f.to_json() for f in self.failures]}
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """A rung of the ladder of recoveries was used.
+
+    Args:
+        rung: its name.
+        reason: the failure in a sentence.
+        outcome: what came of it: `worked`, `failed`, a new plan, or why there is none.
+        step: number of the step after which it was used.
+    """
+
+    rung: str
+    reason: str
+    outcome: str
+    step: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "event": "recovery",
+            "rung": self.rung,
+            "reason": self.reason,
+            "outcome": self.outcome,
+            "step": self.step,
         }
 
 
@@ -119,6 +171,9 @@ class Finished:
         replans: how often a new plan was made.
         reason: why the goal was not reached, else empty.
         unmet: what is missing for the goal.
+        remains: the same in sentences.
+        failures: how many failures of each kind were noticed.
+        recoveries: how often each rung of the ladder was used.
     """
 
     reached: bool
@@ -126,6 +181,9 @@ class Finished:
     replans: int
     reason: str = ""
     unmet: tuple[str, ...] = ()
+    remains: tuple[str, ...] = ()
+    failures: tuple[tuple[str, int], ...] = ()
+    recoveries: tuple[tuple[str, int], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -136,7 +194,10 @@ class Finished:
             "replans": self.replans,
             "reason": self.reason,
             "unmet": list(self.unmet),
+            "remains": list(self.remains),
+            "failures": dict(self.failures),
+            "recoveries": dict(self.recoveries),
         }
 
 
-Event = Understood | PlanReady | StepDone | Replanning | Finished
+Event = Understood | PlanReady | StepDone | Noticed | Recovery | Replanning | Finished

@@ -1,23 +1,36 @@
-"""The loop: plan, validate, act, compare, go on or plan anew.
+"""The loop: plan, validate, act, look, go on or recover.
 
 Every step is validated before it is executed, and the state seen after it is compared with
 the state the domain predicts. Where they differ and the rest of the plan would no longer
-work, a new plan is made from what was seen.
+work, the ladder of recoveries is climbed (`hvr.execution.recovery`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from hvr.errors import ImpossibleGoalError, PlannerError
-from hvr.execution.compare import Difference, difference
-from hvr.execution.events import Event, Finished, PlanReady, Replanning, StepDone
+from hvr.execution.detection import foreseen, goal_unmet
+from hvr.execution.events import (
+    Event,
+    Finished,
+    Noticed,
+    PlanReady,
+    Recovery,
+    Replanning,
+)
+from hvr.execution.failures import Failure
+from hvr.execution.ladder import Ladder
+from hvr.execution.recovery import FOR_MODELS, FOR_PLANNERS, Trouble, replaceable
+from hvr.execution.watching import Watch
+from hvr.execution.words import opposite, say
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.pddl import Atom, GroundAction, Task
+from hvr.pddl.model import Expression
 from hvr.planning.symbolic import Planned
 from hvr.retrieval.inventory import Inventory
 from hvr.validation import Validator
@@ -51,10 +64,13 @@ class Executor(Generic[Goal]):
 
     Args:
         world: where.
-        policy: makes the plans.
+        policy: makes the plans. One with the attribute `name` of `llm` is told what went wrong;
+            any other is taken to plan from the observed state alone.
         listen: is told each event as it happens.
         planned: is told each plan with its problem, before it is executed.
         max_replans: how many new plans may be made.
+        max_tries: how often a rung that keeps the plan may be used for the same step; 0
+            makes a new plan at once.
     """
 
     world: World
@@ -62,8 +78,16 @@ class Executor(Generic[Goal]):
     listen: Listener
     planned: PlanListener
     max_replans: int = 3
+    max_tries: int = 1
     steps: int = field(default=0, init=False)
     replans: int = field(default=0, init=False)
+    _failures: Counter[str] = field(default_factory=Counter, init=False)
+    _avoid: frozenset[str] = field(default=frozenset(), init=False)
+
+    def __post_init__(self) -> None:
+        self._is_model = getattr(self.policy, "name", "") == "llm"
+        mends = FOR_MODELS if self._is_model else FOR_PLANNERS
+        self._ladder = Ladder(mends, self.listen, self.max_tries)
 
     def run(self, stages: Sequence[Goal]) -> Finished:
         """Reach one stage after the other.
@@ -88,7 +112,10 @@ class Executor(Generic[Goal]):
             PlannerError: no plan was found, or it does not validate.
         """
         started = time.perf_counter()
-        planned = self.policy.plan(stage, self.world.graph, self.world.inventory(), trouble)
+        inventory = self.world.inventory()
+        if self._avoid:
+            inventory = inventory.without(self._avoid)
+        planned = self.policy.plan(stage, self.world.graph, inventory, trouble)
         report = Validator(planned.task).check(planned.plan.actions)
         self.planned(planned)
         self.listen(
@@ -99,84 +126,129 @@ class Executor(Generic[Goal]):
             raise PlannerError(f"the plan does not validate: {report.explain()}")
         return planned
 
-    def _reach(self, stage: Goal) -> Finished:
-        trouble = ""
-        while True:
-            try:
-                planned = self.prepare(stage, trouble)
-            except (ImpossibleGoalError, PlannerError) as error:
-                if self.replans == 0:
-                    raise
-                return Finished(False, self.steps, self.replans, str(error))
-            problem = self._execute(planned)
-            if problem is None:
-                unmet = self._unmet(planned)
-                if not unmet:
-                    return Finished(True, self.steps, self.replans)
-                problem = "the goal does not hold: " + " ".join(unmet)
-            if self.replans >= self.max_replans:
-                unmet = self._unmet(planned)
-                return Finished(
-                    False, self.steps, self.replans,
-                    f"gave up after {self.replans} new plans: {problem}", unmet,
-                )  # fmt: skip
-            self.replans += 1
-            self.listen(Replanning(problem, self.replans))
-            trouble = problem
+    # one stage
 
-    def _execute(self, planned: Planned) -> str | None:
-        """Carry out a plan; the reason why it cannot go on, or None when it is done."""
-        task = planned.task
-        validator = Validator(task)
-        blocks = [
+    def _reach(self, stage: Goal) -> Finished:
+        planned = self.prepare(stage)
+        while True:
+            watch = Watch(self.world, planned)
+            trouble = self._execute(planned, watch)
+            if trouble is None:
+                return self._finished()
+            new, reason = self._new_plan(stage, trouble)
+            if new is None:
+                return self._finished(reason, watch.unmet_goal())
+            planned = new
+
+    def _finished(self, reason: str = "", unmet: Iterable[Expression] = ()) -> Finished:
+        unmet = tuple(unmet)
+        return Finished(
+            not reason, self.steps, self.replans, reason, tuple(map(str, unmet)),
+            tuple(f"{say(opposite(e))}; wanted: {say(e)}" for e in unmet),
+            tuple(sorted(self._failures.items())), tuple(sorted(self._ladder.used.items())),
+        )  # fmt: skip
+
+    def _execute(self, planned: Planned, watch: Watch) -> Trouble | None:
+        """Carry out a plan; where it cannot go on, or None when its goal is reached."""
+        todo = [
             (number, action)
             for number, block in enumerate(planned.plan.blocks)
             for action in block.actions
         ]
-        for position, (block, action) in enumerate(blocks):
+        validator = Validator(planned.task)
+        while todo:
+            (block, action), todo = todo[0], todo[1:]
+            rest = tuple(a for _, a in todo)
+            before = validator.state
             report = validator.apply(action)
-            if not report.ok:
-                return report.explain()
-            self.steps += 1
-            expected = validator.state.atoms()
-            near = [a.args[0] for a in expected if a.predicate == "near"]
-            outcome = self.world.act(self.steps, action, near)
-            observed = self._observed(planned)
-            found = difference(expected, observed, outcome.scene)
-            sent = tuple(
-                {**dict(s.action), "success": s.success, "error": s.error}
-                for s in outcome.result.steps
+            if report.ok:
+                self.steps += 1
+                done = watch.step(self.steps, action, block, before, report)
+                self._count(done.failures)
+                self.listen(done)
+                success, failures = done.success, done.failures
+                if success and not done.difference:
+                    self._ladder.done()
+                    continue
+                validator = watch.resumed(done.difference)
+                ahead = validator.check(rest)
+                if success and ahead.valid:
+                    self._ladder.done()
+                    continue
+                if not failures:
+                    failures = (foreseen(self.steps, ahead),)
+                    self._notice(failures)
+            else:
+                success, failures = False, (watch.cannot(self.steps + 1, action),)
+                self._notice(failures)
+            self._ladder.stuck()
+            trouble = Trouble(
+                failures, action, success, rest, planned.task, validator.state, self.steps
             )
-            done = StepDone(
-                self.steps, action, block, outcome.result.success, outcome.result.error, found, sent
-            )
-            self.listen(done)
-            if done.as_expected:
+            steps = self._ladder.mend(trouble)
+            if steps is None:
+                return trouble
+            todo = [(block, a) for a in steps[: len(steps) - len(todo)]] + [
+                (block if a != old else number, a)
+                for (number, old), a in zip(todo, steps[len(steps) - len(todo) :], strict=True)
+            ]
+        return self._missed(planned, watch)
+
+    def _missed(self, planned: Planned, watch: Watch) -> Trouble | None:
+        """The trouble at the end of a plan, if its goal does not hold."""
+        unmet = watch.unmet_goal()
+        if not unmet:
+            return None
+        failures = (goal_unmet(self.steps, unmet),)
+        self._notice(failures)
+        self._ladder.stuck()
+        return Trouble(failures, None, True, (), planned.task, watch.state, self.steps)
+
+    # a new plan
+
+    def _new_plan(self, stage: Goal, trouble: Trouble) -> tuple[Planned | None, str]:
+        """The plan of the next rung that makes one; or None, and why there is none."""
+        if self.replans >= self.max_replans:
+            return None, f"gave up after {self.replans} new plans: {trouble.reason}"
+        if found := self.world.look_around(self.steps):
+            self._ladder.take("look around", trouble)
+            self._say("look around", trouble, f"found {', '.join(found)}")
+        reasons: list[str] = []
+        names = ("ask", "replace") if self._is_model else ("satisfy", "replace")
+        for name in self._ladder.least_tried(names, trouble):
+            if self.replans >= self.max_replans:
+                break
+            told = trouble.reason
+            avoided = self._avoid
+            if name == "replace":
+                other = replaceable(trouble, self.world.graph, self.world.inventory(), self._avoid)
+                if other is None:
+                    continue
+                self._avoid |= {other}
+                told += f" Use another one instead of {other}."
+            self._ladder.take(name, trouble)
+            self.replans += 1
+            self.listen(Replanning(trouble.reason, self.replans))
+            try:
+                planned = self.prepare(stage, told)
+            except (ImpossibleGoalError, PlannerError) as error:
+                self._avoid = avoided
+                reasons.append(str(error))
+                self._say(name, trouble, f"no plan: {error}")
                 continue
-            rest = [a for _, a in blocks[position + 1 :]]
-            validator = Validator(task, state=task.state(observed - _not_near(found)))
-            if not outcome.result.success or not validator.check(rest).valid:
-                return self._reason(action, done.error, found)
-        return None
+            self._say(name, trouble, f"a new plan of {len(planned.plan.actions)} steps")
+            return planned, ""
+        why = "; ".join(dict.fromkeys(reasons)) or trouble.reason
+        return None, f"gave up after {self.replans} new plans: {why}"
 
-    def _reason(self, action: GroundAction, error: str, found: Difference) -> str:
-        parts = [error] if error else []
-        if found:
-            parts.append(found.explain())
-        return f"step {self.steps} {action}: {'; '.join(parts)}"
+    # telling
 
-    def _observed(self, planned: Planned) -> frozenset[Atom]:
-        fluents = planned.task.fluent_predicates
-        facts = self.world.facts(planned.relevant.names)
-        return frozenset(a for a in facts if a.predicate in fluents)
+    def _say(self, rung: str, trouble: Trouble, outcome: str) -> None:
+        self.listen(Recovery(rung, trouble.reason, outcome, trouble.step))
 
-    def _unmet(self, planned: Planned) -> tuple[str, ...]:
-        """What the goal still needs in the observed state."""
-        task: Task = planned.task
-        failure = Validator(task, state=task.state(self._observed(planned))).goal_failure()
-        return () if failure is None else tuple(str(literal) for literal in failure.literals)
+    def _notice(self, failures: tuple[Failure, ...]) -> None:
+        self._count(failures)
+        self.listen(Noticed(failures))
 
-
-def _not_near(found: Difference) -> frozenset[Atom]:
-    """The facts of nearness that were expected and not seen."""
-    return frozenset(atom for atom in found.missing if atom.predicate == "near")
+    def _count(self, failures: Iterable[Failure]) -> None:
+        self._failures.update(f.kind.value for f in failures)

@@ -9,9 +9,12 @@ from typing import Any
 
 from hvr.envs.base import Environment
 from hvr.envs.naming import Names
-from hvr.envs.observe import scene_graph
 from hvr.envs.skills import SkillResult, perform
-from hvr.knowledge.events import ActionEvent, Change
+from hvr.execution.atoms import ChangeReader
+from hvr.execution.belief import Sight
+from hvr.execution.failures import Failure
+from hvr.execution.perception import Look, Perception, Senses
+from hvr.knowledge.events import ActionEvent, Change, FailureNote
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.history import cleared_marks, marks
 from hvr.pddl.model import Atom, GroundAction
@@ -26,12 +29,21 @@ class Outcome:
     Args:
         result: what the skill did.
         change: what was seen to change.
-        scene: the scene after it.
+        look: what was seen and heard after it.
+        gained: PDDL atoms that became true in the graph.
+        lost: PDDL atoms that became false.
     """
 
     result: SkillResult
     change: Change
-    scene: SceneGraph
+    look: Look
+    gained: frozenset[Atom] = frozenset()
+    lost: frozenset[Atom] = frozenset()
+
+    @property
+    def scene(self) -> SceneGraph:
+        """The scene after it, as it is believed to be."""
+        return self.look.scene
 
 
 class World:
@@ -41,28 +53,42 @@ class World:
         env: the environment, reset to its scene.
         graph: a graph that has only the ontology; the scene is added.
         force_put: put things down without asking AI2-THOR's placement table.
+        senses: how the robot perceives. The first look is perfect and sees everything.
     """
 
-    def __init__(self, env: Environment, graph: KnowledgeGraph, *, force_put: bool = False) -> None:
+    def __init__(
+        self,
+        env: Environment,
+        graph: KnowledgeGraph,
+        *,
+        force_put: bool = False,
+        senses: Senses | None = None,
+    ) -> None:
         self.env = env
         self.graph = graph
         self.force_put = force_put
-        metadata = env.last_event.metadata
-        self.names = Names.from_metadata(metadata)
-        self.scene = scene_graph(metadata, self.names)
+        self.senses = senses or Senses()
+        self.names = Names.from_metadata(env.last_event.metadata)
+        self.perception = Perception(env, self.names, senses or Senses())
         self._near: frozenset[str] = frozenset()
         self._marks: set[tuple[str, str]] = set()
+        self._changes = ChangeReader(graph.ontology)
         pieces = {name: found for name in self.scene.objects
                   if (found := self.names.pieces(name))}  # fmt: skip
         graph.add_scene(self.scene, pieces)
+        if self.perception.senses.sight is Sight.VISIBLE:
+            facts = graph.facts()
+            self.perception.large = frozenset(a.args[0] for a in facts if a.predicate == "large")
+
+    @property
+    def scene(self) -> SceneGraph:
+        """The scene as it is believed to be."""
+        return self.perception.scene
 
     def inventory(self) -> Inventory:
         """What there is now, nearest to the robot first."""
-        agent = self.env.last_event.metadata["agent"]["position"]
         positions = {name: o.position for name, o in self.scene.objects.items()}
-        return take_inventory(
-            self.graph, self.scene.scene, positions, (agent["x"], agent["y"], agent["z"])
-        )
+        return take_inventory(self.graph, self.scene.scene, positions, self.perception.stands_at)
 
     def facts(self, objects: Iterable[str]) -> frozenset[Atom]:
         """The PDDL atoms that hold over some objects, as last observed."""
@@ -76,22 +102,86 @@ class World:
             action: what to do.
             near: the objects that the robot then means to be near, if it succeeds.
         """
+        outcome = self.do(step, action, near)
+        self.record(step, action, outcome)
+        return outcome
+
+    def do(
+        self,
+        step: int,
+        action: GroundAction,
+        near: Iterable[str],
+        added: Iterable[Atom] = (),
+        deleted: Iterable[Atom] = (),
+    ) -> Outcome:
+        """Do one action, look, and bring the graph up to date; `record` writes the event.
+
+        Args:
+            step: its number.
+            action: what to do.
+            near: the objects that the robot then means to be near, if it succeeds.
+            added: atoms that it should make true; believed where they are not seen.
+            deleted: atoms that it should make false; likewise.
+        """
         before = self.scene
         result = perform(self.env, self.names, action.name, action.args, force_put=self.force_put)
-        self.scene = scene_graph(self.env.last_event.metadata, self.names)
+        look = self.perception.look(step, result.success, added, deleted)
         change = self.graph.update(self.scene)
+        stood = self._near
         if result.success:
-            self._near = frozenset(near)
-        known = [n for n in self._near if n in self.scene.objects]
-        self.graph.set_near(known)
-        self._remember(result, before)
+            self._near = frozenset(n for n in near if n in self.scene.objects)
+        else:
+            self._near = frozenset(n for n in stood if n in self.scene.objects)
+        if self._near != stood:
+            self.graph.set_near(self._near)
+        remembered = self._remember(result, before)
+        gained, lost = self._changes.atoms(change)
+        more, less = self._changes.atoms(remembered)
+        gained |= more | {Atom("near", (n,)) for n in self._near - stood}
+        lost |= less | {Atom("near", (n,)) for n in stood - self._near}
+        return Outcome(result, change, look, gained, lost)
+
+    def record(
+        self, step: int, action: GroundAction, outcome: Outcome, failures: Iterable[Failure] = ()
+    ) -> None:
+        """Write an action, what it changed and what went wrong into the graph's event log.
+
+        Args:
+            step: its number.
+            action: what was done.
+            outcome: what `do` returned.
+            failures: what went otherwise than expected.
+        """
+        notes = tuple(
+            FailureNote(
+                f.kind.value, f.side.value, tuple(map(str, f.literals)), f.explanation, f.objects
+            )
+            for f in failures
+        )
+        result = outcome.result
         self.graph.record(
             ActionEvent(step, action.name, action.args, result.success, result.error,
-                        change=change)
+                        change=outcome.change, failures=notes)
         )  # fmt: skip
-        return Outcome(result, change, self.scene)
 
-    def _remember(self, result: SkillResult, before: SceneGraph) -> None:
+    def look_around(self, step: int) -> tuple[str, ...]:
+        """Look for things that are believed to be nowhere.
+
+        Args:
+            step: number of the last step.
+
+        Returns:
+            names of the things that were found.
+        """
+        if not self.perception.lost:
+            return ()
+        found = self.perception.look_around(step)
+        self.graph.update(self.scene)
+        return found
+
+    # remembering
+
+    def _remember(self, result: SkillResult, before: SceneGraph) -> Change:
         """Keep what no camera shows: that something was washed, heated, cooled."""
         added: set[tuple[str, str]] = set()
         removed: set[tuple[str, str]] = set()
@@ -100,9 +190,10 @@ class World:
                 named = self._named(step.action)
                 added |= marks(named, before, self.scene, self._marks)
                 removed |= cleared_marks(named, before, self.scene)
-        if added or removed:
-            self._marks = (self._marks | added) - removed
-            self.graph.set_marks(added, removed)
+        if not added and not removed:
+            return Change()
+        self._marks = (self._marks | added) - removed
+        return self.graph.set_marks(added, removed)
 
     def _named(self, action: Mapping[str, Any]) -> dict[str, Any]:
         named = dict(action)

@@ -39,6 +39,35 @@ class Change:
 
 
 @dataclass(frozen=True)
+class FailureNote:
+    """Something that went otherwise than the domain says, as it is kept in the graph.
+
+    Args:
+        kind: what kind of failure, `dropped`.
+        side: `pre` or `post`: which condition of the action was violated.
+        literals: the PDDL literals that should have held.
+        explanation: one sentence.
+        objects: names of the objects that it is about.
+    """
+
+    kind: str
+    side: str
+    literals: tuple[str, ...] = ()
+    explanation: str = ""
+    objects: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The note as JSON values."""
+        return {
+            "kind": self.kind,
+            "side": self.side,
+            "literals": list(self.literals),
+            "explanation": self.explanation,
+            "objects": list(self.objects),
+        }
+
+
+@dataclass(frozen=True)
 class ActionEvent:
     """An executed step.
 
@@ -50,6 +79,7 @@ class ActionEvent:
         error: what it said if not.
         time: when, ISO 8601; now if empty.
         change: what was seen to change.
+        failures: what went otherwise than expected.
     """
 
     step: int
@@ -59,6 +89,7 @@ class ActionEvent:
     error: str = ""
     time: str = ""
     change: Change = Change()
+    failures: tuple[FailureNote, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The event as JSON values."""
@@ -71,6 +102,7 @@ class ActionEvent:
             "time": self.time,
             "added": [list(s) for s in self.change.added],
             "removed": [list(s) for s in self.change.removed],
+            "failures": [f.to_json() for f in self.failures],
         }
 
 
@@ -126,10 +158,29 @@ def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterat
             facts.append((node, k(name), graph))
             for subject, prop, v in said:
                 yield Quad(obj(subject), k(prop), _node(v, prop), graph)
+    nodes = {node}
+    for number, failure in enumerate(event.failures, start=1):
+        failed = NamedNode(f"{EVENT}{sequence}-failure-{number}")
+        nodes.add(failed)
+        facts += _failure_facts(failure, failed, node, event.step)
     for triple in ontology.rules.entail(facts):
         # Types of the arguments would follow from domain and range; they are there already.
-        if triple[0] == node:
+        if triple[0] in nodes:
             yield Quad(*triple)  # type: ignore[arg-type]
+
+
+def _failure_facts(failure: FailureNote, node: NamedNode, of: NamedNode, step: int) -> list[Triple]:
+    facts: list[Triple] = [
+        (node, RDF_TYPE, k("Failure")),
+        (node, k("failureOf"), of),
+        (node, k("step"), Literal(step)),
+        (node, k("failureKind"), Literal(failure.kind)),
+        (node, k("violatedSide"), Literal(failure.side)),
+        (node, k("explanation"), Literal(failure.explanation)),
+    ]
+    facts += [(node, k("violated"), Literal(literal)) for literal in failure.literals]
+    facts += [(node, k("about"), obj(name)) for name in failure.objects]
+    return facts
 
 
 def _node(v: str | bool, prop: str) -> NamedNode | Literal:

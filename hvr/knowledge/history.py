@@ -99,6 +99,8 @@ def _turned_on(
     name: str, _before: SceneGraph, after: SceneGraph, _marked: Collection[Mark]
 ) -> Iterator[Mark]:
     kind = after.objects[name].object_type
+    if after.objects[name].attributes.get("isToggled") is False:
+        return  # reported as done, and seen not to be
     if kind == "Microwave":
         yield from ((n, "microwaved") for n in contents(after, name))
     elif kind == "Toaster":
@@ -115,7 +117,8 @@ def _turned_on(
 def _closed(
     name: str, _before: SceneGraph, after: SceneGraph, _marked: Collection[Mark]
 ) -> Iterator[Mark]:
-    if after.objects[name].object_type == "Fridge":
+    seen = after.objects[name]
+    if seen.object_type == "Fridge" and not seen.attributes.get("isOpen"):
         yield from ((n, "chilled") for n in contents(after, name))
 
 

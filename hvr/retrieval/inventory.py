@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hvr.knowledge.graph import KnowledgeGraph
@@ -63,6 +63,12 @@ class Inventory:
             int(number) if number.isdigit() else 0,
             name,
         )
+
+    def without(self, names: Collection[str]) -> Inventory:
+        """As if some objects were not there."""
+        kept = {n: c for n, c in self.classes.items() if n not in names}
+        facts = frozenset(a for a in self.facts if not any(n in names for n in a.args))
+        return replace(self, classes=kept, facts=facts)
 
     def of(self, object_class: str) -> tuple[str, ...]:
         """Names of the objects of a class or below it, preferred first."""

@@ -1,0 +1,236 @@
+"""From what was expected and what was observed to failures. Nothing here acts or remembers.
+
+A step that was refused should have changed nothing, so it is compared with the state before
+it; a step that was done is compared with what the domain says it does. Each difference is
+explained once, by the first of these that fits: what was in the hand is not there any more;
+the action was refused; the action did not do what it should; what is left was changed by
+somebody else, or had been believed wrongly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from hvr.execution.differences import PLACES, Differences, atom_of, subjects
+from hvr.execution.explain import Explanation, Finding
+from hvr.execution.failures import Failure, FailureKind, Side
+from hvr.execution.observation import REMEMBERED, Expected, Observed, Truth
+from hvr.execution.refusals import refusal
+from hvr.execution.sounds import Noise
+from hvr.pddl.model import Atom, Expression, GroundAction, Not
+from hvr.validation import ValidationReport
+
+
+def detect(
+    step: int, action: GroundAction, expected: Expected, observed: Observed
+) -> tuple[Failure, ...]:
+    """All that went otherwise than expected in one step.
+
+    Args:
+        step: its number in the run.
+        action: what was done.
+        expected: the state before it, and the state that it should lead to.
+        observed: what was observed after it.
+    """
+    differences = Differences(action, expected, observed)
+    if observed.success and not differences:
+        return ()
+    search = _Search(step, differences)
+    search.dropped()
+    if observed.success:
+        search.own_effects()
+    else:
+        search.refused()
+    search.the_rest()
+    return tuple(search.failures)
+
+
+def not_applicable(step: int, action: GroundAction, observed: Observed) -> Failure:
+    """The failure of a step that is not attempted, because a precondition does not hold.
+
+    Args:
+        step: the number that it would have had.
+        action: the step.
+        observed: what is, with the literals that are `unmet`.
+    """
+    finding = refusal(action, observed)
+    text = Explanation(action, ()).sentence(finding)
+    return Failure(finding.kind, Side.PRE, finding.literals, step, action, text, finding.objects)
+
+
+def goal_unmet(step: int, unmet: Iterable[Expression]) -> Failure:
+    """The failure of a plan that was carried out and did not reach its goal.
+
+    Args:
+        step: the number of its last step.
+        unmet: the literals that the goal still needs.
+    """
+    literals = tuple(unmet)
+    finding = Finding(FailureKind.GOAL_UNMET, literals, subjects(literals))
+    text = Explanation(None, ()).sentence(finding)
+    return Failure(finding.kind, Side.POST, literals, step, None, text, finding.objects)
+
+
+def foreseen(step: int, report: ValidationReport) -> Failure:
+    """The failure of a plan that a harmless looking difference has made impossible.
+
+    Args:
+        step: the number of the last step that was done.
+        report: what the validator says of the rest of the plan.
+    """
+    broken = report.failure
+    literals = () if broken is None else tuple(
+        u.formula if u.wanted else Not(u.formula) for u in broken.literals
+    )  # fmt: skip
+    if broken is None or broken.action is None:
+        return goal_unmet(step, literals)
+    kind, names = FailureKind.MISSING_PRECONDITION, subjects(literals) or broken.action.args
+    text = Explanation(broken.action, ()).sentence(Finding(kind, literals, names))
+    return Failure(kind, Side.PRE, literals, step, broken.action, text, names)
+
+
+@dataclass
+class _Search:
+    """Explains the differences of one step, one kind of failure after the other."""
+
+    step: int
+    left: Differences
+    failures: list[Failure] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.action = self.left.action
+        self.expected, self.observed = self.left.expected, self.left.observed
+
+    def dropped(self) -> None:
+        """What should still be in the hand, and is not."""
+        for atom in sorted(self.left.missing, key=str):
+            if atom.predicate != "holding" or atom not in self.expected.before:
+                continue
+            name, now = atom.args[0], self._place_of(atom.args[0])
+            instead = [a.args[0] for a in self.left.unexpected if a.predicate == "holding"]
+            kind = FailureKind.WRONG_OBJECT if instead else FailureKind.DROPPED
+            side = Side.PRE if atom in self.observed.unmet else Side.POST
+            self._add(Finding(kind, (atom,), (name, *instead, *now)), side)
+            pieces = {a.args[0] for a in self.left.unexpected if a.predicate == "present"}
+            self.left.forget({name, *pieces}, also={"hand_empty"})
+
+    def refused(self) -> None:
+        """The environment did not do the action, and no change of the room says why."""
+        unmet = set(self.observed.unmet)
+        told = {literal for f in self.failures for literal in f.literals}
+        if unmet & (told | self.left.literals):
+            return
+        finding = refusal(self.action, self.observed)
+        self._add(finding, Side.PRE)
+
+    def own_effects(self) -> None:
+        """The action was reported as done: what of its effects is to be seen?"""
+        effects, differences = self.left.effects(), self.left.literals
+        wrong = [e for e in effects if e in differences]
+        if not wrong:
+            return
+        touched = self.left.touched()
+        finding = self._wrong_object(wrong) or self._fell(wrong)
+        if finding is None:
+            main = [
+                e for e in effects
+                if self._seen(atom_of(e)) and (atom_of(e).predicate != "near" or len(effects) == 1)
+            ]  # fmt: skip
+            nothing = all(e in wrong for e in main) and not self._changed_at(touched)
+            kind = FailureKind.NO_EFFECT if nothing else FailureKind.WRONG_EFFECT
+            finding = Finding(kind, tuple(wrong), subjects(wrong) or self.action.args)
+        self._add(finding, Side.POST)
+        self.left.forget(touched | set(finding.objects), only=self.expected.effects)
+        if finding.kind is FailureKind.WRONG_OBJECT:
+            self.left.forget(None, only=self.expected.effects)
+
+    def the_rest(self) -> None:
+        """What the action has nothing to do with, one failure for all that hangs together."""
+        for literals in self.left.groups():
+            names = subjects(literals) or ("hand",)
+            last = self.observed.last_seen.get(names[0])
+            needed = any(e in self.observed.unmet for e in literals)
+            said = (self.observed.error,) if needed and self.observed.error else ()
+            kind = self._kind_of_rest(literals, names[0], last)
+            self._add(Finding(kind, literals, names, said, last), Side.PRE if needed else Side.POST)
+
+    def _kind_of_rest(
+        self, literals: Iterable[Expression], name: str, last: int | None
+    ) -> FailureKind:
+        seen = self.observed.seen
+        if seen is not None and last is not None and last < self.step - 1:
+            return FailureKind.MISPERCEIVED if name in seen else FailureKind.MISSING_OBJECT
+        touched = self.left.touched()
+        own = self.observed.success and all(
+            atom_of(e).predicate in self.expected.effects and touched & set(atom_of(e).args)
+            for e in literals
+        )
+        return FailureKind.WRONG_EFFECT if own else FailureKind.CHANGED_BY_OTHERS
+
+    def _wrong_object(self, wrong: Iterable[Expression]) -> Finding | None:
+        """The effect was had by another object: burner 2 is on and not burner 4."""
+        before = self.expected.before | self.observed.lost
+        for literal in wrong:
+            meant = atom_of(literal)
+            if meant.predicate in {"near", "hand_empty", "present"} | REMEMBERED:
+                continue
+            undone = isinstance(literal, Not)
+            others = self.left.missing & before if undone else self.left.unexpected - before
+            for other in sorted(others, key=str):
+                same = other.predicate == meant.predicate and other.args[1:] == meant.args[1:]
+                if same and other.args[:1] != meant.args[:1]:
+                    should: Expression = other if undone else Not(other)
+                    objects = (meant.args[0], other.args[0])
+                    return Finding(FailureKind.WRONG_OBJECT, (literal, should), objects)
+        return None
+
+    def _fell(self, wrong: Iterable[Expression]) -> Finding | None:
+        """What was taken or put is neither where it was nor where it should be."""
+        for literal in wrong:
+            if not isinstance(literal, Atom) or literal.predicate not in PLACES | {"holding"}:
+                continue
+            name, now = literal.args[0], self._place_of(literal.args[0])
+            before = {
+                a.args[1] for a in self.expected.before | self.observed.lost
+                if a.predicate in PLACES and a.args[0] == name
+            }  # fmt: skip
+            heard = self._heard(name, Noise.DROPPED)
+            elsewhere = bool(now) and not before.issuperset(now)
+            if self.observed.scene.held == name or not (heard or elsewhere):
+                continue
+            there = self.observed.scene.objects.get(now[0]) if now else None
+            on_floor = there is None or there.object_type == "Floor"
+            if literal.predicate == "holding" or on_floor:
+                return Finding(FailureKind.DROPPED, (literal,), (name, *now))
+            return Finding(FailureKind.WRONG_OBJECT, (literal,), (name, *literal.args[1:], *now))
+        return None
+
+    def _heard(self, name: str, noise: Noise) -> bool:
+        o = self.observed.scene.objects.get(name)
+        return o is not None and any(
+            s.noise is noise and s.object_type == o.object_type for s in self.observed.sounds
+        )
+
+    def _place_of(self, name: str) -> tuple[str, ...]:
+        o = self.observed.scene.objects.get(name)
+        return o.parents[:1] if o is not None else ()
+
+    def _changed_at(self, names: Collection[str]) -> bool:
+        """Something that the action can change is not as it was before, about some objects."""
+        return any(
+            not set(a.args).isdisjoint(names) and self._seen(a)
+            and a.predicate in self.expected.effects - {"near"}
+            for a in self.expected.before ^ self.observed.atoms
+        )  # fmt: skip
+
+    def _seen(self, atom: Atom) -> bool:
+        return self.observed.value(atom) is not Truth.NOT_SEEN
+
+    def _add(self, finding: Finding, side: Side) -> None:
+        explanation = Explanation(self.action, self.observed.sounds)
+        evidence = (*finding.evidence, *explanation.heard(finding))
+        self.failures.append(
+            Failure(finding.kind, side, finding.literals, self.step, self.action,
+                    explanation.sentence(finding), finding.objects, evidence)
+        )  # fmt: skip

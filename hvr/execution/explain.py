@@ -1,0 +1,99 @@
+"""The sentence that explains a failure, and the sounds that speak for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hvr.execution.failures import FailureKind
+from hvr.execution.sounds import Noise, Sound
+from hvr.execution.words import opposite, say_all
+from hvr.pddl.model import Expression, GroundAction
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A failure before it has been put in words.
+
+    Args:
+        kind: what kind.
+        literals: what should hold, and does not.
+        objects: what it is about, the most telling first; for `dropped` the thing and where it
+            is now; for `wrong object` what was meant and what was taken instead, or the thing,
+            the place that was meant and the place that it is at; for `occupied` the place, what
+            is there, and what was to go there.
+        evidence: what the environment said.
+        since: the step in which the first object was last seen, if that is not now.
+    """
+
+    kind: FailureKind
+    literals: tuple[Expression, ...]
+    objects: tuple[str, ...]
+    evidence: tuple[str, ...] = ()
+    since: int | None = None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Puts findings of one step in words.
+
+    Args:
+        action: the action of the step; None at the end of a plan.
+        sounds: what was heard.
+    """
+
+    action: GroundAction | None
+    sounds: tuple[Sound, ...]
+
+    def sentence(self, finding: Finding) -> str:
+        """One sentence without a full stop inside."""
+        named = finding.objects
+        first = named[0] if named else str(self.action)
+        so = say_all([opposite(literal) for literal in finding.literals])
+        said = f": {finding.evidence[0].rstrip('.')}" if finding.evidence else ""
+        match finding.kind:
+            case FailureKind.DROPPED:
+                where = f"; it is on {named[1]} now" if len(named) > 1 else ""
+                return f"{first} is not in the hand any more{where}."
+            case FailureKind.OCCUPIED:
+                inside = [n for n in named[1:-1] if n != named[-1]]
+                by = f": {', '.join(inside[:3])} is there" if inside else ""
+                return f"{first} has no room for {named[-1]}{by}."
+            case FailureKind.BLOCKED:
+                return f"{first} cannot be got at by {self.action}{said}."
+            case FailureKind.ACTION_FAILED:
+                return f"{self.action} was refused{said}."
+            case FailureKind.MISSING_PRECONDITION:
+                return f"{self.action} is not possible, because {so or 'a condition is unmet'}."
+            case FailureKind.NO_EFFECT:
+                return f"{self.action} was reported as done and changed nothing: {so}."
+            case FailureKind.WRONG_OBJECT if len(named) == 2:
+                return f"{self.action} acted on {named[1]} instead of {first}: {so}."
+            case FailureKind.WRONG_OBJECT:
+                return f"{first} is at {named[-1]} instead of {named[1]}."
+            case FailureKind.WRONG_EFFECT:
+                return f"{self.action} did not do what it should: {so}."
+            case FailureKind.CHANGED_BY_OTHERS:
+                return f"Something else than {self.action} has changed the room: {so}."
+            case FailureKind.MISPERCEIVED:
+                return f"It was believed otherwise since step {finding.since}: {so}."
+            case FailureKind.MISSING_OBJECT:
+                return f"{first} is not where it was last seen, in step {finding.since}: {so}."
+            case FailureKind.GOAL_UNMET:
+                return f"The plan is done and the goal does not hold: {so}."
+
+    def heard(self, finding: Finding) -> tuple[str, ...]:
+        """The sounds that speak for a finding, in words."""
+        told = _TELLING.get(finding.kind, frozenset())
+        types = {name.rpartition("-")[0] for name in finding.objects}
+        return tuple(
+            f"heard: {sound}" for sound in self.sounds
+            if sound.noise in told and sound.object_type.lower() in types
+        )  # fmt: skip
+
+
+_TELLING = {
+    FailureKind.DROPPED: frozenset({Noise.DROPPED, Noise.BROKEN, Noise.POURED}),
+    FailureKind.WRONG_OBJECT: frozenset(Noise),
+    FailureKind.WRONG_EFFECT: frozenset(Noise),
+    FailureKind.CHANGED_BY_OTHERS: frozenset(Noise),
+}

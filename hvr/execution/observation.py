@@ -1,0 +1,89 @@
+"""What was expected of a step, and what was observed after it, as PDDL atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+
+from hvr.execution.sounds import Sound
+from hvr.pddl.model import Atom, Expression
+from hvr.scene_graph import SceneGraph
+
+
+class Truth(Enum):
+    """What an observation says of an atom."""
+
+    TRUE = "true"
+    FALSE = "false"
+    NOT_SEEN = "not seen"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What should be, by the domain.
+
+    Args:
+        before: the fluent atoms believed before the action.
+        after: those that should hold after it.
+        effects: names of the predicates that the action's schema can change.
+    """
+
+    before: frozenset[Atom]
+    after: frozenset[Atom]
+    effects: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What is, as far as it can be seen.
+
+    Args:
+        atoms: the fluent atoms that hold, by what is seen, and by belief where nothing is.
+        scene: the scene graph that they were read from.
+        seen: names of the objects seen now; None means all.
+        whole: receptacles whose whole content is seen now.
+        last_seen: step in which each object had last been seen before this one.
+        sounds: what was heard.
+        success: the environment reported success.
+        error: what it said if not.
+        gained: atoms about objects that the plan does not name which became true.
+        lost: likewise, which became false.
+        unmet: if it did not succeed, the literals of the action's precondition that do not hold
+            in `atoms`.
+    """
+
+    atoms: frozenset[Atom]
+    scene: SceneGraph
+    seen: frozenset[str] | None = None
+    whole: frozenset[str] = frozenset()
+    last_seen: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    sounds: tuple[Sound, ...] = ()
+    success: bool = True
+    error: str = ""
+    unmet: tuple[Expression, ...] = ()
+    gained: frozenset[Atom] = frozenset()
+    lost: frozenset[Atom] = frozenset()
+
+    def value(self, atom: Atom) -> Truth:
+        """Whether an atom is true or false by what is seen now, or not seen.
+
+        An object's state and place are seen with it, and that something is not in a
+        receptacle also where all of the receptacle's content is seen. What is in the hand is
+        always felt, and what is in reach always known; what once happened to a thing is
+        remembered.
+        """
+        if self.seen is not None and atom.predicate not in _ALWAYS_KNOWN and atom.args:
+            looked_into = len(atom.args) > 1 and atom.args[1] in self.whole
+            if atom.args[0] not in self.seen and not looked_into:
+                return Truth.NOT_SEEN
+        return Truth.TRUE if atom in self.atoms or atom in self.gained else Truth.FALSE
+
+
+REMEMBERED = frozenset(
+    {"washed", "microwaved", "stove_heated", "toasted", "chilled", "warm_liquid"}
+)
+"""Predicates about the past: no observation shows them, they are kept as a record."""
+
+_ALWAYS_KNOWN = REMEMBERED | {"hand_empty", "holding", "near"}

@@ -1,0 +1,112 @@
+"""The effects of an action, carried over from PDDL atoms to a scene graph.
+
+Used where a scene graph of what is expected is needed: for what the robot does not see, and
+to tell surprising readings of a noisy sensor from expected ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from hvr.envs.naming import Names
+from hvr.pddl.model import Atom
+from hvr.scene_graph import SceneGraph, SceneObject
+
+FLAGS: Mapping[str, str] = MappingProxyType(
+    {
+        "opened": "isOpen",
+        "toggled": "isToggled",
+        "sliced": "isSliced",
+        "cracked": "isBroken",
+        "cooked": "isCooked",
+        "dirty": "isDirty",
+        "filled": "isFilledWithLiquid",
+    }
+)
+"""Predicates that one boolean field of AI2-THOR's metadata stands for."""
+
+_WARMTH = {"hot": "Hot", "cold": "Cold"}
+
+
+def predict(
+    scene: SceneGraph, added: Iterable[Atom], deleted: Iterable[Atom], names: Names
+) -> SceneGraph:
+    """A scene graph after the effects of an action.
+
+    Predicates without a counterpart in a scene graph (`near`, the history marks) are left out.
+
+    Args:
+        scene: before the action.
+        added: atoms that become true.
+        deleted: atoms that become false.
+        names: tells what the pieces of what is cut are called.
+    """
+    objects = dict(scene.objects)
+    held = scene.held
+    for atom in deleted:
+        held = None if atom.predicate == "holding" and held == atom.args[0] else held
+        if atom.args and atom.args[0] in objects:
+            objects[atom.args[0]] = _without(objects[atom.args[0]], atom)
+    for atom in sorted(added, key=lambda a: a.predicate != "present"):  # pieces come first
+        if not atom.args:
+            continue
+        name = atom.args[0]
+        if name not in objects:
+            made = _pieces(name, scene.objects, names) if atom.predicate == "present" else {}
+            if name not in made:
+                continue
+            objects |= made
+        if atom.predicate == "holding":
+            held = name
+            objects[name] = replace(objects[name], parents=())
+        else:
+            objects[name] = _with(objects[name], atom)
+    return replace(scene, objects=MappingProxyType(objects), held=held)
+
+
+def _with(o: SceneObject, atom: Atom) -> SceneObject:
+    if atom.predicate in ("on", "in"):
+        return replace(o, parents=(atom.args[1],))
+    if atom.predicate in FLAGS:
+        return _set(o, FLAGS[atom.predicate], True)
+    if atom.predicate in _WARMTH:
+        return _set(o, "temperature", _WARMTH[atom.predicate])
+    if atom.predicate == "contains":
+        return _set(o, "fillLiquid", atom.args[1])
+    return o
+
+
+def _without(o: SceneObject, atom: Atom) -> SceneObject:
+    if atom.predicate in ("on", "in"):
+        return replace(o, parents=()) if o.parents[:1] == atom.args[1:] else o
+    if atom.predicate in FLAGS:
+        return _set(o, FLAGS[atom.predicate], False)
+    if _WARMTH.get(atom.predicate) == o.attributes.get("temperature"):
+        return _set(o, "temperature", "RoomTemp") if atom.predicate in _WARMTH else o
+    if atom.predicate == "contains":
+        return _set(o, "fillLiquid", None)
+    return o
+
+
+def _set(o: SceneObject, key: str, value: Any) -> SceneObject:
+    return replace(o, attributes=MappingProxyType({**o.attributes, key: value}))
+
+
+def _pieces(name: str, objects: Mapping[str, SceneObject], names: Names) -> dict[str, SceneObject]:
+    """A piece that cutting has just made and all others of the same thing, at its place."""
+    source = names.source(name) if name in names else None
+    whole = objects.get(source) if source is not None else None
+    if source is None or whole is None:
+        return {}
+    kept = {key: whole.attributes.get(key) for key in ("isCooked", "temperature")}
+    fields = MappingProxyType({"pickupable": True, **kept})
+    return {
+        piece: SceneObject(
+            piece, names.type_of(piece), names.object_id(piece), fields, whole.parents,
+            whole.position,
+        )
+        for piece in names.pieces(source)
+    }  # fmt: skip

@@ -1,0 +1,79 @@
+"""Why the environment refused an action: from its message and the preconditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hvr.execution.explain import Finding
+from hvr.execution.failures import FailureKind
+from hvr.execution.observation import Observed
+from hvr.pddl.model import Atom, Expression, GroundAction, Not
+
+NO_ROOM = ("No valid positions to place object found", "is full right now", "is already full")
+"""Parts of AI2-THOR's messages for a receptacle without room."""
+
+IN_THE_WAY = (
+    "not found within the specified visibility",
+    "not interactable",
+    "occluded",
+    "obstructed",
+    "is blocking",
+    "blocked",
+    "in the way",
+    "Collided with",
+    "cannot be reached",
+    "can be reached",
+    "too far",
+    "would collide",
+)
+"""Parts of AI2-THOR's and hvr's messages for something that cannot be got at."""
+
+_PLACES = frozenset({"on", "in"})
+
+
+def refusal(action: GroundAction, observed: Observed) -> Finding:
+    """The kind of failure that a refused action is, with the literals that speak of it.
+
+    What the domain knows comes first: a precondition that does not hold. Where all hold, the
+    message of the environment decides.
+
+    Args:
+        action: the action.
+        observed: what was seen after it was refused.
+    """
+    said = (observed.error,) if observed.error else ()
+    unmet = observed.unmet
+    occupants = [
+        literal for literal in unmet
+        if isinstance(literal, Not) and isinstance(literal.operand, Atom)
+        and literal.operand.predicate in _PLACES
+    ]  # fmt: skip
+    error = observed.error
+    if any(part in error for part in NO_ROOM) or (occupants and len(occupants) == len(unmet)):
+        return _occupied(action, observed, occupants, said)
+    if unmet:
+        names = dict.fromkeys(n for e in unmet for n in _names(e))
+        return Finding(FailureKind.MISSING_PRECONDITION, unmet, (*names,) or action.args, said)
+    if any(part in error for part in IN_THE_WAY):
+        return Finding(FailureKind.BLOCKED, (), action.args[-1:], said)
+    return Finding(FailureKind.ACTION_FAILED, (), action.args, said)
+
+
+def _occupied(
+    action: GroundAction, observed: Observed, occupants: Sequence[Expression], said: tuple[str, ...]
+) -> Finding:
+    place = action.args[-1]
+    inside = [
+        a for a in sorted(observed.atoms, key=str)
+        if a.predicate in _PLACES and a.args[1] == place
+    ]  # fmt: skip
+    literals: tuple[Expression, ...] = tuple(occupants)
+    if not literals and len(action.args) == 2:
+        literals = (Atom("fits", action.args),)
+    names = (place, *(a.args[0] for a in inside), action.args[0])
+    return Finding(FailureKind.OCCUPIED, literals, tuple(dict.fromkeys(names)), said)
+
+
+def _names(literal: Expression) -> tuple[str, ...]:
+    atom = literal.operand if isinstance(literal, Not) else literal
+    return atom.args if isinstance(atom, Atom) else ()

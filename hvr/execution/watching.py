@@ -1,0 +1,124 @@
+"""One plan under observation: what is believed to hold, and each step compared with it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from hvr.execution.compare import Difference, difference
+from hvr.execution.detection import detect, not_applicable
+from hvr.execution.events import StepDone
+from hvr.execution.failures import Failure
+from hvr.execution.observation import Expected, Observed, Truth
+from hvr.execution.world import World
+from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
+from hvr.pddl.model import ActionSchema, changes_of
+from hvr.planning.symbolic import Planned
+from hvr.validation import Validator
+from hvr.validation.report import Failure as Violation
+from hvr.validation.report import StepReport
+
+
+class Watch:
+    """Keeps the state of the relevant objects in step with the world while a plan runs.
+
+    The state is read from the graph once; after that only what changed is looked at.
+
+    Args:
+        world: where the plan runs.
+        planned: the plan with its problem.
+    """
+
+    def __init__(self, world: World, planned: Planned) -> None:
+        self.world = world
+        self.task: Task = planned.task
+        self._names = frozenset(planned.relevant.names)
+        self._known = self._names | {c.name for c in self.task.domain.constants}
+        fluents = self.task.fluent_predicates
+        self.observed = frozenset(
+            a for a in world.facts(planned.relevant.names) if a.predicate in fluents
+        )
+        """The fluent atoms that hold, by what is seen, and by belief where nothing is."""
+
+    @property
+    def state(self) -> State:
+        """The observed state."""
+        return self.task.state(self.observed)
+
+    def step(
+        self, number: int, action: GroundAction, block: int, before: State, report: StepReport
+    ) -> StepDone:
+        """Execute a step that is applicable, and compare what is seen with what is expected.
+
+        Args:
+            number: of the step in the run.
+            action: the step.
+            block: number of its block in the plan.
+            before: the state in which it is applicable.
+            report: what the domain says it changes.
+        """
+        believed = before.atoms()
+        after = (believed | set(report.added)) - set(report.deleted)
+        near = [a.args[0] for a in after if a.predicate == "near"]
+        outcome = self.world.do(number, action, near, report.added, report.deleted)
+        gained = frozenset(a for a in outcome.gained if self._concerns(a))
+        self.observed = (self.observed - outcome.lost) | gained
+        result, look = outcome.result, outcome.look
+        observed = Observed(
+            self.observed, look.scene, look.seen, look.whole, look.last_seen,
+            look.sounds, result.success, result.error,
+            () if result.success else self.unmet(action),
+            outcome.gained - gained,
+            frozenset(a for a in outcome.lost if not self._concerns(a)),
+        )  # fmt: skip
+        effects = changeable(self.task.domain.actions[action.name])
+        failures = detect(number, action, Expected(believed, after, effects), observed)
+        self.world.record(number, action, outcome, failures)
+        changed = [*report.added, *report.deleted]
+        return StepDone(
+            number, action, block, result.success, result.error,
+            difference(after, self.observed, outcome.scene),
+            tuple({**dict(s.action), "success": s.success, "error": s.error}
+                  for s in result.steps),
+            failures, look.sounds,
+            tuple(a for a in changed if observed.value(a) is Truth.NOT_SEEN),
+            look.looks,
+        )  # fmt: skip
+
+    def cannot(self, number: int, action: GroundAction) -> Failure:
+        """Why a step cannot be tried in the observed state."""
+        observed = Observed(self.observed, self.world.scene, unmet=self.unmet(action))
+        return not_applicable(number, action, observed)
+
+    def unmet(self, action: GroundAction) -> tuple[Expression, ...]:
+        """The literals of an action's precondition that do not hold in the observed state."""
+        return literals(Validator(self.task, state=self.state).apply(action).failure)
+
+    def unmet_goal(self) -> tuple[Expression, ...]:
+        """The literals that the goal needs and that do not hold in the observed state."""
+        return literals(Validator(self.task, state=self.state).goal_failure())
+
+    def resumed(self, found: Difference) -> Validator:
+        """A validator that goes on from what is observed.
+
+        Args:
+            found: how that differs from what was expected; what the robot was to be near and
+                is not, it is not taken to be near.
+        """
+        lost = {atom for atom in found.missing if atom.predicate == "near"}
+        return Validator(self.task, state=self.task.state(self.observed - lost))
+
+    def _concerns(self, atom: Atom) -> bool:
+        return atom.predicate in self.task.fluent_predicates and self._known.issuperset(atom.args)
+
+
+def literals(failure: Violation | None) -> tuple[Expression, ...]:
+    """The literals that a validator's failure speaks of, as they should be."""
+    if failure is None:
+        return ()
+    return tuple(u.formula if u.wanted else Not(u.formula) for u in failure.literals)
+
+
+@lru_cache(maxsize=256)
+def changeable(schema: ActionSchema) -> frozenset[str]:
+    """Names of the predicates that an action can change."""
+    return frozenset(a.predicate for a in changes_of(schema.effect) if isinstance(a, Atom))
