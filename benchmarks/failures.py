@@ -1,0 +1,250 @@
+"""Are failures detected, and recovered from?
+
+    python benchmarks/failures.py reflect                   # REFLECT's scenarios
+    python benchmarks/failures.py free                      # no faults: false alarms
+    python benchmarks/failures.py faults --jobs 2 --out rows.jsonl
+    python benchmarks/failures.py faults --tasks T2 T5 --kinds drop occupied --limit 100
+    python benchmarks/failures.py                           # all three
+
+`faults` plays every kind of fault at every step of the plan at which it can happen, for each
+task in three scenes: its ground truth's, where the plan is the ground truth, and the first two
+others that have what it needs. With --out a run that was broken off goes on where it was.
+Everything happens in hvr's kitchen, not in AI2-THOR.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from conditions import conditions
+
+from hvr.envs.faults import FaultKind
+from hvr.errors import HvrError
+from hvr.evaluation.fault_runs import Lab, Row, cases, run_case, run_free
+from hvr.evaluation.fault_runs.cases import KINDS
+from hvr.evaluation.fault_runs.table import by_kind, confusion, share, without_faults
+from hvr.evaluation.reflect import load_scenarios, play, score
+from hvr.execution.belief import Sight
+from hvr.execution.perception import Senses
+from hvr.tasks import Task, load_task, task_ids
+
+PARTS = ("reflect", "free", "faults")
+
+_lab = Lab()
+"""Of this process: what its runs share."""
+
+
+def reflect(sight: Sight) -> bool:
+    """Play REFLECT's scenarios; True when all are noticed at the right step as the right kind."""
+    policy = Lab().policy
+    print(f"{'scenario':16} {'fault':22} {'fails':>5} {'noticed':>7} {'step':>6} {'kind':>6}  as")
+    right = exact = alarms = 0
+    scenarios = load_scenarios()
+    for scenario in scenarios:
+        found = score(
+            play(scenario, policy.ontology, policy.domain, senses=Senses(sight))
+        )  # fmt: skip
+        noticed = "-" if found.noticed is None else str(found.noticed)
+        print(
+            f"{found.id:16} {scenario.kind:22} {found.failing:>5} {noticed:>7} "
+            f"{'right' if found.right_step else 'WRONG':>6} "
+            f"{'right' if found.right_kind else 'WRONG':>6}  {found.explanation}"
+        )
+        right += found.right_step and found.right_kind
+        exact += found.exact
+        if scenario.fault is not None:
+            free = play(
+                scenario, policy.ontology, policy.domain, faults=False, senses=Senses(sight)
+            )
+            alarms += sum(len(s.failures) for s in free.steps)
+    print(
+        f"{right} of {len(scenarios)} at the right step and of the right kind; {exact} at the very "
+        f"action that the data names, the others where it first shows; {alarms} false alarms in "
+        "the same plans without their fault"
+    )
+    return right == len(scenarios)
+
+
+def scenes_of(task: Task, count: int) -> tuple[str, ...]:
+    """The scene of the ground truth first, then others that have what the task needs."""
+    first = task.ground_truth.scene
+    return (first, *(s for s in task.scenes if s != first))[:count]
+
+
+def run_pair(
+    pair: tuple[str, str, tuple[str, ...]],
+    part: str,
+    kinds: tuple[FaultKind, ...],
+    noise: float,
+    seeds: int,
+    sight: Sight,
+) -> list[Row]:
+    """All runs of a task in a scene whose keys are not done yet, or those wanted."""
+    task_id, scene, wanted = pair
+    try:
+        baseline = _lab.baseline(load_task(task_id), scene)
+    except HvrError as error:
+        return [Row(f"{task_id}/{scene}/baseline", task_id, scene, "failed", reason=str(error))]
+    if part == "free":
+        rows = [run_free(_lab, baseline, sight=sight)]
+        return rows + [run_free(_lab, baseline, noise, seed, sight) for seed in range(seeds)]
+    return [
+        run_case(_lab, baseline, case, sight)
+        for case in cases(baseline, kinds, _lab.seed)
+        if case.key in wanted
+    ]
+
+
+def keys_of(pair: tuple[str, str], kinds: tuple[FaultKind, ...]) -> list[str]:
+    """Keys of all runs with faults of a task in a scene."""
+    try:
+        baseline = _lab.baseline(load_task(pair[0]), pair[1])
+    except HvrError as error:
+        print(f"{pair[0]} in {pair[1]}: {error}", file=sys.stderr)
+        return []
+    return [case.key for case in cases(baseline, kinds, _lab.seed)]
+
+
+def chunks(keys: Sequence[str], size: int = 20) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Work for one process at a time: runs of the same task and scene."""
+    by_pair: dict[tuple[str, str], list[str]] = {}
+    for key in keys:
+        task, scene, *_ = key.split("/")
+        by_pair.setdefault((task, scene), []).append(key)
+    return [
+        (task, scene, tuple(found[i : i + size]))
+        for (task, scene), found in by_pair.items()
+        for i in range(0, len(found), size)
+    ]
+
+
+def in_processes(work: Sequence[object], run: partial[list[Row]], jobs: int) -> Iterator[Row]:
+    """The rows of all work, with progress on standard error."""
+    started = time.perf_counter()
+    if jobs <= 1:
+        results: Iterator[list[Row]] = map(run, work)
+    else:
+        pool = ProcessPoolExecutor(jobs)
+        results = pool.map(run, work)
+    for done, rows in enumerate(results, start=1):
+        print(
+            f"\r{done} of {len(work)} parts, {time.perf_counter() - started:.0f} s",
+            end="", file=sys.stderr, flush=True,
+        )  # fmt: skip
+        yield from rows
+    print(file=sys.stderr)
+    if jobs > 1:
+        pool.shutdown()
+
+
+def load(path: Path | None) -> list[Row]:
+    """The rows of an earlier run; a line that was not finished is left out."""
+    if path is None or not path.exists():
+        return []
+    rows = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            values = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        lists = {k: tuple(v) for k, v in values.items() if isinstance(v, list)}
+        rows.append(Row(**{**values, **lists}))
+    return rows
+
+
+def free(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
+    """Runs without faults; True when there is no false alarm."""
+    run = partial(run_pair, part="free", kinds=(), noise=options.noise, seeds=options.seeds,
+                  sight=Sight(options.sight))  # fmt: skip
+    rows = list(in_processes([(*pair, ()) for pair in pairs], run, options.jobs))
+    for row in rows:
+        if row.early or not row.reached:
+            print(f"  {row.key}: {' '.join(row.said)} {row.reason}")
+    print(without_faults(rows))
+    return all(row.reached and not row.early for row in rows)
+
+
+def faults(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
+    """Runs with faults; True when every observable fault is noticed in its step."""
+    kinds = tuple(FaultKind(kind) for kind in options.kinds)
+    keys = [key for pair in pairs for key in keys_of(pair, kinds)]
+    if options.limit and options.limit < len(keys):
+        keys = [keys[i * len(keys) // options.limit] for i in range(options.limit)]
+    known = {row.key: row for row in load(options.out)}
+    todo = chunks([key for key in keys if key not in known])
+    print(f"{len(keys)} runs with a fault, {len(keys) - sum(len(c[2]) for c in todo)} known")
+    run = partial(run_pair, part="faults", kinds=kinds, noise=0.0, seeds=0,
+                  sight=Sight(options.sight))  # fmt: skip
+    out = options.out.open("a", encoding="utf-8") if options.out else None
+    for row in in_processes(todo, run, options.jobs):
+        known[row.key] = row
+        if out is not None:
+            out.write(json.dumps(row.to_json()) + "\n")
+            out.flush()
+    if out is not None:
+        out.close()
+    rows = [known[key] for key in keys if key in known]
+    print(by_kind(rows))
+    print(confusion(rows))
+    shown = [row for row in rows if row.injected and row.observable]
+    in_time = sum(row.detection.in_time for row in shown)
+    seconds = sum(row.seconds for row in rows)
+    print(f"noticed in the same step: {share(in_time, len(shown))}; {seconds:.0f} s of runs")
+    return in_time == len(shown)
+
+
+def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """The options of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all if none is given")
+    parser.add_argument("--tasks", nargs="*", default=list(task_ids()), help="such as T2")
+    parser.add_argument("--scenes", type=int, default=3, help="at most so many a task")
+    parser.add_argument("--kinds", nargs="*", default=[k.value for k in KINDS],
+                        choices=[k.value for k in KINDS], help="kinds of faults")  # fmt: skip
+    parser.add_argument("--limit", type=int, default=0, help="so many runs, spread evenly")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--out", type=Path, help="a .jsonl file of rows to add to and go on from")
+    parser.add_argument("--noise", type=float, default=0.05, help="share of wrong readings")
+    parser.add_argument("--seeds", type=int, default=1, help="noisy runs of each task and scene")
+    parser.add_argument("--sight", choices=[s.value for s in Sight], default="omniscient",
+                        help="what the robot sees")  # fmt: skip
+    options = parser.parse_args(arguments)
+    unknown = [part for part in options.parts if part not in PARTS]
+    if unknown:
+        parser.error(f"unknown part {unknown[0]!r} (parts: {', '.join(PARTS)})")
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the parts wanted; exit code 1 when something was missed or a false alarm raised."""
+    options = parse_arguments(arguments)
+    print(f"{conditions(seed=0)} · sight {options.sight}")
+    pairs = [
+        (task_id, scene)
+        for task_id in options.tasks
+        for scene in scenes_of(load_task(task_id), options.scenes)
+    ]
+    good = True
+    for part in options.parts or PARTS:
+        print(f"\n{part}")
+        if part == "reflect":
+            good &= reflect(Sight(options.sight))
+        elif part == "free":
+            good &= free(options, pairs)
+        else:
+            good &= faults(options, pairs)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

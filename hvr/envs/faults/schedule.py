@@ -1,0 +1,104 @@
+"""Which faults a run has: a list with a seed, kept in a JSON file or drawn at random."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from hvr.envs.faults.fault import Fault, FaultKind, What, When
+from hvr.errors import DataFileError, UsageError
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Faults and the seed for what they leave open.
+
+    The same schedule on the same actions gives the same faults.
+
+    Args:
+        faults: what goes wrong; several may fire on one action, in this order.
+        seed: for probabilities and for objects that are not named.
+    """
+
+    faults: tuple[Fault, ...] = ()
+    seed: int = 0
+
+    @classmethod
+    def random(cls, kinds: Iterable[FaultKind], probability: float, seed: int = 0) -> Self:
+        """Each kind on each action that it can affect, with a probability.
+
+        For NOISE it is the probability of a wrong state and of an unseen object instead.
+        """
+        faults = []
+        for kind in kinds:
+            if kind is FaultKind.NOISE:
+                faults.append(noise(probability))
+            else:
+                faults.append(Fault(kind, When(times=0, probability=probability)))
+        return cls(tuple(faults), seed)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {"seed": self.seed, "faults": [fault.to_json() for fault in self.faults]}
+
+    @classmethod
+    def from_json(cls, values: Any) -> Self:
+        """The schedule that `to_json` wrote.
+
+        Raises:
+            UsageError: it is not one; the message says which fault is wrong.
+        """
+        if not isinstance(values, dict) or not isinstance(values.get("faults"), list):
+            raise UsageError("a schedule must be an object with a list 'faults'")
+        unknown = sorted(set(values) - {"faults", "seed"})
+        if unknown:
+            raise UsageError(f"a schedule has 'faults' and 'seed', not {', '.join(unknown)}")
+        seed = values.get("seed", 0)
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise UsageError(f"'seed' of a schedule must be an integer, not {seed!r}")
+        faults = []
+        for number, entry in enumerate(values["faults"], start=1):
+            try:
+                faults.append(Fault.from_json(entry))
+            except UsageError as error:
+                raise UsageError(f"fault {number}: {error}") from None
+        return cls(tuple(faults), seed)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a file.
+
+        Raises:
+            DataFileError: it cannot be read or is no schedule.
+        """
+        try:
+            return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise DataFileError(f"{path}: cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise DataFileError(f"{path}: is not UTF-8 text") from error
+        except json.JSONDecodeError as error:
+            raise DataFileError(
+                f"{path}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}"
+            ) from error
+        except UsageError as error:
+            raise DataFileError(f"{path}: {error}") from error
+
+    def save(self, path: Path) -> None:
+        """Write a file.
+
+        Raises:
+            DataFileError: it cannot be written.
+        """
+        try:
+            path.write_text(json.dumps(self.to_json(), indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise DataFileError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def noise(share: float) -> Fault:
+    """Sensor noise: so large a share of states is wrong and of objects unseen."""
+    return Fault(FaultKind.NOISE, When(step=0), What(flip=share, unseen=share))

@@ -1,0 +1,58 @@
+"""Metadata as statements, so that what a fault has changed can be written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from hvr.envs.naming import Names
+from hvr.errors import UnknownObjectError
+
+Statement: TypeAlias = tuple[str, str, str | bool]
+"""Name of an object, property and value: `("mug-1", "in", "sinkbasin-1")`."""
+
+ROBOT = "robot"
+"""Subject of where the robot stands, and object of what it holds."""
+
+STATES = (
+    "isToggled",
+    "isBroken",
+    "isFilledWithLiquid",
+    "fillLiquid",
+    "isDirty",
+    "isUsedUp",
+    "isCooked",
+    "temperature",
+    "isSliced",
+    "isOpen",
+)
+"""Metadata fields that change."""
+
+
+def statements(metadata: Mapping[str, Any], names: Names) -> frozenset[Statement]:
+    """What an event says of types, states, places, the hand, and where the robot stands."""
+    found: set[Statement] = set()
+    for entry in metadata["objects"]:
+        name = called(names, entry["objectId"])
+        found.add((name, "objectType", str(entry["objectType"])))
+        for field in STATES:
+            value = entry.get(field)
+            if value is not None and value is not False:
+                found.add((name, field, value))
+        for parent in entry.get("parentReceptacles") or ():
+            found.add((name, "in", called(names, parent)))
+    for entry in metadata.get("inventoryObjects") or ():
+        found.add((called(names, entry["objectId"]), "heldBy", ROBOT))
+    agent = metadata["agent"]
+    at, yaw = agent["position"], agent["rotation"]["y"]
+    pose = f"{at['x']:.2f} {at['z']:.2f} facing {yaw:.0f} {agent['cameraHorizon']:.0f}"
+    found.add((ROBOT, "at", pose))
+    return frozenset(found)
+
+
+def called(names: Names, object_id: str) -> str:
+    """hvr's name of an object, or its id if it has none."""
+    try:
+        return names.name(object_id)
+    except UnknownObjectError:
+        return object_id
