@@ -14,6 +14,7 @@ HvrError                      root: catch this to catch everything below
 ├── LLMError                  a language model gave no usable answer
 │   ├── BudgetError           the budget of tokens, cost or calls is spent
 │   └── CassetteError         a recording has no answer for a prompt
+├── SimulatorError            AI2-THOR cannot be started, did not answer, or has ended
 ├── StoreError                the graph store cannot be opened or queried
 └── MissingExtraError         an optional dependency is not installed
 

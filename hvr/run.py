@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import hvr
-from hvr.envs.kitchen import Kitchen
+from hvr.envs.opening import check_environment, open_environment
 from hvr.envs.scenes import load_scene, scene_names
 from hvr.errors import DataFileError, ImpossibleGoalError, PlannerError, UsageError
+from hvr.execution.belief import Sight
 from hvr.execution.events import Event, Finished, PlanReady, StepDone, Understood
 from hvr.execution.executor import Executor, Policy
+from hvr.execution.perception import Senses
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
@@ -28,9 +30,13 @@ from hvr.planning.planners import DEFAULT, make_planner
 from hvr.planning.symbolic import Planned, SymbolicPolicy
 from hvr.resources import data_path
 from hvr.run_folder import RunFolder
+from hvr.run_page.scenes import AFTER, BEFORE, write_scene
 from hvr.tasks import Task, load_task
 
 if TYPE_CHECKING:
+    from hvr.envs.faults import Schedule
+    from hvr.envs.opening import OpenEnvironment
+    from hvr.envs.thor.options import ThorOptions
     from hvr.evaluation.scores import Spent
     from hvr.model_run import ModelRun
     from hvr.planning.library import Origin
@@ -54,6 +60,11 @@ class Options:
         execute: False only plans and validates.
         save: the run folder; None makes one under ./runs.
         model: the language model of the policy `llm`.
+        env: where to execute: hvr's `kitchen`, or `thor`.
+        thor: how to start AI2-THOR; None means its usual options.
+        sight: what the robot sees: `omniscient`, all of the metadata, or `visible`.
+        error_rate: share of wrong readings that it takes its sensor to have.
+        faults: file of faults to play (docs/faults.md); None for none.
     """
 
     scene: str = DEFAULT_SCENE
@@ -65,6 +76,11 @@ class Options:
     execute: bool = True
     save: Path | None = None
     model: ModelChoice = field(default_factory=ModelChoice)
+    env: str = "kitchen"
+    thor: ThorOptions | None = None
+    sight: str = Sight.OMNISCIENT.value
+    error_rate: float = 0.0
+    faults: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -150,6 +166,7 @@ def plan(
         LLMError: the language model gave no usable answer; what it was asked and answered so
             far is in the run folder.
         SceneError, UsageError, DataFileError: an option cannot be used.
+        SimulatorError, MissingExtraError: AI2-THOR cannot be started, or has ended.
     """
     options = options or Options()
     started = time.perf_counter()
@@ -179,6 +196,9 @@ def plan(
         )
     if (text is None) == (task is None):
         raise UsageError("give either a request, such as 'make coffee', or --task T2")
+    check_environment(options.env)
+    senses = _senses(options)
+    faults = _faults(options)
     planner = make_planner(options.planner, options.budget)
     chosen = load_task(task) if task is not None else None
     request = chosen.goal_oriented if chosen else text or ""
@@ -194,9 +214,16 @@ def plan(
     folder = RunFolder.create(options.save, chosen.id if chosen else request, datetime.now())
     recorder = _Recorder(folder, listen)
     graph = None
+    env: OpenEnvironment | None = None
     try:
+        env = open_environment(
+            options.env, scene.name, seed=options.seed, thor=options.thor, folder=folder.path,
+            faults=faults,
+        )  # fmt: skip
         graph = KnowledgeGraph.create(folder.path / "graph", ontology)
-        world = World(Kitchen(scene, options.seed), graph)
+        force_put = bool(options.thor and options.thor.force_action)
+        world = World(env, graph, force_put=force_put, senses=senses)
+        write_scene(folder, BEFORE, env.last_event.metadata, world.names)
         folder.write("domain.pddl", domain_file.read_text(encoding="utf-8"))
         if options.policy == "symbolic":
             goal: Goal | None = _goal(symbolic, world, request)
@@ -244,6 +271,10 @@ def plan(
                     model.keep(recorder.planned_values[0], _origin(model, about, folder))
                 except DataFileError as error:
                     verdict += f"; nothing was added to the library: {error}"
+        if options.faults is not None:
+            folder.write_json("faults.json", _injected(env))
+        if recorder.steps:
+            write_scene(folder, AFTER, env.last_event.metadata, world.names)
         graph.export(folder.path / "graph.ttl")
     except BaseException as error:
         if recorder.worth_keeping():
@@ -256,6 +287,8 @@ def plan(
     finally:
         if graph is not None:
             graph.close()
+        if env is not None:
+            env.stop()
     result = Run(
         request, scene.name, goal, reached,
         tuple(recorder.plans), tuple(recorder.steps), finished, recorder.calls,
@@ -265,6 +298,30 @@ def plan(
     )  # fmt: skip
     folder.write_json("task.json", _summary(result, options, chosen))
     return result
+
+
+def _senses(options: Options) -> Senses:
+    if options.sight not in set(Sight):
+        raise UsageError(f"unknown sight {options.sight!r} (sights: {', '.join(Sight)})")
+    if not 0 <= options.error_rate < 0.5:
+        raise UsageError(f"--error-rate must be from 0 to below 0.5, not {options.error_rate:g}")
+    return Senses(Sight(options.sight), options.error_rate)
+
+
+def _faults(options: Options) -> Schedule | None:
+    if options.faults is None:
+        return None
+    from hvr.envs.faults import Schedule
+
+    return Schedule.load(options.faults)
+
+
+def _injected(env: OpenEnvironment) -> list[dict[str, Any]]:
+    """What faults were played, and what they changed."""
+    from hvr.envs.faults import FaultyEnvironment
+
+    assert isinstance(env, FaultyEnvironment)
+    return [injection.to_json() for injection in env.log]
 
 
 AnyGoal = TypeVar("AnyGoal")
@@ -319,6 +376,10 @@ def _summary(result: Run, options: Options, task: Task | None) -> dict[str, Any]
     del values["plans"], values["steps"]
     return {
         "task": task.id if task else None,
+        "env": options.env,
+        "sight": options.sight,
+        "error_rate": options.error_rate,
+        "faults": str(options.faults) if options.faults else None,
         "policy": options.policy,
         "planner": options.planner,
         "setting": options.model.setting if options.policy == "llm" else None,

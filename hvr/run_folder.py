@@ -9,6 +9,10 @@ plan.json       the plan as macro actions with their blocks
 llm.jsonl       with a language model: every prompt and answer, as they came
 planning.json   with a language model: how each block came about
 planner.jsonl   with a language model: what the classical planner found
+thor/           with AI2-THOR: every action sent and the pictures (docs/thor.md)
+faults.json     with faults: which were played, and what they changed
+scene-before.json  the floor plan before the first step (hvr.envs.pictures)
+scene-after.json   the same after the last one
 trace.jsonl     one event a line, written as it happens
 graph/          the knowledge graph as a persistent store
 graph.ttl       the same as Turtle, written at the end

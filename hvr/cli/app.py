@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import hvr
-from hvr.cli import bench, catalogue, kg, library, llm, plan
+from hvr.cli import bench, catalogue, doctor, kg, library, llm, plan, scene, show
 
 app = typer.Typer(
     name="hvr",
@@ -63,7 +63,10 @@ def _lint(context: typer.Context) -> None:
 
 app.command("tasks")(catalogue.tasks)
 app.command("scenes")(catalogue.scenes)
+app.command("show")(show.show)
 app.add_typer(kg.app, name="kg")
 app.add_typer(llm.app, name="llm")
 app.add_typer(library.app, name="library")
 app.add_typer(bench.app, name="bench")
+app.add_typer(doctor.app, name="doctor")
+app.add_typer(scene.app, name="scene")

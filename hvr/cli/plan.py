@@ -21,6 +21,22 @@ def plan(
         str | None,
         typer.Option(help="The kitchen, FloorPlan1 to FloorPlan30.", show_default="FloorPlan16"),
     ] = None,
+    env: Annotated[
+        str, typer.Option(help="Where: kitchen (hvr's own), or thor (AI2-THOR, docs/thor.md).")
+    ] = "kitchen",
+    thor_executable: Annotated[
+        str | None,
+        typer.Option(
+            help="With --env thor: command line of a process that speaks AI2-THOR's protocol.",
+            show_default="HVR_THOR_EXECUTABLE",
+        ),
+    ] = None,
+    thor: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="An option of AI2-THOR, such as platform=CloudRendering."
+        ),
+    ] = None,
     task: Annotated[
         str | None, typer.Option(help="Do one of the paper's tasks instead, such as T2.")
     ] = None,
@@ -66,9 +82,22 @@ def plan(
     ] = "fast-downward",
     budget: Annotated[float, typer.Option(help="Seconds for one planner call at most.")] = 10.0,
     seed: Annotated[int, typer.Option(help="Seed of the environment.")] = 0,
+    sight: Annotated[
+        str, typer.Option(help="What the robot sees: omniscient (all metadata), or visible.")
+    ] = "omniscient",
+    error_rate: Annotated[
+        float, typer.Option(help="Wrong readings that its sensor is taken to have, 0 to 0.5.")
+    ] = 0.0,
+    faults: Annotated[
+        Path | None,
+        typer.Option(help="Faults to play, a JSON file (docs/faults.md).", show_default=False),
+    ] = None,
     max_replans: Annotated[int, typer.Option(help="New plans at most when the world differs.")] = 3,
     save: Annotated[
         Path | None, typer.Option(help="Run folder, new or empty. Default: one under ./runs.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write the run as one self-contained page.")
     ] = None,
     dry_run: Annotated[bool, typer.Option(help="Plan and validate, do not execute.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
@@ -85,11 +114,15 @@ def plan(
     - `hvr plan "put two slices of tomato on a plate" --scene FloorPlan1`
     - `hvr plan --task T5 --json`
     - `hvr plan "boil water in a pot" --dry-run --save runs/boil`
+    - `hvr plan "make coffee" --html coffee.html`
+    - `hvr plan "make coffee" --env thor` (AI2-THOR; `hvr doctor thor` tells what it needs)
     - `hvr plan "make coffee" --llm openai:MODEL --base-url http://localhost:8000/v1`
     - `hvr plan --task T7 --llm scripted:error=0.3` (a simulated model)
     - `hvr plan --llm replay:runs/boil` (the same answers again, no model needed)
     """
     from hvr.cli.display import display
+    from hvr.cli.output import check_writable
+    from hvr.cli.show import write_page
     from hvr.errors import UsageError
     from hvr.llm.budget import Limits
     from hvr.model_choice import ModelChoice
@@ -98,7 +131,15 @@ def plan(
 
     if llm is not None and policy == "symbolic":
         raise UsageError("--llm names a model and --policy symbolic asks none: leave out one")
+    if env != "thor" and (thor or thor_executable):
+        raise UsageError("--thor and --thor-executable go with --env thor")
+    thor_options = None
+    if env == "thor":
+        from hvr.envs.thor.options import option_texts, read_options
+
+        thor_options = read_options(option_texts(thor_executable, thor))
     options = Options(
+        env=env, thor=thor_options, sight=sight, error_rate=error_rate, faults=faults,
         model=ModelChoice(
             spec=llm, base_url=base_url, setting=setting, embedder=embedder, prompts=prompts,
             library=library, cache=cache, temperature=temperature,
@@ -108,9 +149,13 @@ def plan(
         policy=policy or ("llm" if llm else "symbolic"), planner=planner, budget=budget, seed=seed,
         max_replans=max_replans, execute=not dry_run, save=save,
     )  # fmt: skip
+    if html is not None:
+        check_writable(html)
     shown = "none" if as_json or quiet else "live" if sys.stdout.isatty() else "lines"
     with display(shown) as listen:
         run = run_plan(text, task=task, options=options, listen=listen)
+    if html is not None:
+        write_page(run.folder, html)
     if as_json:
         print(json.dumps(run.to_json(), ensure_ascii=False))
     else:

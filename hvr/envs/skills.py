@@ -128,6 +128,7 @@ class _Robot:
     def try_send(self, action: str, **kwargs: Any) -> bool:
         try:
             event = self.env.step(action=action, **kwargs)
+            self.steps.extend(getattr(event, "attempts", ()))
             success = bool(event)
             error = "" if success else str(event.metadata["errorMessage"])
         except ValueError as refused:  # AI2-THOR's client, for a request it does not know
