@@ -19,9 +19,7 @@ ALFRED forces every put, so AI2-THOR's placement table is off unless `--placemen
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
-import math
 import sys
 import time
 from collections import Counter, defaultdict
@@ -36,10 +34,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from alfred_judge import DATA, MARKS, TASK_TYPES, TWO, Judge, Wanted, read
 from conditions import conditions
 
-from hvr.envs.alfred import RENAMED, scene_from_alfred
-from hvr.envs.base import Event
+from hvr.envs.alfred import scene_from_alfred
 from hvr.envs.facts import load_facts
 from hvr.envs.kitchen import Kitchen
 from hvr.errors import HvrError, ImpossibleGoalError, PlannerError
@@ -53,23 +51,6 @@ from hvr.pddl import parse_domain
 from hvr.planning.planners import FastDownward
 from hvr.planning.symbolic import Planned, SymbolicPolicy
 from hvr.resources import data_path
-
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "alfred" / "train_kitchen.jsonl.gz"
-"""Where the demonstrations are looked for: beside the checkout of hvr."""
-
-MARKS = {
-    "pick_clean_then_place_in_recep": "washed",
-    "pick_heat_then_place_in_recep": "microwaved",
-    "pick_cool_then_place_in_recep": "chilled",
-}
-"""What must have happened to the object, by task type."""
-
-SIMPLE, TWO, MOVABLE = (
-    "pick_and_place_simple",
-    "pick_two_obj_and_place",
-    "pick_and_place_with_movable_recep",
-)
-TASK_TYPES = (SIMPLE, TWO, *MARKS, MOVABLE)
 
 
 @dataclass(frozen=True)
@@ -89,63 +70,33 @@ class Settings:
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """The goal of a demonstration, in AI2-THOR's types.
+def is_forbidden(wanted: Wanted) -> bool:
+    """AI2-THOR's placement table does not let the target into the parent or the movable."""
+    types = load_facts().types
+    pairs = [(wanted.target, wanted.movable or wanted.parent)]
+    if wanted.movable:
+        pairs.append((wanted.movable, wanted.parent))
+    return any(place not in types[thing].placeable_in for thing, place in pairs)
 
-    Args:
-        task_type: one of `TASK_TYPES`.
-        target: what is wanted somewhere.
-        parent: where.
-        movable: in what it is to lie there, empty for none.
-    """
 
-    task_type: str
-    target: str
-    parent: str
-    movable: str = ""
-
-    @property
-    def forbidden(self) -> bool:
-        """AI2-THOR's placement table does not let the target into the parent or the movable."""
-        types = load_facts().types
-        pairs = [(self.target, self.movable or self.parent)]
-        if self.movable:
-            pairs.append((self.movable, self.parent))
-        return any(place not in types[thing].placeable_in for thing, place in pairs)
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any]) -> Wanted | None:
-        """The goal of a record, or None when its task type has no goal that is judged here."""
-        if record["task_type"] not in TASK_TYPES:
-            return None
-        params = record["pddl_params"]
-        target = str(params["object_target"]) + ("Sliced" if params["object_sliced"] else "")
-        return cls(
-            str(record["task_type"]),
-            RENAMED.get(target, target),
-            str(params["parent_target"]),
-            str(params["mrecep_target"]) if record["task_type"] == MOVABLE else "",
+def goal_of(wanted: Wanted) -> str:
+    """The goal over the kitchen domain."""
+    target, parent = _pddl_type(wanted.target), _pddl_type(wanted.parent)
+    if wanted.task_type == TWO:
+        return (
+            f"(exists (?a ?b - {target} ?r - {parent}) (and (not (= ?a ?b)) "
+            f"({_preposition(wanted.parent)} ?a ?r) ({_preposition(wanted.parent)} ?b ?r)))"
         )
-
-    def pddl(self) -> str:
-        """The goal over the kitchen domain."""
-        target, parent = _pddl_type(self.target), _pddl_type(self.parent)
-        if self.task_type == TWO:
-            return (
-                f"(exists (?a ?b - {target} ?r - {parent}) (and (not (= ?a ?b)) "
-                f"({_preposition(self.parent)} ?a ?r) ({_preposition(self.parent)} ?b ?r)))"
-            )
-        if self.movable:
-            movable = _pddl_type(self.movable)
-            return (
-                f"(exists (?o - {target} ?m - {movable} ?r - {parent}) "
-                f"(and ({_preposition(self.movable)} ?o ?m) ({_preposition(self.parent)} ?m ?r)))"
-            )
-        mark = MARKS.get(self.task_type)
-        placed = f"({_preposition(self.parent)} ?o ?r)"
-        wanted = f"(and ({mark} ?o) {placed})" if mark else placed
-        return f"(exists (?o - {target} ?r - {parent}) {wanted})"
+    if wanted.movable:
+        movable = _pddl_type(wanted.movable)
+        return (
+            f"(exists (?o - {target} ?m - {movable} ?r - {parent}) "
+            f"(and ({_preposition(wanted.movable)} ?o ?m) ({_preposition(wanted.parent)} ?m ?r)))"
+        )
+    mark = MARKS.get(wanted.task_type)
+    placed = f"({_preposition(wanted.parent)} ?o ?r)"
+    condition = f"(and ({mark} ?o) {placed})" if mark else placed
+    return f"(exists (?o - {target} ?r - {parent}) {condition})"
 
 
 def _pddl_type(object_type: str) -> str:
@@ -160,106 +111,6 @@ def _preposition(object_type: str) -> str:
     ontology = load_ontology()
     found = ontology.class_of_thor_type(object_type) or ""
     return "on" if ontology.is_a(found, "SurfaceReceptacle") else "in"
-
-
-class Judge:
-    """ALFRED's conditions, kept and judged on the events of a kitchen.
-
-    It is an environment itself: what is done is passed on to the kitchen.
-
-    Args:
-        kitchen: where it happens.
-    """
-
-    def __init__(self, kitchen: Kitchen) -> None:
-        self.kitchen = kitchen
-        self.history: dict[str, set[str]] = {mark: set() for mark in MARKS.values()}
-        self.steps = 0
-
-    @property
-    def last_event(self) -> Event:
-        """The event of the latest action."""
-        return self.kitchen.last_event
-
-    def reset(self, scene: Any = None) -> Event:
-        """Forget what happened."""
-        self.history = {mark: set() for mark in MARKS.values()}
-        return self.kitchen.reset(scene)
-
-    def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Do an action and note what it did to which objects."""
-        event = self.kitchen.step(action, **kwargs)
-        name = action.get("action") if isinstance(action, dict) else action
-        if not str(name).startswith("Get"):
-            self.steps += 1
-        if event and name in ("ToggleObjectOn", "CloseObject"):
-            given = action if isinstance(action, dict) else kwargs
-            self._note(str(name), str(given.get("objectId", "")), event.metadata["objects"])
-        return event
-
-    def _note(self, action: str, object_id: str, objects: Sequence[Mapping[str, Any]]) -> None:
-        by_id = {o["objectId"]: o for o in objects}
-        kind = by_id[object_id]["objectType"] if object_id in by_id else ""
-        if (action, kind) == ("ToggleObjectOn", "Microwave"):
-            self.history["microwaved"] |= _inside(object_id, by_id)
-        elif (action, kind) == ("CloseObject", "Fridge"):
-            self.history["chilled"] |= _inside(object_id, by_id)
-        elif (action, kind) == ("ToggleObjectOn", "Faucet"):
-            basins = [o for o in objects if o["objectType"] == "SinkBasin"]
-            if basins:
-                faucet = by_id[object_id]["position"]
-                nearest = min(basins, key=lambda b: (_apart(b, faucet), b["objectId"]))
-                self.history["washed"] |= _inside(nearest["objectId"], by_id)
-
-    def reached(self, wanted: Wanted) -> bool:
-        """Whether the goal holds now."""
-        return not self.missing(wanted)
-
-    def missing(self, wanted: Wanted) -> str:
-        """What the goal lacks now, empty when it holds."""
-        objects = self.last_event.metadata["objects"]
-        by_id = {o["objectId"]: o for o in objects}
-        found = {o["objectId"] for o in objects
-                 if o["objectType"] == wanted.target and not o["isSliced"]}  # fmt: skip
-        parents = [o for o in objects if o["objectType"] == wanted.parent]
-        held = {o["objectId"] for o in self.last_event.metadata["inventoryObjects"]}
-
-        def within(object_id: str) -> set[str]:
-            return set(by_id[object_id]["receptacleObjectIds"] or ()) - held
-
-        if wanted.movable:
-            carriers = {i for p in parents for i in within(p["objectId"])
-                        if by_id[i]["objectType"] == wanted.movable}  # fmt: skip
-            if not carriers:
-                return f"no {wanted.movable} is in a {wanted.parent}"
-            if not any(within(c) & found for c in carriers):
-                return f"no {wanted.target} is in a {wanted.movable} that is in a {wanted.parent}"
-            return ""
-        most = max((len(within(p["objectId"]) & found) for p in parents), default=0)
-        needed = 2 if wanted.task_type == TWO else 1
-        if most < needed:
-            return f"{most} of {needed} {wanted.target} in one {wanted.parent}"
-        mark = MARKS.get(wanted.task_type)
-        if mark and not any(within(p["objectId"]) & found & self.history[mark] for p in parents):
-            return f"no {wanted.target} in a {wanted.parent} was {mark}"
-        return ""
-
-
-def _apart(entry: Mapping[str, Any], point: Mapping[str, float]) -> float:
-    center = entry["axisAlignedBoundingBox"]["center"]
-    return math.hypot(center["x"] - point["x"], center["z"] - point["z"])
-
-
-def _inside(receptacle: str, by_id: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """Ids of what is in a receptacle, also of what is in a dish there."""
-    found: set[str] = set()
-    todo = [receptacle]
-    while todo:
-        for inner in by_id[todo.pop()]["receptacleObjectIds"] or ():
-            if inner not in found and inner in by_id:
-                found.add(inner)
-                todo.append(inner)
-    return found
 
 
 @dataclass
@@ -323,7 +174,7 @@ def run_episode(record: Mapping[str, Any], settings: Settings) -> Episode | None
         return None
     episode = Episode(str(record["id"]), str(record["floor_plan"]), wanted.task_type)
     episode.expert_steps = len(record.get("interactions", ()))
-    episode.goal = wanted.pddl()
+    episode.goal = goal_of(wanted)
     policy = _policy(settings)
     forced = not settings.placement_table
     kitchen = Kitchen(scene_from_alfred(record), settings.seed, placement_table=not forced)
@@ -357,7 +208,7 @@ def run_episode(record: Mapping[str, Any], settings: Settings) -> Episode | None
         if not finished.reached and failures and failures[-1] not in episode.reason:
             episode.reason += f" (last failure: {failures[-1]})"
     except ImpossibleGoalError as error:
-        forbidden = settings.placement_table and wanted.forbidden
+        forbidden = settings.placement_table and is_forbidden(wanted)
         episode.outcome = "placement table" if forbidden else "no plan exists"
         episode.reason = (
             f"{wanted.target} may not be put into {wanted.movable or wanted.parent}"
@@ -376,16 +227,6 @@ def run_episode(record: Mapping[str, Any], settings: Settings) -> Episode | None
         episode.outcome, episode.reason = "judged differently", missing
     episode.seconds = time.perf_counter() - started
     return episode
-
-
-def read(path: Path, limit: int | None = None) -> Iterator[dict[str, Any]]:
-    """The records of a file, or `limit` of them spread evenly over it."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        lines = list(file)
-    if limit is not None and limit < len(lines):
-        lines = [lines[i * len(lines) // limit] for i in range(limit)]
-    for line in lines:
-        yield json.loads(line)
 
 
 def run(

@@ -60,7 +60,7 @@ def wanted(**params: Any) -> dict[str, Any]:
 
 def test_goals_as_pddl(goals: ModuleType) -> None:
     def text(**params: Any) -> str:
-        return str(goals.Wanted.of(wanted(**params)).pddl())
+        return str(goals.goal_of(goals.Wanted.of(wanted(**params))))
 
     assert text(object_target="Apple", parent_target="Fridge") == (
         "(exists (?o - apple ?r - fridge) (and (microwaved ?o) (in ?o ?r)))"

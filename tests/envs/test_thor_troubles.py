@@ -40,11 +40,11 @@ def _nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
-    before = children()
+    before, threads = children(), set(threading.enumerate())
     yield
     assert not list((tmp_path / "tmp").iterdir())
     assert children() <= before
-    assert not [t for t in threading.enumerate() if t.name.startswith("Thread-")]
+    assert not [t for t in set(threading.enumerate()) - threads if t.name.startswith("Thread-")]
 
 
 @pytest.mark.parametrize(
