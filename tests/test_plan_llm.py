@@ -154,7 +154,8 @@ def test_a_request_becomes_a_plan_that_reaches_its_goal(
     ):
         assert words in ended.out
     assert {p.name for p in folder.iterdir()} == {
-        *REPEATED, "domain.pddl", "task.json", "graph", "graph.ttl", "scene-before.json", "scene-after.json",
+        *REPEATED, "domain.pddl", "task.json", "graph", "graph.ttl",
+        "scene-before.json", "scene-after.json",
     }  # fmt: skip
     assert [e["purpose"] for e in exchanges(folder)] == ASKED
     assert not any(e["error"] for e in exchanges(folder))
