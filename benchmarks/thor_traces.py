@@ -36,6 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 
+from hvr.envs import scenes
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.recorded import scene_from_metadata
 from hvr.errors import HvrError
@@ -43,20 +44,7 @@ from hvr.errors import HvrError
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "ai2thor" / "traces"
 """Where the recordings are looked for: beside the checkout of hvr."""
 
-STATES = (
-    "isToggled",
-    "isBroken",
-    "isFilledWithLiquid",
-    "fillLiquid",
-    "isDirty",
-    "isUsedUp",
-    "isCooked",
-    "temperature",
-    "isSliced",
-    "isOpen",
-    "openness",
-    "isPickedUp",
-)
+STATES = (*scenes.STATES, "openness", "isPickedUp")
 """Fields of an object's state."""
 
 RELATIONS = ("parentReceptacles", "receptacleObjectIds")

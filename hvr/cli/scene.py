@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hvr.cli.scene_serve import CONTEXT_SETTINGS, serve
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ app = typer.Typer(
     help="Draw a kitchen, or serve one to AI2-THOR's Python client.",
 )
 
-_SERVE = "hvr.cli.scene_serve"
 _SUFFIXES = (".svg", ".png")
 _STYLES = {
     "surface": "yellow", "furniture": "green", "storage": "color(137)", "basin": "cyan",
@@ -85,9 +83,7 @@ def show(
         _list(plan)
 
 
-if find_spec(_SERVE) is not None:
-    _serve = import_module(_SERVE)
-    app.command("serve", context_settings=_serve.CONTEXT_SETTINGS)(_serve.serve)
+app.command("serve", context_settings=CONTEXT_SETTINGS)(serve)
 
 
 def _plan(name: str | None, run: Path | None) -> tuple[FloorPlan, Route | None]:

@@ -13,39 +13,10 @@ from types import MappingProxyType
 from typing import Any
 
 from hvr.envs.geometry import Box, Vec
-from hvr.envs.scenes import ObjectSpec, Scene, load_scene, scene_names
+from hvr.envs.scenes import PROPERTIES, STATES, ObjectSpec, Scene, load_scene, scene_names
 from hvr.errors import SceneError
 
-PROPERTIES = (
-    "receptacle",
-    "toggleable",
-    "breakable",
-    "canFillWithLiquid",
-    "dirtyable",
-    "canBeUsedUp",
-    "cookable",
-    "isHeatSource",
-    "isColdSource",
-    "sliceable",
-    "openable",
-    "pickupable",
-    "moveable",
-)
-"""Fields that say what an object can do."""
-
-_STATES = (
-    "isToggled",
-    "isBroken",
-    "isFilledWithLiquid",
-    "fillLiquid",
-    "isDirty",
-    "isUsedUp",
-    "isCooked",
-    "isSliced",
-    "isOpen",
-    "openness",
-    "temperature",
-)
+_STATES = (*STATES, "openness")
 _GRID = 0.25
 _BODY = 0.1
 _STEP = 0.1

@@ -24,6 +24,37 @@ from hvr.errors import SceneError
 NO_BOX = Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """The box of something without extent."""
 
+PROPERTIES = (
+    "receptacle",
+    "toggleable",
+    "breakable",
+    "canFillWithLiquid",
+    "dirtyable",
+    "canBeUsedUp",
+    "cookable",
+    "isHeatSource",
+    "isColdSource",
+    "sliceable",
+    "openable",
+    "pickupable",
+    "moveable",
+)
+"""Fields that say what an object can do."""
+
+STATES = (
+    "isToggled",
+    "isBroken",
+    "isFilledWithLiquid",
+    "fillLiquid",
+    "isDirty",
+    "isUsedUp",
+    "isCooked",
+    "temperature",
+    "isSliced",
+    "isOpen",
+)
+"""Metadata fields that change."""
+
 
 @dataclass(frozen=True)
 class ObjectSpec:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from hvr.envs.naming import Names
+from hvr.envs.scenes import STATES
 from hvr.errors import UnknownObjectError
 
 Statement: TypeAlias = tuple[str, str, str | bool]
@@ -13,20 +14,6 @@ Statement: TypeAlias = tuple[str, str, str | bool]
 
 ROBOT = "robot"
 """Subject of where the robot stands, and object of what it holds."""
-
-STATES = (
-    "isToggled",
-    "isBroken",
-    "isFilledWithLiquid",
-    "fillLiquid",
-    "isDirty",
-    "isUsedUp",
-    "isCooked",
-    "temperature",
-    "isSliced",
-    "isOpen",
-)
-"""Metadata fields that change."""
 
 
 def statements(metadata: Mapping[str, Any], names: Names) -> frozenset[Statement]:

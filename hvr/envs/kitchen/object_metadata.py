@@ -6,22 +6,7 @@ from typing import Any
 
 from hvr.envs.geometry import Box, Vec
 from hvr.envs.kitchen.thing import Thing
-
-_PROPERTIES = (
-    "receptacle",
-    "toggleable",
-    "breakable",
-    "canFillWithLiquid",
-    "dirtyable",
-    "canBeUsedUp",
-    "cookable",
-    "isHeatSource",
-    "isColdSource",
-    "sliceable",
-    "openable",
-    "pickupable",
-    "moveable",
-)
+from hvr.envs.scenes import PROPERTIES
 
 
 def object_dict(
@@ -44,7 +29,7 @@ def object_dict(
         "rotation": vec_dict(thing.rotation),
         "visible": False,
         "isInteractable": False,
-        **{prop: prop in spec.properties for prop in _PROPERTIES},
+        **{prop: prop in spec.properties for prop in PROPERTIES},
         "isToggled": thing.is_toggled,
         "isBroken": thing.is_broken,
         "isFilledWithLiquid": thing.liquid is not None,
