@@ -259,7 +259,7 @@ def test_every_failure_names_what_is_otherwise_and_nothing_is_told_twice(
         assert (atom in should) != isinstance(literal, Not), "and should not be"
     assert len(told) == len(set(told))
     assert all(f.step == 3 and f.action == action and f.explanation for f in found)
-    drifted = {a for a in should if a.predicate in {"hot", "cold"}}
+    drifted = {a for a in before if a.predicate in {"hot", "cold"}}
     if success and not found:
         assert (should ^ seen) <= drifted
 
