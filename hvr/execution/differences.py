@@ -20,7 +20,8 @@ class Differences:
     """Facts that are not as they should be and have not been explained yet.
 
     No differences are that something hot or cold no longer is, or still is (it cools and warms by
-    itself, in its own time), and that something is out of reach that the action does not name (the robot moved).
+    itself, in its own time), and that something is out of reach that the action does not name
+    (the robot moved).
 
     Args:
         action: what was done.
