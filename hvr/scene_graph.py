@@ -57,6 +57,21 @@ class SceneGraph:
     held: str | None = None
     controls: tuple[tuple[str, str], ...] = ()
 
+    def shut_in(self, name: str) -> bool:
+        """An object is in something that is closed, at any depth."""
+        waiting, known = [name], {name}
+        while waiting:
+            here = self.objects.get(waiting.pop())
+            for parent in here.parents if here is not None else ():
+                above = self.objects.get(parent)
+                if above is None or parent in known:
+                    continue
+                if above.attributes.get("openable") and not above.attributes.get("isOpen"):
+                    return True
+                known.add(parent)
+                waiting.append(parent)
+        return False
+
     def of_type(self, object_type: str) -> tuple[SceneObject, ...]:
         """Objects whose AI2-THOR type is `object_type`, in name order of creation."""
         return tuple(o for o in self.objects.values() if o.object_type == object_type)

@@ -48,8 +48,11 @@ NOISE has none: after filtering nothing should be reported.
 ALIKE: Mapping[str, frozenset[FailureKind]] = MappingProxyType(
     {
         # It falls back to where it was just taken from, as if it had never been taken.
-        FaultKind.DROP: frozenset({FailureKind.NO_EFFECT}),
-        FaultKind.SLIPPERY: frozenset({FailureKind.NO_EFFECT}),
+        FaultKind.DROP: frozenset({FailureKind.NO_EFFECT, FailureKind.WRONG_EFFECT}),
+        FaultKind.SLIPPERY: frozenset({FailureKind.NO_EFFECT, FailureKind.WRONG_EFFECT}),
+        # A step of several actions, such as cracking an egg, was done in part.
+        FaultKind.SILENT: frozenset({FailureKind.WRONG_EFFECT}),
+        FaultKind.MISSING_STEP: frozenset({FailureKind.WRONG_EFFECT}),
         # What somebody does to the very thing that the robot has just handled.
         FaultKind.MOVED: frozenset(
             {FailureKind.WRONG_OBJECT, FailureKind.WRONG_EFFECT, FailureKind.NO_EFFECT}

@@ -10,9 +10,9 @@ somebody else, or had been believed wrongly.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from hvr.execution.differences import PLACES, Differences, atom_of, subjects
+from hvr.execution.differences import PLACES, WARMTH, Differences, atom_of, subjects
 from hvr.execution.explain import Explanation, Finding
 from hvr.execution.failures import Failure, FailureKind, Side
 from hvr.execution.observation import REMEMBERED, Expected, Observed, Truth
@@ -107,6 +107,8 @@ class _Search:
         for atom in sorted(self.left.missing, key=str):
             if atom.predicate != "holding" or atom not in self.expected.before:
                 continue
+            if self._used_up(atom):
+                continue
             name, now = atom.args[0], self._place_of(atom.args[0])
             instead = [a.args[0] for a in self.left.unexpected if a.predicate == "holding"]
             kind = FailureKind.WRONG_OBJECT if instead else FailureKind.DROPPED
@@ -119,10 +121,13 @@ class _Search:
         """The environment did not do the action, and no change of the room says why."""
         unmet = set(self.observed.unmet)
         told = {literal for f in self.failures for literal in f.literals}
-        if unmet & (told | self.left.literals):
+        halfway = self._halfway()
+        if unmet & (told | self.left.literals) and not halfway:
             return
-        finding = refusal(self.action, self.observed)
-        self._add(finding, Side.PRE)
+        observed = replace(self.observed, unmet=()) if halfway else self.observed
+        self._add(refusal(self.action, observed), Side.PRE)
+        if halfway:  # what it has done so far is no failure of its own
+            self.left.forget(self.left.touched(), also={"hand_empty"})
 
     def own_effects(self) -> None:
         """The action was reported as done: what of its effects is to be seen?"""
@@ -136,12 +141,16 @@ class _Search:
             main = [
                 e for e in effects
                 if self._seen(atom_of(e)) and (atom_of(e).predicate != "near" or len(effects) == 1)
+                and not (isinstance(e, Not) and atom_of(e).predicate in WARMTH)  # in its own time
             ]  # fmt: skip
             nothing = all(e in wrong for e in main) and not self._changed_at(touched)
             kind = FailureKind.NO_EFFECT if nothing else FailureKind.WRONG_EFFECT
             finding = Finding(kind, tuple(wrong), subjects(wrong) or self.action.args)
         self._add(finding, Side.POST)
-        self.left.forget(touched | set(finding.objects), only=self.expected.effects)
+        hand = {"hand_empty"} if any(atom_of(e).predicate == "holding" for e in wrong) else set()
+        self.left.forget(touched | set(finding.objects), also=hand, only=self.expected.effects)
+        if finding.kind is FailureKind.DROPPED:  # and what it broke into
+            self.left.forget(finding.objects)
         if finding.kind is FailureKind.WRONG_OBJECT:
             self.left.forget(None, only=self.expected.effects)
 
@@ -168,15 +177,31 @@ class _Search:
         )
         return FailureKind.WRONG_EFFECT if own else FailureKind.CHANGED_BY_OTHERS
 
+    def _used_up(self, atom: Atom) -> bool:
+        """The action itself takes a thing out of the hand, and has begun to: an egg is cracked."""
+        gone = Atom("present", atom.args)
+        return (
+            atom not in self.expected.after
+            and gone in self.expected.before - self.expected.after
+            and self.observed.value(gone) is Truth.FALSE
+        )
+
+    def _halfway(self) -> bool:
+        """A refused action has done a part of what it should."""
+        return any(self._used_up(a) for a in self.left.missing if a.predicate == "holding")
+
     def _wrong_object(self, wrong: Iterable[Expression]) -> Finding | None:
         """The effect was had by another object: burner 2 is on and not burner 4."""
         before = self.expected.before | self.observed.lost
-        for literal in wrong:
+        gained = self.left.unexpected | self.observed.gained
+        lost = self.left.missing | self.observed.lost
+        # What was done to it says more than where it is.
+        for literal in sorted(wrong, key=lambda e: atom_of(e).predicate in PLACES):
             meant = atom_of(literal)
             if meant.predicate in {"near", "hand_empty", "present"} | REMEMBERED:
                 continue
             undone = isinstance(literal, Not)
-            others = self.left.missing & before if undone else self.left.unexpected - before
+            others = lost & before if undone else gained - before
             for other in sorted(others, key=str):
                 same = other.predicate == meant.predicate and other.args[1:] == meant.args[1:]
                 if same and other.args[:1] != meant.args[:1]:
@@ -191,12 +216,18 @@ class _Search:
             if not isinstance(literal, Atom) or literal.predicate not in PLACES | {"holding"}:
                 continue
             name, now = literal.args[0], self._place_of(literal.args[0])
+            pieces = {a.args[0] for a in self.left.unexpected if a.predicate == "present"}
+            if pieces and self._broken(name):
+                lies = self._place_of(min(pieces))
+                found = (name, *lies, *sorted(pieces)) if lies else (name,)
+                return Finding(FailureKind.DROPPED, (literal,), found)
             before = {
                 a.args[1] for a in self.expected.before | self.observed.lost
                 if a.predicate in PLACES and a.args[0] == name
             }  # fmt: skip
             heard = self._heard(name, Noise.DROPPED)
-            elsewhere = bool(now) and not before.issuperset(now)
+            was = bool(before) or Atom("holding", (name,)) in self.expected.before
+            elsewhere = bool(now) and was and not before.issuperset(now)
             if self.observed.scene.held == name or not (heard or elsewhere):
                 continue
             there = self.observed.scene.objects.get(now[0]) if now else None
@@ -205,6 +236,12 @@ class _Search:
                 return Finding(FailureKind.DROPPED, (literal,), (name, *now))
             return Finding(FailureKind.WRONG_OBJECT, (literal,), (name, *literal.args[1:], *now))
         return None
+
+    def _broken(self, name: str) -> bool:
+        """What should be there is not, or only its pieces are."""
+        present = Atom("present", (name,))
+        was = self.expected.before & self.expected.after
+        return present in was and self.observed.value(present) is Truth.FALSE
 
     def _heard(self, name: str, noise: Noise) -> bool:
         o = self.observed.scene.objects.get(name)
@@ -220,7 +257,7 @@ class _Search:
         """Something that the action can change is not as it was before, about some objects."""
         return any(
             not set(a.args).isdisjoint(names) and self._seen(a)
-            and a.predicate in self.expected.effects - {"near"}
+            and a.predicate in self.expected.effects - WARMTH - {"near"}
             for a in self.expected.before ^ self.observed.atoms
         )  # fmt: skip
 

@@ -12,7 +12,8 @@ from hvr.pddl.model import Atom, Expression, GroundAction, Not
 PLACES = frozenset({"on", "in"})
 """Predicates that say where something is."""
 
-_WARMTH = frozenset({"hot", "cold"})
+WARMTH = frozenset({"hot", "cold"})
+"""Predicates that change by themselves, in their own time."""
 
 
 @dataclass
@@ -46,7 +47,7 @@ class Differences:
         self.unexpected |= {
             a for a in found.unexpected
             if observed.value(a) is Truth.TRUE
-            and not (a.predicate in _WARMTH and a in expected.before)
+            and not (a.predicate in WARMTH and a in expected.before)
         }  # fmt: skip
         if observed.lost or observed.gained:
             within = self._within(self.touched())
@@ -143,13 +144,13 @@ class Differences:
     def _is_missed(self, atom: Atom, new: Collection[Atom]) -> bool:
         if atom.predicate == "near":
             return atom in new and atom.args[0] in self.action.args
-        if atom.predicate in _WARMTH and atom not in new:
+        if atom.predicate in WARMTH and atom not in new:
             return False
         return self.observed.value(atom) is Truth.FALSE
 
     def _is_odd(self, atom: Atom, within: frozenset[str]) -> bool:
         """A change of something that the plan does not name is not the action's own doing."""
-        if atom.predicate in REMEMBERED | _WARMTH | {"near"}:
+        if atom.predicate in REMEMBERED | WARMTH | {"near"}:
             return False
         own = self.observed.success and atom.predicate in self.expected.effects
         return not (own and not within.isdisjoint(atom.args))

@@ -25,7 +25,7 @@ from hvr.execution.events import (
 )
 from hvr.execution.failures import Failure
 from hvr.execution.ladder import Ladder
-from hvr.execution.recovery import FOR_MODELS, FOR_PLANNERS, Trouble, replaceable
+from hvr.execution.recovery import FOR_MODELS, FOR_PLANNERS, Trouble, crowding, replaceable
 from hvr.execution.watching import Watch
 from hvr.execution.words import opposite, say
 from hvr.execution.world import World
@@ -35,7 +35,7 @@ from hvr.planning.symbolic import Planned
 from hvr.retrieval.inventory import Inventory
 from hvr.validation import Validator
 
-Goal = TypeVar("Goal", contravariant=True)
+Goal = TypeVar("Goal")
 
 
 class Policy(Protocol[Goal]):
@@ -51,6 +51,14 @@ class Policy(Protocol[Goal]):
             graph: the world.
             inventory: what there is in it.
             trouble: why an earlier plan could not be carried on; empty at first.
+        """
+
+    def clearing(self, things: Sequence[str], place: str) -> Goal:
+        """The goal of taking things away from a place.
+
+        Args:
+            things: names of the things.
+            place: name of what they are on or in.
         """
 
 
@@ -81,6 +89,7 @@ class Executor(Generic[Goal]):
     max_tries: int = 1
     steps: int = field(default=0, init=False)
     replans: int = field(default=0, init=False)
+    _done: int = field(default=0, init=False)  # steps since the last new plan
     _failures: Counter[str] = field(default_factory=Counter, init=False)
     _avoid: frozenset[str] = field(default=frozenset(), init=False)
 
@@ -135,7 +144,8 @@ class Executor(Generic[Goal]):
             trouble = self._execute(planned, watch)
             if trouble is None:
                 return self._finished()
-            new, reason = self._new_plan(stage, trouble)
+            self._make_room(trouble, planned, new=True)
+            new, reason = self._new_plan(stage, trouble, planned)
             if new is None:
                 return self._finished(reason, watch.unmet_goal())
             planned = new
@@ -167,6 +177,7 @@ class Executor(Generic[Goal]):
                 self._count(done.failures)
                 self.listen(done)
                 success, failures = done.success, done.failures
+                self._done += success
                 if success and not done.difference:
                     self._ladder.done()
                     continue
@@ -206,15 +217,54 @@ class Executor(Generic[Goal]):
 
     # a new plan
 
-    def _new_plan(self, stage: Goal, trouble: Trouble) -> tuple[Planned | None, str]:
+    def _make_room(self, trouble: Trouble, planned: Planned, *, new: bool) -> bool:
+        """Take away what has nothing to do with the plan from where there was no room.
+
+        Args:
+            trouble: what went wrong.
+            planned: the plan.
+            new: only what has just come there.
+
+        Returns:
+            Whether it was done.
+        """
+        place, things = crowding(trouble, planned.relevant.names, self.world.scene, new=new)
+        if not things or self.replans >= self.max_replans:
+            return False
+        told = f"{trouble.reason} First make room."
+        goal = self.policy.clearing(things, place)
+        try:
+            clearing = self._another("make room", goal, trouble, told)
+        except (ImpossibleGoalError, PlannerError):
+            return False
+        left = self._execute(clearing, Watch(self.world, clearing))
+        outcome = "worked" if left is None else f"failed: {left.reason}"
+        self._say("make room", trouble, outcome)
+        return left is None
+
+    def _new_plan(self, stage: Goal, trouble: Trouble, old: Planned) -> tuple[Planned | None, str]:
         """The plan of the next rung that makes one; or None, and why there is none."""
         if self.replans >= self.max_replans:
             return None, f"gave up after {self.replans} new plans: {trouble.reason}"
-        if found := self.world.look_around(self.steps):
-            self._ladder.take("look around", trouble)
-            self._say("look around", trouble, f"found {', '.join(found)}")
-        reasons: list[str] = []
         names = ("ask", "replace") if self._is_model else ("satisfy", "replace")
+        again = self.replans > 0 and self._done <= 1  # the last plan got nowhere
+        self._look_around(trouble, again)
+        reasons: list[str] = []
+        planned = self._climb(names, stage, trouble, reasons)
+        if planned is None and (
+            (not again and self._look_around(trouble, True))
+            or self._make_room(trouble, old, new=False)
+        ):
+            planned = self._climb(names, stage, trouble, reasons)
+        if planned is not None:
+            return planned, ""
+        why = "; ".join(dict.fromkeys(reasons)) or trouble.reason
+        return None, f"gave up after {self.replans} new plans: {why}"
+
+    def _climb(
+        self, names: tuple[str, ...], stage: Goal, trouble: Trouble, reasons: list[str]
+    ) -> Planned | None:
+        """The plan of the first of some rungs that makes one; adds why the others do not."""
         for name in self._ladder.least_tried(names, trouble):
             if self.replans >= self.max_replans:
                 break
@@ -226,20 +276,39 @@ class Executor(Generic[Goal]):
                     continue
                 self._avoid |= {other}
                 told += f" Use another one instead of {other}."
-            self._ladder.take(name, trouble)
-            self.replans += 1
-            self.listen(Replanning(trouble.reason, self.replans))
             try:
-                planned = self.prepare(stage, told)
+                return self._another(name, stage, trouble, told)
             except (ImpossibleGoalError, PlannerError) as error:
                 self._avoid = avoided
                 reasons.append(str(error))
-                self._say(name, trouble, f"no plan: {error}")
-                continue
-            self._say(name, trouble, f"a new plan of {len(planned.plan.actions)} steps")
-            return planned, ""
-        why = "; ".join(dict.fromkeys(reasons)) or trouble.reason
-        return None, f"gave up after {self.replans} new plans: {why}"
+        return None
+
+    def _another(self, rung: str, goal: Goal, trouble: Trouble, told: str) -> Planned:
+        """The plan of a rung; what came of it is told and counted.
+
+        Raises:
+            ImpossibleGoalError: there is no plan.
+            PlannerError: no plan was found, or it does not validate.
+        """
+        self._ladder.take(rung, trouble)
+        self.replans += 1
+        self._done = 0
+        self.listen(Replanning(trouble.reason, self.replans))
+        try:
+            planned = self.prepare(goal, told)
+        except (ImpossibleGoalError, PlannerError) as error:
+            self._say(rung, trouble, f"no plan: {error}")
+            raise
+        self._say(rung, trouble, f"a new plan of {len(planned.plan.actions)} steps")
+        return planned
+
+    def _look_around(self, trouble: Trouble, everything: bool) -> bool:
+        """Look for what is lost, or at everything once more; True when that told something."""
+        found = self.world.look_around(self.steps, everything)
+        if found:
+            self._ladder.take("look around", trouble)
+            self._say("look around", trouble, f"found {', '.join(found)}")
+        return bool(found)
 
     # telling
 
@@ -248,6 +317,7 @@ class Executor(Generic[Goal]):
 
     def _notice(self, failures: tuple[Failure, ...]) -> None:
         self._count(failures)
+        self.world.notice(self.steps, failures)
         self.listen(Noticed(failures))
 
     def _count(self, failures: Iterable[Failure]) -> None:

@@ -66,6 +66,8 @@ class Explanation:
                 return f"{self.action} is not possible, because {so or 'a condition is unmet'}."
             case FailureKind.NO_EFFECT:
                 return f"{self.action} was reported as done and changed nothing: {so}."
+            case FailureKind.WRONG_OBJECT if len(named) == 1:
+                return f"{self.action} acted on something else than {first}{said}."
             case FailureKind.WRONG_OBJECT if len(named) == 2:
                 return f"{self.action} acted on {named[1]} instead of {first}: {so}."
             case FailureKind.WRONG_OBJECT:

@@ -3,6 +3,7 @@
     retry              do the step again           an action that did not take
     re-navigate        go there again, do it       something out of reach or in the way
     satisfy            plan from what is seen      a condition that is missing or was undone
+    make room          take others away            a microwave that somebody put a lettuce in
     replace            plan with another object    one that is gone, broken or blocked
     ask                tell the policy             what no rung above can mend
 
@@ -13,7 +14,7 @@ account of what remains.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from hvr.execution.failures import Failure, FailureKind
@@ -22,6 +23,7 @@ from hvr.pddl import Atom, GroundAction, Task
 from hvr.pddl.state import State
 from hvr.planning.navigation import find_navigation
 from hvr.retrieval.inventory import Inventory
+from hvr.scene_graph import SceneGraph
 from hvr.validation import Validator
 
 Steps = tuple[GroundAction, ...]
@@ -125,6 +127,34 @@ FOR_PLANNERS: Mends = (("retry", retry), ("re-navigate", renavigate))
 
 FOR_MODELS: Mends = (*FOR_PLANNERS, ("satisfy", satisfy))
 """The rungs that keep the plan, for policies that are asked: language models."""
+
+
+MOST_MOVED = 3
+"""So many things are taken away at most to make room."""
+
+
+def crowding(
+    trouble: Trouble, relevant: Collection[str], scene: SceneGraph, *, new: bool
+) -> tuple[str, tuple[str, ...]]:
+    """Where there was no room, and what to take away from there: nothing of the plan's own.
+
+    Args:
+        trouble: what went wrong.
+        relevant: names of the objects of the plan.
+        scene: what is where.
+        new: only what the failures speak of, which has just come there.
+
+    Returns:
+        The place, empty if want of room is not the trouble, and names of the things.
+    """
+    place = next((f.objects[0] for f in trouble.failures if f.kind is FailureKind.OCCUPIED), "")
+    named = {n for f in trouble.failures for n in f.objects}
+    strangers = [
+        o.name for o in scene.objects.values()
+        if place in o.parents and o.name not in relevant and o.attributes.get("pickupable")
+        and (o.name in named or not new)
+    ]  # fmt: skip
+    return place, tuple(strangers[:MOST_MOVED])
 
 
 def replaceable(

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from hvr.execution.explain import Finding
 from hvr.execution.failures import FailureKind
 from hvr.execution.observation import Observed
+from hvr.knowledge.events import NO_ROOM
 from hvr.pddl.model import Atom, Expression, GroundAction, Not
-
-NO_ROOM = ("No valid positions to place object found", "is full right now", "is already full")
-"""Parts of AI2-THOR's messages for a receptacle without room."""
 
 IN_THE_WAY = (
     "not found within the specified visibility",
@@ -27,6 +25,9 @@ IN_THE_WAY = (
     "would collide",
 )
 """Parts of AI2-THOR's and hvr's messages for something that cannot be got at."""
+
+ALREADY = ("if it's already on!", "if it's already off!")
+"""Parts of AI2-THOR's messages for a switch that is where it should be put."""
 
 _PLACES = frozenset({"on", "in"})
 
@@ -56,6 +57,9 @@ def refusal(action: GroundAction, observed: Observed) -> Finding:
         return Finding(FailureKind.MISSING_PRECONDITION, unmet, (*names,) or action.args, said)
     if any(part in error for part in IN_THE_WAY):
         return Finding(FailureKind.BLOCKED, (), action.args[-1:], said)
+    if any(part in error for part in ALREADY):
+        # It is seen not to be: another switch than that of the object was turned.
+        return Finding(FailureKind.WRONG_OBJECT, (), action.args[:1], said)
     return Finding(FailureKind.ACTION_FAILED, (), action.args, said)
 
 
@@ -63,8 +67,8 @@ def _occupied(
     action: GroundAction, observed: Observed, occupants: Sequence[Expression], said: tuple[str, ...]
 ) -> Finding:
     place = action.args[-1]
-    inside = [
-        a for a in sorted(observed.atoms, key=str)
+    inside = [  # what has just come there first
+        a for a in (*sorted(observed.gained, key=str), *sorted(observed.atoms, key=str))
         if a.predicate in _PLACES and a.args[1] == place
     ]  # fmt: skip
     literals: tuple[Expression, ...] = tuple(occupants)

@@ -9,7 +9,7 @@ from typing import Any
 
 from hvr.envs.base import Environment
 from hvr.envs.naming import Names
-from hvr.envs.skills import SkillResult, perform
+from hvr.envs.skills import SHUFFLE, SkillResult, perform
 from hvr.execution.atoms import ChangeReader
 from hvr.execution.belief import Sight
 from hvr.execution.failures import Failure
@@ -128,10 +128,10 @@ class World:
         look = self.perception.look(step, result.success, added, deleted)
         change = self.graph.update(self.scene)
         stood = self._near
-        if result.success:
-            self._near = frozenset(n for n in near if n in self.scene.objects)
-        else:
-            self._near = frozenset(n for n in stood if n in self.scene.objects)
+        self._near = frozenset(
+            n for n in (near if result.success else stood)
+            if self._is_near(n)
+        )  # fmt: skip
         if self._near != stood:
             self.graph.set_near(self._near)
         remembered = self._remember(result, before)
@@ -152,32 +152,46 @@ class World:
             outcome: what `do` returned.
             failures: what went otherwise than expected.
         """
-        notes = tuple(
-            FailureNote(
-                f.kind.value, f.side.value, tuple(map(str, f.literals)), f.explanation, f.objects
-            )
-            for f in failures
-        )
         result = outcome.result
         self.graph.record(
             ActionEvent(step, action.name, action.args, result.success, result.error,
-                        change=outcome.change, failures=notes)
+                        change=outcome.change, failures=_notes(failures))
         )  # fmt: skip
 
-    def look_around(self, step: int) -> tuple[str, ...]:
-        """Look for things that are believed to be nowhere.
+    def notice(self, step: int, failures: Iterable[Failure]) -> None:
+        """Write failures that belong to no executed step into the graph's event log.
+
+        Args:
+            step: number of the last step that was done.
+            failures: what was noticed.
+        """
+        self.graph.notice(step, _notes(failures))
+
+    def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
+        """Look for things that are believed to be nowhere, or at everything once more.
 
         Args:
             step: number of the last step.
+            everything: look although nothing is lost: something may have been seen wrongly.
 
         Returns:
-            names of the things that were found.
+            names of the things that were found, or turned out to be otherwise than believed.
         """
-        if not self.perception.lost:
+        if not self.perception.lost and not everything:
             return ()
         found = self.perception.look_around(step)
-        self.graph.update(self.scene)
-        return found
+        change = self.graph.update(self.scene)
+        if not everything:
+            return found
+        named = (s[0] for s in (*change.added, *change.removed) if s[0] in self.scene.objects)
+        return tuple(sorted({*found, *named}))
+
+    def _is_near(self, name: str) -> bool:
+        """A thing that the robot means to be near has not been taken away or shut in."""
+        there = self.scene.objects.get(name)
+        if there is None or self.scene.shut_in(name):
+            return False
+        return there.in_reach or there.distance <= SHUFFLE or name == self.scene.held
 
     # remembering
 
@@ -201,6 +215,15 @@ class World:
             if key in named:
                 named[key] = self.names.name(named[key])
         return named
+
+
+def _notes(failures: Iterable[Failure]) -> tuple[FailureNote, ...]:
+    return tuple(
+        FailureNote(
+            f.kind.value, f.side.value, tuple(map(str, f.literals)), f.explanation, f.objects
+        )
+        for f in failures
+    )
 
 
 def open_world(env: Environment, folder: Path | None = None) -> World:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
@@ -18,7 +18,7 @@ Statement: TypeAlias = tuple[str, str, str | bool]
 """Subject, property and value: `("mug-1", "on", "plate-2")`, `("mug-1", "isDirty", True)`."""
 
 
-NO_ROOM = "No valid positions to place object found"
+NO_ROOM = ("No valid positions to place object found", "is full right now", "is already full")
 """What AI2-THOR says when there is no room for something in or on a receptacle."""
 
 
@@ -162,17 +162,39 @@ def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterat
     for number, failure in enumerate(event.failures, start=1):
         failed = NamedNode(f"{EVENT}{sequence}-failure-{number}")
         nodes.add(failed)
-        facts += _failure_facts(failure, failed, node, event.step)
+        facts += _failure_facts(failure, failed, event.step)
+        facts.append((failed, k("failureOf"), node))
     for triple in ontology.rules.entail(facts):
         # Types of the arguments would follow from domain and range; they are there already.
         if triple[0] in nodes:
             yield Quad(*triple)  # type: ignore[arg-type]
 
 
-def _failure_facts(failure: FailureNote, node: NamedNode, of: NamedNode, step: int) -> list[Triple]:
+def notice_quads(
+    failures: Sequence[FailureNote], step: int, sequence: int, ontology: Ontology
+) -> Iterator[Quad]:
+    """The triples that record failures of no executed step.
+
+    Args:
+        failures: what was noticed.
+        step: number of the last step that was done.
+        sequence: their position among all events.
+        ontology: the class hierarchy.
+    """
+    facts: list[Triple] = []
+    nodes: set[NamedNode] = set()
+    for number, failure in enumerate(failures, start=1):
+        node = NamedNode(f"{EVENT}{sequence}-failure-{number}")
+        nodes.add(node)
+        facts += [*_failure_facts(failure, node, step), (node, k("sequence"), Literal(sequence))]
+    for triple in ontology.rules.entail(facts):
+        if triple[0] in nodes:
+            yield Quad(*triple)  # type: ignore[arg-type]
+
+
+def _failure_facts(failure: FailureNote, node: NamedNode, step: int) -> list[Triple]:
     facts: list[Triple] = [
         (node, RDF_TYPE, k("Failure")),
-        (node, k("failureOf"), of),
         (node, k("step"), Literal(step)),
         (node, k("failureKind"), Literal(failure.kind)),
         (node, k("violatedSide"), Literal(failure.side)),

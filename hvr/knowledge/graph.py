@@ -13,7 +13,15 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store,
 
 from hvr.errors import StoreError, UnknownObjectError
 from hvr.knowledge.describe import Description, describe
-from hvr.knowledge.events import NO_ROOM, ActionEvent, Change, event_quads, statements
+from hvr.knowledge.events import (
+    NO_ROOM,
+    ActionEvent,
+    Change,
+    FailureNote,
+    event_quads,
+    notice_quads,
+    statements,
+)
 from hvr.knowledge.facts import FactReader
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.query import QueryResult, run_query
@@ -323,16 +331,33 @@ class KnowledgeGraph:
             StoreError: the action is unknown, the time is not ISO 8601, or the store cannot
                 be written.
         """
-        if self._last_event is None:
-            last = self.query("SELECT (MAX(?n) AS ?last) { ?event k:sequence ?n }").rows[0][0]
-            self._last_event = last if isinstance(last, int) else 0
-        sequence = 1 + self._last_event
+        sequence = self._next_event()
         self._extend(event_quads(event, sequence, self.ontology))
         self._last_event = sequence
-        if NO_ROOM in event.error and len(event.args) == 2:
+        if any(part in event.error for part in NO_ROOM) and len(event.args) == 2:
             thing, place = event.args
             self._write([(obj(self._known(thing)), k("didNotFit"), obj(self._known(place)))])
         return f"e:{sequence}"
+
+    def notice(self, step: int, failures: Sequence[FailureNote]) -> None:
+        """Add failures of no executed step to the log: one that cannot be tried, an unmet goal.
+
+        Args:
+            step: number of the last step that was done.
+            failures: what was noticed.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        sequence = self._next_event()
+        self._extend(notice_quads(failures, step, sequence, self.ontology))
+        self._last_event = sequence
+
+    def _next_event(self) -> int:
+        if self._last_event is None:
+            last = self.query("SELECT (MAX(?n) AS ?last) { ?event k:sequence ?n }").rows[0][0]
+            self._last_event = last if isinstance(last, int) else 0
+        return 1 + self._last_event
 
     def did_not_fit(self) -> frozenset[tuple[str, str]]:
         """Pairs of a thing and a place in which there was no room for it."""

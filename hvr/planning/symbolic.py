@@ -6,6 +6,7 @@ relevant objects, has a classical planner find a short plan, and cuts it into ma
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,7 +25,7 @@ from hvr.planning.macro import macro_blocks
 from hvr.planning.planners import Planner
 from hvr.planning.polish import eliminate, switch_late
 from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.places import any_place, tidy_places
+from hvr.retrieval.places import any_place, tidy_places, unused
 from hvr.retrieval.relevance import Relevant, relevant_objects
 
 
@@ -92,6 +93,11 @@ class SymbolicPolicy:
         holding = "(holding" in wanted
         return Stage(wanted, tuple(end_conditions(self.taxonomy, set(), holding=holding)))
 
+    def clearing(self, things: Sequence[str], place: str) -> Stage:
+        """The goal of taking things away from a place."""
+        gone = " ".join(f"(not (on {t} {place})) (not (in {t} {place}))" for t in things)
+        return Stage(f"(and {gone} (hand_empty))")
+
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, trouble: str = ""
     ) -> Planned:
@@ -115,7 +121,7 @@ class SymbolicPolicy:
         problem = graph.problem(self.domain, "task", relevant.names, goal)
         if self.any_place:
             problem = any_place(problem, inventory.did_not_fit)
-        problem = tidy_places(problem, wanted, inventory)
+        problem = tidy_places(unused(problem, inventory.avoided), wanted, inventory)
         task = Task(self.domain, problem)
         result = self.planner.solve(task)
         if result.plan is None:

@@ -117,7 +117,7 @@ class LexicalEmbedder:
 def _features(text: str) -> dict[tuple[str, str], float]:
     """A vector of length 1, or empty."""
     parts = words(text)
-    spelt = [singular(p) for p in parts if not p.isdigit()]
+    spelt = [singular(p) for p in parts if not (p.isdigit() and p.isascii())]
     joined = f"^{''.join(spelt)}$" if spelt else ""
     grams = Counter(joined[i : i + n] for n in (2, 3, 4) for i in range(len(joined) - n + 1))
     groups = {

@@ -29,6 +29,7 @@ class Inventory:
         facts: all PDDL atoms that hold.
         distances: metres from the robot; objects without a place are far.
         did_not_fit: pairs of a thing and a place that had no room for it.
+        avoided: objects that are there and shall not be used.
     """
 
     scene: str
@@ -37,16 +38,19 @@ class Inventory:
     facts: frozenset[Atom]
     distances: Mapping[str, float]
     did_not_fit: frozenset[tuple[str, str]] = frozenset()
+    avoided: frozenset[str] = frozenset()
 
     @cached_property
     def _by_class(self) -> dict[str, tuple[str, ...]]:
         found: dict[str, list[str]] = defaultdict(list)
         for name, object_class in self.classes.items():
-            found[object_class].append(name)
+            if name not in self.avoided:
+                found[object_class].append(name)
         return {c: tuple(sorted(names, key=self._rank)) for c, names in found.items()}
 
     @cached_property
-    def _too_full(self) -> frozenset[str]:
+    def too_full(self) -> frozenset[str]:
+        """Places in which there was no room for something."""
         return frozenset(place for _, place in self.did_not_fit)
 
     def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
@@ -57,7 +61,7 @@ class Inventory:
         )  # fmt: skip
         number = name.rsplit("-", 1)[1]
         return (
-            name in self._too_full,
+            name in self.too_full,
             int(hidden),
             round(self.distances.get(name, math.inf), 2),
             int(number) if number.isdigit() else 0,
@@ -65,10 +69,12 @@ class Inventory:
         )
 
     def without(self, names: Collection[str]) -> Inventory:
-        """As if some objects were not there."""
-        kept = {n: c for n, c in self.classes.items() if n not in names}
-        facts = frozenset(a for a in self.facts if not any(n in names for n in a.args))
-        return replace(self, classes=kept, facts=facts)
+        """As if some objects were not there; what has things on or in it is only not used."""
+        avoided = frozenset(n for n in names if self.contents.get(n))
+        gone = set(names) - avoided
+        kept = {n: c for n, c in self.classes.items() if n not in gone}
+        facts = frozenset(a for a in self.facts if gone.isdisjoint(a.args))
+        return replace(self, classes=kept, facts=facts, avoided=self.avoided | avoided)
 
     def of(self, object_class: str) -> tuple[str, ...]:
         """Names of the objects of a class or below it, preferred first."""

@@ -33,6 +33,25 @@ def any_place(problem: Problem, did_not_fit: Collection[tuple[str, str]] = ()) -
     return problem.replace(init=problem.init | free)
 
 
+def unused(problem: Problem, names: Collection[str]) -> Problem:
+    """Leave some objects alone: nothing is put on or in them, nor are they switched.
+
+    What is on or in them can be taken from there.
+
+    Args:
+        problem: the problem.
+        names: the objects.
+    """
+    if not names:
+        return problem
+    kept = (
+        a for a in problem.init
+        if not (a.predicate == "fits" and a.args[1] in names)
+        and not (a.predicate == "toggleable" and a.args[0] in names)
+    )  # fmt: skip
+    return problem.replace(init=frozenset(kept))
+
+
 def tidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> Problem:
     """Leave out that things other than food may be put on or in dishes, or anything in a bin.
 

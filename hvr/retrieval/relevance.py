@@ -360,11 +360,12 @@ class _Chooser:
 
     def complete(self) -> None:
         """Parents, occupants of single slots, contents of dishes, a place to put things."""
-        surfaces = [n for n in self.reasons if self.inventory.classes[n] == "CounterTop"]
-        if not surfaces:
-            for object_class in _WORK_SURFACES:
-                if self.first(object_class, "to put things down") is not None:
-                    break
+        full = self.inventory.too_full
+        counters = [n for n in self.reasons if self.inventory.classes[n] == "CounterTop"]
+        if not any(n not in full for n in counters):
+            places = [n for c in _WORK_SURFACES for n in self.inventory.of(c)]
+            best = next((n for n in places if n not in full), places[0] if places else None)
+            self.add(best, "to put things down")
         for name in self.inventory.held:
             self.add(name, "in the hand")
         waiting = list(self.reasons)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from hvr.envs.base import Event as Observation
+from hvr.envs.faults import Fault, FaultyEnvironment, Schedule
 from hvr.envs.kitchen import Kitchen
 from hvr.execution.events import Event, Finished, Noticed, Recovery, StepDone
-from hvr.execution.executor import Executor
+from hvr.execution.executor import Executor, Policy
 from hvr.execution.failures import Failure
 from hvr.execution.perception import Senses
 from hvr.execution.world import World
@@ -21,6 +22,7 @@ from hvr.planning.planners import FastDownward
 from hvr.planning.symbolic import SymbolicPolicy
 from hvr.resources import data_path
 
+Goal = TypeVar("Goal")
 Hook = Callable[[Kitchen, str, int, dict[str, Any]], Observation | None]
 """Called with the kitchen, the action, how often it has been sent, and its arguments; what it
 returns is the answer, None lets the action happen."""
@@ -99,6 +101,22 @@ def run(
         world, policy, events.append, lambda _: None, max_replans, max_tries=max_tries
     )
     stages = policy.understand(text, world.inventory()).stages
+    return Ran(executor.run(stages), events, world)
+
+
+def run_with(
+    policy: Policy[Goal],
+    stages: Sequence[Goal],
+    faults: tuple[Fault, ...] = (),
+    scene: str = "FloorPlan16",
+    *,
+    max_replans: int = 3,
+) -> Ran:
+    """Carry stages out by a policy in a kitchen with faults."""
+    graph = KnowledgeGraph.create(None, symbolic().ontology)
+    world = World(FaultyEnvironment(Kitchen(scene), Schedule(faults)), graph)
+    events: list[Event] = []
+    executor = Executor(world, policy, events.append, lambda _: None, max_replans)
     return Ran(executor.run(stages), events, world)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -52,6 +53,7 @@ class BaseStep:
         sent: the AI2-THOR actions.
         held_before: name of what was in the hand before it, empty for nothing.
         held_after: and after it.
+        handled: names of the objects that it names or changes.
     """
 
     number: int
@@ -59,6 +61,7 @@ class BaseStep:
     sent: tuple[Sent, ...]
     held_before: str
     held_after: str
+    handled: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,10 @@ class Given:
         """See `SymbolicPolicy.plan`."""
         first, self.first = self.first, None
         return first or self.policy.plan(stage, graph, inventory, trouble)
+
+    def clearing(self, things: Sequence[str], place: str) -> Stage:
+        """See `SymbolicPolicy.clearing`."""
+        return self.policy.clearing(things, place)
 
 
 @dataclass
@@ -160,6 +167,13 @@ class Lab:
         steps: list[BaseStep] = []
         failures = 0
         held, sent = "", 0
+        validator = Validator(planned.task)
+
+        def handled(action: GroundAction) -> frozenset[str]:
+            report = validator.apply(action)
+            atoms = (*report.added, *report.deleted) if report.ok else ()
+            told = (a for a in atoms if a.predicate != "near")
+            return frozenset((*action.args, *(n for a in told for n in a.args)))
 
         def listen(event: Event) -> None:
             nonlocal failures, held, sent
@@ -171,7 +185,9 @@ class Lab:
                 sent += 1
                 done.append(Sent(sent, action["action"], str(action.get("objectId", ""))))
             now = world.scene.held or ""
-            steps.append(BaseStep(event.number, event.action, tuple(done), held, now))
+            steps.append(
+                BaseStep(event.number, event.action, tuple(done), held, now, handled(event.action))
+            )
             held = now
 
         executor = Executor(world, Given(planned, self.policy), listen, _nobody, self.max_replans)

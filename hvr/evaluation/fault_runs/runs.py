@@ -127,11 +127,14 @@ def run_case(lab: Lab, baseline: Baseline, case: Case, sight: Sight = Sight.OMNI
 
 
 def _hits_own(baseline: Baseline, case: Case, injection: Injection) -> bool:
-    """The fault hit what its step handles: what it names, or has just taken."""
+    """The fault hit what its step handles: what it names or changes, has just taken, or does
+    in several actions, of which it has done some."""
     step = baseline.steps[case.step - 1]
     if case.fault.kind in (FaultKind.DROP, FaultKind.SLIPPERY):
-        return not step.held_before
-    return injection.objects[0] in step.action.args
+        return not step.held_before or len(step.sent) > 1
+    if case.fault.kind in (FaultKind.SILENT, FaultKind.MISSING_STEP):
+        return len(step.sent) > 1
+    return injection.objects[0] in step.handled
 
 
 def run_free(

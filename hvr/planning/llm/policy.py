@@ -104,6 +104,10 @@ class LLMPolicy:
 
     # As a policy of the executor ----------------------------------------------------------
 
+    def clearing(self, things: Sequence[str], place: str) -> str:
+        """The request to take things away from a place."""
+        return f"take {' and '.join(things)} away from {place} and put it somewhere else"
+
     def plan(
         self, stage: str, graph: KnowledgeGraph, inventory: Inventory, trouble: str = ""
     ) -> Planned:

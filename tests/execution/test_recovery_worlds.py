@@ -1,0 +1,72 @@
+"""Recoveries that need another look at the room: no room, seen wrongly, switches swapped."""
+
+from __future__ import annotations
+
+from execution_worlds import Ran, run_with, symbolic
+
+from hvr.envs.faults import Fault, FaultKind, What, When
+from hvr.execution.events import PlanReady
+from hvr.execution.failures import FailureKind
+from hvr.planning.language.goals import Stage
+from hvr.tasks import load_task
+
+
+def played(task: str, scene: str, fault: Fault) -> Ran:
+    """A task of the paper in a scene, with a fault."""
+    return run_with(symbolic(), [symbolic().with_ends(load_task(task).goal)], (fault,), scene)
+
+
+def plans(ran: Ran) -> list[list[str]]:
+    return [[str(a) for a in e.plan.actions] for e in ran.events if isinstance(e, PlanReady)]
+
+
+def test_what_somebody_put_into_the_microwave_is_taken_out_again() -> None:
+    fault = Fault(FaultKind.OCCUPIED, When(actions=("PutObject",), nth=2), What(other="lettuce-1"))
+    ran = played("T5", "FloorPlan3", fault)
+    assert ran.finished.reached
+    assert dict(ran.finished.recoveries)["make room"] == 1
+    assert "(pick_up lettuce-1)" in plans(ran)[1]
+    assert plans(ran)[1][-1] == "(put_on lettuce-1 countertop-1)", "not back, nor kept in the hand"
+
+
+def test_what_was_there_before_is_moved_only_if_there_is_no_other_way() -> None:
+    fault = Fault(
+        FaultKind.OCCUPIED, When(actions=("PutObject",), nth=1), What(other="dishsponge-1")
+    )
+    ran = played("T5", "FloorPlan1", fault)  # the basin, and there is one only
+    assert ran.finished.reached
+    used = [r.rung for r in ran.recoveries if r.outcome.startswith(("worked", "a new plan"))]
+    assert "make room" in used and used[-1] == "satisfy"
+
+
+def test_what_cannot_be_is_looked_at_again() -> None:
+    """A bottle is seen empty for a while: no wine, no plan, until it is looked at again."""
+    wrong = Fault(FaultKind.MISPERCEIVED, When(step=3, times=3), What("winebottle-1"))
+    ran = played("T1", "FloorPlan1", wrong)
+    assert ran.finished.reached
+    looked = [r for r in ran.recoveries if r.rung == "look around"]
+    assert [r.outcome for r in looked] == ["found winebottle-1"]
+
+
+def test_a_burner_that_cannot_be_switched_is_replaced_with_what_stands_on_it() -> None:
+    swapped = Fault(FaultKind.SWAPPED, When(actions=("ToggleObjectOn",)))
+    ran = played("T3", "FloorPlan2", swapped)
+    assert ran.finished.reached
+    assert {f.kind for f in ran.failures} == {FailureKind.WRONG_OBJECT}
+    last = plans(ran)[-1]
+    assert last[0] == "(pick_up pan-1)", "what stands there can be taken from there"
+    assert not any("toggle" in a and "stoveburner-3" in a for a in last)
+
+
+def test_a_door_that_somebody_closed_puts_its_content_out_of_reach() -> None:
+    put = When(actions=("PutObject",), target="microwave-1")
+    fault = Fault(FaultKind.CHANGED, put, What("microwave-1", field="isOpen", value=False))
+    ran = played("T5", "FloorPlan2", fault)
+    assert ran.finished.reached and ran.finished.replans == 1
+    assert "(open_obj microwave-1)" in plans(ran)[1]
+
+
+def test_clearing_a_place_is_a_goal_of_its_own() -> None:
+    stage = symbolic().clearing(("spoon-1",), "plate-1")
+    assert isinstance(stage, Stage)
+    assert "(not (on spoon-1 plate-1))" in stage.text and "(hand_empty)" in stage.text
