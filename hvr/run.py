@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hvr.envs.opening import OpenEnvironment
     from hvr.envs.thor.options import ThorOptions
     from hvr.evaluation.scores import Spent
-    from hvr.model_run import ModelRun
+    from hvr.model_run import ModelRun, Recorded
     from hvr.planning.library import Origin
     from hvr.planning.llm.events import PolicyEvent
 
@@ -192,13 +192,15 @@ def plan(
             budget=float(again.run["budget"]),
             max_replans=int(again.run["max_replans"]),
             execute=bool(again.run["execute"]),
+            sight=str(again.run.get("sight", options.sight)),
+            error_rate=float(again.run.get("error_rate", options.error_rate)),
             model=repeated(options.model, again),
         )
     if (text is None) == (task is None):
         raise UsageError("give either a request, such as 'make coffee', or --task T2")
     check_environment(options.env)
     senses = _senses(options)
-    faults = _faults(options)
+    faults = _faults(options, again)
     planner = make_planner(options.planner, options.budget)
     chosen = load_task(task) if task is not None else None
     request = chosen.goal_oriented if chosen else text or ""
@@ -248,6 +250,8 @@ def plan(
                 "request": request, "task": chosen.id if chosen else None, "scene": scene.name,
                 "seed": options.seed, "planner": options.planner, "budget": options.budget,
                 "max_replans": options.max_replans, "execute": options.execute,
+                "sight": options.sight, "error_rate": options.error_rate,
+                "faults": faults.to_json() if faults is not None else None,
             }  # fmt: skip
             model = open_model(
                 options.model, about, folder.path, ontology=ontology, domain=symbolic.domain,
@@ -271,7 +275,7 @@ def plan(
                     model.keep(recorder.planned_values[0], _origin(model, about, folder))
                 except DataFileError as error:
                     verdict += f"; nothing was added to the library: {error}"
-        if options.faults is not None:
+        if faults is not None:
             folder.write_json("faults.json", _injected(env))
         if recorder.steps:
             write_scene(folder, AFTER, env.last_event.metadata, world.names)
@@ -308,12 +312,14 @@ def _senses(options: Options) -> Senses:
     return Senses(Sight(options.sight), options.error_rate)
 
 
-def _faults(options: Options) -> Schedule | None:
-    if options.faults is None:
+def _faults(options: Options, again: Recorded | None) -> Schedule | None:
+    """The faults to play: of the file named, or of the run that is repeated."""
+    recorded = again.run.get("faults") if again is not None else None
+    if options.faults is None and recorded is None:
         return None
     from hvr.envs.faults import Schedule
 
-    return Schedule.load(options.faults)
+    return Schedule.load(options.faults) if options.faults else Schedule.from_json(recorded)
 
 
 def _injected(env: OpenEnvironment) -> list[dict[str, Any]]:

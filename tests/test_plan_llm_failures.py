@@ -72,3 +72,12 @@ def test_the_model_is_told_what_went_wrong(tmp_path: Path) -> None:
     assert any("A first attempt was broken off" in text and "pick_up" in text for text in told)
     assert behaviour.purposes.count("macro_plan") > 1
     assert result.reached
+
+
+def test_a_replay_plays_the_same_faults(tmp_path: Path) -> None:
+    slips = Fault(FaultKind.DROP, When(actions=("TeleportFull",), nth=2))
+    failing(tmp_path, Behaviour(make_coffee), slips)
+    choice = ModelChoice(spec=f"replay:{tmp_path / 'run'}")
+    again = hvr.run.plan(options=Options(policy="llm", model=choice, save=tmp_path / "again"))
+    assert again.reached
+    assert recoveries(tmp_path / "again") == recoveries(tmp_path / "run")

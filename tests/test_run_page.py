@@ -402,3 +402,38 @@ def test_repeated_and_foreign_steps_find_their_place_in_the_plan() -> None:
                      1, "", "")  # fmt: skip
     steps = [step(1, "(a)"), step(2, "(b)"), step(3, "(go)"), step(4, "(b)")]
     assert [[s.number for s in tried] for tried in attempts_of(plan, steps)] == [[1], [2, 4], []]
+
+
+CHROMIUM = next((p for n in ("chromium", "google-chrome") if (p := shutil.which(n))), "")
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="neither chromium nor google-chrome is installed")
+@pytest.mark.parametrize(
+    ("fragment", "clicks", "chosen"), [("#", 2, 2), ("#3", 0, 3), ("#3", 1, 4)]
+)
+def test_a_browser_shows_the_chosen_step(
+    story: Story, tmp_path: Path, fragment: str, clicks: int, chosen: int
+) -> None:
+    """The page in a real browser: the scrubber is there, Next goes on, links choose a step."""
+    text = render(story)
+    ids = [
+        a["id"]
+        for t, a in Page(text).tags
+        if t == "li" and "step" in (a.get("class") or "").split()
+    ]
+    number = fragment.removeprefix("#")
+    anchor = f"#{ids[int(number) - 1]}" if number else ""
+    press = f"""<script>for (let i = 0; i < {clicks}; i++)
+        [...document.querySelectorAll("button")].find((b) => b.textContent === "Next").click();
+        </script></body>"""
+    page = tmp_path / "page.html"
+    page.write_text(text.replace("</body>", press), encoding="utf-8")
+    shown = subprocess.run(
+        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+         f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", page.as_uri() + anchor],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    assert "Uncaught" not in shown.stderr, shown.stderr
+    assert 'id="scrubber"' in shown.stdout
+    marked = re.findall(r'<li[^>]*class="step[^"]*\bchosen\b[^"]*"[^>]*>', shown.stdout)
+    assert len(marked) == 1 and f'id="{ids[chosen - 1]}"' in marked[0]
