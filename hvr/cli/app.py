@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import hvr
-from hvr.cli import bench, catalogue, doctor, kg, library, llm, plan, scene, show
+from hvr.cli import bench, catalogue, doctor, kg, library, llm, plan, scene, show, tools, verify
 
 app = typer.Typer(
     name="hvr",
@@ -70,3 +70,5 @@ app.add_typer(library.app, name="library")
 app.add_typer(bench.app, name="bench")
 app.add_typer(doctor.app, name="doctor")
 app.add_typer(scene.app, name="scene")
+app.add_typer(verify.app, name="verify")
+app.add_typer(tools.app, name="tools")

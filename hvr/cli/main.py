@@ -49,6 +49,7 @@ def _run(arguments: Sequence[str]) -> int:
 
             return lint.main(rest)
     from hvr.cli.app import app
+    from hvr.cli.verify import plan_first
 
-    app()
+    app(args=plan_first(arguments))
     return 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from hvr.plangraph.verdict import Verdict
     from hvr.run import Run
 
 
@@ -100,6 +101,10 @@ def plan(
         Path | None, typer.Option(help="Write the run as one self-contained page.")
     ] = None,
     dry_run: Annotated[bool, typer.Option(help="Plan and validate, do not execute.")] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(help="Show the plan verifier's score, too, where the extra gnn is installed."),
+    ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")] = False,
 ) -> None:
@@ -156,11 +161,35 @@ def plan(
         run = run_plan(text, task=task, options=options, listen=listen)
     if html is not None:
         write_page(run.folder, html)
+    verdict = _verdict(run) if verify else None
     if as_json:
-        print(json.dumps(run.to_json(), ensure_ascii=False))
+        scored = {} if verdict is None else {"verifier": verdict.summary()}
+        print(json.dumps({**run.to_json(), **scored}, ensure_ascii=False))
     else:
         print(_result(run))
+        if verdict is not None:
+            at = verdict.thresholds.graph
+            said = "what was asked" if verdict.accepted else "perhaps not what was asked"
+            print(f"verifier: {verdict.score:.2f}, accepted from {at:.2f} on: {said}")
+            for finding in verdict.findings[: 0 if verdict.accepted else 3]:
+                print(f"  {finding.reason}")
     raise typer.Exit(0 if run.reached is not False else 1)
+
+
+def _verdict(run: Run) -> Verdict | None:
+    """What the plan verifier says; None without the extra `gnn`, or of a plan that is not valid."""
+    from hvr.errors import MissingExtraError, UsageError
+    from hvr.plangraph.extra import need_gnn
+
+    if not run.plans or not all(ready.report.valid for ready in run.plans):
+        return None
+    try:
+        need_gnn()
+        from hvr.cli.verify_kitchen import kitchen_verdict
+
+        return kitchen_verdict(run.folder, run.request, None, None, None)
+    except (MissingExtraError, UsageError):  # not installed; or an empty plan
+        return None
 
 
 def _usual_scene(task: str | None, llm: str | None) -> str:

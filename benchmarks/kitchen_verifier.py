@@ -1,0 +1,152 @@
+"""How well the shipped kitchen verifier tells plans that do what was asked from plans that do not.
+
+    python benchmarks/kitchen_verifier.py [--examples FILE] [--model FOLDER] [--json FILE]
+
+All plans can be carried out; the wrong ones miss the request: another object or place, the last
+steps missing, steps in the middle missing, a plan for another request in the same kitchen. Held
+out of training are the kitchens, for `sentence` the wordings too (nothing of
+benchmarks/sentences.txt was trained on), and for `new things` also the classes of what is
+handled. ROC-AUC of the graph score; each wording of a request counts once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from conditions import conditions
+
+from hvr.plangraph.auc import roc_auc
+from hvr.plangraph.kitchen.examples import Example, read_examples
+from hvr.plangraph.kitchen.graph import graph_of
+from hvr.plangraph.kitchen.misses import KINDS
+from hvr.plangraph.kitchen.shipped import FOLDER
+from hvr.plangraph.verifier import Verifier
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.gz"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A plan with a wording of a request.
+
+    Args:
+        group: what it is counted under.
+        kind: of miss; empty for a plan that does what was asked.
+        request: the wording.
+        score: S.
+    """
+
+    group: str
+    kind: str
+    request: str
+    score: float
+
+
+def groups_of(example: Example) -> list[str]:
+    """What an example is counted under, of those that are held out."""
+    if not example.new_scene:
+        return []
+    return [example.source, "new things" if example.new_thing else "known things"]
+
+
+def score(verifier: Verifier, examples: Iterable[Example]) -> list[Scored]:
+    """Score all plans of the held-out examples with all their wordings."""
+    rows: list[tuple[list[str], str, str]] = []
+    graphs = []
+    for example in examples:
+        groups = groups_of(example)
+        for text in example.texts if groups else ():
+            for kind, plan in (("", example.true), *example.wrong):
+                rows.append((groups, kind, text))
+                graphs.append(graph_of(plan, text))
+    found = verifier.plausibility(graphs).tolist()
+    return [
+        Scored(group, kind, text, value)
+        for (groups, kind, text), value in zip(rows, found, strict=True)
+        for group in groups
+    ]
+
+
+def table(scored: Sequence[Scored], threshold: float) -> list[dict[str, Any]]:
+    """A row for each group: AUC in all and by kind of miss, and what the threshold does."""
+    by_group: dict[str, list[Scored]] = defaultdict(list)
+    for one in scored:
+        by_group[one.group].append(one)
+    known = [s for g in ("known things", "new things") for s in by_group.get(g, [])]
+    rows = []
+    for name, group in [*sorted(by_group.items()), ("all", known)]:
+        good = [s.score for s in group if not s.kind]
+        bad = {k: [s.score for s in group if s.kind == k] for k in KINDS}
+        every = [x for k in KINDS for x in bad[k]]
+        rows.append(
+            {
+                "group": name, "requests": len(good), "wrong plans": len(every),
+                "AUC": _auc(good, every), **{k: _auc(good, bad[k]) for k in KINDS},
+                "right accepted": sum(x >= threshold for x in good) / max(len(good), 1),
+                "wrong refused": sum(x < threshold for x in every) / max(len(every), 1),
+            }
+        )  # fmt: skip
+    return rows
+
+
+def truths(verifier: Verifier, examples: Iterable[Example]) -> list[tuple[str, float]]:
+    """The lowest score of each ground truth of T1 to T12 over its wordings."""
+    return [
+        (e.id, float(min(verifier.plausibility([graph_of(e.true, t) for t in e.texts]))))
+        for e in examples
+        if e.source == "task" and e.id.endswith(" truth")
+    ]
+
+
+def _auc(good: Sequence[float], bad: Sequence[float]) -> float:
+    return roc_auc([*good, *bad], [1] * len(good) + [0] * len(bad))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Score, print, and say 0, or 2 when the examples are not there."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--examples", type=Path, default=EXAMPLES)
+    parser.add_argument("--model", type=Path, default=FOLDER)
+    parser.add_argument("--json", type=Path, help="write everything there")
+    options = parser.parse_args(arguments)
+    if not options.examples.is_file():
+        print(f"no examples at {options.examples}: make them with tools/collect_kitchen_plans.py",
+              file=sys.stderr)  # fmt: skip
+        return 2
+    import torch
+
+    torch.set_num_threads(2)
+    print(conditions(0))
+    verifier = Verifier.load(options.model)
+    examples = list(read_examples(options.examples))
+    started = time.perf_counter()
+    scored = score(verifier, examples)
+    seconds = time.perf_counter() - started
+    rows = table(scored, verifier.thresholds.graph)
+    for row in rows:
+        print(" | ".join(f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()))
+    print("columns: " + " | ".join(rows[0]))
+    lowest = truths(verifier, examples)
+    print(f"threshold {verifier.thresholds.graph:.2f}; ground truths of T1 to T12, lowest score "
+          f"over wordings: {min((s for _, s in lowest), default=float('nan')):.3f}")  # fmt: skip
+    print(f"{len(scored)} scores in {seconds:.1f} s, reading of the requests and vectors included")
+    if options.json is not None:
+        report = {"rows": rows, "truths": lowest, "threshold": verifier.thresholds.graph}
+        options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,347 @@
+"""Tools for given steps: nearest text, SGC, graph networks, Viterbi; on UltraTool and TMDB.
+
+    python benchmarks/toolgraph_retrieval.py [--data DIR] [--encoder NAME] [--layers sage,gcn]
+        [--part ultratool|planners|tmdb|hallucination] [--graph whole|seen] [--seed N]
+        [--threads N] [--device cuda]
+
+The data are GNN4TaskPlan's, in a folder for each set of tools (default: ../shared/data/toolgraphs
+beside the repository). Everything is learnt or chosen on UltraTool's training split: networks,
+SGC's alpha, the weights of Viterbi. Validation requests are only scored.
+
+names in / out    the steps as they are, which name their tools / with "Call NAME to" taken out
+whole links       611; some come from test plans and from validation plans
+seen links        the 542 links that occur in training plans
+paper             GNN4Plan's settings with hvr's encoder; trained on steps with names for
+                  "names in", on steps without for "names out"
+own               hvr's settings; one model for both
+
+n-F1, l-F1: node and link F1. acc n: node F1 >= 0.99 (GNN4Plan); acc n+l: node and link F1 > 0.99
+(GNNVerifier). train s: seconds of training and choosing; ms/req: milliseconds a request, decoding
+included; both without the encoding of texts, whose vectors are on disk after the first run. A
+request without a prediction counts 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from conditions import conditions
+
+from hvr.errors import HvrError
+from hvr.plangraph.agreement import agreement, hallucination
+from hvr.plangraph.extra import need_gnn
+from hvr.plangraph.tool_plan import ToolPlan
+from hvr.plangraph.tools import ToolGraph
+from hvr.toolgraph.config import Layer, RetrieverConfig, own, paper
+from hvr.toolgraph.datasets import ToolData, load_data, only_seen, tool_text
+from hvr.toolgraph.reading import read_plans, read_records, to_plan
+from hvr.toolgraph.repair import relinked, renamed
+from hvr.toolgraph.retriever import Retriever
+from hvr.toolgraph.steps import cleaned
+
+T = TypeVar("T")
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "toolgraphs"
+LAYERS: tuple[Layer, ...] = ("none", "gcn", "gat", "sage", "gin", "transformer")
+GRAPHS = ("whole", "seen")
+PARTS = ("ultratool", "planners", "tmdb", "hallucination")
+_HEAD = f"{'':44} {'n-F1':>6} {'l-F1':>6} {'acc n':>6} {'acc n+l':>7} {'train s':>8} {'ms/req':>7}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--encoder", default="minilm")
+    parser.add_argument("--layers", default=",".join(LAYERS))
+    parser.add_argument("--part", choices=PARTS, action="append")
+    parser.add_argument("--graph", choices=GRAPHS, action="append")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1, help="of torch; 1 is best when shared")
+    parser.add_argument("--device", default="cpu")
+    options = parser.parse_args(arguments)
+    if not options.data.is_dir():
+        print(f"{options.data} is missing: name the folder of tool graphs with --data")
+        return 2
+    try:
+        need_gnn()
+        run(options, options.part or PARTS)
+    except HvrError as error:
+        print(error)
+        return 2
+    return 0
+
+
+def run(options: argparse.Namespace, parts: Sequence[str]) -> None:
+    import torch
+
+    torch.set_num_threads(options.threads)
+    bench = Bench(options)
+    print(conditions(options.seed))
+    print(f"torch {torch.__version__} on {options.device}, {options.threads} threads · "
+          f"encoder {options.encoder}")  # fmt: skip
+    bench.encode()
+    for part in parts:
+        getattr(bench, part)()
+
+
+class Bench:
+    """Data, encoder and models of one run."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        from hvr.retrieval.text_vectors import TextVectors
+
+        self.options = options
+        self.layers: list[Layer] = [layer for layer in LAYERS if layer in options.layers]
+        self.encoder = TextVectors(options.encoder)
+        self.ultra = load_data(options.data / "ultratool")
+        self.fitted: dict[Any, tuple[Any, float]] = {}
+        self.train, self.val = self.ultra.split("train"), self.ultra.split("val")
+
+    def once(self, key: Any, make: Callable[[], T]) -> tuple[T, float]:
+        """What was made for a key, and the seconds that it took when it was made."""
+        if key not in self.fitted:
+            began = time.perf_counter()
+            made = make()
+            self.fitted[key] = (made, time.perf_counter() - began)
+        return self.fitted[key]
+
+    def fit(self, config: RetrieverConfig, seen: bool) -> tuple[Retriever, float]:
+        """A retriever trained on UltraTool, and the seconds that it took."""
+        from hvr.toolgraph.retriever import fit_retriever
+
+        config = replace(config, encoder=self.options.encoder)
+        return self.once(
+            (config, seen),
+            lambda: fit_retriever(
+                config,
+                self.ultra.graph,
+                self.train,
+                self.encoder,
+                seen_links=seen,
+                device=self.options.device,
+            ),
+        )
+
+    def encode(self) -> None:
+        """Make all vectors, and say how long it took."""
+        began = time.perf_counter()
+        ids = [t.id for t in self.ultra.graph.tools]
+        texts = [tool_text(t) for t in self.ultra.graph.tools]
+        for plan in (*self.train, *self.val):
+            texts.append(plan.request)
+            for names in (True, False):
+                texts += cleaned(plan.steps, ids, names=names)
+        self.encoder.encode(texts)
+        print(f"{len(set(texts))} texts encoded or read from disk in "
+              f"{time.perf_counter() - began:.1f} s")  # fmt: skip
+
+    def ultratool(self) -> None:
+        """Given steps of the validation split."""
+        whole = self.ultra.graph
+        graphs = {"whole": whole, "seen": only_seen(whole, self.train)}
+        for name in self.options.graph or GRAPHS:
+            graph = graphs[name]
+            for names in (True, False):
+                print(f"\nUltraTool, {len(self.val)} validation requests, true steps, names "
+                      f"{'in' if names else 'out'}, {len(graph.links)} {name} links")  # fmt: skip
+                print(_HEAD)
+                self._text_rows(graph, self.val, names)
+                for layer in self.layers:
+                    self._trained_rows(graph, self.val, names, layer)
+
+    def planners(self) -> None:
+        """Steps that language models wrote for validation requests."""
+        graph = only_seen(self.ultra.graph, self.train)
+        for name in ("direct_val", "gpt4", "gpt35"):
+            path = self.options.data / "ultratool" / f"predictions_{name}.jsonl"
+            if not path.exists():
+                print(f"\n{path} is missing")
+                continue
+            records = [r for r in read_records(path) if r.get("split", "val") == "val"]
+            plans = [replace(p, request=self.ultra.requests.get(p.id, ""))
+                     for p in map(to_plan, records)]  # fmt: skip
+            asked = {p.id for p in plans}
+            truth = [p for p in self.val if p.id in asked]
+            print(f"\nUltraTool, {len(truth)} validation requests, steps of predictions_{name}, "
+                  "seen links")  # fmt: skip
+            print(_HEAD)
+            if any(p.tools for p in plans):
+                self._direct_rows(plans, truth, graph)
+            self._text_rows(graph, plans, True, truth)
+            self._trained_rows(graph, plans, True, "sage", truth)
+
+    def tmdb(self) -> None:
+        """Too few requests to train on: settings and networks come from UltraTool."""
+        data = load_data(self.options.data / "tmdb")
+        plans = data.split("dev")
+        predicted = read_plans(self.options.data / "tmdb" / "predictions_direct_dev.jsonl")
+        predicted = tuple(replace(p, request=data.requests.get(p.id, "")) for p in predicted)
+        for what, given in (("true steps", plans), ("steps of predictions_direct_dev", predicted)):
+            for names in (True, False):
+                print(f"\nTMDB, {len(plans)} requests, {what}, names {'in' if names else 'out'}")
+                print(_HEAD)
+                if given is predicted and names:
+                    self._direct_rows(predicted, plans, data.graph)
+                self._text_rows(data.graph, given, names, plans, counts=False)
+                self._transferred_row(data, given, names, plans)
+
+    def hallucination(self) -> None:
+        """Plans of TaskBench without truth: how many of their tools and links do not exist."""
+        from hvr.toolgraph.decoders import Decoder
+        from hvr.toolgraph.retriever import TextScores
+        from hvr.toolgraph.transitions import Transitions
+
+        print("\nTaskBench, predicted plans; share of tools and links that do not exist, mean "
+              "over plans / share of plans with any")  # fmt: skip
+        for name in ("huggingface", "multimedia"):
+            graph = load_data(self.options.data / name).graph
+            for path in sorted((self.options.data / name).glob("predictions_*.jsonl")):
+                plans = read_plans(path)
+                retriever = Retriever(
+                    TextScores(graph, self.encoder), Decoder(Transitions(graph), rule="greedy")
+                )
+                rows = {
+                    "direct": plans,
+                    "direct + rename + relink": [relinked(renamed(p, graph)) for p in plans],
+                    "nearest text, greedy": retriever.retrieve(plans),
+                }
+                for row, found in rows.items():
+                    h = hallucination(found, graph)
+                    title = f"{name} {path.stem.removeprefix('predictions_')}: {row}"
+                    print(f"{title:58} tools {h.node_micro:.4f} / {h.node_macro:.4f}   "
+                          f"links {h.link_micro:.4f} / {h.link_macro:.4f}   "
+                          f"({h.requests} plans)")  # fmt: skip
+
+    def _direct_rows(
+        self, plans: Sequence[ToolPlan], truth: Sequence[ToolPlan], graph: ToolGraph
+    ) -> None:
+        row("direct", plans, truth)
+        row("direct + rename + relink", [relinked(renamed(p, graph)) for p in plans], truth)
+
+    def _text_rows(
+        self,
+        graph: ToolGraph,
+        plans: Sequence[ToolPlan],
+        names: bool,
+        truth: Sequence[ToolPlan] | None = None,
+        *,
+        counts: bool = True,
+    ) -> None:
+        from hvr.toolgraph.decoders import Decoder
+        from hvr.toolgraph.retriever import (
+            TextScores,
+            choose_alpha,
+            fit_text_decoder,
+        )
+        from hvr.toolgraph.transitions import Transitions
+
+        truth = truth or plans
+        texts, bare = TextScores(graph, self.encoder), Transitions(graph)
+        ask = Timed(plans, truth, names)
+        ask.row("nearest text", Retriever(texts, Decoder(bare, rule="nearest")))
+        ask.row("nearest text, greedy on links", Retriever(texts, Decoder(bare, rule="greedy")))
+        own_graph = graph if graph.tools == self.ultra.graph.tools else self.ultra.graph
+        alpha, seconds = self.once(
+            ("alpha", own_graph.links, names),
+            lambda: choose_alpha(own_graph, self.encoder, self.train, names=names),
+        )
+        smoothed = TextScores(graph, self.encoder, alpha)
+        greedy = Retriever(smoothed, Decoder(bare, rule="greedy"))
+        ask.row(f"SGC, alpha {alpha:.2f}, greedy", greedy, seconds)
+        for title, counted in (("links", False), ("links and counts", True)):
+            if counted and not counts:
+                continue
+            tuned, seconds = self.once(
+                ("viterbi", own_graph.links, names, counted),
+                partial(fit_text_decoder, TextScores(self.ultra.graph, self.encoder), self.train,
+                        counts=counted, names=names,
+                        seen_links=len(own_graph.links) < len(self.ultra.graph.links)),
+            )  # fmt: skip
+            transitions = tuned.transitions if own_graph is graph else bare
+            found = Retriever(texts, replace(tuned, transitions=transitions))
+            ask.row(f"nearest text, Viterbi on {title}", found, seconds)
+
+    def _trained_rows(
+        self,
+        graph: ToolGraph,
+        plans: Sequence[ToolPlan],
+        names: bool,
+        layer: Layer,
+        truth: Sequence[ToolPlan] | None = None,
+    ) -> None:
+        ask = Timed(plans, truth or plans, names)
+        settings = {
+            "paper": replace(paper(layer, self.options.seed), unnamed=0.0 if names else 1.0),
+            "own": own(layer, self.options.seed),
+        }
+        if layer == "none":
+            del settings["paper"]  # nothing to learn
+        for title, setting in settings.items():
+            fitted, seconds = self.fit(setting, len(graph.links) < len(self.ultra.graph.links))
+            greedy = Retriever(fitted.source, replace(fitted.decoder, rule="greedy"))
+            ask.row(f"{layer}, {title}, greedy", greedy, seconds)
+            ask.row(f"{layer}, {title}, Viterbi (weight {fitted.decoder.weight})", fitted, seconds)
+
+    def _transferred_row(
+        self, data: ToolData, plans: Sequence[ToolPlan], names: bool, truth: Sequence[ToolPlan]
+    ) -> None:
+        from hvr.toolgraph.decoders import Decoder
+        from hvr.toolgraph.trained_scores import TrainedScores
+        from hvr.toolgraph.transitions import Transitions
+
+        config = paper("sage", self.options.seed)
+        fitted, seconds = self.fit(replace(config, unnamed=0.5), seen=False)
+        learnt = fitted.source
+        scores = TrainedScores(data.graph, learnt.config, learnt.scorer, self.encoder)
+        for rule in ("nearest", "greedy"):
+            decoder = Decoder(Transitions(data.graph), rule=rule)  # type: ignore[arg-type]
+            Timed(plans, truth, names).row(
+                f"sage, paper, trained on UltraTool, {rule}", Retriever(scores, decoder), seconds
+            )
+
+
+class Timed:
+    """Retrieves and prints rows for the same requests."""
+
+    def __init__(self, plans: Sequence[ToolPlan], truth: Sequence[ToolPlan], names: bool) -> None:
+        self.plans, self.truth, self.names = plans, truth, names
+
+    def row(self, title: str, retriever: Retriever, seconds: float | None = None) -> None:
+        retriever.retrieve(self.plans[:1], names=self.names)
+        began = time.perf_counter()
+        found = retriever.retrieve(self.plans, names=self.names)
+        spent = time.perf_counter() - began
+        row(title, found, self.truth, seconds, 1000 * spent / max(1, len(self.plans)))
+
+
+def row(
+    title: str,
+    found: Iterable[ToolPlan],
+    truth: Sequence[ToolPlan],
+    seconds: float | None = None,
+    each_ms: float | None = None,
+) -> None:
+    """Print one line of a table."""
+    by_id: Mapping[str, ToolPlan] = {p.id: p for p in found}
+    a = agreement(by_id, truth)
+    trained = "" if seconds is None else f"{seconds:.1f}"
+    asked = "" if each_ms is None else f"{each_ms:.2f}"
+    missing = f"  ({a.missing} missing)" if a.missing else ""
+    print(f"{title:44} {a.node_f1:6.3f} {a.link_f1:6.3f} {a.node_accuracy:6.3f} "
+          f"{a.plan_accuracy:7.3f} {trained:>8} {asked:>7}{missing}", flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,393 @@
+"""`hvr verify`: does a plan do what was asked? Scored as a whole, by step and by link."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from hvr.plangraph.progress import Tell
+    from hvr.plangraph.tool_plan import ToolPlan
+    from hvr.plangraph.tools import ToolGraph
+    from hvr.plangraph.verdict import Verdict
+    from hvr.plangraph.verifier import Verifier
+
+
+app = typer.Typer(
+    name="verify",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Score a plan: does it do what was asked? Which steps and links are risky, and why?\n\n"
+    "`hvr verify PLAN` is short for `hvr verify plan PLAN`.",
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Model = Annotated[
+    Path | None,
+    typer.Option(
+        help="A verifier that `hvr verify train` wrote. Default for robot plans: the one that "
+        "comes with hvr."
+    ),
+]
+Tools = Annotated[Path | None, typer.Option(help="The tools (tools.json or tool_desc.json).")]
+Graph = Annotated[Path | None, typer.Option(help="Their links (graph.json or graph_desc.json).")]
+
+
+@app.command("plan")
+def plan_(
+    plan: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PLAN",
+            help="Tool plans (JSON, one or several), the folder of an hvr run, or a PDDL plan.",
+        ),
+    ],
+    request: Annotated[
+        str | None, typer.Option(help="What was asked, if the plan does not say.")
+    ] = None,
+    model: Model = None,
+    tools: Tools = None,
+    graph: Graph = None,
+    domain: Annotated[
+        Path | None, typer.Option(help="The domain of a PDDL plan; default: hvr's kitchen.")
+    ] = None,
+    problem: Annotated[Path | None, typer.Option(help="The problem of a PDDL plan.")] = None,
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw the plan with its risks; for one plan only.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Score a plan; exit code 1 if it scores below the threshold.
+
+    Examples:
+
+    - `hvr verify runs/coffee`
+    - `hvr verify plan.pddl --problem problem.pddl --request "make coffee"`
+    - `hvr verify plans.jsonl --model verifier --svg plan.svg`
+    - `hvr verify plan.json --model verifier --tools tools.json --graph graph.json --json`
+    """
+    from hvr.errors import UsageError
+    from hvr.plangraph.extra import need_gnn
+
+    need_gnn()
+    from hvr.cli.output import check_writable, write_whole
+
+    if svg is not None:
+        check_writable(svg)
+    if _is_json(plan):
+        verifier = _tool_verifier(model, tools, graph)
+        verdicts = verifier.score(_tool_plans(plan, request))
+    else:
+        from hvr.cli.verify_kitchen import kitchen_verdict
+
+        verdicts = [kitchen_verdict(plan, request, model, domain, problem)]
+    if svg is not None:
+        from hvr.plangraph.drawing import draw
+
+        if len(verdicts) != 1:
+            raise UsageError(f"--svg draws one plan, and {plan} has {len(verdicts)}")
+        write_whole(svg, draw(verdicts[0]))
+    if as_json:
+        found = [verdict.to_dict() for verdict in verdicts]
+        typer.echo(json.dumps(found[0] if len(found) == 1 else found, ensure_ascii=False))
+    else:
+        for verdict in verdicts:
+            typer.echo("\n".join(lines(verdict)))
+        if len(verdicts) > 1:
+            good = sum(v.accepted for v in verdicts)
+            typer.echo(f"{good} of {len(verdicts)} plans accepted")
+    if not all(verdict.accepted for verdict in verdicts):
+        raise typer.Exit(1)
+
+
+@app.command()
+def train(
+    plans: Annotated[Path, typer.Argument(help="True plans, JSON lines.")],
+    tools: Annotated[Path, typer.Option(help="The tools (tools.json or tool_desc.json).")],
+    graph: Annotated[Path, typer.Option(help="Their links (graph.json or graph_desc.json).")],
+    out: Annotated[Path, typer.Option(help="Folder for the verifier.")] = Path("verifier"),
+    config: Annotated[
+        Path | None, typer.Option(help="YAML file of settings; see docs/verifier.md.")
+    ] = None,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="The paper's settings instead of the small ones.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = 0,
+    log: Annotated[Path | None, typer.Option(help="CSV file of losses by epoch.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Train a verifier on true plans over your tools.
+
+    Examples:
+
+    - `hvr verify train train.jsonl --tools tools.json --graph graph.json --out verifier`
+    - `hvr verify train train.jsonl --tools tools.json --graph graph.json --config mine.yaml`
+    """
+    from hvr.errors import UsageError
+    from hvr.plangraph.extra import need_gnn
+
+    need_gnn()
+    from dataclasses import replace
+
+    from hvr.plangraph.config import VerifierConfig
+    from hvr.plangraph.corrector import fit_corrector
+    from hvr.plangraph.corrector_file import save_corrector
+    from hvr.plangraph.habits import HabitsConfig
+    from hvr.plangraph.verifier import train as fit
+    from hvr.toolgraph.reading import read_plans
+
+    if config is not None and paper:
+        raise UsageError("give --config or --paper, not both")
+    chosen = VerifierConfig.load(config) if config else (
+        VerifierConfig() if paper else VerifierConfig.small()
+    )  # fmt: skip
+    known = _tool_graph(tools, graph)
+    true = read_plans(plans)
+    with _told(log) as tell:
+        verifier = fit(replace(chosen, seed=seed), true, known, tell)
+        verifier.save(out)
+        corrector = fit_corrector(verifier, true, HabitsConfig(seed=seed), tell=tell)
+        save_corrector(corrector, out)
+    said = {"verifier": str(out), "tools": len(known), "thresholds": _thresholds(verifier)}
+    if as_json:
+        typer.echo(json.dumps(said))
+    else:
+        at = verifier.thresholds
+        typer.echo(
+            f"{out}: a verifier for {len(known)} tools; a plan is accepted from {at.graph:.2f} on, "
+            f"a step is risky from {at.node:.2f}, a link from {at.edge:.2f}"
+        )
+
+
+@app.command()
+def correct(
+    model: Annotated[Path, typer.Argument(help="What `hvr verify train` wrote.")],
+    plans: Annotated[Path, typer.Argument(help="Plans to correct, JSON lines.")],
+    llm: Annotated[
+        str | None,
+        typer.Option(
+            help="Let a language model edit the risky places, such as openai:MODEL. Without one "
+            "the best plan near the draft is searched for."
+        ),
+    ] = None,
+    base_url: Annotated[str | None, typer.Option(help="Address of the model's server.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the plans as JSON lines; without it, print them.")
+    ] = None,
+) -> None:
+    """Correct plans at their risky places; what was changed is told on standard error.
+
+    Examples:
+
+    - `hvr verify correct verifier plans.jsonl --out corrected.jsonl`
+    - `hvr verify correct verifier plans.jsonl --llm openai:gpt-4o-mini`
+    """
+    from hvr.plangraph.extra import need_gnn
+
+    need_gnn()
+    from hvr.cli.output import check_writable, write_whole
+    from hvr.plangraph.verifier import Verifier
+    from hvr.toolgraph.reading import read_plans
+
+    if out is not None:
+        check_writable(out)
+    verifier = Verifier.load(model)
+    mend = _by_model(verifier, llm, base_url) if llm is not None else _by_search(verifier, model)
+    found = []
+    for plan in read_plans(plans):
+        corrected, told = mend(plan)
+        found.append(json.dumps(_record(corrected), ensure_ascii=False))
+        for change in told:
+            typer.echo(f"{plan.id}: {change}", err=True)
+    if out is not None:
+        write_whole(out, "".join(f"{line}\n" for line in found))
+        typer.echo(f"wrote {out}")
+    else:
+        typer.echo("\n".join(found))
+
+
+@app.command()
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="What `hvr verify train` wrote.")],
+    plans: Annotated[Path, typer.Argument(help="True plans that it has not seen, JSON lines.")],
+    seed: Annotated[int, typer.Option(help="Of the wrong plans made of them.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Measure how well a verifier tells true plans from wrong ones that are made of them.
+
+    Examples:
+
+    - `hvr verify evaluate verifier val.jsonl`
+    - `hvr verify evaluate verifier val.jsonl --seed 7 --json`
+    """
+    from hvr.plangraph.extra import need_gnn
+
+    need_gnn()
+    from dataclasses import asdict
+
+    from hvr.plangraph.verifier import Verifier
+    from hvr.plangraph.verifier import evaluate as measure
+    from hvr.toolgraph.reading import read_plans
+
+    found = measure(Verifier.load(model), [p for p in read_plans(plans) if p.tools], seed)
+    if as_json:
+        typer.echo(json.dumps(asdict(found)))
+    else:
+        typer.echo(f"ROC-AUC: plans {found.graph:.3f}, steps {found.node:.3f}, "
+                   f"links {found.edge:.3f}")  # fmt: skip
+
+
+def plan_first(arguments: Sequence[str]) -> list[str]:
+    """`hvr verify PLAN` as `hvr verify plan PLAN`; other command lines as they are."""
+    match list(arguments):
+        case ["verify", first, *rest] if first not in (*_names(), "--help"):
+            return ["verify", "plan", first, *rest]
+        case found:
+            return found
+
+
+def _names() -> list[str]:
+    return [c.name or str(getattr(c.callback, "__name__", "")) for c in app.registered_commands]
+
+
+def lines(verdict: Verdict) -> list[str]:
+    """A verdict for people."""
+    graph, at = verdict.graph, verdict.thresholds
+    found = "accepted" if verdict.accepted else "below the threshold: look at it again"
+    title = f"{graph.id}: " if graph.id else ""
+    told = [f"{title}score {verdict.score:.2f}, threshold {at.graph:.2f}, {found}"]
+    if graph.request:
+        told.append(f"  asked: {graph.request}")
+    for number, (node, risk) in enumerate(zip(graph.nodes, verdict.node_risks, strict=True)):
+        mark = "!!" if risk >= at.node else "  "
+        text = "" if node.text == node.tool else f"  {node.text}"
+        told.append(f"  {mark} {number + 1:>3} {node.tool:24} risk {risk:.2f}{text}")
+    for finding in verdict.findings:
+        where = (
+            f"step {finding.where + 1}" if isinstance(finding.where, int)
+            else _between(*finding.where)
+        )  # fmt: skip
+        told.append(f"  {where}: {finding.reason} (risk {finding.risk:.2f})")
+    return told
+
+
+def _between(source: int, target: int) -> str:
+    first = "the start" if source < 0 else f"step {source + 1}"
+    return f"between {first} and step {target + 1}"
+
+
+def _is_json(plan: Path) -> bool:
+    return plan.is_file() and plan.suffix in (".json", ".jsonl")
+
+
+def _tool_plans(path: Path, request: str | None) -> Sequence[ToolPlan]:
+    from dataclasses import replace
+
+    from hvr.errors import DataFileError
+    from hvr.toolgraph.reading import read_plans
+
+    plans = read_plans(path)
+    if not plans:
+        raise DataFileError(f"{path}: has no plan")
+    return [p if request is None else replace(p, request=request) for p in plans]
+
+
+def _tool_graph(tools: Path, graph: Path) -> ToolGraph:
+    from hvr.toolgraph.datasets import read_graph
+
+    return read_graph(tools, graph)[0]
+
+
+def _tool_verifier(model: Path | None, tools: Path | None, graph: Path | None) -> Verifier:
+    from hvr.errors import UsageError
+    from hvr.plangraph.checkpoint import tools_fingerprint
+    from hvr.plangraph.verifier import Verifier
+
+    if model is None:
+        raise UsageError(
+            "a tool plan needs --model: train a verifier on plans over your tools with "
+            "hvr verify train"
+        )
+    if (tools is None) != (graph is None):
+        raise UsageError("give both --tools and --graph, or neither: the verifier knows its tools")
+    verifier = Verifier.load(model)
+    if tools is not None and graph is not None:
+        mine, given = (
+            tools_fingerprint(verifier.tools),
+            tools_fingerprint(_tool_graph(tools, graph)),
+        )
+        if mine != given:
+            raise UsageError(
+                f"{model} was trained for other tools than {tools} and {graph} have "
+                f"({mine} and {given}): train one for these with hvr verify train"
+            )
+    return verifier
+
+
+Mend = Callable[["ToolPlan"], "tuple[ToolPlan, tuple[str, ...]]"]
+"""From a plan to the corrected one, and what was changed, in words."""
+
+
+def _by_search(verifier: Verifier, folder: Path) -> Mend:
+    from hvr.plangraph.corrector_file import load_corrector
+
+    corrector = load_corrector(folder, verifier)
+
+    def mend(plan: ToolPlan) -> tuple[ToolPlan, tuple[str, ...]]:
+        found = corrector.correct(plan)
+        return found.plan, found.changes
+
+    return mend
+
+
+def _by_model(verifier: Verifier, llm: str, base_url: str | None) -> Mend:
+    from hvr.llm.factory import make_model, stack
+    from hvr.llm.options import ModelOptions
+    from hvr.plangraph.llm_correction import repair
+
+    options = ModelOptions(base_url=base_url)
+    model = stack(make_model(llm, options), options)
+
+    def mend(plan: ToolPlan) -> tuple[ToolPlan, tuple[str, ...]]:
+        if not plan.tools:
+            return plan, ("the plan is empty: nothing to edit",)
+        found = repair(verifier, plan, model)
+        told = tuple(str(edit) for edit in found.edits) or (found.outcome,)
+        return found.after.graph.plan(), told
+
+    return mend
+
+
+def _record(plan: ToolPlan) -> dict[str, Any]:
+    """A plan in the form that planners write."""
+    return {
+        "id": plan.id,
+        "user_request": plan.request,
+        "task_steps": list(plan.steps),
+        "task_nodes": [{"task": tool} for tool in plan.tools],
+        "task_links": [{"source": a, "target": b} for a, b in plan.links],
+    }
+
+
+def _thresholds(verifier: Verifier) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(verifier.thresholds)
+
+
+@contextmanager
+def _told(log: Path | None) -> Iterator[Tell]:
+    """Who is told of the epochs: a bar, and a file if one is named."""
+    from hvr.plangraph.progress import bar, both, csv_log
+
+    with bar() as shown:
+        if log is None:
+            yield shown
+        else:
+            with csv_log(log) as written:
+                yield both(shown, written)

@@ -1,0 +1,1 @@
+"""Plans as graphs: what a GNN verifier reads, learns from and mends (extra `gnn`)."""

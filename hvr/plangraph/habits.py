@@ -1,0 +1,362 @@
+"""What true plans look like for a request: a model of tool after tool, and of tool by step.
+
+hvr's own, beyond the paper. GNNVerifier learns from plans made wrong at random, and a planner's
+errors are not random: it takes the other one of two tools that read alike, or leaves out the
+look-up that plans of this kind begin with. Which it should have been, the training plans say.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from hvr.plangraph.alignment import parts
+from hvr.plangraph.progress import Epoch, Tell, silent
+from hvr.plangraph.space import Floats, ToolSpace
+
+_WORD = re.compile(r"[a-z]+")
+
+
+@dataclass(frozen=True)
+class HabitsConfig:
+    """How habits are learned; chosen on a held-out part of UltraTool's training plans.
+
+    Args:
+        hidden: width of the hidden layers.
+        dropout: share left out while training.
+        decay: of the weights.
+        lr: learning rate.
+        epochs, epochs_steps: passes over the plans, of either model.
+        batch: tools in a batch.
+        rare: a word must be in so many requests to count.
+        seed: of everything drawn.
+    """
+
+    hidden: int = 384
+    dropout: float = 0.5
+    decay: float = 0.3
+    lr: float = 2e-3
+    epochs: int = 24
+    epochs_steps: int = 24
+    batch: int = 256
+    rare: int = 3
+    seed: int = 0
+
+
+class Words:
+    """Texts as bags of words, weighted by how rare each is, of length 1.
+
+    Args:
+        known: words with their weights.
+    """
+
+    def __init__(self, known: dict[str, float]) -> None:
+        self.known = known
+        self._place = {w: i for i, w in enumerate(known)}
+        self._weight = np.fromiter(known.values(), np.float32, len(known))
+
+    @classmethod
+    def of(cls, texts: Sequence[str], rare: int) -> Words:
+        """The words of some texts, without the rarest and those of more than half of them."""
+        counts = Counter(w for t in texts for w in set(_words(t)))
+        most = max(len(texts) / 2, rare)
+        return cls(
+            {
+                w: math.log(len(texts) / n) + 1
+                for w, n in sorted(counts.items())
+                if rare <= n <= most
+            }
+        )
+
+    def bags(self, texts: Sequence[str]) -> Floats:
+        """(texts, words)."""
+        found = np.zeros((len(texts), len(self.known)), dtype=np.float32)
+        for i, text in enumerate(texts):
+            places = sorted({self._place[w] for w in _words(text) if w in self._place})
+            found[i, places] = self._weight[places]
+        lengths = np.linalg.norm(found, axis=1, keepdims=True)
+        return np.asarray(found / np.maximum(lengths, 1e-6), dtype=np.float32)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+class NextTool(nn.Module):
+    """Which tool comes next, or none: from the request, the last tool and those used so far.
+
+    Args:
+        text: size of what is known of the request.
+        tools: how many there are; this number also stands for the start and for the end.
+        config: widths.
+    """
+
+    def __init__(self, text: int, tools: int, config: HabitsConfig) -> None:
+        super().__init__()
+        self.request = nn.Linear(text, config.hidden)
+        self.last = nn.Embedding(tools + 1, config.hidden)
+        self.used = nn.Linear(tools, config.hidden, bias=False)
+        self.drop = nn.Dropout(config.dropout)
+        self.out = nn.Linear(config.hidden, tools + 1)
+        self.pair = nn.Embedding(tools + 1, tools + 1)
+        nn.init.zeros_(self.pair.weight)
+
+    def forward(self, asked: Tensor, last: Tensor, used: Tensor) -> Tensor:
+        """Logits (m, tools + 1).
+
+        Args:
+            asked: `self.request` of the request (m, hidden).
+            last: number of the last tool (m,).
+            used: 1 for each tool used so far (m, tools).
+        """
+        hidden = torch.relu(asked + self.last(last) + self.used(used))
+        found: Tensor = self.out(self.drop(hidden)) + self.pair(last)
+        return found
+
+
+class StepTool(nn.Module):
+    """Which tool a step means, from what it says without the tool's name, and the request.
+
+    Args:
+        text: size of what is known of a step and its request together.
+        tools: how many there are.
+        config: widths.
+    """
+
+    def __init__(self, text: int, tools: int, config: HabitsConfig) -> None:
+        super().__init__()
+        self.net = nn.Sequential(
+            nn.Linear(text, config.hidden), nn.ReLU(), nn.Dropout(config.dropout),
+            nn.Linear(config.hidden, tools),
+        )  # fmt: skip
+
+    def forward(self, step: Tensor) -> Tensor:
+        """Logits (m, tools)."""
+        found: Tensor = self.net(step)
+        return found
+
+
+@dataclass
+class Example:
+    """A true plan to learn habits from.
+
+    Args:
+        request: what was asked.
+        tools: numbers of the tools in order.
+        steps: what each step says, cleaned; empty where there are not as many as tools.
+    """
+
+    request: str
+    tools: tuple[int, ...]
+    steps: tuple[str, ...]
+
+
+class Habits:
+    """The two models, trained.
+
+    Args:
+        space: of the tools, for vectors of texts.
+        words: of requests.
+        next_tool, step_tool: the models.
+        config: how they were learned.
+    """
+
+    def __init__(
+        self,
+        space: ToolSpace,
+        words: Words,
+        next_tool: NextTool,
+        step_tool: StepTool,
+        config: HabitsConfig,
+    ) -> None:
+        self.config = config
+        self._space = space
+        self.words = words
+        self.next_tool = next_tool.eval()
+        self.step_tool = step_tool.eval()
+        self._tools = len(space.tools)
+        self._asked: tuple[str, Tensor] | None = None  # of the last request
+
+    @torch.no_grad()
+    def plans(self, request: str, plans: Sequence[tuple[int, ...]]) -> Floats:
+        """log P(plan | request) of plans, each numbers of tools (plans,)."""
+        asked = self._ask(request)
+        rows: dict[tuple[tuple[int, ...], int], int] = {}
+        where: list[list[int]] = []
+        for plan in plans:
+            mine = []
+            for i, tool in enumerate((*plan, self._tools)):
+                key = (plan[:i], tool)
+                mine.append(rows.setdefault(key, len(rows)))
+            where.append(mine)
+        prefixes = list(dict.fromkeys(p for p, _ in rows))
+        at = {p: i for i, p in enumerate(prefixes)}
+        logs = self._after(asked.expand(len(prefixes), -1), prefixes)
+        each = np.array([logs[at[p], t] for p, t in rows], dtype=np.float32)
+        return np.array([each[mine].sum() for mine in where], dtype=np.float32)
+
+    @torch.no_grad()
+    def likely(self, request: str, prefixes: Sequence[tuple[int, ...]]) -> Floats:
+        """log P(next tool, or none) after prefixes of a plan (prefixes, tools + 1)."""
+        asked = self._ask(request)
+        return self._after(asked.expand(len(prefixes), -1), prefixes)
+
+    @torch.no_grad()
+    def steps(self, request: str, steps: Sequence[str]) -> Floats:
+        """log P(tool | step, request) of cleaned steps (steps, tools)."""
+        if not steps:
+            return np.zeros((0, self._tools), np.float32)
+        values = torch.from_numpy(
+            step_values(self._space, self.words, steps, [request] * len(steps))
+        )
+        return np.asarray(self.step_tool(values).log_softmax(1).numpy(), dtype=np.float32)
+
+    def decode(self, request: str, width: int = 8, longest: int = 8) -> list[tuple[int, ...]]:
+        """The likeliest plans by beam search, the best first; no tool comes twice running."""
+        beams: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+        done: list[tuple[float, tuple[int, ...]]] = []
+        for _ in range(longest):
+            logs = self.likely(request, [p for _, p in beams])
+            longer = []
+            for (score, plan), row in zip(beams, logs, strict=True):
+                for tool in np.argsort(-row, kind="stable")[: width + 1].tolist():
+                    if tool == self._tools:
+                        if plan:
+                            done.append((score + float(row[tool]), plan))
+                    elif not plan or plan[-1] != tool:
+                        longer.append((score + float(row[tool]), (*plan, tool)))
+            beams = sorted(longer, key=lambda b: (-b[0], b[1]))[:width]
+            if len(done) >= width and min(d[0] for d in done) > beams[0][0]:
+                break
+        return [p for _, p in sorted(done, key=lambda b: (-b[0], b[1]))[:width]]
+
+    def _after(self, asked: Tensor, prefixes: Sequence[tuple[int, ...]]) -> Floats:
+        last, used = _state(prefixes, self._tools)
+        return np.asarray(
+            self.next_tool(asked, last, used).log_softmax(1).numpy(), dtype=np.float32
+        )
+
+    def _ask(self, request: str) -> Tensor:
+        """What the first layer makes of a request (1, hidden)."""
+        if self._asked is None or self._asked[0] != request:
+            values = torch.from_numpy(request_values(self._space, self.words, [request]))
+            self._asked = request, self.next_tool.request(values)
+        return self._asked[1]
+
+
+def request_values(space: ToolSpace, words: Words, requests: Sequence[str]) -> Floats:
+    """What is known of requests: vectors and words (requests, size)."""
+    rows = space.texts.rows(requests)  # first, as it may add to the matrix
+    vectors = space.texts.matrix[rows]
+    return np.concatenate([vectors, words.bags(requests)], axis=1)
+
+
+def step_values(
+    space: ToolSpace, words: Words, steps: Sequence[str], requests: Sequence[str]
+) -> Floats:
+    """What is known of steps: vectors and words of each, and the vector of its request."""
+    rows = space.texts.rows(steps)
+    asked = space.texts.rows(requests)
+    matrix = space.texts.matrix
+    return np.concatenate([matrix[rows], words.bags(steps), matrix[asked]], axis=1)
+
+
+def learn_habits(
+    space: ToolSpace,
+    examples: Sequence[Example],
+    config: HabitsConfig | None = None,
+    tell: Tell = silent,
+) -> Habits:
+    """Train both models on true plans.
+
+    Args:
+        space: of the tools.
+        examples: the plans.
+        config: how.
+        tell: is told of each epoch.
+    """
+    config = config or HabitsConfig()
+    torch.manual_seed(config.seed)
+    requests = [e.request for e in examples]
+    words = Words.of([*requests, *(s for e in examples for s in e.steps)], config.rare)
+    values = torch.from_numpy(request_values(space, words, requests))
+    size = len(space.tools)
+    next_tool = NextTool(values.shape[1], size, config)
+    which = torch.tensor([i for i, e in enumerate(examples) for _ in range(len(e.tools) + 1)])
+    prefixes = [e.tools[:k] for e in examples for k in range(len(e.tools) + 1)]
+    wanted = torch.tensor([t for e in examples for t in (*e.tools, size)])
+    last, used = _state(prefixes, size)
+    draw = torch.Generator().manual_seed(config.seed)
+
+    def next_loss(part: Tensor) -> Tensor:
+        said = next_tool(next_tool.request(values[which[part]]), last[part], used[part])
+        return nn.functional.cross_entropy(said, wanted[part])
+
+    _fit(next_tool, next_loss, len(wanted), config.epochs, config, draw, "habits", tell)
+    told = [(e.request, s, t) for e in examples for s, t in zip(e.steps, e.tools, strict=False)]
+    said = torch.from_numpy(
+        step_values(space, words, [s for _, s, _ in told], [r for r, _, _ in told])
+    ) if told else torch.zeros(0, values.shape[1] + space.vectors.shape[1])  # fmt: skip
+    meant = torch.tensor([t for _, _, t in told], dtype=torch.long)
+    step_tool = StepTool(values.shape[1] + space.vectors.shape[1], size, config)
+
+    def step_loss(part: Tensor) -> Tensor:
+        return nn.functional.cross_entropy(step_tool(said[part]), meant[part])
+
+    if told:
+        _fit(step_tool, step_loss, len(meant), config.epochs_steps, config, draw, "steps", tell)
+    return Habits(space, words, next_tool, step_tool, config)
+
+
+def _fit(
+    model: nn.Module,
+    loss_of: Callable[[Tensor], Tensor],
+    size: int,
+    epochs: int,
+    config: HabitsConfig,
+    draw: torch.Generator,
+    stage: str,
+    tell: Tell,
+) -> None:
+    optimiser = torch.optim.AdamW(model.parameters(), lr=config.lr, weight_decay=config.decay)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, epochs)
+    model.train()
+    for epoch in range(epochs):
+        total = 0.0
+        for part in parts(size, config.batch, draw):
+            loss = loss_of(part)
+            optimiser.zero_grad()
+            torch.autograd.backward(loss)
+            optimiser.step()
+            total += loss.item() * len(part)
+        schedule.step()
+        tell(Epoch(stage, epoch + 1, epochs, total / size))
+
+
+def _state(prefixes: Sequence[tuple[int, ...]], tools: int) -> tuple[Tensor, Tensor]:
+    """The last tool and the tools used so far of each prefix."""
+    last = torch.tensor([p[-1] if p else tools for p in prefixes])
+    rows = torch.tensor([i for i, p in enumerate(prefixes) for _ in p], dtype=torch.long)
+    columns = torch.tensor([t for p in prefixes for t in p], dtype=torch.long)
+    used = torch.zeros(len(prefixes), tools)
+    used[rows, columns] = 1
+    return last, used
+
+
+def examples_of(
+    space: ToolSpace, plans: Iterable[tuple[str, Sequence[str], Sequence[str]]]
+) -> list[Example]:
+    """Plans (request, tools, steps) as examples; those with unknown tools are left out."""
+    found = []
+    for request, tools, steps in plans:
+        if tools and all(space.known(t) for t in tools):
+            clean = tuple(space.step_text(s) for s in steps) if len(steps) == len(tools) else ()
+            found.append(Example(request, tuple(space.tools.index(t) for t in tools), clean))
+    return found

@@ -1,0 +1,22 @@
+"""Kitchen plans as plan graphs, and the verifier for them that comes with hvr.
+
+The symbolic validator proves that a plan can be carried out and reaches its goal. Whether it does
+what was asked it cannot see: the goal may have been misread, or there may be none. These
+modules hold a plan against the words of the request.
+
+`links` and `linked_plan` say what each step needs and who brought it about, `asked` what a
+request names, `graph` makes the plan graph of both, `misses` makes plans that miss a request,
+`families` what is learnt from, `shipped` the trained verifier. Only the last needs torch.
+"""
+
+from hvr.plangraph.kitchen.graph import graph_of, kitchen_graph
+from hvr.plangraph.kitchen.links import causal_links
+from hvr.plangraph.kitchen.shipped import load_kitchen_verifier, verdict_of
+
+__all__ = [
+    "causal_links",
+    "graph_of",
+    "kitchen_graph",
+    "load_kitchen_verifier",
+    "verdict_of",
+]

@@ -1,0 +1,101 @@
+"""A kitchen plan as the plan graph of `hvr.plangraph.graph`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hvr.pddl.model import GroundAction
+from hvr.pddl.task import Task
+from hvr.plangraph.graph import PlanGraph, PlanNode
+from hvr.plangraph.kitchen.asked import asked_of
+from hvr.plangraph.kitchen.linked_plan import START, LinkedPlan
+from hvr.plangraph.kitchen.links import causal_links
+from hvr.plangraph.kitchen.marks import end_marks, step_marks
+from hvr.plangraph.kitchen.words import (
+    ACTIONS,
+    FINISH,
+    FINISH_TEXT,
+    all_lifted,
+    say_action,
+    say_ends,
+)
+from hvr.plangraph.tools import Tool, ToolGraph
+
+
+def kitchen_graph(
+    task: Task, actions: Sequence[GroundAction], request: str, plan_id: str = "plan"
+) -> PlanGraph:
+    """The plan graph of a kitchen plan.
+
+    Args:
+        task: the plan must be executable in its initial state.
+        actions: the plan.
+        request: what was asked, in words.
+        plan_id: names the plan in messages.
+
+    Raises:
+        UsageError: the plan is empty, or a step cannot be executed.
+    """
+    return graph_of(causal_links((task, actions)), request, plan_id)
+
+
+def graph_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph:
+    """The plan graph of a plan whose causal links are known.
+
+    A step is a node: its tool is the name of the action, its inputs are its preconditions and its
+    outputs its effects, by class. An edge is a causal link; steps that need nothing of another
+    follow Start, which stands for the initial state. The last node, `finish`, stands for the end:
+    what is so then are its inputs, and it follows the steps that made it so. Outputs that begin
+    with `*` say what of a node the request names (`marks`).
+
+    Raises:
+        UsageError: the plan is empty.
+    """
+    if not plan.steps:
+        return PlanGraph(plan_id, request, ())
+    asked = asked_of(request)
+    nodes = [
+        PlanNode(
+            step.action.name,
+            say_action(step.action, plan.types),
+            all_lifted([n.fact for n in step.needs], plan.types),
+            (*all_lifted(step.makes, plan.types), *step_marks(step, asked, plan.types)),
+        )
+        for step in plan.steps
+    ]
+    nodes.append(
+        PlanNode(
+            FINISH,
+            say_ends([n.fact for n in plan.ends], plan.types),
+            all_lifted([n.fact for n in plan.ends], plan.types),
+            end_marks(plan, asked),
+        )
+    )
+    last = len(plan.steps)
+    producers = dict.fromkeys(n.producer for n in plan.ends if n.producer != START)
+    edges = (*plan.edges, *((p, last) for p in producers or (last - 1,)))
+    return PlanGraph(plan_id, request, tuple(nodes), edges)
+
+
+def kitchen_tools(graphs: Iterable[PlanGraph]) -> ToolGraph:
+    """The atomic actions as tools, with all types that some plans have.
+
+    Args:
+        graphs: the training plans. Links go between actions that follow each other in them.
+    """
+    takes: dict[str, set[str]] = {name: set() for name in (*ACTIONS, FINISH)}
+    gives: dict[str, set[str]] = {name: set() for name in (*ACTIONS, FINISH)}
+    links: set[tuple[str, str]] = set()
+    for graph in graphs:
+        for node in graph.nodes:
+            takes.setdefault(node.tool, set()).update(node.inputs)
+            gives.setdefault(node.tool, set()).update(node.outputs)
+        links |= {(graph.nodes[a].tool, graph.nodes[b].tool) for a, b in graph.edges}
+    about = {name: text for name, (_, text) in ACTIONS.items()} | {FINISH: FINISH_TEXT}
+    return ToolGraph(
+        tuple(
+            Tool(name, about.get(name, ""), tuple(sorted(takes[name])), tuple(sorted(gives[name])))
+            for name in takes
+        ),
+        tuple(sorted(links)),
+    )

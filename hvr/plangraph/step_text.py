@@ -1,0 +1,51 @@
+"""What a step says, without what would give its tool away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+_NUMBER = re.compile(
+    r"^\s*(?:step\s*)?\d+\s*[:.)\-]?\s+|^\s*step\s*\d+\s*[:.)\-]\s*", re.IGNORECASE
+)
+_CALL = re.compile(
+    r"^\s*(?:call|use|invoke|run)\s+(?:the\s+)?([A-Za-z0-9_.\-]+)(?:\s+(?:tool|api))?\s+"
+    r"(?:to|for|and)\s+",
+    re.IGNORECASE,
+)
+
+
+def without_number(step: str) -> str:
+    """A step without "Step 3:" in front."""
+    return _NUMBER.sub("", step, count=1).strip()
+
+
+def without_tool(step: str, tools: Iterable[str]) -> str:
+    """A step without the names of these tools, and without "Call … to" in front.
+
+    Args:
+        step: what it says.
+        tools: ids whose mention is taken out.
+
+    Returns:
+        What is left; the step as it was where nothing is left.
+    """
+    text = without_number(step)
+    for tool in tools:
+        if tool in text:
+            text = _mention(tool).sub(" ", text)
+    text = re.sub(
+        r"^\s*(?:call|use|using|invoke|run)\b\s*(?:the\s+)?(?:(?:tool|api)\s+)?(?:(?:to|for|and)\s+)?",
+        "",
+        text,
+        count=1,
+        flags=re.IGNORECASE,
+    )
+    text = " ".join(text.split())
+    return text or without_number(step)
+
+
+@lru_cache(maxsize=4096)
+def _mention(tool: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![A-Za-z0-9_]){re.escape(tool)}(?![A-Za-z0-9_])")

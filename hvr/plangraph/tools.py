@@ -1,0 +1,116 @@
+"""Tools and the links between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from hvr.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Tool:
+    """Something that a step of a plan can call; an atomic action of a robot as well.
+
+    Args:
+        id: its name in plans.
+        description: what it does, in a sentence.
+        inputs: types that it takes; empty where the data have none.
+        outputs: types that it gives; empty where the data have none.
+    """
+
+    id: str
+    description: str = ""
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ToolGraph:
+    """The tools that there are, and which can come straight after which.
+
+    GNN4Plan calls it the task graph, GNNVerifier (section 3.1) the dependency graph.
+
+    Args:
+        tools: in order; the place of a tool is its number.
+        links: ids (source, target), each once; a source can feed its target.
+
+    Raises:
+        UsageError: a tool is there twice, or a link names a tool that is not there.
+    """
+
+    tools: tuple[Tool, ...]
+    links: tuple[tuple[str, str], ...] = ()
+    _index: Mapping[str, int] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        index = {tool.id: i for i, tool in enumerate(self.tools)}
+        if len(index) < len(self.tools):
+            seen: set[str] = set()
+            twice = next(t.id for t in self.tools if t.id in seen or seen.add(t.id))  # type: ignore[func-returns-value]
+            raise UsageError(f"tool {twice!r} is there twice: give each tool one id")
+        unknown = sorted({end for link in self.links for end in link} - index.keys())
+        if unknown:
+            raise UsageError(f"a link names {unknown[0]!r}, which is not among the tools")
+        object.__setattr__(self, "_index", index)
+        object.__setattr__(self, "links", tuple(dict.fromkeys(self.links)))
+
+    def __contains__(self, tool_id: object) -> bool:
+        return tool_id in self._index
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+    def index(self, tool_id: str) -> int:
+        """The number of a tool.
+
+        Raises:
+            KeyError: there is no such tool.
+        """
+        return self._index[tool_id]
+
+    def tool(self, tool_id: str) -> Tool:
+        """The tool of an id.
+
+        Raises:
+            KeyError: there is no such tool.
+        """
+        return self.tools[self._index[tool_id]]
+
+    @cached_property
+    def typed(self) -> bool:
+        """The data say of at least one tool what it takes or gives."""
+        return any(tool.inputs or tool.outputs for tool in self.tools)
+
+    @cached_property
+    def _neighbours(self) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]:
+        out: dict[str, list[str]] = {}
+        into: dict[str, list[str]] = {}
+        for source, target in self.links:
+            out.setdefault(source, []).append(target)
+            into.setdefault(target, []).append(source)
+        return (
+            {k: tuple(v) for k, v in out.items()},
+            {k: tuple(v) for k, v in into.items()},
+        )
+
+    @cached_property
+    def _pairs(self) -> frozenset[tuple[str, str]]:
+        return frozenset(self.links)
+
+    def linked(self, source: str, target: str) -> bool:
+        """The graph has this link."""
+        return (source, target) in self._pairs
+
+    def successors(self, tool_id: str) -> tuple[str, ...]:
+        """Ids of the tools that can come straight after one; none of an unknown tool."""
+        return self._neighbours[0].get(tool_id, ())
+
+    def predecessors(self, tool_id: str) -> tuple[str, ...]:
+        """Ids of the tools that can come straight before one; none of an unknown tool."""
+        return self._neighbours[1].get(tool_id, ())
+
+    def with_links(self, links: Iterable[tuple[str, str]]) -> ToolGraph:
+        """The same tools with other links."""
+        return ToolGraph(self.tools, tuple(links))

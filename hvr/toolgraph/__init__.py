@@ -1,0 +1,1 @@
+"""Graphs of tools: datasets, retrieval of the tools of a plan, and planning on them."""

@@ -1,0 +1,29 @@
+"""Fixtures of the tests of plan graphs."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("torch_geometric")
+
+from small_world import HashEncoder, small_plans, small_tools, tiny_config
+
+from hvr.plangraph.space import ToolSpace
+from hvr.plangraph.tool_plan import ToolPlan
+from hvr.plangraph.tools import ToolGraph
+
+
+@pytest.fixture
+def tools() -> ToolGraph:
+    return small_tools()
+
+
+@pytest.fixture
+def plans() -> list[ToolPlan]:
+    return small_plans()
+
+
+@pytest.fixture
+def space(tools: ToolGraph) -> ToolSpace:
+    return ToolSpace(tools, HashEncoder(), tiny_config())

@@ -1,0 +1,192 @@
+"""Kitchen plans as plan graphs: causal links, what requests name, plans that miss them."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from kitchen_worlds import CHILLED, GOAL, kitchen, steps
+
+from hvr.errors import DataFileError, UsageError
+from hvr.pddl import GroundAction
+from hvr.plangraph.graph import START as GRAPH_START
+from hvr.plangraph.kitchen.asked import asked_of, covers
+from hvr.plangraph.kitchen.examples import Example, read_examples, write_examples
+from hvr.plangraph.kitchen.families import kitchen_family
+from hvr.plangraph.kitchen.graph import graph_of, kitchen_graph, kitchen_tools
+from hvr.plangraph.kitchen.linked_plan import START, Fact, LinkedPlan
+from hvr.plangraph.kitchen.links import causal_links
+from hvr.plangraph.kitchen.misses import KINDS, misses, renamed
+from hvr.plangraph.kitchen.words import say_action
+from hvr.validation import Validator
+
+PLAN = steps(*CHILLED)
+REQUEST = "put a chilled apple on a plate"
+
+
+def producers(plan: LinkedPlan, step: int) -> dict[str, int]:
+    return {str(n.fact): n.producer for n in plan.steps[step].needs}
+
+
+def test_each_precondition_names_the_step_that_made_it_true() -> None:
+    plan = causal_links((kitchen(), PLAN))
+    put = producers(plan, 5)
+    assert put["(holding apple-1)"] == 3
+    assert put["(opened fridge-1)"] == 1
+    assert put["(near fridge-1)"] == 4
+    assert put["(present fridge-1)"] == START
+    # It was put down in between: the hand is empty since then.
+    assert producers(plan, 8)["(hand_empty)"] == 5
+    assert producers(plan, 8)["(opened fridge-1)"] == 7
+
+
+def test_conditions_of_effects_that_come_about_are_needs() -> None:
+    # Closing the fridge chills what is in it: that is what putting it in was for.
+    closing = producers(causal_links((kitchen(), PLAN)), 6)
+    assert closing["(in apple-1 fridge-1)"] == 5
+
+
+def test_ends_are_what_steps_made_and_left_so() -> None:
+    plan = causal_links((kitchen(), PLAN))
+    ends = {str(n.fact): n.producer for n in plan.ends}
+    assert ends["(on apple-1 plate-1)"] == 10
+    assert ends["(chilled apple-1)"] == 6
+    assert ends["(opened fridge-1)"] == 7
+    assert "(in apple-1 fridge-1)" not in ends
+    assert "(holding apple-1)" not in ends
+
+
+def test_links_do_not_depend_on_what_else_there_is_or_on_the_goal() -> None:
+    one = causal_links((kitchen(), PLAN))
+    other = causal_links((kitchen("(opened fridge-1)"), PLAN))
+    assert one == other
+
+
+def test_stages_are_linked_with_each_other() -> None:
+    task = kitchen()
+    done = Validator(task)
+    for action in PLAN[:2]:
+        assert done.apply(action).ok
+    # The second task begins where the first actions ended.
+    second = kitchen()
+    second.initial = done.state.__class__(second, _bits(second, done), ())
+    found = causal_links((task, PLAN[:2]), (second, PLAN[2:]))
+    assert producers(found, 5)["(opened fridge-1)"] == 1
+
+
+def _bits(task: object, validator: Validator) -> int:
+    bits = 0
+    for atom in validator.task.atoms_in(validator.state.bits):
+        bits |= 1 << task.index(atom)  # type: ignore[attr-defined]
+    return bits
+
+
+def test_a_plan_that_cannot_be_carried_out_is_refused_with_the_reason() -> None:
+    with pytest.raises(UsageError, match=r"step 1 \(pick_up apple-1\) cannot be executed"):
+        causal_links((kitchen(), PLAN[3:]))
+    with pytest.raises(UsageError, match="cannot be executed"):
+        causal_links((kitchen(), steps("pick_up moon-1")))
+    with pytest.raises(UsageError, match="empty"):
+        kitchen_graph(kitchen(), (), REQUEST)
+
+
+def test_the_graph_has_the_links_as_edges_and_an_end() -> None:
+    graph = kitchen_graph(kitchen(), PLAN, REQUEST)
+    end = len(PLAN)
+    assert [n.tool for n in graph.nodes] == [a.name for a in PLAN] + ["finish"]
+    assert {(3, 5), (1, 5), (4, 5), (5, 6), (6, end), (10, end)} <= set(graph.edges)
+    assert (GRAPH_START, 0) in graph.all_edges and (GRAPH_START, 2) in graph.all_edges
+    assert graph.nodes[3].text == "pick up the apple"
+    assert "holding Apple" in graph.nodes[3].outputs
+    assert "holding Apple" in graph.nodes[5].inputs
+    assert "the apple is on the plate" in graph.nodes[end].text
+
+
+def test_the_end_tells_what_the_request_names_and_the_plan_lacks() -> None:
+    full = kitchen_graph(kitchen(), PLAN, REQUEST).nodes[-1].outputs
+    assert "* untouched 0" in full and "* cold asked, is so" in full
+    assert "* last place met" in full
+    short = kitchen_graph(kitchen(), PLAN[:9], REQUEST).nodes[-1].outputs
+    assert "* untouched 1" in short and "* last place not met" in short
+    unchilled = kitchen_graph(
+        kitchen(), steps(CHILLED[2], CHILLED[3], CHILLED[9], CHILLED[10]), REQUEST
+    )
+    assert "* cold asked, is not so" in unchilled.nodes[-1].outputs
+
+
+def test_words_of_a_request_are_found_whatever_stands_around_them() -> None:
+    asked = asked_of("Quick!! two tomatoes, chilled somehow, onto that plate over there")
+    assert [set(t.classes) for t in asked.things] == [{"Tomato"}, {"Plate"}]
+    assert asked.things[0].count == 2
+    assert asked.states == {("cold", True)}
+    assert asked_of("make coffee").liquids == {"coffee"}
+    assert asked_of("") == asked_of("xyzzy")
+
+
+def test_pieces_are_meant_by_the_name_of_the_whole() -> None:
+    assert covers("Tomato", "TomatoSliced") and covers("TomatoSliced", "Tomato")
+    assert not covers("Apple", "Tomato") and not covers("AppleSliced", "TomatoSliced")
+
+
+def test_misses_can_be_carried_out_and_miss_the_goal() -> None:
+    task = kitchen()
+    others = (steps("navigate_to_obj apple-1", "pick_up apple-1"), PLAN)
+    found = misses(task, PLAN, Random(1), others, each=2)
+    assert {m.kind for m in found} == set(KINDS)
+    for miss in found:
+        report = Validator(task).check(miss.actions)
+        assert report.executed == len(miss.actions)
+        assert report.failure is not None and report.failure.step is None
+    assert misses(task, PLAN, Random(1), others) == misses(task, PLAN, Random(1), others)
+
+
+def test_renaming_takes_the_pieces_along() -> None:
+    task = kitchen()
+    assert renamed(task, PLAN[3:4], "apple-1", "tomato-1") == (
+        GroundAction("pick_up", ("tomato-1",)),
+    )
+
+
+def test_marks_say_which_steps_are_wrong_and_where_some_are_missing() -> None:
+    task = kitchen()
+    true = causal_links((task, PLAN))
+    wrong = causal_links((task, renamed(task, PLAN, "apple-1", "tomato-1")))
+    short = causal_links((task, PLAN[:9]))
+    good, swapped, cut = kitchen_family(
+        REQUEST, "x", true, [("wrong object", wrong), ("missing end", short)]
+    )
+    assert not any(good.node_labels) and not any(good.edge_labels) and good.cost == 0
+    assert [i for i, x in enumerate(swapped.node_labels) if x] == [2, 3, 5, 8, 10, 11]
+    end = len(cut.graph.nodes) - 1
+    marked = {e for e, x in zip(cut.graph.all_edges, cut.edge_labels, strict=True) if x}
+    assert marked and all(b == end for _, b in marked)
+    assert swapped.cost > 0 and cut.cost > 0
+
+
+def test_tools_are_the_actions_with_the_types_of_the_plans() -> None:
+    graph = graph_of(causal_links((kitchen(), PLAN)), REQUEST)
+    tools = kitchen_tools([graph])
+    assert "finish" in tools and "throw_away" in tools
+    assert "holding Apple" in tools.tool("pick_up").outputs
+    assert tools.linked("pick_up", "put_in")
+
+
+def test_linked_plans_and_examples_come_back_from_files(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    plan = causal_links((kitchen(), PLAN))
+    assert LinkedPlan.from_json(plan.to_json()) == plan
+    assert Fact.parse("(not (on a b))") == Fact("on", ("a", "b"), False)
+    example = Example("1", "FloorPlan4 x", "made", (REQUEST,), plan, (("missing end", plan),))
+    for name in ("a.jsonl", "a.jsonl.gz"):
+        write_examples(tmp_path / name, [example])
+        assert list(read_examples(tmp_path / name)) == [example]
+    assert example.new_scene and not example.new_thing
+    (tmp_path / "bad.jsonl").write_text("{}\n")
+    with pytest.raises(DataFileError, match=r"bad.jsonl:1: not an example"):
+        list(read_examples(tmp_path / "bad.jsonl"))
+    with pytest.raises(DataFileError, match="cannot read"):
+        list(read_examples(tmp_path / "none.jsonl"))
+
+
+def test_actions_without_words_are_said_by_their_names() -> None:
+    assert say_action(GroundAction("wipe_off", ("mug-1",)), {"mug-1": "mug"}) == "wipe off mug"
+    assert GOAL.startswith("(exists")
