@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import random
 import subprocess
 import sys
@@ -103,6 +104,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
          "--out", folder / "verifier", "--config", folder / "small.yaml",
          "--log", folder / "log.csv", "--json"],
         capture_output=True, text=True, check=False, timeout=300,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},  # tests run side by side
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout)["tools"] == len(ABOUT)
@@ -242,3 +244,38 @@ def test_a_plan_may_stand_right_after_the_command() -> None:
     assert plan_first(["verify", "train", "x"]) == ["verify", "train", "x"]
     assert plan_first(["verify", "--help"]) == ["verify", "--help"]
     assert plan_first(["plan", "make coffee"]) == ["plan", "make coffee"]
+
+
+def test_hvr_plan_shows_the_score_beside_the_verdict(
+    hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = hvr_("plan", "boil water in a pot", "--scene", "FloorPlan1", "--dry-run", "--verify",
+                 "--save", "run")  # fmt: skip
+    assert ended.code == 0 and "validator: valid" in ended.out
+    assert "verifier: 0." in ended.out and "what was asked" in ended.out
+    shown = hvr_("plan", "boil water in a pot", "--scene", "FloorPlan1", "--dry-run", "--verify",
+                 "--json")  # fmt: skip
+    scored = json.loads(shown.out)["verifier"]
+    assert scored["accepted"] and scored["score"] >= scored["threshold"]
+    asked = hvr_("verify", "run", "--json")
+    assert asked.code == 0
+    assert json.loads(asked.out)["score"] == pytest.approx(scored["score"], abs=1e-3)
+
+
+def test_the_plan_of_another_request_is_refused(
+    hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hvr_("plan", "boil water in a pot", "--scene", "FloorPlan1", "--dry-run", "--save", "run")
+    ended = hvr_("verify", "run", "--request", "put a clean plate in the cabinet")
+    assert ended.code == 1 and "below the threshold" in ended.out
+
+
+def test_what_is_no_run_and_no_plan_is_refused(hvr_: Hvr, tmp_path: Path) -> None:
+    ended = hvr_("verify", tmp_path)
+    assert ended.code == 2 and "no folder of a run" in ended.err
+    plan = tmp_path / "plan.pddl"
+    plan.write_text("(pick_up mug-1)\n", encoding="utf-8")
+    ended = hvr_("verify", plan)
+    assert ended.code == 2 and "--problem" in ended.err

@@ -103,7 +103,11 @@ def plan(
     dry_run: Annotated[bool, typer.Option(help="Plan and validate, do not execute.")] = False,
     verify: Annotated[
         bool,
-        typer.Option(help="Show the plan verifier's score, too, where the extra gnn is installed."),
+        typer.Option(
+            help="Show the plan verifier's score, too, where the extra gnn is installed; it takes "
+            "some seconds.",
+            envvar="HVR_VERIFY",
+        ),
     ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")] = False,
