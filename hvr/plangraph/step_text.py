@@ -7,17 +7,12 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 _NUMBER = re.compile(
-    r"^\s*(?:step\s*)?\d+\s*[:.)\-]?\s+|^\s*step\s*\d+\s*[:.)\-]\s*", re.IGNORECASE
-)
-_CALL = re.compile(
-    r"^\s*(?:call|use|invoke|run)\s+(?:the\s+)?([A-Za-z0-9_.\-]+)(?:\s+(?:tool|api))?\s+"
-    r"(?:to|for|and)\s+",
-    re.IGNORECASE,
+    r"^\s*(?:step\s*\d+\s*[:.)\-]*|step\s*[:.)\-]+|\d+(?:\.\d+)*\s*[:.)\-]+)\s*", re.IGNORECASE
 )
 
 
 def without_number(step: str) -> str:
-    """A step without "Step 3:" in front."""
+    """A step without "Step 2:" or "2." at its head."""
     return _NUMBER.sub("", step, count=1).strip()
 
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from hvr.plangraph.step_text import without_number
 from hvr.plangraph.tool_plan import ToolPlan
 from hvr.plangraph.tools import ToolGraph
 from hvr.toolgraph.datasets import tool_text
-from hvr.toolgraph.steps import Unnamed, without_number
+from hvr.toolgraph.steps import Unnamed
 
 
 @dataclass

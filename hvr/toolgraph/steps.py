@@ -11,17 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-_NUMBER = re.compile(
-    r"^\s*(?:step\s*\d+\s*[:.)\-]*|step\s*[:.)\-]+|\d+(?:\.\d+)*\s*[:.)\-]+)\s*", re.IGNORECASE
-)
+from hvr.plangraph.step_text import without_number
+
 _CALL = r"(?:call|use|using|invoke|run)\s+(?:the\s+)?"
 _JOINT = r"(?:\s+(?:tool|api|function))?\s*(?:,|:|\b(?:in\s+order\s+)?to\b|\bfor\b)?\s*"
 _ANY_NAME = r"[\"'`]?[\w.\-]+[\"'`]?"
-
-
-def without_number(step: str) -> str:
-    """A step without "Step 2:" or "2." at its head."""
-    return _NUMBER.sub("", step, count=1)
 
 
 class Unnamed:

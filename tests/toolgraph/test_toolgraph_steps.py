@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.toolgraph.steps import Unnamed, cleaned, without_number
+from hvr.plangraph.step_text import without_number
+from hvr.toolgraph.steps import Unnamed, cleaned
 
 
 @pytest.mark.parametrize(
