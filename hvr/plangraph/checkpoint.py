@@ -94,7 +94,7 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
     """
     from hvr.plangraph.verifier import Verifier, make_encoder
 
-    values = _values(folder)
+    values = read_values(folder / VALUES, "verifier", _KIND, _VERSION)
     try:
         config = VerifierConfig.from_dict(values["config"], f"{folder / VALUES}")
         tools = _tools(values["tools"])
@@ -128,22 +128,32 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
     )
 
 
-def _values(folder: Path) -> dict[str, Any]:
-    path = folder / VALUES
+def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any]:
+    """The JSON half of something trained.
+
+    Args:
+        path: of the file.
+        what: `verifier` or `corrector`, for messages.
+        kind: what the file must say it is.
+        version: the one that can be read.
+
+    Raises:
+        DataFileError: it is missing, damaged, something else, or of another version.
+    """
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataFileError(
-            f"there is no verifier in {folder}: cannot read {VALUES} ({error.strerror})"
+            f"there is no {what} in {path.parent}: cannot read {path.name} ({error.strerror})"
         ) from error
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataFileError(f"the verifier {folder} is damaged: {VALUES} is not JSON") from error
-    if not isinstance(values, dict) or values.get("kind") != _KIND:
-        raise DataFileError(f"{path} is not of a plan verifier of hvr")
-    if values.get("version") != _VERSION:
+        raise DataFileError(f"{path} is damaged: it is not JSON") from error
+    if not isinstance(values, dict) or values.get("kind") != kind:
+        raise DataFileError(f"{path} is not of a plan {what} of hvr")
+    if values.get("version") != version:
         raise DataFileError(
-            f"the verifier {folder} has version {values.get('version')}, and this hvr reads "
-            f"{_VERSION}: train it again"
+            f"{path} has version {values.get('version')}, and this hvr reads {version}: "
+            "train it again"
         )
     return values
 

@@ -6,12 +6,11 @@ import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from hvr.errors import DataFileError
-from hvr.plangraph.checkpoint import tools_fingerprint
+from hvr.plangraph.checkpoint import read_values, tools_fingerprint
 from hvr.plangraph.corrector import Corrector
 from hvr.plangraph.habits import Habits, HabitsConfig, NextTool, StepTool, Words
 from hvr.plangraph.verifier import Verifier
@@ -65,7 +64,7 @@ def load_corrector(folder: Path, verifier: Verifier) -> Corrector:
     from safetensors.torch import load_file
 
     space = verifier.space
-    values = _values(folder)
+    values = read_values(folder / VALUES, "corrector", _KIND, _VERSION)
     if values.get("tools_fingerprint") != tools_fingerprint(space.tools):
         raise DataFileError(f"the corrector {folder} was trained with other tools: train it again")
     path = folder / TENSORS
@@ -98,23 +97,3 @@ def load_corrector(folder: Path, verifier: Verifier) -> Corrector:
         reason = " ".join(str(error).split())[:200]
         raise DataFileError(f"the corrector {folder} is damaged: {reason}") from error
     return Corrector(verifier, Habits(space, words, next_tool, step_tool, config), weights)
-
-
-def _values(folder: Path) -> dict[str, Any]:
-    path = folder / VALUES
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataFileError(
-            f"there is no corrector in {folder}: cannot read {VALUES} ({error.strerror})"
-        ) from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataFileError(f"the corrector {folder} is damaged: {VALUES} is not JSON") from error
-    if not isinstance(values, dict) or values.get("kind") != _KIND:
-        raise DataFileError(f"{path} is not of a plan corrector of hvr")
-    if values.get("version") != _VERSION:
-        raise DataFileError(
-            f"the corrector {folder} has version {values.get('version')}, and this hvr reads "
-            f"{_VERSION}: train it again"
-        )
-    return values

@@ -51,6 +51,11 @@ class Edit:
     tool: str
     step: str
 
+    def __str__(self) -> str:
+        if isinstance(self.where, int):
+            return f"step {self.where + 1}: {self.tool} in its place"
+        return f"{self.tool} put in before step {self.where[1] + 1}"
+
 
 def read_edits(answer: Mapping[str, Any], allowed: Editable) -> tuple[Edit, ...]:
     """The edits of an answer that satisfies `SCHEMA`.

@@ -1,4 +1,4 @@
-"""What training tells while it runs, and who listens: a bar, a CSV file, TensorBoard."""
+"""What training tells while it runs, and who listens: a bar, a CSV file."""
 
 from __future__ import annotations
 
@@ -85,29 +85,3 @@ def csv_log(path: Path) -> Iterator[Tell]:
             file.flush()
 
         yield tell
-
-
-@contextmanager
-def tensorboard_log(folder: Path) -> Iterator[Tell]:
-    """TensorBoard's files in a folder.
-
-    Raises:
-        MissingExtraError: the package tensorboard is not installed.
-    """
-    from hvr.errors import MissingExtraError
-
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise MissingExtraError("tensorboard", "gnn") from error
-    writer = SummaryWriter(str(folder))
-
-    def tell(epoch: Epoch) -> None:
-        writer.add_scalar(f"{epoch.stage}/loss", epoch.loss, epoch.number)
-        if epoch.validation is not None:
-            writer.add_scalar(f"{epoch.stage}/validation", epoch.validation, epoch.number)
-
-    try:
-        yield tell
-    finally:
-        writer.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -47,8 +48,7 @@ class ToolGraph:
     def __post_init__(self) -> None:
         index = {tool.id: i for i, tool in enumerate(self.tools)}
         if len(index) < len(self.tools):
-            seen: set[str] = set()
-            twice = next(t.id for t in self.tools if t.id in seen or seen.add(t.id))  # type: ignore[func-returns-value]
+            twice = Counter(tool.id for tool in self.tools).most_common(1)[0][0]
             raise UsageError(f"tool {twice!r} is there twice: give each tool one id")
         unknown = sorted({end for link in self.links for end in link} - index.keys())
         if unknown:
@@ -84,16 +84,11 @@ class ToolGraph:
         return any(tool.inputs or tool.outputs for tool in self.tools)
 
     @cached_property
-    def _neighbours(self) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]:
-        out: dict[str, list[str]] = {}
-        into: dict[str, list[str]] = {}
+    def _after(self) -> Mapping[str, tuple[str, ...]]:
+        found: dict[str, list[str]] = {}
         for source, target in self.links:
-            out.setdefault(source, []).append(target)
-            into.setdefault(target, []).append(source)
-        return (
-            {k: tuple(v) for k, v in out.items()},
-            {k: tuple(v) for k, v in into.items()},
-        )
+            found.setdefault(source, []).append(target)
+        return {source: tuple(targets) for source, targets in found.items()}
 
     @cached_property
     def _pairs(self) -> frozenset[tuple[str, str]]:
@@ -105,11 +100,7 @@ class ToolGraph:
 
     def successors(self, tool_id: str) -> tuple[str, ...]:
         """Ids of the tools that can come straight after one; none of an unknown tool."""
-        return self._neighbours[0].get(tool_id, ())
-
-    def predecessors(self, tool_id: str) -> tuple[str, ...]:
-        """Ids of the tools that can come straight before one; none of an unknown tool."""
-        return self._neighbours[1].get(tool_id, ())
+        return self._after.get(tool_id, ())
 
     def with_links(self, links: Iterable[tuple[str, str]]) -> ToolGraph:
         """The same tools with other links."""

@@ -145,7 +145,7 @@ def train_scorer(
     scorer = Scorer(config, texts.width, len(graph)).to(device)
     run = _Run(config, scorer, texts, tools, links_of(graph).to(device),
                torch.from_numpy(normalised(graph)).to(device))  # fmt: skip
-    kept: tuple[float, int, object, object] = (-1.0, 0, None, None)
+    kept: tuple[float, int, dict[str, Any], dict[str, Any] | None] = (-1.0, 0, {}, None)
     history: list[Epoch] = []
     for number in range(1, config.epochs + 1):
         loss = run.epoch(part)
@@ -158,9 +158,9 @@ def train_scorer(
             kept = (accuracy, number, copy.deepcopy(scorer.state_dict()), tuned)
         elif number - kept[1] >= config.patience:
             break
-    scorer.load_state_dict(kept[2])  # type: ignore[arg-type]
+    scorer.load_state_dict(kept[2])
     if kept[3] is not None:
-        texts.load_state_dict(kept[3])  # type: ignore[arg-type]
+        texts.load_state_dict(kept[3])
     return Trained(
         scorer.eval().cpu(), texts.eval().cpu(), tuple(history), kept[1]
     )  # fmt: skip
@@ -211,7 +211,7 @@ class _Run:
             losses.append(float(loss.detach()))
             if self.optimiser is not None:
                 self.optimiser.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
+                torch.autograd.backward(loss)
                 self.optimiser.step()
         return sum(losses) / len(losses)
 
