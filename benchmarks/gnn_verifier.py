@@ -81,7 +81,7 @@ def measure(folder: Path, seeds: int, threads: int, *, ablations: bool) -> None:
     import torch
 
     from hvr.plangraph.config import VerifierConfig
-    from hvr.plangraph.corrector import fit_corrector
+    from hvr.plangraph.corrector_fit import fit_corrector
     from hvr.plangraph.verifier import Verifier, evaluate, train
 
     torch.set_num_threads(threads)
@@ -132,7 +132,7 @@ def measure(folder: Path, seeds: int, threads: int, *, ablations: bool) -> None:
         truth = [p for p in held if p.id in wanted]
         linked = [relinked(renamed(p, data.graph)) for p in drafts]
         started = time.perf_counter()
-        corrected = [corrector.correct(p).plan for p in drafts]
+        corrected = [c.plan for c in corrector.correct_all(drafts)]
         each = (time.perf_counter() - started) / len(drafts)
         _row(f"{name}: raw", drafts, truth, verifier)
         _row(f"{name}: rename + relink", linked, truth, verifier)

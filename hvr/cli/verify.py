@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -135,9 +135,9 @@ def train(
     from dataclasses import replace
 
     from hvr.plangraph.config import VerifierConfig
-    from hvr.plangraph.corrector import fit_corrector
     from hvr.plangraph.corrector_file import save_corrector
-    from hvr.plangraph.habits import HabitsConfig
+    from hvr.plangraph.corrector_fit import fit_corrector
+    from hvr.plangraph.habit_models import HabitsConfig
     from hvr.plangraph.verifier import train as fit
     from hvr.toolgraph.reading import read_plans
 
@@ -176,6 +176,13 @@ def correct(
         ),
     ] = None,
     base_url: Annotated[str | None, typer.Option(help="Address of the model's server.")] = None,
+    one_by_one: Annotated[
+        bool,
+        typer.Option(
+            "--one-by-one",
+            help="The plans are not all by one planner, whose ways would show in the other plans.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Write the plans as JSON lines; without it, print them.")
     ] = None,
@@ -197,13 +204,16 @@ def correct(
     if out is not None:
         check_writable(out)
     verifier = Verifier.load(model)
-    mend = _by_model(verifier, llm, base_url) if llm is not None else _by_search(verifier, model)
+    mend = (
+        _by_model(verifier, llm, base_url)
+        if llm is not None
+        else _by_search(verifier, model, one_planner=not one_by_one)
+    )
     found = []
-    for plan in read_plans(plans):
-        corrected, told = mend(plan)
+    for corrected, told in mend(read_plans(plans)):
         found.append(json.dumps(_record(corrected), ensure_ascii=False))
         for change in told:
-            typer.echo(f"{plan.id}: {change}", err=True)
+            typer.echo(f"{corrected.id}: {change}", err=True)
     if out is not None:
         write_whole(out, "".join(f"{line}\n" for line in found))
         typer.echo(f"wrote {out}")
@@ -329,18 +339,22 @@ def _tool_verifier(model: Path | None, tools: Path | None, graph: Path | None) -
     return verifier
 
 
-Mend = Callable[["ToolPlan"], "tuple[ToolPlan, tuple[str, ...]]"]
-"""From a plan to the corrected one, and what was changed, in words."""
+Mend = Callable[["Sequence[ToolPlan]"], "Iterable[tuple[ToolPlan, tuple[str, ...]]]"]
+"""From plans to the corrected ones, each with what was changed, in words."""
 
 
-def _by_search(verifier: Verifier, folder: Path) -> Mend:
+def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
+    from rich.console import Console
+    from rich.progress import track
+
     from hvr.plangraph.corrector_file import load_corrector
 
     corrector = load_corrector(folder, verifier)
 
-    def mend(plan: ToolPlan) -> tuple[ToolPlan, tuple[str, ...]]:
-        found = corrector.correct(plan)
-        return found.plan, found.changes
+    def mend(plans: Sequence[ToolPlan]) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
+        told = track(plans, "plans", console=Console(stderr=True), transient=True)
+        found = corrector.correct_all(told, one_planner=one_planner)
+        return [(f.plan, f.changes) for f in found]
 
     return mend
 
@@ -353,12 +367,14 @@ def _by_model(verifier: Verifier, llm: str, base_url: str | None) -> Mend:
     options = ModelOptions(base_url=base_url)
     model = stack(make_model(llm, options), options)
 
-    def mend(plan: ToolPlan) -> tuple[ToolPlan, tuple[str, ...]]:
-        if not plan.tools:
-            return plan, ("the plan is empty: nothing to edit",)
-        found = repair(verifier, plan, model)
-        told = tuple(str(edit) for edit in found.edits) or (found.outcome,)
-        return found.after.graph.plan(), told
+    def mend(plans: Sequence[ToolPlan]) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
+        for plan in plans:
+            if not plan.tools:
+                yield plan, ("the plan is empty: nothing to edit",)
+                continue
+            found = repair(verifier, plan, model)
+            told = tuple(str(edit) for edit in found.edits) or (found.outcome,)
+            yield found.after.graph.plan(), told
 
     return mend
 

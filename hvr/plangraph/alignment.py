@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -14,6 +15,15 @@ from hvr.plangraph.progress import Epoch, Tell, silent
 from hvr.plangraph.space import Floats, ToolSpace
 
 _CHUNK = 8192
+
+
+class Margins(Protocol):
+    """What tells how much better a tool fits a step than the tools like it."""
+
+    def margins(
+        self, space: ToolSpace, steps: NDArray[np.int64], tools: NDArray[np.int64]
+    ) -> Floats:
+        """As `Alignment.margins`."""
 
 
 class Alignment(nn.Module):
@@ -143,6 +153,32 @@ def train_alignment(
             if waited >= config.align_patience:
                 break
     return model.eval()
+
+
+class FoldedAlignment:
+    """Margins of plans that were learned from, each by a scorer that has not seen the plan.
+
+    A scorer is surer of the steps that it learned from than of new ones; a network that learns
+    from such margins trusts them too much.
+
+    Args:
+        models: one for each fold.
+        fold: which model is asked about each of the steps to come (m,).
+    """
+
+    def __init__(self, models: Sequence[Alignment], fold: NDArray[np.int64]) -> None:
+        self._models = models
+        self._fold = fold
+
+    def margins(
+        self, space: ToolSpace, steps: NDArray[np.int64], tools: NDArray[np.int64]
+    ) -> Floats:
+        """As `Alignment.margins`, of just the steps that the folds were given for."""
+        found = np.zeros(len(steps), dtype=np.float32)
+        for k, model in enumerate(self._models):
+            mine = self._fold == k
+            found[mine] = model.margins(space, steps[mine], tools[mine])
+        return found
 
 
 def parts(size: int, batch: int, draw: torch.Generator) -> list[Tensor]:

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hvr.plangraph.alignment import Alignment
+from hvr.plangraph.alignment import Margins
 from hvr.plangraph.graph import PlanGraph, PlanNode
 from hvr.plangraph.path_counts import Path, PathCounts
 from hvr.plangraph.space import Floats, ToolSpace
@@ -114,7 +114,7 @@ def plan_arrays(
     graphs: Sequence[PlanGraph],
     space: ToolSpace,
     counts: PathCounts,
-    alignment: Alignment,
+    alignment: Margins,
     own: Sequence[Mapping[Path, int] | None] | None = None,
 ) -> PlanArrays:
     """The attributes of plan graphs (section 3.3).

@@ -27,6 +27,8 @@ class VerifierConfig:
             tool graph (1 or 0, for data without types), or `auto`: types where there are any.
         own_counts: a training plan's own paths count in its statistics. The paper does not
             say. Without them an edge is as rare in training as it will be in use.
+        own_margins: a training plan's margins come from a scorer g that learned from it. False
+            is hvr's own: two scorers learn from a half of the plans each and judge the other.
         neighbours: K, how many similar tools a tool has.
         hidden: width of every layer.
         layers: L, rounds of messages.
@@ -67,6 +69,7 @@ class VerifierConfig:
     step_names: Literal["keep", "remove"] = "keep"
     compatibility: Literal["auto", "types", "links"] = "auto"
     own_counts: bool = True
+    own_margins: bool = True
     neighbours: int = 10
     hidden: int = 1024
     layers: int = 3
@@ -131,14 +134,20 @@ class VerifierConfig:
             "tool_text": "name_and_description",
             "step_names": "remove",
             "own_counts": False,
+            "own_margins": False,
             "hidden": 128,
             "align_hidden": 256,
             "align_lr": 2e-3,
             "align_batch": 256,
             "align_epochs": 8,
             "readout": "mean_max",
+            "dropout": 0.3,
             "lr": 1e-3,
             "lr_local": 1e-3,
+            "batch": 256,
+            "epochs_graph": 25,
+            "epochs_local": 10,
+            "patience": 8,
         }
         return cls(**{**chosen, **changes})
 

@@ -12,14 +12,16 @@ import numpy as np
 from hvr.errors import DataFileError
 from hvr.plangraph.checkpoint import read_values, tools_fingerprint
 from hvr.plangraph.corrector import Corrector
-from hvr.plangraph.habits import Habits, HabitsConfig, NextTool, StepTool, Words
+from hvr.plangraph.habit_models import HabitsConfig, NextTool, StepTool, Words
+from hvr.plangraph.habits import Habits
+from hvr.plangraph.memory import PlanMemory
 from hvr.plangraph.verifier import Verifier
 from hvr.plangraph.weighing import CLUES
 
 VALUES = "corrector.json"
 TENSORS = "corrector.safetensors"
 _KIND = "hvr plan corrector"
-_VERSION = 1
+_VERSION = 2
 
 
 def save_corrector(corrector: Corrector, folder: Path) -> None:
@@ -28,11 +30,13 @@ def save_corrector(corrector: Corrector, folder: Path) -> None:
     Raises:
         DataFileError: it cannot be written.
     """
+    import torch
     from safetensors.torch import save_file
 
     habits = corrector.habits
     tensors = {f"next.{k}": v.contiguous() for k, v in habits.next_tool.state_dict().items()}
     tensors |= {f"step.{k}": v.contiguous() for k, v in habits.step_tool.state_dict().items()}
+    tensors["memory"] = torch.from_numpy(habits.memory.vectors)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         save_file(tensors, folder / TENSORS)
@@ -41,6 +45,7 @@ def save_corrector(corrector: Corrector, folder: Path) -> None:
             "version": _VERSION,
             "config": asdict(habits.config),
             "words": habits.words.known,
+            "plans": habits.memory.plans,
             "weights": dict(zip(CLUES, corrector.weights.tolist(), strict=True)),
             "tools_fingerprint": tools_fingerprint(corrector.space.tools),
             "tensors": hashlib.sha256((folder / TENSORS).read_bytes()).hexdigest(),
@@ -83,6 +88,11 @@ def load_corrector(folder: Path, verifier: Verifier) -> Corrector:
         step_tool.load_state_dict(
             {k.removeprefix("step."): v for k, v in tensors.items() if k.startswith("step.")}
         )
+        memory = PlanMemory(
+            tensors["memory"].numpy(), [tuple(map(int, p)) for p in values["plans"]]
+        )
+        if memory.vectors.shape != (len(memory.plans), text):
+            raise ValueError("requests and plans do not match")
         weights = np.array([values["weights"][c] for c in CLUES], dtype=np.float32)
     except OSError as error:
         raise DataFileError(f"cannot read {path}: {error.strerror}") from error
@@ -96,4 +106,5 @@ def load_corrector(folder: Path, verifier: Verifier) -> Corrector:
     ) as error:
         reason = " ".join(str(error).split())[:200]
         raise DataFileError(f"the corrector {folder} is damaged: {reason}") from error
-    return Corrector(verifier, Habits(space, words, next_tool, step_tool, config), weights)
+    habits = Habits(space, words, next_tool, step_tool, memory, config)
+    return Corrector(verifier, habits, weights)

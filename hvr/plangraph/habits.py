@@ -7,9 +7,6 @@ look-up that plans of this kind begin with. Which it should have been, the train
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -18,129 +15,10 @@ import torch
 from torch import Tensor, nn
 
 from hvr.plangraph.alignment import parts
+from hvr.plangraph.habit_models import HabitsConfig, NextTool, StepTool, Words, state_of
+from hvr.plangraph.memory import PlanMemory, commonest, log_shares
 from hvr.plangraph.progress import Epoch, Tell, silent
 from hvr.plangraph.space import Floats, ToolSpace
-
-_WORD = re.compile(r"[a-z]+")
-
-
-@dataclass(frozen=True)
-class HabitsConfig:
-    """How habits are learned; chosen on a held-out part of UltraTool's training plans.
-
-    Args:
-        hidden: width of the hidden layers.
-        dropout: share left out while training.
-        decay: of the weights.
-        lr: learning rate.
-        epochs, epochs_steps: passes over the plans, of either model.
-        batch: tools in a batch.
-        rare: a word must be in so many requests to count.
-        seed: of everything drawn.
-    """
-
-    hidden: int = 384
-    dropout: float = 0.5
-    decay: float = 0.3
-    lr: float = 2e-3
-    epochs: int = 24
-    epochs_steps: int = 24
-    batch: int = 256
-    rare: int = 3
-    seed: int = 0
-
-
-class Words:
-    """Texts as bags of words, weighted by how rare each is, of length 1.
-
-    Args:
-        known: words with their weights.
-    """
-
-    def __init__(self, known: dict[str, float]) -> None:
-        self.known = known
-        self._place = {w: i for i, w in enumerate(known)}
-        self._weight = np.fromiter(known.values(), np.float32, len(known))
-
-    @classmethod
-    def of(cls, texts: Sequence[str], rare: int) -> Words:
-        """The words of some texts, without the rarest and those of more than half of them."""
-        counts = Counter(w for t in texts for w in set(_words(t)))
-        most = max(len(texts) / 2, rare)
-        return cls(
-            {
-                w: math.log(len(texts) / n) + 1
-                for w, n in sorted(counts.items())
-                if rare <= n <= most
-            }
-        )
-
-    def bags(self, texts: Sequence[str]) -> Floats:
-        """(texts, words)."""
-        found = np.zeros((len(texts), len(self.known)), dtype=np.float32)
-        for i, text in enumerate(texts):
-            places = sorted({self._place[w] for w in _words(text) if w in self._place})
-            found[i, places] = self._weight[places]
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        return np.asarray(found / np.maximum(lengths, 1e-6), dtype=np.float32)
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
-
-
-class NextTool(nn.Module):
-    """Which tool comes next, or none: from the request, the last tool and those used so far.
-
-    Args:
-        text: size of what is known of the request.
-        tools: how many there are; this number also stands for the start and for the end.
-        config: widths.
-    """
-
-    def __init__(self, text: int, tools: int, config: HabitsConfig) -> None:
-        super().__init__()
-        self.request = nn.Linear(text, config.hidden)
-        self.last = nn.Embedding(tools + 1, config.hidden)
-        self.used = nn.Linear(tools, config.hidden, bias=False)
-        self.drop = nn.Dropout(config.dropout)
-        self.out = nn.Linear(config.hidden, tools + 1)
-        self.pair = nn.Embedding(tools + 1, tools + 1)
-        nn.init.zeros_(self.pair.weight)
-
-    def forward(self, asked: Tensor, last: Tensor, used: Tensor) -> Tensor:
-        """Logits (m, tools + 1).
-
-        Args:
-            asked: `self.request` of the request (m, hidden).
-            last: number of the last tool (m,).
-            used: 1 for each tool used so far (m, tools).
-        """
-        hidden = torch.relu(asked + self.last(last) + self.used(used))
-        found: Tensor = self.out(self.drop(hidden)) + self.pair(last)
-        return found
-
-
-class StepTool(nn.Module):
-    """Which tool a step means, from what it says without the tool's name, and the request.
-
-    Args:
-        text: size of what is known of a step and its request together.
-        tools: how many there are.
-        config: widths.
-    """
-
-    def __init__(self, text: int, tools: int, config: HabitsConfig) -> None:
-        super().__init__()
-        self.net = nn.Sequential(
-            nn.Linear(text, config.hidden), nn.ReLU(), nn.Dropout(config.dropout),
-            nn.Linear(config.hidden, tools),
-        )  # fmt: skip
-
-    def forward(self, step: Tensor) -> Tensor:
-        """Logits (m, tools)."""
-        found: Tensor = self.net(step)
-        return found
 
 
 @dataclass
@@ -159,12 +37,13 @@ class Example:
 
 
 class Habits:
-    """The two models, trained.
+    """The two models, trained, and the plans that they learned from.
 
     Args:
         space: of the tools, for vectors of texts.
         words: of requests.
         next_tool, step_tool: the models.
+        memory: the true plans.
         config: how they were learned.
     """
 
@@ -174,9 +53,11 @@ class Habits:
         words: Words,
         next_tool: NextTool,
         step_tool: StepTool,
+        memory: PlanMemory,
         config: HabitsConfig,
     ) -> None:
         self.config = config
+        self.memory = memory
         self._space = space
         self.words = words
         self.next_tool = next_tool.eval()
@@ -218,6 +99,18 @@ class Habits:
         )
         return np.asarray(self.step_tool(values).log_softmax(1).numpy(), dtype=np.float32)
 
+    def seen(self, request: str, plans: Sequence[tuple[int, ...]]) -> Floats:
+        """log of the share that plans have among the plans of requests alike (plans,)."""
+        return log_shares(self.memory.shares(self._vector(request)), plans)
+
+    def alike(self, request: str, count: int) -> list[tuple[int, ...]]:
+        """The commonest plans of requests alike, the commonest first."""
+        return commonest(self.memory.shares(self._vector(request)), count)
+
+    def _vector(self, request: str) -> Floats:
+        row = self._space.texts.rows([request])[0]
+        return np.asarray(self._space.texts.matrix[row], dtype=np.float32)
+
     def decode(self, request: str, width: int = 8, longest: int = 8) -> list[tuple[int, ...]]:
         """The likeliest plans by beam search, the best first; no tool comes twice running."""
         beams: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
@@ -238,7 +131,7 @@ class Habits:
         return [p for _, p in sorted(done, key=lambda b: (-b[0], b[1]))[:width]]
 
     def _after(self, asked: Tensor, prefixes: Sequence[tuple[int, ...]]) -> Floats:
-        last, used = _state(prefixes, self._tools)
+        last, used = state_of(prefixes, self._tools)
         return np.asarray(
             self.next_tool(asked, last, used).log_softmax(1).numpy(), dtype=np.float32
         )
@@ -292,7 +185,7 @@ def learn_habits(
     which = torch.tensor([i for i, e in enumerate(examples) for _ in range(len(e.tools) + 1)])
     prefixes = [e.tools[:k] for e in examples for k in range(len(e.tools) + 1)]
     wanted = torch.tensor([t for e in examples for t in (*e.tools, size)])
-    last, used = _state(prefixes, size)
+    last, used = state_of(prefixes, size)
     draw = torch.Generator().manual_seed(config.seed)
 
     def next_loss(part: Tensor) -> Tensor:
@@ -312,7 +205,9 @@ def learn_habits(
 
     if told:
         _fit(step_tool, step_loss, len(meant), config.epochs_steps, config, draw, "steps", tell)
-    return Habits(space, words, next_tool, step_tool, config)
+    vectors = space.texts.matrix[space.texts.rows(requests)]
+    memory = PlanMemory(vectors, [e.tools for e in examples])
+    return Habits(space, words, next_tool, step_tool, memory, config)
 
 
 def _fit(
@@ -338,16 +233,6 @@ def _fit(
             total += loss.item() * len(part)
         schedule.step()
         tell(Epoch(stage, epoch + 1, epochs, total / size))
-
-
-def _state(prefixes: Sequence[tuple[int, ...]], tools: int) -> tuple[Tensor, Tensor]:
-    """The last tool and the tools used so far of each prefix."""
-    last = torch.tensor([p[-1] if p else tools for p in prefixes])
-    rows = torch.tensor([i for i, p in enumerate(prefixes) for _ in p], dtype=torch.long)
-    columns = torch.tensor([t for p in prefixes for t in p], dtype=torch.long)
-    used = torch.zeros(len(prefixes), tools)
-    used[rows, columns] = 1
-    return last, used
 
 
 def examples_of(

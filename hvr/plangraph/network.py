@@ -92,9 +92,8 @@ class PlanNetwork(nn.Module):
         x = self.edge_in(values)
         x = torch.where(batch.start[batch.edges[0]][:, None], self.start_edge.to(x.dtype), x)
         request = texts[batch.request]
-        edge_request, node_request = request[batch.edge_graph], request[batch.node_graph]
         for layer in self.layers:
-            h = layer(h, batch.edges, x, edge_request, node_request)
+            h = layer(h, batch.edges, x, request, batch.node_graph, batch.edge_graph)
         return h, x
 
     def _readout(self, h: Tensor, graph: Tensor, graphs: int) -> Tensor:

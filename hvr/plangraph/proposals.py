@@ -80,12 +80,13 @@ def proposals(
     rounds: int = 3,
     width: int = 6,
     keep: int = 60,
+    alike: int = 12,
 ) -> list[Tools]:
     """Plans that may be what a draft should have been, the draft first.
 
     Single edits (another tool, a step less, a step more, two neighbours swapped) of the draft,
     then of the most promising plans found so far, and the plans that are likeliest for the
-    request whatever the draft.
+    request whatever the draft: as habits have it, and of requests alike.
 
     Args:
         habits: what is usual.
@@ -96,6 +97,7 @@ def proposals(
         rounds: of edits.
         width: how many plans are edited in a round.
         keep: how many are returned at most.
+        alike: how many plans of requests alike are looked at.
     """
     tools = len(near)
     found: dict[Tools, float] = {}
@@ -115,9 +117,12 @@ def proposals(
         for plan, value in zip(plans, values.tolist(), strict=True):
             found[plan] = value - 1.5 * _distance(draft, plan)
         edge = sorted(new, key=lambda p: (-found[p], p))[:width]
-    for plan in habits.decode(request):
-        if plan not in found:
-            found[plan] = float(habits.plans(request, [plan])[0]) - 1.5 * _distance(draft, plan)
+    whole = dict.fromkeys([*habits.decode(request), *habits.alike(request, alike)])
+    new_plans = [p for p in whole if p not in found]
+    if new_plans:
+        values = habits.plans(request, new_plans)
+        for plan, value in zip(new_plans, values.tolist(), strict=True):
+            found[plan] = value - 1.5 * _distance(draft, plan)
     best = sorted((p for p in found if p != draft), key=lambda p: (-found[p], p))
     return [draft, *best[: keep - 1]]
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hvr.plangraph.alignment import Alignment
+from hvr.plangraph.alignment import Margins
 from hvr.plangraph.auc import roc_auc
 from hvr.plangraph.batch import Ints, PlanArrays, plan_arrays
 from hvr.plangraph.config import VerifierConfig
@@ -59,7 +59,7 @@ def samples(
     config: VerifierConfig,
     space: ToolSpace,
     counts: PathCounts,
-    alignment: Alignment,
+    alignment: Margins,
     own: Sequence[Mapping[Path, int] | None] | None = None,
 ) -> Samples:
     """Families as arrays.

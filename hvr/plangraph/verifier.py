@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from hvr.errors import UsageError
-from hvr.plangraph.alignment import Alignment, train_alignment
+from hvr.plangraph.alignment import Alignment, FoldedAlignment, Margins, train_alignment
 from hvr.plangraph.auc import best_threshold
 from hvr.plangraph.batch import plan_arrays
 from hvr.plangraph.config import VerifierConfig
@@ -204,9 +204,27 @@ def train(
     perturber = Perturber(config, space, counts, alignment)
     perturber.prepare(graphs)
     families = [perturber.family(g) for g in fit]
-    return train_on(
-        config, space, counts, alignment, families, [perturber.family(g) for g in held], tell
-    )
+    margins = None if config.own_margins else _folded(config, space, families, tell)
+    judged = [perturber.family(g) for g in held]
+    return train_on(config, space, counts, alignment, families, judged, tell, margins)
+
+
+def _folded(
+    config: VerifierConfig, space: ToolSpace, families: Sequence[Family], tell: Tell
+) -> FoldedAlignment:
+    """Two scorers, each for the families that the other learned from."""
+    folds = 2
+    models = [
+        train_alignment(
+            config,
+            space,
+            _pairs(f[0].graph for i, f in enumerate(families) if i % folds != k),
+            tell,
+        )
+        for k in range(folds)
+    ]
+    fold = [i % folds for i, f in enumerate(families) for p in f for _ in p.graph.nodes]
+    return FoldedAlignment(models, np.array(fold, dtype=np.int64))
 
 
 def train_on(
@@ -217,6 +235,7 @@ def train_on(
     fit: Sequence[Family],
     held: Sequence[Family],
     tell: Tell = silent,
+    margins: Margins | None = None,
 ) -> Verifier:
     """Train a verifier on families of true and wrong plans, however they were made.
 
@@ -228,10 +247,12 @@ def train_on(
         fit: families to learn from.
         held: families to stop by and to choose thresholds on.
         tell: is told of each epoch.
+        margins: what the margins of `fit` come from; the scorer g if None.
     """
     from hvr.plangraph.checkpoint import fingerprint
 
-    fit_samples = samples(fit, config, space, counts, alignment, own_paths(fit, config))
+    own = own_paths(fit, config)
+    fit_samples = samples(fit, config, space, counts, margins or alignment, own)
     held_samples = samples(held, config, space, counts, alignment, own_paths(held, config))
     network = train_network(config, fit_samples, held_samples, space.texts.matrix, tell)
     said = predict(network, held_samples.arrays, space.texts.matrix, device_of(config))

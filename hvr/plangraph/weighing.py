@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 CLUES = (
     "usual", "means", "replaced", "deleted", "inserted", "reordered", "unlike", "unlinked",
-    "near_insert", "unasked_delete", "plausible",
+    "near_insert", "unasked_delete", "plausible", "seen",
 )  # fmt: skip
 """What speaks for or against a plan, in the order of `clues`."""
 
@@ -64,6 +64,7 @@ def clues(
         row[8] = sum(float(relevance[t]) for j, t in enumerate(plan) if j not in kept_new)
         row[9] = sum(float(relevance[t]) for i, t in enumerate(draft) if i not in kept_old)
     found[:, 10] = plausible
+    found[:, 11] = habits.seen(request, plans)
     return found
 
 

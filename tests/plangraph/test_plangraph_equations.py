@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from small_world import HashEncoder, tiny_config
 
 from hvr.errors import UsageError
-from hvr.plangraph.alignment import Alignment
+from hvr.plangraph.alignment import Alignment, FoldedAlignment
 from hvr.plangraph.auc import best_threshold, roc_auc
 from hvr.plangraph.batch import plan_arrays
 from hvr.plangraph.config import VerifierConfig
@@ -45,8 +45,9 @@ def test_messages_of_equations_6_and_7_by_hand() -> None:
     h = torch.tensor([[1.0], [2.0], [4.0]])
     edges = torch.tensor([[0, 1], [1, 2]])  # 0 -> 1 -> 2
     x = torch.tensor([[10.0], [20.0]])
-    request = torch.tensor([[100.0], [100.0]])
-    found = layer(h, edges, x, request, torch.full((3, 1), 100.0))
+    request = torch.tensor([[100.0]])
+    of = torch.zeros(3, dtype=torch.long)
+    found = layer(h, edges, x, request, of, of[:2])
     # 0: 1.5 * 1 + out (2 + 100); 1: 3 + in (1 + 10) + out (4 + 100); 2: 6 + in (2 + 20)
     assert found.flatten().tolist() == [103.5, 118.0, 28.0]
 
@@ -158,3 +159,12 @@ def test_roc_auc_turns_round_with_the_scores(pairs: list[tuple[float, int]]) -> 
     if not math.isnan(found):
         assert 0 <= found <= 1
         assert roc_auc([-s for s in scores], labels) == pytest.approx(1 - found)
+
+
+def test_each_step_gets_the_margin_of_its_fold(space: ToolSpace) -> None:
+    models = [Alignment(space.vectors.shape[1], 4) for _ in range(2)]
+    steps = space.texts.rows(["take the bus", "buy bread", "sing"])
+    tools = np.array([0, 1, 2])
+    whole = [m.margins(space, steps, tools) for m in models]
+    found = FoldedAlignment(models, np.array([0, 1, 0])).margins(space, steps, tools)
+    assert found == pytest.approx([whole[0][0], whole[1][1], whole[0][2]])

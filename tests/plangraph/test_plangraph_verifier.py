@@ -13,9 +13,9 @@ from small_world import HashEncoder, small_plans, small_tools, tiny_config
 from hvr.errors import DataFileError, UsageError
 from hvr.llm.model import Answer, Request
 from hvr.plangraph.config import VerifierConfig
-from hvr.plangraph.corrector import fit_corrector
 from hvr.plangraph.corrector_file import load_corrector, save_corrector
-from hvr.plangraph.habits import HabitsConfig
+from hvr.plangraph.corrector_fit import fit_corrector
+from hvr.plangraph.habit_models import HabitsConfig
 from hvr.plangraph.llm_correction import repair
 from hvr.plangraph.progress import Epoch, csv_log
 from hvr.plangraph.tool_plan import ToolPlan
