@@ -1,15 +1,18 @@
 """The plan verifier on UltraTool: does it tell right from wrong, and do corrections help?
 
     python benchmarks/gnn_verifier.py [--data DIR] [--seeds 3] [--no-ablations] [--threads 2]
+        [--links whole|seen]
 
-Trains on `train.jsonl`; everything is measured on `val.jsonl`, which no choice was made by.
+Trains on `train.jsonl`; everything is measured on `val.jsonl`, on which nothing is chosen.
+UltraTool's links were made from all plans, validation and test ones among them; `--links seen`
+has those that occur in training plans only.
 
 - ROC-AUC of graph score, node risk and edge risk on validation plans made wrong (other seeds than
   in training), mean and spread over seeds, with the paper's ablations.
 - Correction without a language model, of plans made wrong with another mix than in training, and
   of real plans by a planner (`predictions_direct_val.jsonl`): node F1, link F1, accuracy of nodes,
   accuracy of nodes and links, in per cent. The control has names spelt as the tools and links
-  from each step to the next.
+  from each step to the next. `one by one` knows nothing of the planner's other drafts.
 
 No code that corrects sees the truth.
 """
@@ -34,7 +37,7 @@ from hvr.errors import HvrError
 from hvr.plangraph.agreement import agreement
 from hvr.plangraph.extra import need_gnn
 from hvr.plangraph.tool_plan import ToolPlan
-from hvr.toolgraph.datasets import load_data
+from hvr.toolgraph.datasets import load_data, only_seen
 from hvr.toolgraph.reading import read_plans
 from hvr.toolgraph.repair import relinked, renamed
 
@@ -60,6 +63,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--no-ablations", action="store_true")
+    parser.add_argument("--links", choices=("whole", "seen"), default="whole")
     args = parser.parse_args()
     folder = args.data / "ultratool"
     if not (folder / "train.jsonl").exists():
@@ -69,14 +73,14 @@ def main() -> int:
         return 2
     try:
         need_gnn()
-        measure(folder, args.seeds, args.threads, ablations=not args.no_ablations)
+        measure(folder, args)
     except HvrError as error:
         print(error, file=sys.stderr)
         return error.exit_code
     return 0
 
 
-def measure(folder: Path, seeds: int, threads: int, *, ablations: bool) -> None:
+def measure(folder: Path, args: argparse.Namespace) -> None:
     """All measurements."""
     import torch
 
@@ -84,18 +88,20 @@ def measure(folder: Path, seeds: int, threads: int, *, ablations: bool) -> None:
     from hvr.plangraph.corrector_fit import fit_corrector
     from hvr.plangraph.verifier import Verifier, evaluate, train
 
-    torch.set_num_threads(threads)
+    torch.set_num_threads(args.threads)
     data = load_data(folder)
     plans, held = data.split("train"), data.split("val")
-    print(conditions(), f"torch {torch.__version__}, {threads} threads")
-    print(f"{len(plans)} training plans, {len(held)} validation plans, {len(data.graph)} tools\n")
+    tools = only_seen(data.graph, plans) if args.links == "seen" else data.graph
+    print(conditions(), f"torch {torch.__version__}, {args.threads} threads")
+    print(f"{len(plans)} training plans, {len(held)} validation plans, {len(tools)} tools, "
+          f"{len(tools.links)} links ({args.links})\n")  # fmt: skip
     print(f"{'ROC-AUC, mean ± spread (max - min)':36}{'graph':>16}{'node':>16}{'edge':>16}{'s':>8}")
     full: list[Verifier] = []
-    for name, change in ABLATIONS.items() if ablations else [("full", {})]:
+    for name, change in [("full", {})] if args.no_ablations else ABLATIONS.items():
         found, seconds = [], []
-        for seed in range(seeds):
+        for seed in range(args.seeds):
             started = time.perf_counter()
-            made = train(VerifierConfig.small(seed=seed, **change), plans, data.graph)
+            made = train(VerifierConfig.small(seed=seed, **change), plans, tools)
             seconds.append(time.perf_counter() - started)
             found.append(evaluate(made, held, seed=1000 + seed))
             if name == "full":
@@ -130,13 +136,15 @@ def measure(folder: Path, seeds: int, threads: int, *, ablations: bool) -> None:
     for name, drafts in sets.items():
         wanted = {p.id for p in drafts}
         truth = [p for p in held if p.id in wanted]
-        linked = [relinked(renamed(p, data.graph)) for p in drafts]
+        linked = [relinked(renamed(p, tools)) for p in drafts]
         started = time.perf_counter()
-        corrected = [c.plan for c in corrector.correct_all(drafts)]
+        together = [c.plan for c in corrector.correct_all(drafts)]
         each = (time.perf_counter() - started) / len(drafts)
+        alone = [c.plan for c in corrector.correct_all(drafts, one_planner=False)]
         _row(f"{name}: raw", drafts, truth, verifier)
         _row(f"{name}: rename + relink", linked, truth, verifier)
-        _row(f"{name}: corrected ({each * 1000:.0f} ms a plan)", corrected, truth, verifier)
+        _row(f"{name}: corrected one by one", alone, truth, verifier)
+        _row(f"{name}: corrected ({each * 1000:.0f} ms a plan)", together, truth, verifier)
 
 
 def _clues() -> Sequence[str]:
