@@ -52,6 +52,11 @@ _BESIDE = frozenset(
     )
 )
 _MORE_NOUNS: Mapping[str, str] = {
+    "goblet": "Cup", "wineglass": "Cup", "beaker": "Cup", "cabbage": "Lettuce",
+    "container": "Bowl", "salt mill": "SaltShaker", "salt mills": "SaltShaker",
+    "salt shakers": "SaltShaker", "grinder": "PepperShaker", "grinders": "PepperShaker",
+    "pepper grinder": "PepperShaker", "shaker": "SaltShaker", "tray": "Plate",
+    "tea cup": "Mug",
     "scoop": "Ladle", "dipper": "Ladle", "scooper": "Ladle", "tea pot": "Kettle",
     "island": "CounterTop", "kitchen island": "CounterTop", "countertops": "CounterTop",
     "desk": "DiningTable", "oven": "Microwave", "cupboards": "Cabinet", "freezer": "Fridge",

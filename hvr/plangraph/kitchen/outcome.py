@@ -60,6 +60,10 @@ class Outcome:
         for fact in ends:
             if fact.positive and fact.predicate in {"on", "in"}:
                 under[fact.args[0]] = (*under.get(fact.args[0], ()), fact.args[1])
+        for fact in _left_alone(plan):
+            if fact.args[0] not in under and fact.args[0] not in held:
+                under[fact.args[0]] = (fact.args[1],)
+                classes |= {n: class_of(n, plan.types) for n in fact.args}
         states: dict[str, set[State]] = {}
         for fact in ends:
             if fact.args:
@@ -67,7 +71,7 @@ class Outcome:
         poured = [f for f in made if f.predicate == "contains" and f.positive]
         return cls(
             classes=classes,
-            handled=frozenset(classes.values()),
+            handled=frozenset(classes[n] for n in names),
             changed=frozenset(classes[n] for n in changed),
             changed_names=changed,
             tools=frozenset(
@@ -86,6 +90,15 @@ class Outcome:
             liquids=frozenset(f.args[1] for f in poured),
             vessels=tuple(dict.fromkeys(classes[f.args[0]] for f in poured)),
         )  # fmt: skip
+
+
+def _left_alone(plan: LinkedPlan) -> Iterator[Fact]:
+    """Where things lie that steps had to do with and that none carried away."""
+    gone = {f for s in plan.steps for f in s.makes if not f.positive}
+    for fact in (n.fact for s in plan.steps for n in s.needs):
+        stays = Fact(fact.predicate, fact.args, False) not in gone
+        if fact.positive and fact.predicate in {"on", "in"} and stays:
+            yield fact
 
 
 def families_of(facts: Iterable[Fact]) -> set[State]:
