@@ -28,13 +28,13 @@ from conditions import conditions
 
 from hvr.plangraph.auc import roc_auc
 from hvr.plangraph.kitchen.examples import Example, read_examples
-from hvr.plangraph.kitchen.graph import graph_of
+from hvr.plangraph.kitchen.graph import reading_of
 from hvr.plangraph.kitchen.misses import KINDS
 from hvr.plangraph.kitchen.shipped import FOLDER
 from hvr.plangraph.verifier import Verifier
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.gz"
+EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.xz"
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def score(verifier: Verifier, examples: Iterable[Example]) -> list[Scored]:
         for text in example.texts if groups else ():
             for kind, plan in (("", example.true), *example.wrong):
                 rows.append((groups, kind, text))
-                graphs.append(graph_of(plan, text))
+                graphs.append(reading_of(plan, text))
     found = verifier.plausibility(graphs).tolist()
     return [
         Scored(group, kind, text, value)
@@ -104,7 +104,7 @@ def table(scored: Sequence[Scored], threshold: float) -> list[dict[str, Any]]:
 def truths(verifier: Verifier, examples: Iterable[Example]) -> list[tuple[str, float]]:
     """The lowest score of each ground truth of T1 to T12 over its wordings."""
     return [
-        (e.id, float(min(verifier.plausibility([graph_of(e.true, t) for t in e.texts]))))
+        (e.id, float(min(verifier.plausibility([reading_of(e.true, t) for t in e.texts]))))
         for e in examples
         if e.source == "task" and e.id.endswith(" truth")
     ]

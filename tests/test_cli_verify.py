@@ -253,7 +253,7 @@ def test_hvr_plan_shows_the_score_beside_the_verdict(
     ended = hvr_("plan", "boil water in a pot", "--scene", "FloorPlan1", "--dry-run", "--verify",
                  "--save", "run")  # fmt: skip
     assert ended.code == 0 and "validator: valid" in ended.out
-    assert "verifier: 0." in ended.out and "what was asked" in ended.out
+    assert ", accepted from 0." in ended.out and "what was asked" in ended.out
     shown = hvr_("plan", "boil water in a pot", "--scene", "FloorPlan1", "--dry-run", "--verify",
                  "--json")  # fmt: skip
     scored = json.loads(shown.out)["verifier"]

@@ -2,14 +2,17 @@
 
     python tools/collect_kitchen_plans.py plan --output plans.jsonl [--alfred FILE] [--part K/N]
     python tools/collect_kitchen_plans.py miss --plans plans.jsonl --output families.jsonl
+    python tools/collect_kitchen_plans.py pack --plans families.jsonl … --output FILE.jsonl.xz
 
 `plan` writes one line of JSON for each world (a kitchen of hvr's, or the start of an ALFRED
 demonstration) with the requests that were planned for in it: how they are worded, the goal in
 PDDL, the objects and the plan. `miss` writes one line for each request: the plan and plans that
-miss the goal (`hvr.plangraph.kitchen.misses`), all with their causal links. Sources of requests:
+miss the goal (`hvr.plangraph.kitchen.misses`), all with their causal links; `pack` puts files of
+`miss` together in the form that training reads. Sources of requests:
 
 task       T1 to T12, with all their wordings; their ground truths in their scenes
 made       goals drawn by chance (put, heat, wash, slice, fill …), worded by `WORDINGS`
+said       requests drawn from `kitchen_wordings`, the goal as hvr understands the first wording
 sentence   benchmarks/sentences.txt, in the kitchens that are held out of training only
 alfred     ALFRED's demonstrations: goal by its parameters, worded by people (MIT License,
            Copyright 2019 ALFRED, https://github.com/askforalfred/alfred)
@@ -35,6 +38,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
 from alfred_goals import goal_of
 from alfred_judge import DATA, Wanted, read
+from kitchen_wordings import FOOD, said
 
 from hvr.envs import Kitchen
 from hvr.envs.alfred import scene_from_alfred
@@ -43,6 +47,8 @@ from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import GroundAction, Task, TypedName, parse_domain, parse_formula
+from hvr.plangraph.kitchen.detours import detours
+from hvr.plangraph.kitchen.examples import HELD_OUT_THINGS, read_examples, write_examples
 from hvr.plangraph.kitchen.links import causal_links
 from hvr.plangraph.kitchen.misses import misses
 from hvr.planning.language.goals import Stage
@@ -60,7 +66,9 @@ HELD_OUT = ("FloorPlan4", "FloorPlan11", "FloorPlan15", "FloorPlan20", "FloorPla
 MADE = 36
 """Goals drawn for each of hvr's kitchens."""
 
-FOOD = ("Apple", "Potato", "Tomato", "Lettuce", "Bread", "Egg")
+SAID = 80
+"""Requests of `kitchen_wordings` for each of hvr's kitchens."""
+
 SLICED = ("Apple", "Potato", "Tomato", "Lettuce", "Bread")
 DISHES = ("Mug", "Cup", "Bowl", "Plate", "Pot", "Pan")
 TOOLS = ("Fork", "Knife", "Spoon", "ButterKnife", "Spatula", "Ladle", "DishSponge", "SaltShaker",
@@ -144,9 +152,9 @@ class Request:
 
     Args:
         id: unique.
-        source: `task`, `made`, `sentence` or `alfred`.
+        source: `task`, `made`, `said`, `sentence` or `alfred`.
         texts: how it is worded.
-        goal: PDDL over the kitchen domain; empty for a sentence, which hvr understands itself.
+        goal: PDDL over the kitchen domain; empty where hvr is to understand the first wording.
     """
 
     id: str
@@ -231,6 +239,20 @@ def drawn(scene: str, world: World, count: int) -> Iterator[Request]:
                 return
 
 
+def spoken(scene: str, world: World, count: int) -> list[Request]:
+    """Requests that hvr understands itself; in kitchens to learn from, without held-out things."""
+    there = set(world.inventory().classes.values())
+    if scene not in HELD_OUT:
+        there -= HELD_OUT_THINGS
+    found: dict[str, Request] = {}
+    draw = Random(f"kitchen requests {scene}")
+    drawn = said(draw, there, _labels, _plural, _preposition)
+    # Kinds without anything to draw come up again and again.
+    for (name, texts), _ in zip(drawn, range(2 * count), strict=False):
+        found.setdefault(name, Request(f"{scene} said {name}", "said", texts))
+    return list(found.values())[:count]
+
+
 def drawn_goal(kind: str, thing: str, place: str, into: str) -> str:
     """The goal of a kind in PDDL."""
     o, r, m = (_type(x) for x in (thing, place, into))
@@ -278,6 +300,12 @@ def _label(kind: str) -> str:
     return load_ontology().label(kind)
 
 
+def _labels(kind: str) -> tuple[str, ...]:
+    """The label and the synonyms that are no plurals."""
+    first, *rest = load_ontology().labels(kind)
+    return (first, *(name for name in rest if name.endswith("ss") or not name.endswith("s")))
+
+
 def _plural(label: str) -> str:
     if label.endswith("knife"):
         return label[:-2] + "ves"
@@ -294,7 +322,7 @@ def sentences() -> list[str]:
 def kitchens(part: int, parts: int) -> Iterator[dict[str, Any]]:
     """The worlds of hvr's kitchens."""
     tasks = [load_task(t) for t in task_ids()]
-    said = sentences()
+    lines = sentences()
     for number in range(1, 31):
         if number % parts != part:
             continue
@@ -303,8 +331,9 @@ def kitchens(part: int, parts: int) -> Iterator[dict[str, Any]]:
         requests = [Request(f"{scene} {t.id}", "task", t.sentences, t.goal)
                     for t in tasks if scene in t.scenes]  # fmt: skip
         requests += drawn(scene, world, MADE)
+        requests += spoken(scene, world, SAID)
         if scene in HELD_OUT:
-            own = said[HELD_OUT.index(scene) :: len(HELD_OUT)]
+            own = lines[HELD_OUT.index(scene) :: len(HELD_OUT)]
             requests += [Request(f"{scene} {t}", "sentence", (t,)) for t in own]
         planned = plan_world(scene, world, requests, forced=False)
         planned["entries"] += truths(scene, world)
@@ -403,10 +432,12 @@ def with_misses(
             (m.kind, causal_links((task, m.actions)))
             for m in misses(task, plan, draw, [plans[e["id"]] for e in near])
         ]
+        also = [causal_links((task, steps)) for steps in detours(task, plan, draw)]
         yield {
             "id": entry["id"], "world": name, "source": entry["source"], "texts": entry["texts"],
             "goal": entry["goal"], "true": true.to_json(),
             "wrong": [[kind, linked.to_json()] for kind, linked in wrong],
+            "also": [linked.to_json() for linked in also],
         }  # fmt: skip
 
 
@@ -428,37 +459,58 @@ def worlds_of(path: Path, alfred: Path) -> Iterator[tuple[dict[str, Any], World,
             yield planned, World(kitchen, KnowledgeGraph.create(), force_put=True), True
 
 
+def families(plans: Sequence[Path], alfred: Path) -> Iterator[dict[str, Any]]:
+    """The requests of all worlds with plans that miss them."""
+    for path in plans:
+        for planned, world, forced in worlds_of(path, alfred):
+            yield from with_misses(planned["world"], planned["entries"], world, forced)
+
+
+def worlds(options: argparse.Namespace, part: int, parts: int) -> Iterator[dict[str, Any]]:
+    """The worlds that are asked for, planned."""
+    if options.only != "alfred":
+        yield from kitchens(part, parts)
+    if options.only == "kitchens":
+        return
+    if options.alfred.is_file():
+        yield from demonstrations(options.alfred, options.limit, part, parts)
+    else:
+        print(f"no demonstrations at {options.alfred}: going on without", file=sys.stderr)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Plan and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=("plan", "miss"))
+    parser.add_argument("what", choices=("plan", "miss", "pack"))
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--plans", type=Path, help="of `miss`: what `plan` wrote")
+    parser.add_argument(
+        "--plans",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="of `miss`: what `plan` wrote; of `pack`: what `miss` wrote",
+    )
+    parser.add_argument("--only", choices=("kitchens", "alfred"), help="of `plan`: these worlds")
     parser.add_argument("--alfred", type=Path, default=DATA, help="demonstrations, .jsonl.gz")
-    parser.add_argument("--limit", type=int, default=700, help="so many demonstrations")
+    parser.add_argument("--limit", type=int, default=1200, help="so many demonstrations")
     parser.add_argument("--part", default="0/1", help="K/N: every N-th world, from K")
     options = parser.parse_args(arguments)
     part, parts = map(int, options.part.split("/"))
-    if options.what == "miss":
-        if options.plans is None or not options.plans.is_file():
-            print("say with --plans where the plans are that `plan` wrote", file=sys.stderr)
-            return 2
-        with options.output.open("w", encoding="utf-8") as file:
-            for planned, world, forced in worlds_of(options.plans, options.alfred):
-                for entry in with_misses(planned["world"], planned["entries"], world, forced):
-                    file.write(json.dumps(entry) + "\n")
-                file.flush()
+    if options.what != "plan" and not (options.plans and all(p.is_file() for p in options.plans)):
+        print("say with --plans where the files are that the command before wrote", file=sys.stderr)
+        return 2
+    if options.what == "pack":
+        write_examples(options.output, (e for p in options.plans for e in read_examples(p)))
         return 0
     with options.output.open("w", encoding="utf-8") as file:
-        worlds = [kitchens(part, parts)]
-        if options.alfred.is_file():
-            worlds.append(demonstrations(options.alfred, options.limit, part, parts))
-        else:
-            print(f"no demonstrations at {options.alfred}: going on without", file=sys.stderr)
-        for source in worlds:
-            for world in source:
-                file.write(json.dumps(world) + "\n")
-                file.flush()
+        found = (
+            families(options.plans, options.alfred)
+            if options.what == "miss"
+            else worlds(options, part, parts)
+        )
+        for values in found:
+            file.write(json.dumps(values) + "\n")
+            file.flush()
     return 0
 
 

@@ -10,10 +10,12 @@ from kitchen_worlds import CHILLED, GOAL, kitchen, steps
 from hvr.errors import DataFileError, UsageError
 from hvr.pddl import GroundAction
 from hvr.plangraph.graph import START as GRAPH_START
-from hvr.plangraph.kitchen.asked import asked_of, covers
+from hvr.plangraph.kitchen.asked import FROM, IN, NEAR, WITH, asked_of
+from hvr.plangraph.kitchen.detours import detours
 from hvr.plangraph.kitchen.examples import Example, read_examples, write_examples
 from hvr.plangraph.kitchen.families import kitchen_family
-from hvr.plangraph.kitchen.graph import graph_of, kitchen_graph, kitchen_tools
+from hvr.plangraph.kitchen.graph import graph_of, kitchen_graph, kitchen_tools, reading_of
+from hvr.plangraph.kitchen.likeness import Likeness, covers, likeness
 from hvr.plangraph.kitchen.linked_plan import START, Fact, LinkedPlan
 from hvr.plangraph.kitchen.links import causal_links
 from hvr.plangraph.kitchen.misses import KINDS, misses, renamed
@@ -104,10 +106,11 @@ def test_the_graph_has_the_links_as_edges_and_an_end() -> None:
 
 def test_the_end_tells_what_the_request_names_and_the_plan_lacks() -> None:
     full = kitchen_graph(kitchen(), PLAN, REQUEST).nodes[-1].outputs
-    assert "* untouched 0" in full and "* cold asked, is so" in full
-    assert "* last place met" in full
+    assert "* handled other 0" in full and "* cold asked, is so" in full
+    assert "* last place named" in full and "* puts named at named" in full
+    assert "* cold of its thing named" in full
     short = kitchen_graph(kitchen(), PLAN[:9], REQUEST).nodes[-1].outputs
-    assert "* untouched 1" in short and "* last place not met" in short
+    assert "* handled other 1" in short and "* last place other" in short
     unchilled = kitchen_graph(
         kitchen(), steps(CHILLED[2], CHILLED[3], CHILLED[9], CHILLED[10]), REQUEST
     )
@@ -120,7 +123,62 @@ def test_words_of_a_request_are_found_whatever_stands_around_them() -> None:
     assert asked.things[0].count == 2
     assert asked.states == {("cold", True)}
     assert asked_of("make coffee").liquids == {"coffee"}
-    assert asked_of("") == asked_of("xyzzy")
+    assert asked_of("").things == asked_of("xyzzy").things == ()
+
+
+def test_names_have_the_role_of_the_preposition_before_them() -> None:
+    request = "take a mug from the shelf, put a fork with it on the table next to the toaster"
+    roles = {min(t.classes): t.role for t in asked_of(request).things}
+    assert roles["Shelf"] == FROM and roles["DiningTable"] == IN and roles["Toaster"] == NEAR
+    assert roles["Mug"] == roles["Fork"] == ""
+    cup, knife = asked_of("a cup with a knife in it").things
+    assert (cup.role, knife.role) == ("", WITH)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "said"),
+    [
+        ("put a washed fork on the table", {"Fork": {("wash", True)}}),
+        ("rinse the fork and the knife", {"Fork": {("wash", True)}, "Knife": {("wash", True)}}),
+        ("take the apple and cool it in the fridge", {"Apple": {("cold", True), ("hold", True)}}),
+        ("the plate should be clean and on the table", {"Plate": {("wash", True)}}),
+        ("switch the faucet on", {"Faucet": {("switch", True)}}),
+        ("close the fridge", {"Fridge": {("open", False)}}),
+        ("microwave the potato", {"Potato": {("heat", True)}}),
+        ("put the egg in the microwave", {}),
+    ],
+)
+def test_verbs_and_adjectives_are_said_of_the_things_beside_them(  # type: ignore[no-untyped-def]
+    request_text, said
+) -> None:
+    found = asked_of(request_text).things
+    assert {min(t.classes): set(t.states) for t in found if t.states} == said
+
+
+def test_names_that_people_mix_up_fit_a_little() -> None:
+    assert likeness("Cup", "Mug") is likeness("Mug", "Cup") is Likeness.LIKE
+    assert likeness("Table", "DiningTable") is Likeness.EXACT
+    assert likeness("Apple", "Mug") is Likeness.NONE
+
+
+def test_a_reading_is_the_same_for_other_things() -> None:
+    apple = reading_of(causal_links((kitchen(), PLAN)), REQUEST)
+    renamed_plan = renamed(kitchen(), PLAN, "apple-1", "tomato-1")
+    tomato = reading_of(causal_links((kitchen(), renamed_plan)), REQUEST.replace("apple", "tomato"))
+    assert apple.request == tomato.request == "put a chilled thing on a thing"
+    for one, other in zip(apple.nodes, tomato.nodes, strict=True):
+        assert one.tool == other.tool and set(one.inputs) == set(other.inputs)
+        assert set(one.outputs) == set(other.outputs)
+    assert apple.edges == graph_of(causal_links((kitchen(), PLAN)), REQUEST).edges
+    assert "pick up the named thing" in [n.text for n in apple.nodes]
+
+
+def test_detours_reach_the_goal_too() -> None:
+    task = kitchen()
+    found = [d for seed in range(5) for d in detours(task, PLAN, Random(seed), most=3)]
+    assert found and PLAN not in found
+    assert all(Validator(task).check(plan).valid for plan in found)
+    assert detours(task, PLAN, Random(1)) == detours(task, PLAN, Random(1))
 
 
 def test_pieces_are_meant_by_the_name_of_the_whole() -> None:
@@ -175,8 +233,10 @@ def test_linked_plans_and_examples_come_back_from_files(tmp_path) -> None:  # ty
     plan = causal_links((kitchen(), PLAN))
     assert LinkedPlan.from_json(plan.to_json()) == plan
     assert Fact.parse("(not (on a b))") == Fact("on", ("a", "b"), False)
-    example = Example("1", "FloorPlan4 x", "made", (REQUEST,), plan, (("missing end", plan),))
-    for name in ("a.jsonl", "a.jsonl.gz"):
+    example = Example(
+        "1", "FloorPlan4 x", "made", (REQUEST,), plan, (("missing end", plan),), (plan,)
+    )
+    for name in ("a.jsonl", "a.jsonl.xz"):
         write_examples(tmp_path / name, [example])
         assert list(read_examples(tmp_path / name)) == [example]
     assert example.new_scene and not example.new_thing

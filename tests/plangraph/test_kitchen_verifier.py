@@ -14,11 +14,11 @@ pytest.importorskip("safetensors")
 from hvr.errors import UsageError
 from hvr.plangraph.kitchen import load_kitchen_verifier, verdict_of
 from hvr.plangraph.kitchen.examples import Example, read_examples
-from hvr.plangraph.kitchen.graph import graph_of
+from hvr.plangraph.kitchen.graph import reading_of
 from hvr.plangraph.kitchen.shipped import FOLDER
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.gz"
+EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.xz"
 PLAN = steps(*CHILLED)
 
 
@@ -73,7 +73,7 @@ def test_ground_truths_of_the_tasks_are_accepted_in_all_wordings() -> None:
     verifier = load_kitchen_verifier()
     found = [e for e in read_examples(EXAMPLES) if _is_truth(e)]
     assert len(found) == 13
-    graphs = [graph_of(e.true, text) for e in found for text in e.texts]
+    graphs = [reading_of(e.true, text) for e in found for text in e.texts]
     low = [(v.graph.request, v.score) for v in verifier.score(graphs) if not v.accepted]
     assert not low
 

@@ -1,14 +1,16 @@
 """What a request names: things, places, states, liquids, and how many.
 
 This is no goal, and less than `hvr.planning.language` reads: every word of the ontology that
-occurs counts, whatever stands around it, so that something comes of any sentence.
+occurs counts, whatever stands around it, so that something comes of any sentence. Of what stands
+around it only the nearest words are heeded: the preposition before a name, the verb or the
+adjective that a name comes with.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from hvr.errors import LanguageError
@@ -34,8 +36,49 @@ FAMILIES: Mapping[str, str] = {
 }  # fmt: skip
 """Predicates of states, and what they have in common."""
 
+IN, FROM, WITH, NEAR = "in", "from", "with", "near"
+"""Roles of names: where something goes, comes from, what goes along, what is close by."""
+
+State = tuple[str, bool]
+"""A family of states, and whether it is to be so or not so."""
+
 _PREDICATE = re.compile(r"\((not \()?([a-z_]+)")
 _NO_STATES = frozenset({"and", "or", "not", "exists", "forall", "when", "near", "on", "in"})
+_ROLES = {"prep": IN, "from": FROM, "with": WITH, "means": WITH, "unplaced": NEAR}
+_BESIDE = frozenset(
+    (
+        *("front", "left", "right", "side", "next", "beside", "near", "nearest", "by", "behind"),
+        *("under", "underneath", "below", "between", "above", "corner", "edge", "across", "along"),
+    )
+)
+_MORE_NOUNS: Mapping[str, str] = {
+    "goblet": "Cup", "wineglass": "Cup", "beaker": "Cup", "cabbage": "Lettuce",
+    "container": "Bowl", "salt mill": "SaltShaker", "salt mills": "SaltShaker",
+    "salt shakers": "SaltShaker", "grinder": "PepperShaker", "grinders": "PepperShaker",
+    "pepper grinder": "PepperShaker", "shaker": "SaltShaker", "tray": "Plate",
+    "tea cup": "Mug",
+    "scoop": "Ladle", "dipper": "Ladle", "scooper": "Ladle", "tea pot": "Kettle",
+    "island": "CounterTop", "kitchen island": "CounterTop", "countertops": "CounterTop",
+    "desk": "DiningTable", "oven": "Microwave", "cupboards": "Cabinet", "freezer": "Fridge",
+    "recycling bin": "GarbageCan", "recycle bin": "GarbageCan", "recycling": "GarbageCan",
+    "waste basket": "GarbageCan", "waste bucket": "GarbageCan", "basket": "GarbageCan",
+    "garbage pail": "GarbageCan", "shelving": "Shelf", "bookshelf": "Shelf", "ledge": "Shelf",
+    "stove top": "StoveBurner", "gas": "StoveBurner", "cell": "CellPhone", "figure": "Statue",
+    "salt container": "SaltShaker", "pepper container": "PepperShaker",
+    "kitchen utensil": "Spatula", "utensil": "Spatula", "flask": "Bottle", "jar": "Vase",
+}  # fmt: skip
+"""Names that people use and the ontology leaves to nobody, as they may mislead a planner."""
+_MORE_STATES: Mapping[str, State] = {
+    "microwaved": ("heat", True), "warmed": ("heat", True), "heated": ("heat", True),
+    "cooled": ("cold", True), "frozen": ("cold", True), "refrigerated": ("cold", True),
+    "cooked": ("heat", True), "cleaned": ("wash", True), "rinsed": ("wash", True),
+    "running": ("switch", True), "cutting": ("slice", True), "piece": ("slice", True),
+    "pieces": ("slice", True), "slice": ("slice", True), "slices": ("slice", True),
+}  # fmt: skip
+_PIECES = frozenset({"Slice"})
+_BEFORE_NOUNS = frozenset({"det", "number", "of", "be", "unheeded", *_ROLES})
+_AFTER_VERBS = frozenset({",", ".", ";", "!", "?", "and", "then", "again", "for", "please"})
+_ENDS = frozenset({",", ".", ";", "!", "?"})
 
 
 @dataclass(frozen=True)
@@ -45,12 +88,16 @@ class Named:
     Args:
         classes: of the ontology; it is of one of them.
         count: how many; 0 for all, -1 for several.
-        optional: it is not said but needed, such as the mug of a coffee.
+        optional: it is not said but needed, such as the mug of a coffee or the bin of rubbish.
+        role: by the preposition before it; empty without one.
+        states: what verbs and adjectives say of it.
     """
 
     classes: frozenset[str]
     count: int = 1
     optional: bool = False
+    role: str = ""
+    states: frozenset[State] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -61,86 +108,220 @@ class Asked:
         things: in the order of the words.
         states: families of states, and whether they are to be so or not so.
         liquids: water, coffee, wine.
+        frame: the words of the request, with `thing` for each name of something to carry.
     """
 
     things: tuple[Named, ...] = ()
-    states: frozenset[tuple[str, bool]] = frozenset()
+    states: frozenset[State] = frozenset()
     liquids: frozenset[str] = frozenset()
+    frame: str = ""
 
 
 @lru_cache(maxsize=65536)
 def asked_of(request: str) -> Asked:
     """Read a request; of an empty one, or one far too long, nothing is read."""
     ontology = load_ontology()
-    lexicon = _lexicon(ontology)
     try:
         tokens = tokenize(request)
     except LanguageError:
         return Asked()
-    things: list[Named] = []
-    states: set[tuple[str, bool]] = set()
-    liquids: set[str] = set()
-    count = 1
+    reader = _Reader(ontology, _lexicon(ontology))
     place = 0
     while place < len(tokens):
-        length, entries = next(iter(lexicon.matches(tokens, place)), (1, ()))
-        noun = _noun(entries, count)
-        if noun is not None:
-            things.append(noun)
+        place += reader.read(tokens, place)
+    return reader.asked()
+
+
+@dataclass
+class _Thing:
+    """A name while the words after it are still to come."""
+
+    named: Named
+    states: set[State] = field(default_factory=set)
+
+
+class _Reader:
+    """Goes through the words once."""
+
+    def __init__(self, ontology: Ontology, lexicon: Lexicon) -> None:
+        self._ontology = ontology
+        self._lexicon = lexicon
+        self._things: list[_Thing] = []
+        self._states: set[State] = set()
+        self._liquids: set[str] = set()
+        self._frame: list[str] = []
+        self._count = 1
+        self._role = ""
+        self._verb: set[State] = set()
+        self._adjectives: set[State] = set()
+        self._usual: frozenset[str] = frozenset()
+
+    def read(self, tokens: tuple[str, ...], place: int) -> int:
+        """Take in the phrase at a position; how many words it has."""
+        length, entries = next(iter(self._lexicon.matches(tokens, place)), (1, ()))
+        more = self._more(tokens, place)
+        if more > length or (more and not entries):
+            length, entries = more, (Noun(_MORE_NOUNS[" ".join(tokens[place : place + more])]),)
+        apart = self._apart(tokens, place)
+        if apart is not None:
+            length, entries = 1, (apart,)
+        words = tokens[place : place + length]
+        verb = self._is_verb(entries, tokens, place)
+        entries = tuple(e for e in entries if verb or not isinstance(e, Verb))
+        noun = None if verb else _noun(entries, self._count)
+        if noun is None and not entries:
+            noun = _by_name(self._ontology, words[0])
+        if noun is not None and noun.classes == _PIECES:
+            noun = None
+            self._adjectives |= self._said({("slice", True)})
+            self._again()
+        if verb:
+            self._close()
+            self._go_usual()
+            self._verb, self._role = set(), ""
         for entry in entries:
             match entry:
-                case Verb() | Adjective():
-                    states |= _states(entry.condition or "")
-                    if isinstance(entry, Verb) and entry.liquid:
-                        liquids.add(entry.liquid)
-                case Dish() if noun is None:
-                    parts = [Named(frozenset({p.object_class}), p.count) for p in entry.parts]
-                    things += [p for p in parts if p not in things]
-                    for part in entry.parts:
-                        states |= _states(part.condition or "")
-                    if entry.vessels:
-                        things.append(Named(frozenset(entry.vessels), optional=True))
+                case Verb():
+                    self._verb |= self._said(_states(entry.condition or ""))
+                    self._usual = frozenset(entry.places)
                     if entry.liquid:
-                        liquids.add(entry.liquid)
-        number = next(
-            (e.value for e in entries if isinstance(e, Function) and e.role in {"det", "number"}),
-            None,
+                        self._liquids.add(entry.liquid)
+                case Adjective() if noun is None and not verb:
+                    self._adjectives |= self._said(_states(entry.condition))
+                case Dish() if noun is None and not verb:
+                    self._dish(entry)
+                case Function() if noun is None:
+                    self._function(entry)
+        if len(words) == 1:
+            if words[0] in _MORE_STATES and noun is None:
+                self._adjectives |= self._said({_MORE_STATES[words[0]]})
+            if words[0] in _BESIDE:
+                self._role = NEAR
+            if words[0] in _ENDS:
+                self._close()
+                self._role = ""
+            if words[0].isdecimal():
+                self._count = int(words[0])
+        if words == ("off",) and place and self._verb:
+            self._role = ""
+        if noun is not None:
+            self._name(noun)
+        carried = noun is not None and self._carried(noun)
+        self._frame += ["thing"] if carried else list(words)
+        return length
+
+    def asked(self) -> Asked:
+        """What was read."""
+        self._close()
+        self._go_usual()
+        things = (
+            Named(t.named.classes, t.named.count, t.named.optional, t.named.role,
+                  frozenset(t.states))
+            for t in self._things
+        )  # fmt: skip
+        return Asked(
+            tuple(dict.fromkeys(things)),
+            frozenset(self._states),
+            frozenset(self._liquids),
+            " ".join(self._frame),
         )
-        if isinstance(number, int):
-            count = number
-        elif tokens[place].isdecimal():
-            count = int(tokens[place])
-        elif noun is not None:
-            count = 1
-        if not entries:
-            things += _by_name(ontology, tokens[place])
-        place += length
-    return Asked(tuple(dict.fromkeys(things)), frozenset(states), frozenset(liquids))
 
+    def _more(self, tokens: tuple[str, ...], place: int) -> int:
+        """Words of a name in `_MORE_NOUNS` at a position."""
+        return next((n for n in (2, 1) if " ".join(tokens[place : place + n]) in _MORE_NOUNS), 0)
 
-def covers(wanted: str, found: str) -> bool:
-    """A thing of one class may be meant by the name of another.
+    def _apart(self, tokens: tuple[str, ...], place: int) -> Verb | None:
+        """A verb whose second word stands after its object: `turn … on`."""
+        seconds = self._lexicon.separable.get(tokens[place], {})
+        for at in range(place + 2, min(place + 7, len(tokens))):
+            after = tokens[at + 1] if at + 1 < len(tokens) else "."
+            if tokens[at] in seconds and after in _AFTER_VERBS:
+                return seconds[tokens[at]]
+            if tokens[at] in _AFTER_VERBS:
+                return None
+        return None
 
-    A slice of tomato is meant by "tomato" too, and "slice of tomato" asks for the tomato.
+    def _said(self, states: set[State]) -> set[State]:
+        self._states |= states
+        return states
 
-    Args:
-        wanted: class of the words.
-        found: class of a thing.
-    """
-    ontology = load_ontology()
-    if wanted == found or (ontology.has_class(found) and ontology.is_a(found, wanted)):
-        return True
-    if _is_piece(wanted) and _whole(wanted) == found:
-        return True
-    return _is_piece(found) and covers(wanted, _whole(found))
+    def _function(self, entry: Function) -> None:
+        if entry.role in {"det", "number"} and isinstance(entry.value, int):
+            self._count = entry.value
+        elif entry.role in _ROLES:
+            self._close()
+            self._count = 1
+            self._role = self._role if self._role == NEAR else _ROLES[entry.role]
+        elif entry.role == "pronoun" and not self._role:
+            self._again()
+        elif entry.role == "then":
+            self._close()
 
+    def _again(self) -> None:
+        """The last thing is spoken of again."""
+        said = [t for t in self._things if t.named.role in {"", WITH}]
+        if said:
+            said[-1].states |= self._verb
 
-def _is_piece(name: str) -> bool:
-    return name.endswith(("Sliced", "Cracked"))
+    def _is_verb(self, entries: tuple[Entry, ...], tokens: tuple[str, ...], place: int) -> bool:
+        """Whether words are a verb here: those that can be a thing too are one after others."""
+        if not any(isinstance(e, Verb) for e in entries):
+            return False
+        if not any(isinstance(e, Noun | Dish | Adjective) for e in entries):
+            return True
+        before = self._lexicon.lookup(tokens[place - 1]) if place else ()
+        return not any(
+            isinstance(e, Adjective | Noun | Verb)
+            or (isinstance(e, Function) and e.role in _BEFORE_NOUNS)
+            for e in before
+        )
 
+    def _name(self, noun: Named) -> None:
+        states = self._adjectives | (set() if self._role else self._verb)
+        named = Named(noun.classes, noun.count, noun.optional, self._role)
+        if self._role == IN:
+            self._usual = frozenset()
+        same = [
+            t
+            for t in self._things
+            if t.named.classes == noun.classes and (t.named.role == IN) == (self._role == IN)
+        ]
+        if same:
+            same[-1].states |= states
+        else:
+            self._things.append(_Thing(named, set(states)))
+        self._adjectives, self._count, self._role = set(), 1, ""
 
-def _whole(name: str) -> str:
-    return name.removesuffix("Sliced").removesuffix("Cracked")
+    def _dish(self, dish: Dish) -> None:
+        there = {t.named.classes for t in self._things}
+        for part in dish.parts:
+            if frozenset({part.object_class}) not in there:
+                states = self._said(_states(part.condition or ""))
+                named = Named(frozenset({part.object_class}), part.count)
+                self._things.append(_Thing(named, states | self._adjectives))
+        if dish.vessels and not any(w & set(dish.vessels) for w in there):
+            self._things.append(_Thing(Named(frozenset(dish.vessels), optional=True)))
+        if dish.liquid:
+            self._liquids.add(dish.liquid)
+        if dish.at:
+            self._usual = frozenset({dish.at})
+
+    def _close(self) -> None:
+        """At the end of a clause, what was said of nothing yet is said of the last thing."""
+        if self._adjectives and self._things:
+            said = [t for t in self._things if t.named.role != IN] or self._things
+            said[-1].states |= self._adjectives
+        self._adjectives = set()
+
+    def _go_usual(self) -> None:
+        """Where no place was said, things go where the verb has them go."""
+        if self._usual:
+            self._things.append(_Thing(Named(self._usual, optional=True, role=IN)))
+        self._usual = frozenset()
+
+    def _carried(self, noun: Named) -> bool:
+        known = [c for c in noun.classes if self._ontology.has_class(c)]
+        return any(self._ontology.is_a(c, "Pickupable") for c in known)
 
 
 @lru_cache(maxsize=4)
@@ -159,14 +340,14 @@ def _noun(entries: tuple[Entry, ...], count: int) -> Named | None:
     return Named(frozenset(n.object_class for n in nouns), count)
 
 
-def _by_name(ontology: Ontology, token: str) -> list[Named]:
+def _by_name(ontology: Ontology, token: str) -> Named | None:
     """`mug-1` and the like."""
     stem, _, number = token.rpartition("-")
     found = ontology.class_of_pddl_type(stem) if number.isdecimal() else None
-    return [Named(frozenset({found}))] if found else []
+    return Named(frozenset({found})) if found else None
 
 
-def _states(condition: str) -> set[tuple[str, bool]]:
+def _states(condition: str) -> set[State]:
     found = set()
     for negated, predicate in _PREDICATE.findall(condition):
         if predicate in FAMILIES and predicate not in _NO_STATES:

@@ -1,15 +1,15 @@
 """Requests with a plan that does what was asked and plans that miss it, as a file.
 
-One line of JSON each, packed with gzip where the name ends in `.gz`. The file that the shipped
-verifier was trained and tested on is `tools/data/kitchen_plans.jsonl.gz` in the repository; its
-requests are T1 to T12, drawn goals, the sentences of `benchmarks/sentences.txt`, and wordings and
-goals of ALFRED (MIT License, Copyright 2019 ALFRED).
+One line of JSON each, packed where the name ends in `.xz`. The file that the shipped
+verifier was trained and tested on is `tools/data/kitchen_plans.jsonl.xz` in the repository; its
+requests are T1 to T12, drawn goals and requests, the sentences of
+`benchmarks/sentences.txt`, and wordings and goals of ALFRED (MIT License, Copyright 2019 ALFRED).
 """
 
 from __future__ import annotations
 
-import gzip
 import json
+import lzma
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,10 +33,11 @@ class Example:
     Args:
         id: unique with the world.
         world: name of the scene, with the demonstration's id for ALFRED's.
-        source: `task`, `made`, `sentence` or `alfred`.
+        source: `task`, `made`, `said`, `sentence` or `alfred`.
         texts: how the request is worded.
         true: a plan that does it.
         wrong: plans that miss it, each with its kind of `misses.KINDS`.
+        also: other plans that do it.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Example:
     texts: tuple[str, ...]
     true: LinkedPlan
     wrong: tuple[tuple[str, LinkedPlan], ...]
+    also: tuple[LinkedPlan, ...] = ()
 
     @property
     def scene(self) -> str:
@@ -76,7 +78,7 @@ def read_examples(path: Path) -> Iterator[Example]:
         DataFileError: it cannot be read, or is something else.
     """
     try:
-        opened = gzip.open if path.suffix == ".gz" else open
+        opened = lzma.open if path.suffix == ".xz" else open
         with opened(path, "rt", encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 try:
@@ -88,10 +90,11 @@ def read_examples(path: Path) -> Iterator[Example]:
                         tuple(map(str, values["texts"])),
                         LinkedPlan.from_json(values["true"]),
                         tuple((str(k), LinkedPlan.from_json(p)) for k, p in values["wrong"]),
+                        tuple(map(LinkedPlan.from_json, values.get("also", ()))),
                     )
                 except (KeyError, TypeError, ValueError) as error:
                     raise DataFileError(f"{path}:{number}: not an example: {error}") from error
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
         raise DataFileError(f"cannot read the examples {path}: {error}") from error
 
 
@@ -110,6 +113,7 @@ def write_examples(path: Path, examples: Iterable[Example]) -> None:
                 "texts": list(e.texts),
                 "true": e.true.to_json(),
                 "wrong": [[kind, plan.to_json()] for kind, plan in e.wrong],
+                "also": [plan.to_json() for plan in e.also],
             },
             ensure_ascii=False,
             separators=(",", ":"),
@@ -119,6 +123,6 @@ def write_examples(path: Path, examples: Iterable[Example]) -> None:
     data = ("\n".join(lines) + "\n").encode("utf-8")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(gzip.compress(data, 9, mtime=0) if path.suffix == ".gz" else data)
+        path.write_bytes(lzma.compress(data) if path.suffix == ".xz" else data)
     except OSError as error:
         raise DataFileError(f"cannot write {path}: {error.strerror}") from error

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from hvr.plangraph.graph import PlanGraph
-from hvr.plangraph.kitchen.graph import graph_of
+from hvr.plangraph.kitchen.graph import reading_of
 from hvr.plangraph.kitchen.linked_plan import LinkedPlan
 from hvr.plangraph.kitchen.marks import handles
 from hvr.plangraph.perturb import Operation, Perturbed, unharmed
@@ -16,7 +16,11 @@ COST = 2.0
 
 
 def kitchen_family(
-    request: str, plan_id: str, true: LinkedPlan, wrong: Sequence[tuple[str, LinkedPlan]]
+    request: str,
+    plan_id: str,
+    true: LinkedPlan,
+    wrong: Sequence[tuple[str, LinkedPlan]],
+    also: Sequence[LinkedPlan] = (),
 ) -> tuple[Perturbed, ...]:
     """A true plan and wrong ones, as training takes them.
 
@@ -25,13 +29,14 @@ def kitchen_family(
         plan_id: names the family.
         true: a plan that does it.
         wrong: plans that do not, each with its kind of `misses.KINDS`.
+        also: other plans that do it.
     """
-    good = unharmed(graph_of(true, request, plan_id))
-    return (good, *(_marked(true, plan, request, plan_id) for _, plan in wrong))
+    good = [unharmed(reading_of(plan, request, plan_id)) for plan in (true, *also)]
+    return (*good, *(_marked(true, plan, request, plan_id) for _, plan in wrong))
 
 
 def _marked(true: LinkedPlan, plan: LinkedPlan, request: str, plan_id: str) -> Perturbed:
-    graph = graph_of(plan, request, plan_id)
+    graph = reading_of(plan, request, plan_id)
     strange, gaps, missing = _differences(_keys(true), _keys(plan))
     last = len(plan.steps)
     labels = [int(i in strange) for i in range(last)] + [1]

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from hvr.knowledge.ontology import load_ontology
 from hvr.pddl.model import GroundAction
 from hvr.pddl.task import Task
 from hvr.plangraph.graph import PlanGraph, PlanNode
-from hvr.plangraph.kitchen.asked import asked_of
+from hvr.plangraph.kitchen.asked import Asked, asked_of
+from hvr.plangraph.kitchen.likeness import is_piece
 from hvr.plangraph.kitchen.linked_plan import START, LinkedPlan
 from hvr.plangraph.kitchen.links import causal_links
-from hvr.plangraph.kitchen.marks import end_marks, step_marks
+from hvr.plangraph.kitchen.marks import end_marks, named, step_marks
 from hvr.plangraph.kitchen.words import (
     ACTIONS,
     FINISH,
     FINISH_TEXT,
+    Name,
     all_lifted,
+    class_of,
     say_action,
     say_ends,
 )
@@ -51,30 +55,60 @@ def graph_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph
     Raises:
         UsageError: the plan is empty.
     """
-    if not plan.steps:
-        return PlanGraph(plan_id, request, ())
+    return _graph(plan, request, request, plan_id, class_of)
+
+
+def reading_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph:
+    """The same graph as the verifier reads it: things to carry are known by the request only.
+
+    They are named, like something that is named, or other things; furniture and appliances keep
+    their classes. In the request their names are `thing`. So nothing can be learnt of a mug that
+    would not hold of a ladle.
+    """
     asked = asked_of(request)
+    names = {thing: _read(class_of(thing, plan.types), asked) for thing in plan.types}
+
+    def name(thing: str, types: Mapping[str, str]) -> str:
+        return names.get(thing) or class_of(thing, types)
+
+    return _graph(plan, request, asked.frame, plan_id, name)
+
+
+def _read(object_class: str, asked: Asked) -> str:
+    """What a thing is called in a reading."""
+    ontology = load_ontology()
+    if not (ontology.has_class(object_class) and ontology.is_a(object_class, "Pickupable")):
+        return object_class
+    return f"{named(object_class, asked).word} {'piece' if is_piece(object_class) else 'thing'}"
+
+
+def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name) -> PlanGraph:
+    if not plan.steps:
+        return PlanGraph(plan_id, shown, ())
+    asked = asked_of(request)
+    types = plan.types
     nodes = [
         PlanNode(
             step.action.name,
-            say_action(step.action, plan.types),
-            all_lifted([n.fact for n in step.needs], plan.types),
-            (*all_lifted(step.makes, plan.types), *step_marks(step, asked, plan.types)),
+            say_action(step.action, types, name),
+            all_lifted([n.fact for n in step.needs], types, name),
+            (*all_lifted(step.makes, types, name), *step_marks(step, asked, types)),
         )
         for step in plan.steps
     ]
+    ends = [n.fact for n in plan.ends]
     nodes.append(
         PlanNode(
             FINISH,
-            say_ends([n.fact for n in plan.ends], plan.types),
-            all_lifted([n.fact for n in plan.ends], plan.types),
+            say_ends(ends, types, name),
+            all_lifted(ends, types, name),
             end_marks(plan, asked),
         )
     )
     last = len(plan.steps)
     producers = dict.fromkeys(n.producer for n in plan.ends if n.producer != START)
     edges = (*plan.edges, *((p, last) for p in producers or (last - 1,)))
-    return PlanGraph(plan_id, request, tuple(nodes), edges)
+    return PlanGraph(plan_id, shown, tuple(nodes), edges)
 
 
 def kitchen_tools(graphs: Iterable[PlanGraph]) -> ToolGraph:

@@ -63,8 +63,8 @@ def misses(
     """
     plan = tuple(actions)
     ways: dict[str, Callable[[], Iterator[Steps]]] = {
-        WRONG_OBJECT: lambda: _wrong_objects(task, plan, draw),
-        WRONG_PLACE: lambda: _wrong_places(task, plan, draw),
+        WRONG_OBJECT: lambda: other_objects(task, plan, draw),
+        WRONG_PLACE: lambda: other_places(task, plan, draw),
         MISSING_END: lambda: _ends(task, plan, draw),
         MISSING_MIDDLE: lambda: _middles(plan, draw),
         OTHER_REQUEST: lambda: iter(draw.sample(list(others), len(others))),
@@ -83,20 +83,26 @@ def misses(
     return found
 
 
-def _misses(task: Task, actions: Steps) -> bool:
-    """It can be carried out, and the goal does not hold after it."""
+def carried_out(task: Task, actions: Steps) -> int | None:
+    """The state after a plan, as bits; None if it cannot be carried out."""
     bits = task.initial.bits
     for action in actions:
         if task.misfit(action) is not None:
-            return False
+            return None
         operator = task.ground(action)
         if not operator.applicable(bits):
-            return False
+            return None
         bits = operator.apply(bits)
-    return not task.goal.holds(bits)
+    return bits
 
 
-def _wrong_objects(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
+def _misses(task: Task, actions: Steps) -> bool:
+    """It can be carried out, and the goal does not hold after it."""
+    state = carried_out(task, actions)
+    return state is not None and not task.goal.holds(state)
+
+
+def other_objects(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
     """Something of another class in the place of what is handled, all through the plan."""
     start = _Start(task)
     handled = list(dict.fromkeys(a.args[0] for a in plan if a.name in _HANDLED))
@@ -112,7 +118,7 @@ def _wrong_objects(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
         yield renamed(task, plan, old, new)
 
 
-def _wrong_places(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
+def other_places(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
     """Something else in the place of where things are put."""
     start = _Start(task)
     puts = [a for a in plan if a.name in _PUT]

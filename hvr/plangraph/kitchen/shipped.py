@@ -12,7 +12,7 @@ from hvr.pddl.task import Task
 from hvr.plangraph.extra import need_gnn
 from hvr.plangraph.graph import START, PlanGraph
 from hvr.plangraph.kitchen.asked import asked_of
-from hvr.plangraph.kitchen.graph import graph_of
+from hvr.plangraph.kitchen.graph import graph_of, reading_of
 from hvr.plangraph.kitchen.linked_plan import LinkedPlan
 from hvr.plangraph.kitchen.links import causal_links
 from hvr.plangraph.kitchen.marks import is_named, lacking, untouched
@@ -70,7 +70,8 @@ def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     """
     from dataclasses import replace
 
-    found = verifier.score([graph_of(plan, request)])[0]
+    found = verifier.score([reading_of(plan, request)])[0]
+    found = replace(found, graph=graph_of(plan, request))
     return replace(found, findings=tuple(_reworded(f, found.graph, plan) for f in found.findings))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from hvr.knowledge.ontology import load_ontology
@@ -25,6 +25,9 @@ ACTIONS: Mapping[str, tuple[str, str]] = {
     "throw_away": ("throw the {0} into the {1}", "Put a thing into the garbage can."),
 }
 """What an atomic action does with its arguments, and what it is for."""
+
+Name = Callable[[str, Mapping[str, str]], str]
+"""What an object is called, given the PDDL types of all."""
 
 FINISH = "finish"
 """The node that stands for the end of a kitchen plan."""
@@ -68,28 +71,28 @@ def label(object_class: str) -> str:
     return ontology.label(object_class) if ontology.has_class(object_class) else object_class
 
 
-def say_action(action: GroundAction, types: Mapping[str, str]) -> str:
+def say_action(action: GroundAction, types: Mapping[str, str], name: Name = class_of) -> str:
     """A step in words, `pick up the mug`."""
-    names = [label(class_of(a, types)) for a in action.args]
+    names = [label(name(a, types)) for a in action.args]
     known = ACTIONS.get(action.name)
     if known is None or len(names) < known[0].count("{"):
         return " ".join((action.name.replace("_", " "), *names))
     return known[0].format(*names)
 
 
-def say_ends(facts: Iterable[Fact], types: Mapping[str, str]) -> str:
+def say_ends(facts: Iterable[Fact], types: Mapping[str, str], name: Name = class_of) -> str:
     """What holds at the end, in words."""
     clauses: dict[str, int] = {}
     for fact in facts:
         text = _FACTS.get(fact.predicate, ("", ""))[0 if fact.positive else 1]
         if text:
-            clause = text.format(*(label(class_of(a, types)) for a in fact.args))
+            clause = text.format(*(label(name(a, types)) for a in fact.args))
             clauses[clause] = clauses.get(clause, 0) + 1
     said = [c if n == 1 else f"{n} times {c}" for c, n in clauses.items()]
     return "at the end " + (", ".join(said) if said else "nothing is different")
 
 
-def lifted(fact: Fact, types: Mapping[str, str]) -> tuple[str, ...]:
+def lifted(fact: Fact, types: Mapping[str, str], name: Name = class_of) -> tuple[str, ...]:
     """The types of a fact: its predicate with the class of each argument.
 
     `(on mug-1 table-2)` is of the types `on Mug` and `on . DiningTable`.
@@ -98,10 +101,12 @@ def lifted(fact: Fact, types: Mapping[str, str]) -> tuple[str, ...]:
     if not fact.args:
         return (f"{sign}{fact.predicate}",)
     return tuple(
-        f"{sign}{fact.predicate} {'. ' * i}{class_of(a, types)}" for i, a in enumerate(fact.args)
+        f"{sign}{fact.predicate} {'. ' * i}{name(a, types)}" for i, a in enumerate(fact.args)
     )
 
 
-def all_lifted(facts: Sequence[Fact], types: Mapping[str, str]) -> tuple[str, ...]:
+def all_lifted(
+    facts: Sequence[Fact], types: Mapping[str, str], name: Name = class_of
+) -> tuple[str, ...]:
     """The types of several facts, each once."""
-    return tuple(dict.fromkeys(t for f in facts for t in lifted(f, types)))
+    return tuple(dict.fromkeys(t for f in facts for t in lifted(f, types, name)))
