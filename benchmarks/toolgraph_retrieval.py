@@ -1,7 +1,7 @@
 """Tools for given steps: nearest text, SGC, graph networks, Viterbi; on UltraTool and TMDB.
 
     python benchmarks/toolgraph_retrieval.py [--data DIR] [--encoder NAME] [--layers sage,gcn]
-        [--part ultratool|planners|tmdb|hallucination] [--graph whole|seen] [--seed N]
+        [--part ultratool|planners|tmdb|hallucination] [--graph whole|seen] [--seeds N]
         [--threads N] [--device cuda]
 
 The data are GNN4TaskPlan's, in a folder for each set of tools (default: ../shared/data/toolgraphs
@@ -18,7 +18,8 @@ own               hvr's settings; one model for both
 n-F1, l-F1: node and link F1. acc n: node F1 >= 0.99 (GNN4Plan); acc n+l: node and link F1 > 0.99
 (GNNVerifier). train s: seconds of training and choosing; ms/req: milliseconds a request, decoding
 included; both without the encoding of texts, whose vectors are on disk after the first run. A
-request without a prediction counts 0.
+request without a prediction counts 0. Trained rows are means over `--seeds` trainings (seeds 0, 1,
+…); ± is the largest less the smallest of their accuracies of nodes and links.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from statistics import mean
 from typing import Any, TypeVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -67,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--layers", default=",".join(LAYERS))
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--graph", choices=GRAPHS, action="append")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1, help="of torch; 1 is best when shared")
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args(arguments)
@@ -88,9 +90,9 @@ def run(options: argparse.Namespace, parts: Sequence[str]) -> None:
 
     torch.set_num_threads(options.threads)
     bench = Bench(options)
-    print(conditions(options.seed))
+    print(conditions())
     print(f"torch {torch.__version__} on {options.device}, {options.threads} threads · "
-          f"encoder {options.encoder}")  # fmt: skip
+          f"encoder {options.encoder} · {options.seeds} seeds")  # fmt: skip
     bench.encode()
     for part in parts:
         getattr(bench, part)()
@@ -227,8 +229,8 @@ class Bench:
     def _direct_rows(
         self, plans: Sequence[ToolPlan], truth: Sequence[ToolPlan], graph: ToolGraph
     ) -> None:
-        row("direct", plans, truth)
-        row("direct + rename + relink", [relinked(renamed(p, graph)) for p in plans], truth)
+        row("direct", [plans], truth)
+        row("direct + rename + relink", [[relinked(renamed(p, graph)) for p in plans]], truth)
 
     def _text_rows(
         self,
@@ -282,34 +284,44 @@ class Bench:
         truth: Sequence[ToolPlan] | None = None,
     ) -> None:
         ask = Timed(plans, truth or plans, names)
-        settings = {
-            "paper": replace(paper(layer, self.options.seed), unnamed=0.0 if names else 1.0),
-            "own": own(layer, self.options.seed),
+        seen = len(graph.links) < len(self.ultra.graph.links)
+        settings: dict[str, Callable[[int], RetrieverConfig]] = {
+            "paper": lambda k: replace(paper(layer, k), unnamed=0.0 if names else 1.0),
+            "own": lambda k: own(layer, k),
         }
         if layer == "none":
             del settings["paper"]  # nothing to learn
         for title, setting in settings.items():
-            fitted, seconds = self.fit(setting, len(graph.links) < len(self.ultra.graph.links))
-            greedy = Retriever(fitted.source, replace(fitted.decoder, rule="greedy"))
-            ask.row(f"{layer}, {title}, greedy", greedy, seconds)
-            ask.row(f"{layer}, {title}, Viterbi (weight {fitted.decoder.weight})", fitted, seconds)
+            fitted = [self.fit(setting(k), seen) for k in range(self.options.seeds)]
+            seconds = mean(s for _, s in fitted)
+            whole = [r for r, _ in fitted]
+            greedy = [Retriever(r.source, replace(r.decoder, rule="greedy")) for r in whole]
+            ask.rows(f"{layer}, {title}, greedy", greedy, seconds)
+            ask.rows(f"{layer}, {title}, Viterbi", whole, seconds)
 
     def _transferred_row(
         self, data: ToolData, plans: Sequence[ToolPlan], names: bool, truth: Sequence[ToolPlan]
     ) -> None:
-        from hvr.toolgraph.decoders import Decoder
+        from hvr.toolgraph.decoders import Decoder, Rule
         from hvr.toolgraph.trained_scores import TrainedScores
         from hvr.toolgraph.transitions import Transitions
 
-        config = paper("sage", self.options.seed)
-        fitted, seconds = self.fit(replace(config, unnamed=0.5), seen=False)
-        learnt = fitted.source
-        scores = TrainedScores(data.graph, learnt.config, learnt.scorer, self.encoder)
-        for rule in ("nearest", "greedy"):
-            decoder = Decoder(Transitions(data.graph), rule=rule)  # type: ignore[arg-type]
-            Timed(plans, truth, names).row(
-                f"sage, paper, trained on UltraTool, {rule}", Retriever(scores, decoder), seconds
-            )
+        fitted = [
+            self.fit(replace(paper("sage", k), unnamed=0.5), seen=False)
+            for k in range(self.options.seeds)
+        ]
+        seconds = mean(s for _, s in fitted)
+        scores = [
+            TrainedScores(data.graph, r.source.config, r.source.scorer, self.encoder)
+            for r, _ in fitted
+            if isinstance(r.source, TrainedScores)
+        ]
+        rules: tuple[Rule, ...] = ("nearest", "greedy")
+        for rule in rules:
+            decoder = Decoder(Transitions(data.graph), rule=rule)
+            found = [Retriever(source, decoder) for source in scores]
+            ask = Timed(plans, truth, names)
+            ask.rows(f"sage, paper, trained on UltraTool, {rule}", found, seconds)
 
 
 class Timed:
@@ -319,28 +331,42 @@ class Timed:
         self.plans, self.truth, self.names = plans, truth, names
 
     def row(self, title: str, retriever: Retriever, seconds: float | None = None) -> None:
-        retriever.retrieve(self.plans[:1], names=self.names)
-        began = time.perf_counter()
-        found = retriever.retrieve(self.plans, names=self.names)
-        spent = time.perf_counter() - began
-        row(title, found, self.truth, seconds, 1000 * spent / max(1, len(self.plans)))
+        """A line for one retriever."""
+        self.rows(title, [retriever], seconds)
+
+    def rows(
+        self, title: str, retrievers: Sequence[Retriever], seconds: float | None = None
+    ) -> None:
+        """A line of the means over several."""
+        found, spent = [], []
+        for retriever in retrievers:
+            retriever.retrieve(self.plans[:1], names=self.names)
+            began = time.perf_counter()
+            found.append(retriever.retrieve(self.plans, names=self.names))
+            spent.append(1000 * (time.perf_counter() - began) / max(1, len(self.plans)))
+        row(title, found, self.truth, seconds, mean(spent))
 
 
 def row(
     title: str,
-    found: Iterable[ToolPlan],
+    found: Sequence[Iterable[ToolPlan]],
     truth: Sequence[ToolPlan],
     seconds: float | None = None,
     each_ms: float | None = None,
 ) -> None:
-    """Print one line of a table."""
-    by_id: Mapping[str, ToolPlan] = {p.id: p for p in found}
-    a = agreement(by_id, truth)
+    """Print one line of a table: means over what several models found."""
+    all_ = [agreement({p.id: p for p in plans}, truth) for plans in found]
+    cells = "".join(
+        f"{mean(getattr(a, name) for a in all_):{width}.3f}"
+        for name, width in (("node_f1", 7), ("link_f1", 7), ("node_accuracy", 7),
+                            ("plan_accuracy", 8))
+    )  # fmt: skip
     trained = "" if seconds is None else f"{seconds:.1f}"
     asked = "" if each_ms is None else f"{each_ms:.2f}"
-    missing = f"  ({a.missing} missing)" if a.missing else ""
-    print(f"{title:44} {a.node_f1:6.3f} {a.link_f1:6.3f} {a.node_accuracy:6.3f} "
-          f"{a.plan_accuracy:7.3f} {trained:>8} {asked:>7}{missing}", flush=True)  # fmt: skip
+    accuracies = [a.plan_accuracy for a in all_]
+    spread = f"  ± {max(accuracies) - min(accuracies):.3f}" if len(all_) > 1 else ""
+    missing = f"  ({all_[0].missing} missing)" if all_[0].missing else ""
+    print(f"{title:44}{cells} {trained:>8} {asked:>7}{spread}{missing}", flush=True)
 
 
 if __name__ == "__main__":
