@@ -10,7 +10,8 @@ from kitchen_worlds import CHILLED, GOAL, kitchen, steps
 from hvr.errors import DataFileError, UsageError
 from hvr.pddl import GroundAction
 from hvr.plangraph.graph import START as GRAPH_START
-from hvr.plangraph.kitchen.asked import FROM, IN, NEAR, WITH, asked_of
+from hvr.plangraph.kitchen.asked import FROM, IN, NEAR, WITH
+from hvr.plangraph.kitchen.asked_reader import asked_of
 from hvr.plangraph.kitchen.detours import detours
 from hvr.plangraph.kitchen.examples import Example, read_examples, write_examples
 from hvr.plangraph.kitchen.families import kitchen_family

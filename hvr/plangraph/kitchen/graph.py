@@ -8,7 +8,8 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.pddl.model import GroundAction
 from hvr.pddl.task import Task
 from hvr.plangraph.graph import PlanGraph, PlanNode
-from hvr.plangraph.kitchen.asked import Asked, asked_of
+from hvr.plangraph.kitchen.asked import Asked
+from hvr.plangraph.kitchen.asked_reader import asked_of
 from hvr.plangraph.kitchen.likeness import is_piece
 from hvr.plangraph.kitchen.linked_plan import START, LinkedPlan
 from hvr.plangraph.kitchen.links import causal_links

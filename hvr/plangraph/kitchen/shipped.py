@@ -11,7 +11,7 @@ from hvr.pddl.model import GroundAction
 from hvr.pddl.task import Task
 from hvr.plangraph.extra import need_gnn
 from hvr.plangraph.graph import START, PlanGraph
-from hvr.plangraph.kitchen.asked import asked_of
+from hvr.plangraph.kitchen.asked_reader import asked_of
 from hvr.plangraph.kitchen.graph import graph_of, reading_of
 from hvr.plangraph.kitchen.linked_plan import LinkedPlan
 from hvr.plangraph.kitchen.links import causal_links
