@@ -86,7 +86,8 @@ def measure(folder: Path, args: argparse.Namespace) -> None:
 
     from hvr.plangraph.config import VerifierConfig
     from hvr.plangraph.corrector_fit import fit_corrector
-    from hvr.plangraph.verifier import Verifier, evaluate, train
+    from hvr.plangraph.verifier import Verifier
+    from hvr.plangraph.verifier_fit import evaluate, train
 
     torch.set_num_threads(args.threads)
     data = load_data(folder)

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 import torch
 
-from hvr.plangraph.alignment import train_alignment
+from hvr.plangraph.alignment_fit import train_alignment
 from hvr.plangraph.config import VerifierConfig
 from hvr.plangraph.kitchen.examples import Example, handles_new, read_examples
 from hvr.plangraph.kitchen.families import kitchen_family
@@ -34,7 +34,8 @@ from hvr.plangraph.path_counts import count_paths
 from hvr.plangraph.perturb import Perturbed
 from hvr.plangraph.progress import Epoch
 from hvr.plangraph.space import ToolSpace
-from hvr.plangraph.verifier import Verifier, make_encoder, train_on
+from hvr.plangraph.verifier import Verifier, make_encoder
+from hvr.plangraph.verifier_fit import train_on
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.xz"

@@ -105,7 +105,7 @@ def plan(
         bool,
         typer.Option(
             help="Show the plan verifier's score, too, where the extra gnn is installed; it takes "
-            "some seconds.",
+            "less than a second.",
             envvar="HVR_VERIFY",
         ),
     ] = True,

@@ -138,7 +138,7 @@ def train(
     from hvr.plangraph.corrector_file import save_corrector
     from hvr.plangraph.corrector_fit import fit_corrector
     from hvr.plangraph.habit_models import HabitsConfig
-    from hvr.plangraph.verifier import train as fit
+    from hvr.plangraph.verifier_fit import train as fit
     from hvr.toolgraph.reading import read_plans
 
     if config is not None and paper:
@@ -241,7 +241,7 @@ def evaluate(
     from dataclasses import asdict
 
     from hvr.plangraph.verifier import Verifier
-    from hvr.plangraph.verifier import evaluate as measure
+    from hvr.plangraph.verifier_fit import evaluate as measure
     from hvr.toolgraph.reading import read_plans
 
     found = measure(Verifier.load(model), [p for p in read_plans(plans) if p.tools], seed)

@@ -9,17 +9,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from hvr.errors import DataFileError, HvrError
 from hvr.plangraph.alignment import Alignment
 from hvr.plangraph.config import VerifierConfig
 from hvr.plangraph.graph import PlanGraph
-from hvr.plangraph.network import PlanNetwork
 from hvr.plangraph.path_counts import PathCounts
-from hvr.plangraph.space import Encoder, ToolSpace
+from hvr.plangraph.space import Encoder, Floats, ToolSpace
 from hvr.plangraph.tools import Tool, ToolGraph
+from hvr.plangraph.trained_network import TrainedNetwork
 from hvr.plangraph.verdict import Thresholds
 
 if TYPE_CHECKING:
@@ -54,13 +53,11 @@ def save(verifier: Verifier, folder: Path) -> None:
     Raises:
         DataFileError: it cannot be written.
     """
-    from safetensors.torch import save_file
+    from safetensors.numpy import save_file
 
-    tensors = {f"network.{k}": v.detach().cpu() for k, v in verifier.network.state_dict().items()}
-    tensors |= {
-        f"alignment.{k}": v.detach().cpu() for k, v in verifier.alignment.state_dict().items()
-    }
-    tensors = {k: v.contiguous() for k, v in tensors.items()}
+    tensors = {f"network.{k}": v for k, v in verifier.network.tensors.items()}
+    tensors |= {f"alignment.{k}": v for k, v in verifier.alignment.tensors.items()}
+    tensors = {k: np.asarray(v, order="C") for k, v in tensors.items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         save_file(tensors, folder / TENSORS)
@@ -109,10 +106,13 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
                 f"and the encoder gives {space.vectors.shape[1]}: use {config.encoder}"
             )
         tensors = _tensors(folder, values["tensors"])
-        alignment = Alignment(space.vectors.shape[1], config.align_hidden)
-        network = PlanNetwork(config, space.vectors.shape[1], 2 * len(space.types))
-        _fill(alignment, tensors, "alignment.")
-        _fill(network, tensors, "network.")
+        text, types = space.vectors.shape[1], 2 * len(space.types)
+        alignment = Alignment(
+            _part(tensors, "alignment.", Alignment.shapes(text, config.align_hidden))
+        )
+        network = TrainedNetwork(
+            config, _part(tensors, "network.", TrainedNetwork.shapes(config, text, types))
+        )
     except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
         reason = " ".join(str(error).split())[:200]
         raise DataFileError(f"the verifier {folder} is damaged: {reason}") from error
@@ -120,12 +120,8 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
         if isinstance(error, DataFileError) or "encoder" in str(error):
             raise
         raise DataFileError(f"the verifier {folder} is damaged: {error}") from error
-    from hvr.plangraph.training import device_of
-
-    network.requires_grad_(False).eval().to(device_of(config))
-    return Verifier(
-        config, space, counts, alignment.eval(), network, thresholds, str(values.get("data", ""))
-    )
+    data = str(values.get("data", ""))
+    return Verifier(config, space, counts, alignment, network, thresholds, data)
 
 
 def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any]:
@@ -158,15 +154,15 @@ def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any
     return values
 
 
-def _tensors(folder: Path, digest: str) -> dict[str, Tensor]:
+def _tensors(folder: Path, digest: str) -> dict[str, Floats]:
     from safetensors import SafetensorError
-    from safetensors.torch import load_file
+    from safetensors.numpy import load_file
 
     path = folder / TENSORS
     try:
         if _digest(path) != digest:
             raise DataFileError(f"the verifier {folder} is damaged: {TENSORS} was changed")
-        found: dict[str, Tensor] = load_file(path)
+        found: dict[str, Floats] = load_file(path)
     except OSError as error:
         raise DataFileError(f"cannot read {path}: {error.strerror}") from error
     except SafetensorError as error:
@@ -174,9 +170,17 @@ def _tensors(folder: Path, digest: str) -> dict[str, Tensor]:
     return found
 
 
-def _fill(module: torch.nn.Module, tensors: dict[str, Tensor], prefix: str) -> None:
-    own = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-    module.load_state_dict(own)
+def _part(
+    tensors: dict[str, Floats], prefix: str, shapes: dict[str, tuple[int, ...]]
+) -> dict[str, Floats]:
+    """The tensors of one of the two networks, as they must be."""
+    found = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+    for name in sorted(found.keys() ^ shapes.keys()):
+        raise ValueError(f"{prefix}{name} is {'missing' if name in shapes else 'not known'}")
+    for name, shape in shapes.items():
+        if found[name].shape != shape:
+            raise ValueError(f"{prefix}{name} has the shape {found[name].shape}, not {shape}")
+    return found
 
 
 def _digest(path: Path) -> str:

@@ -19,7 +19,8 @@ from hvr.plangraph.progress import Tell, silent
 from hvr.plangraph.proposals import Tools
 from hvr.plangraph.space import ToolSpace
 from hvr.plangraph.tool_plan import ToolPlan
-from hvr.plangraph.verifier import Verifier, split
+from hvr.plangraph.verifier import Verifier
+from hvr.plangraph.verifier_fit import split
 from hvr.plangraph.weighing import Case, fit_weights
 
 

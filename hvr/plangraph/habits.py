@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hvr.plangraph.alignment import parts
+from hvr.plangraph.alignment_fit import parts
 from hvr.plangraph.habit_models import HabitsConfig, NextTool, StepTool, Words, state_of
 from hvr.plangraph.memory import PlanMemory, commonest, log_shares
 from hvr.plangraph.progress import Epoch, Tell, silent

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from hvr.plangraph.batch import PlanBatch
 from hvr.plangraph.config import VerifierConfig
 from hvr.plangraph.layers import PlanLayer, two_layers
+from hvr.plangraph.trained_network import TrainedNetwork
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,11 @@ class PlanNetwork(nn.Module):
         self.graph_head = two_layers(read, hidden, 1, config.dropout)
         self.node_head = two_layers(hidden, hidden, 1, config.dropout)
         self.edge_head = two_layers(3 * hidden, hidden, 1, config.dropout)
+
+    def trained(self) -> TrainedNetwork:
+        """The network with what was learned."""
+        tensors = {k: v.detach().cpu().numpy() for k, v in self.state_dict().items()}
+        return TrainedNetwork(self.config, tensors)
 
     def local_parameters(self) -> Iterator[nn.Parameter]:
         """What stage II trains: the last layer and the two local heads (A.3)."""

@@ -12,8 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from hvr.plangraph.alignment import Margins
+from hvr.plangraph.arrays import Ints, PlanArrays, plan_arrays
 from hvr.plangraph.auc import roc_auc
-from hvr.plangraph.batch import Ints, PlanArrays, plan_arrays
+from hvr.plangraph.batch import select
 from hvr.plangraph.config import VerifierConfig
 from hvr.plangraph.losses import balance, graph_loss, local_loss, ranking_loss
 from hvr.plangraph.network import Logits, PlanNetwork
@@ -21,6 +22,7 @@ from hvr.plangraph.path_counts import Path, PathCounts, paths_of
 from hvr.plangraph.perturb import Perturbed
 from hvr.plangraph.progress import Epoch, Tell
 from hvr.plangraph.space import Floats, ToolSpace
+from hvr.plangraph.trained_network import PlanLogits, TrainedNetwork
 
 Family = Sequence[Perturbed]
 """A true plan, then wrong ones made of it."""
@@ -103,19 +105,19 @@ def device_of(config: VerifierConfig) -> str:
     return config.device
 
 
-def predict(network: PlanNetwork, arrays: PlanArrays, texts: Floats, device: str) -> Logits:
-    """The logits of all graphs, on the CPU, in their order."""
+def predict(network: PlanNetwork, arrays: PlanArrays, texts: Floats, device: str) -> PlanLogits:
+    """The logits of all graphs, in their order, of a network that is being trained."""
     network.eval()
     table = torch.from_numpy(texts).to(device)
     found = []
     with torch.inference_mode():
         for i in range(0, len(arrays), _SCORED):
             part = np.arange(i, min(i + _SCORED, len(arrays)))
-            found.append(network(arrays.select(part, device), table))
-    return Logits(
-        torch.cat([f.graph for f in found]).float().cpu(),
-        torch.cat([f.node for f in found]).float().cpu(),
-        torch.cat([f.edge for f in found]).float().cpu(),
+            found.append(network(select(arrays, part, device), table))
+    return PlanLogits(
+        torch.cat([f.graph for f in found]).float().cpu().numpy(),
+        torch.cat([f.node for f in found]).float().cpu().numpy(),
+        torch.cat([f.edge for f in found]).float().cpu().numpy(),
     )
 
 
@@ -128,19 +130,18 @@ class Aucs:
     edge: float
 
 
-def aucs(network: PlanNetwork, held: Samples, texts: Floats, device: str) -> Aucs:
+def aucs(said: PlanLogits, held: Samples) -> Aucs:
     """How well the three heads tell right from wrong."""
-    said = predict(network, held.arrays, texts, device)
     return Aucs(
-        roc_auc(-said.graph.numpy(), held.wrong),
-        roc_auc(said.node.numpy(), held.node.numpy().astype(np.int64)),
-        roc_auc(said.edge.numpy(), held.edge.numpy().astype(np.int64)),
+        roc_auc(-said.graph, held.wrong),
+        roc_auc(said.node, held.node.numpy().astype(np.int64)),
+        roc_auc(said.edge, held.edge.numpy().astype(np.int64)),
     )
 
 
 def train_network(
     config: VerifierConfig, fit: Samples, held: Samples, texts: Floats, tell: Tell
-) -> PlanNetwork:
+) -> TrainedNetwork:
     """Both stages.
 
     Args:
@@ -157,7 +158,7 @@ def train_network(
     if config.use_stage_one:
         run.stage(
             "graph", config.epochs_graph, list(network.parameters()), config.lr, run.graph_step,
-            lambda: aucs(network, held, texts, device).graph, tell,
+            lambda: aucs(predict(network, held.arrays, texts, device), held).graph, tell,
         )  # fmt: skip
     if config.use_stage_two:
         for parameter in network.parameters():
@@ -167,14 +168,14 @@ def train_network(
             parameter.requires_grad_(True)
 
         def validation() -> float:
-            found = aucs(network, held, texts, device)
+            found = aucs(predict(network, held.arrays, texts, device), held)
             known = [x for x in (found.node, found.edge) if not math.isnan(x)]
             return sum(known) / len(known) if known else 0.0
 
         run.stage(
             "local", config.epochs_local, local, config.lr_local, run.local_step, validation, tell
         )
-    return network.requires_grad_(False).eval()
+    return network.trained()
 
 
 class _Run:
@@ -211,7 +212,7 @@ class _Run:
             self._network.train()
             losses = []
             for graphs in self._batches():
-                batch = self._fit.arrays.select(graphs, self._device)
+                batch = select(self._fit.arrays, graphs, self._device)
                 with self._precision():
                     loss = step(graphs, self._network(batch, self._table))
                 optimiser.zero_grad()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,3 +82,12 @@ def test_ground_truths_of_the_tasks_are_accepted_in_all_wordings() -> None:
 
 def _is_truth(example: Example) -> bool:
     return example.source == "task" and example.id.endswith(" truth")
+
+
+def test_judging_loads_nothing_to_train_with() -> None:
+    code = (
+        "import sys; from hvr.plangraph.kitchen import load_kitchen_verifier; "
+        "load_kitchen_verifier(); print([m for m in sys.modules if m.startswith('torch')])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"

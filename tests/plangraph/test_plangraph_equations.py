@@ -13,8 +13,10 @@ from small_world import HashEncoder, tiny_config
 
 from hvr.errors import UsageError
 from hvr.plangraph.alignment import Alignment, FoldedAlignment
+from hvr.plangraph.alignment_fit import AlignmentNetwork
+from hvr.plangraph.arrays import plan_arrays
 from hvr.plangraph.auc import best_threshold, roc_auc
-from hvr.plangraph.batch import plan_arrays
+from hvr.plangraph.batch import select
 from hvr.plangraph.config import VerifierConfig
 from hvr.plangraph.graph import PlanNode, plan_graph
 from hvr.plangraph.layers import PlanLayer
@@ -22,7 +24,12 @@ from hvr.plangraph.losses import balance, graph_loss, local_loss, ranking_loss
 from hvr.plangraph.network import PlanNetwork
 from hvr.plangraph.path_counts import count_paths
 from hvr.plangraph.space import ToolSpace
+from hvr.plangraph.tool_plan import ToolPlan
 from hvr.plangraph.tools import Tool, ToolGraph
+
+
+def random_scorer() -> Alignment:
+    return AlignmentNetwork(32, 8).trained()
 
 
 def identity(linear: torch.nn.Linear, columns: list[int]) -> None:
@@ -80,7 +87,7 @@ def test_cross_entropies_by_hand() -> None:
 
 def test_the_margin_of_equation_3(space: ToolSpace) -> None:
     torch.manual_seed(0)
-    scorer = Alignment(32, 8)
+    scorer = AlignmentNetwork(32, 8).trained()
     rows = space.texts.rows(["book the train", "pay the taxi"])
     tools = np.array([space.tools.index("book_train"), -1])
     table = scorer.table(space.texts.matrix[rows], space.vectors)
@@ -123,12 +130,12 @@ def test_types_cannot_be_asked_for_where_there_are_none(tools: ToolGraph) -> Non
 def test_arrays_hold_the_attributes_and_batches_number_through(space, plans, tools) -> None:
     graphs = [plan_graph(p, tools) for p in plans[:3]]
     counts = count_paths(p.tools for p in plans)
-    arrays = plan_arrays(graphs, space, counts, Alignment(32, 8))
+    arrays = plan_arrays(graphs, space, counts, random_scorer())
     assert np.diff(arrays.node_ptr).tolist() == [len(g.nodes) + 1 for g in graphs]
     first = arrays.edge_values[1]  # search -> book of a place, after the edge from Start
     assert first[0] == 1
     assert first[1] == pytest.approx(math.log1p(counts.of(("search_train", "book_train"))))
-    batch = arrays.select(np.array([2, 0]))
+    batch = select(arrays, np.array([2, 0]))
     assert batch.graphs == 2
     assert batch.node_graph.tolist() == [0, 0, 0, 1, 1, 1, 1]
     assert batch.edges.tolist() == [[0, 1, 3, 4, 5], [1, 2, 4, 5, 6]]
@@ -137,12 +144,58 @@ def test_arrays_hold_the_attributes_and_batches_number_through(space, plans, too
 
 def test_a_plan_scores_the_same_alone_and_among_others(space, plans, tools) -> None:
     graphs = [plan_graph(p, tools) for p in plans[:8]]
-    arrays = plan_arrays(graphs, space, count_paths(p.tools for p in plans), Alignment(32, 8))
-    network = PlanNetwork(tiny_config(), 32, 0).eval()
-    texts = torch.from_numpy(space.texts.matrix)
-    together = network(arrays.select(np.arange(8)), texts).graph
-    alone = torch.cat([network(arrays.select(np.array([i])), texts).graph for i in range(8)])
-    assert torch.allclose(together, alone, atol=1e-5)
+    counts, scorer = count_paths(p.tools for p in plans), random_scorer()
+    network = PlanNetwork(tiny_config(), 32, 0).trained()
+    together = network.logits(plan_arrays(graphs, space, counts, scorer), space.texts.matrix)
+    alone = [
+        network.logits(plan_arrays([g], space, counts, scorer), space.texts.matrix).graph[0]
+        for g in graphs
+    ]
+    assert together.graph == pytest.approx(alone, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"readout": "mean"},
+        {"use_messages": False},
+        {"node_features": False},
+        {"edge_features": False},
+        {"layers": 1, "hidden": 7},
+    ],
+)
+def test_the_network_says_the_same_trained_and_in_use(space, plans, tools, changes) -> None:
+    torch.manual_seed(1)
+    config = tiny_config(**changes)
+    network = PlanNetwork(config, 32, 0).eval()
+    with torch.no_grad():
+        for layer in network.layers:
+            layer.epsilon.fill_(0.3)
+    names = ("search_taxi", "book_taxi", "pay_unknown")
+    branched = ToolPlan(
+        "branched", "book and pay", ("search", "book", "pay"), names,
+        ((names[0], names[2]), (names[1], names[2])),
+    )  # fmt: skip
+    graphs = [plan_graph(p, tools) for p in (*plans[:20], branched)]
+    scorer = AlignmentNetwork(32, 8)
+    arrays = plan_arrays(graphs, space, count_paths(p.tools for p in plans), scorer.trained())
+    trained = network.trained()
+    assert {k: v.shape for k, v in trained.tensors.items()} == trained.shapes(config, 32, 0)
+    found = trained.logits(arrays, space.texts.matrix)
+    with torch.no_grad():
+        said = network(select(arrays, np.arange(len(arrays))), torch.from_numpy(space.texts.matrix))
+    for mine, theirs in (
+        (found.graph, said.graph),
+        (found.node, said.node),
+        (found.edge, said.edge),
+    ):
+        assert mine == pytest.approx(theirs.numpy(), abs=1e-4)
+    steps, own = space.texts.matrix[:5], space.vectors[:4]
+    with torch.no_grad():
+        logits = scorer(torch.from_numpy(steps)[:, None], torch.from_numpy(own)[None])
+    assert scorer.trained().table(steps, own) == pytest.approx(logits.numpy(), abs=1e-4)
+    assert {k: v.shape for k, v in scorer.trained().tensors.items()} == Alignment.shapes(32, 8)
 
 
 def test_roc_auc_by_hand() -> None:
@@ -162,9 +215,9 @@ def test_roc_auc_turns_round_with_the_scores(pairs: list[tuple[float, int]]) -> 
 
 
 def test_each_step_gets_the_margin_of_its_fold(space: ToolSpace) -> None:
-    models = [Alignment(space.vectors.shape[1], 4) for _ in range(2)]
+    models = [random_scorer() for _ in range(2)]
     steps = space.texts.rows(["take the bus", "buy bread", "sing"])
     tools = np.array([0, 1, 2])
     whole = [m.margins(space, steps, tools) for m in models]
     found = FoldedAlignment(models, np.array([0, 1, 0])).margins(space, steps, tools)
-    assert found == pytest.approx([whole[0][0], whole[1][1], whole[0][2]])
+    assert found == pytest.approx([whole[0][0], whole[1][1], whole[0][2]], abs=1e-6)

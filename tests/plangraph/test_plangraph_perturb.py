@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_world import HashEncoder, small_plans, small_tools, tiny_config
 
-from hvr.plangraph.alignment import Alignment
+from hvr.plangraph.alignment_fit import AlignmentNetwork
 from hvr.plangraph.draft import Draft
 from hvr.plangraph.graph import START, PlanGraph, PlanNode, chain, plan_graph
 from hvr.plangraph.path_counts import count_paths
@@ -33,7 +33,9 @@ def line(tools: str) -> PlanGraph:
 def perturber(space, plans, **changes) -> Perturber:
     config = tiny_config(**changes)
     torch.manual_seed(0)
-    return Perturber(config, space, count_paths(p.tools for p in plans), Alignment(32, 8))
+    return Perturber(
+        config, space, count_paths(p.tools for p in plans), AlignmentNetwork(32, 8).trained()
+    )
 
 
 def test_costs_by_hand() -> None:

@@ -20,7 +20,8 @@ from hvr.plangraph.llm_correction import repair
 from hvr.plangraph.progress import Epoch, csv_log
 from hvr.plangraph.tool_plan import ToolPlan
 from hvr.plangraph.verdict import Thresholds
-from hvr.plangraph.verifier import Verifier, evaluate, train
+from hvr.plangraph.verifier import Verifier
+from hvr.plangraph.verifier_fit import evaluate, train
 
 
 @pytest.fixture(scope="module")
