@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hvr.plangraph.graph import plan_graph
+from hvr.plangraph.habit_models import one_thread
 from hvr.plangraph.habits import Habits
 from hvr.plangraph.planner_bias import Weighed, allowed_for
 from hvr.plangraph.proposals import Tools, difference, proposals
@@ -75,9 +76,10 @@ class Corrector:
         """
         drafts = []
         weighed = []
-        for plan in plans:
-            drafts.append(plan)
-            weighed.append(self._weighed(plan))
+        with one_thread():
+            for plan in plans:
+                drafts.append(plan)
+                weighed.append(self._weighed(plan))
         sums = allowed_for(self.space, weighed) if one_planner else [w.sums for w in weighed]
         found = []
         for plan, near, mine in zip(drafts, weighed, sums, strict=True):

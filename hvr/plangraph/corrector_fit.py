@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from hvr.plangraph.corrector import Corrector, says, weighable
-from hvr.plangraph.habit_models import HabitsConfig
+from hvr.plangraph.habit_models import HabitsConfig, one_thread
 from hvr.plangraph.habits import Example, Habits, examples_of, learn_habits
 from hvr.plangraph.planner_errors import PlannerErrors, with_errors
 from hvr.plangraph.progress import Tell, silent
@@ -52,7 +52,9 @@ def fit_corrector(
     fit, held = split(known, verifier.config)
     part = learn_habits(space, examples_from(space, fit), config, tell)
     made = simulated(space, held, errors or PlannerErrors(), config.seed, drafts)
-    weights = fit_weights(cases(verifier, part, made))
+    with one_thread():
+        found = cases(verifier, part, made)
+    weights = fit_weights(found)
     whole = examples_from(space, known)
     habits = learn_habits(space, whole, replace(config, seed=config.seed + 1), tell)
     return Corrector(verifier, habits, weights)

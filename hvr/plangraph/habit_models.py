@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +42,17 @@ class HabitsConfig:
     batch: int = 256
     rare: int = 3
     seed: int = 0
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute with one thread for a while: a plan's few rows are slower with several."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class Words:
