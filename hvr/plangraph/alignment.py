@@ -55,9 +55,17 @@ class Alignment:
             "out.weight": (1, hidden), "out.bias": (1,),
         }  # fmt: skip
 
+    def sides(self, tools: Floats) -> Floats:
+        """What the first layer makes of tools (tools, hidden), to be kept for `row`."""
+        return np.asarray(tools @ self._tool.T, dtype=np.float32)
+
+    def row(self, step: Floats, sides: Floats) -> Floats:
+        """Logits of one step (dim,) with tools of which the `sides` are given (tools,)."""
+        return self._last(self._step @ step + self._bias + sides)
+
     def table(self, steps: Floats, tools: Floats) -> Floats:
         """Logits of each step with each tool (steps, tools)."""
-        right = tools @ self._tool.T
+        right = self.sides(tools)
         size = max(1, _CHUNK * 64 // max(len(tools), 1))
         found = np.zeros((len(steps), len(tools)), dtype=np.float32)
         for i in range(0, len(steps), size):
@@ -82,7 +90,7 @@ class Alignment:
             return np.zeros(len(steps), dtype=np.float32)
         pairs, back = np.unique(np.stack([steps, tools], 1), axis=0, return_inverse=True)
         matrix = space.texts.matrix
-        right = space.vectors @ self._tool.T
+        right = self.sides(space.vectors)
         margins = np.zeros(len(pairs), dtype=np.float32)
         for i in range(0, len(pairs), _CHUNK):
             part = pairs[i : i + _CHUNK]

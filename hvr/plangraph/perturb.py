@@ -111,6 +111,7 @@ class Perturber:
         self._space = space
         self._counts = counts
         self._alignment = alignment
+        self._sides = alignment.sides(space.vectors)
         self._seed = config.seed if seed is None else seed
 
     def prepare(self, graphs: Iterable[PlanGraph]) -> None:
@@ -284,8 +285,7 @@ class Perturber:
     def _logits(self, text: str, tools: Sequence[str]) -> Floats:
         row = self._space.texts.rows([self._space.step_text(text)])
         numbers = [self._space.tools.index(t) for t in tools]
-        table = self._alignment.table(self._space.texts.matrix[row], self._space.vectors[numbers])
-        return np.asarray(table[0], dtype=np.float32)
+        return self._alignment.row(self._space.texts.matrix[row[0]], self._sides[numbers])
 
     def _fit(self, text: str, tools: Sequence[str]) -> Floats:
         return _share(self._logits(text, tools))
