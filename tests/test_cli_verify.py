@@ -162,6 +162,24 @@ def test_a_corrected_plan_scores_higher(trained: Path, hvr_: Hvr, tmp_path: Path
     assert "p2: step 1: find_train in place of find_hotel" in ended.err
 
 
+def test_plans_without_requests_are_given_them_by_id(
+    trained: Path, hvr_: Hvr, tmp_path: Path
+) -> None:
+    bare = {k: v for k, v in BAD.items() if k != "user_request"}
+    plans = write(tmp_path / "plan.jsonl", [bare])
+    out = tmp_path / "corrected.jsonl"
+    ended = hvr_("verify", "correct", trained / "verifier", plans, "--out", out)
+    assert ended.code == 0 and "1 of 1 plans have no request" in ended.err
+    asked = write(
+        tmp_path / "asked.jsonl", [{"id": BAD["id"], "user_request": BAD["user_request"]}]
+    )
+    ended = hvr_(
+        "verify", "correct", trained / "verifier", plans, "--requests", asked, "--out", out
+    )
+    assert ended.code == 0 and "no request" not in ended.err
+    assert json.loads(out.read_text(encoding="utf-8"))["user_request"] == BAD["user_request"]
+
+
 def test_evaluation_gives_three_figures(trained: Path, hvr_: Hvr) -> None:
     ended = hvr_("verify", "evaluate", trained / "verifier", trained / "train.jsonl", "--json")
     found = json.loads(ended.out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -176,6 +176,12 @@ def correct(
         ),
     ] = None,
     base_url: Annotated[str | None, typer.Option(help="Address of the model's server.")] = None,
+    requests: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSON lines with id and user_request, for plans that do not have their request."
+        ),
+    ] = None,
     one_by_one: Annotated[
         bool,
         typer.Option(
@@ -192,6 +198,7 @@ def correct(
     Examples:
 
     - `hvr verify correct verifier plans.jsonl --out corrected.jsonl`
+    - `hvr verify correct verifier plans.jsonl --requests requests.jsonl`
     - `hvr verify correct verifier plans.jsonl --llm openai:gpt-4o-mini`
     """
     from hvr.plangraph.extra import need_gnn
@@ -209,8 +216,14 @@ def correct(
         if llm is not None
         else _by_search(verifier, model, one_planner=not one_by_one)
     )
+    drafts = read_plans(plans)
+    if requests is not None:
+        drafts = _asked(drafts, {p.id: p.request for p in read_plans(requests)})
+    if unasked := sum(not p.request for p in drafts):
+        typer.echo(f"{unasked} of {len(drafts)} plans have no request, and are corrected by their "
+                   "steps alone: give --requests", err=True)  # fmt: skip
     found = []
-    for corrected, told in mend(read_plans(plans)):
+    for corrected, told in mend(drafts):
         found.append(json.dumps(_record(corrected), ensure_ascii=False))
         for change in told:
             typer.echo(f"{corrected.id}: {change}", err=True)
@@ -377,6 +390,13 @@ def _by_model(verifier: Verifier, llm: str, base_url: str | None) -> Mend:
             yield found.after.graph.plan(), told
 
     return mend
+
+
+def _asked(plans: Sequence[ToolPlan], requests: Mapping[str, str]) -> tuple[ToolPlan, ...]:
+    """Plans with the requests that they lack, where these are known."""
+    from dataclasses import replace
+
+    return tuple(p if p.request else replace(p, request=requests.get(p.id, "")) for p in plans)
 
 
 def _record(plan: ToolPlan) -> dict[str, Any]:
