@@ -60,7 +60,7 @@ class VerifierConfig:
         use_messages, use_stage_one, use_stage_two, node_features, edge_features: False takes
             a part away, as the paper's ablations do (section 4.3).
         seed: of everything drawn.
-        device: `auto`, `cpu` or `cuda`.
+        device: to train on, `auto`, `cpu` or `cuda`; plans are judged on the CPU.
         autocast: compute in bfloat16 where it is safe; on CUDA only.
     """
 
