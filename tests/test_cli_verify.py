@@ -9,14 +9,13 @@ import random
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Hvr
 
-from hvr.cli.main import run
 from hvr.cli.verify import plan_first
 
 pytest.importorskip("torch_geometric")
@@ -51,31 +50,6 @@ def record(number: int, request: str, tools: Sequence[str]) -> dict[str, Any]:
 def write(path: Path, records: Sequence[dict[str, Any]]) -> Path:
     path.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
     return path
-
-
-@dataclass(frozen=True)
-class Ended:
-    code: int
-    out: str
-    err: str
-
-
-Hvr = Callable[..., Ended]
-
-
-@pytest.fixture
-def hvr_(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Hvr:
-    """Runs the command line in this process."""
-
-    def command(*args: object) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["hvr", *map(str, args)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ending:
-            run()
-        said = capsys.readouterr()
-        return Ended(int(ending.value.code or 0), said.out, said.err)
-
-    return command
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Ended, Hvr
 from llm.servers import GeminiServer, OpenAIServer, Reply
 from model_server import MACROS, PICKING, Answering, Behaviour, Question, make_coffee
 
 import hvr.run
-from hvr.cli.main import run
 from hvr.model_choice import ModelChoice
 from hvr.planning.llm import prompts
 from hvr.run import Options
@@ -44,18 +44,6 @@ ASKED = [
 """What it takes to make coffee."""
 
 
-@dataclass(frozen=True)
-class Ended:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-Hvr = Callable[..., Ended]
-
-
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -65,21 +53,6 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HVR_LLM_API_KEY", KEY)
-
-
-@pytest.fixture
-def hvr_(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Hvr:
-    """Runs the command line in this process."""
-
-    def command(*args: object) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["hvr", *map(str, args)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ending:
-            run()
-        said = capsys.readouterr()
-        return Ended(int(ending.value.code or 0), said.out, said.err)
-
-    return command
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,7 @@ def retrieve(
     if (plans is None) == (not steps):
         raise UsageError("give the steps of a plan, or a file of plans with --plans")
     from hvr.toolgraph.checkpoint import load_retriever
-    from hvr.toolgraph.reading import read_plans
+    from hvr.toolgraph.reading import read_plans, to_record
 
     asked = (
         read_plans(plans)
@@ -69,7 +69,7 @@ def retrieve(
     )
     for plan in load_retriever(model).retrieve(asked, names=names):
         if as_json:
-            typer.echo(json.dumps(_record(plan), ensure_ascii=False))
+            typer.echo(json.dumps(to_record(plan), ensure_ascii=False))
         else:
             head = f"{plan.id}: " if plans is not None else ""
             typer.echo(head + (" -> ".join(plan.tools) or "no tools"))
@@ -204,13 +204,3 @@ def _epochs(config: RetrieverConfig) -> Iterator[Callable[[Any], None]]:
             bar.update(task, completed=epoch.number, accuracy=said)
 
         yield tell
-
-
-def _record(plan: ToolPlan) -> dict[str, Any]:
-    return {
-        "id": plan.id,
-        "user_request": plan.request,
-        "task_steps": list(plan.steps),
-        "task_nodes": [{"task": t} for t in plan.tools],
-        "task_links": [{"source": s, "target": t} for s, t in plan.links],
-    }

@@ -206,7 +206,7 @@ def correct(
     need_gnn()
     from hvr.cli.output import check_writable, write_whole
     from hvr.plangraph.verifier import Verifier
-    from hvr.toolgraph.reading import read_plans
+    from hvr.toolgraph.reading import read_plans, to_record
 
     if out is not None:
         check_writable(out)
@@ -224,7 +224,7 @@ def correct(
                    "steps alone: give --requests", err=True)  # fmt: skip
     found = []
     for corrected, told in mend(drafts):
-        found.append(json.dumps(_record(corrected), ensure_ascii=False))
+        found.append(json.dumps(to_record(corrected), ensure_ascii=False))
         for change in told:
             typer.echo(f"{corrected.id}: {change}", err=True)
     if out is not None:
@@ -397,17 +397,6 @@ def _asked(plans: Sequence[ToolPlan], requests: Mapping[str, str]) -> tuple[Tool
     from dataclasses import replace
 
     return tuple(p if p.request else replace(p, request=requests.get(p.id, "")) for p in plans)
-
-
-def _record(plan: ToolPlan) -> dict[str, Any]:
-    """A plan in the form that planners write."""
-    return {
-        "id": plan.id,
-        "user_request": plan.request,
-        "task_steps": list(plan.steps),
-        "task_nodes": [{"task": tool} for tool in plan.tools],
-        "task_links": [{"source": a, "target": b} for a, b in plan.links],
-    }
 
 
 def _thresholds(verifier: Verifier) -> dict[str, Any]:

@@ -16,8 +16,9 @@ import numpy as np
 from hvr.plangraph.graph import plan_graph
 from hvr.plangraph.habit_models import one_thread
 from hvr.plangraph.habits import Habits
+from hvr.plangraph.memory import Tools
 from hvr.plangraph.planner_bias import Weighed, allowed_for
-from hvr.plangraph.proposals import Tools, difference, proposals
+from hvr.plangraph.proposals import difference, proposals
 from hvr.plangraph.space import Floats, ToolSpace
 from hvr.plangraph.tool_plan import ToolPlan
 from hvr.plangraph.verifier import Verifier

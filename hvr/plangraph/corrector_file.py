@@ -93,6 +93,8 @@ def load_corrector(folder: Path, verifier: Verifier) -> Corrector:
         )
         if memory.vectors.shape != (len(memory.plans), text):
             raise ValueError("requests and plans do not match")
+        if not all(0 <= tool < size for plan in memory.plans for tool in plan):
+            raise ValueError("a plan has a tool that there is not")
         weights = np.array([values["weights"][c] for c in CLUES], dtype=np.float32)
     except OSError as error:
         raise DataFileError(f"cannot read {path}: {error.strerror}") from error

@@ -14,9 +14,9 @@ from random import Random
 from hvr.plangraph.corrector import Corrector, says, weighable
 from hvr.plangraph.habit_models import HabitsConfig, one_thread
 from hvr.plangraph.habits import Example, Habits, examples_of, learn_habits
+from hvr.plangraph.memory import Tools
 from hvr.plangraph.planner_errors import PlannerErrors, with_errors
 from hvr.plangraph.progress import Tell, silent
-from hvr.plangraph.proposals import Tools
 from hvr.plangraph.space import ToolSpace
 from hvr.plangraph.tool_plan import ToolPlan
 from hvr.plangraph.verifier import Verifier

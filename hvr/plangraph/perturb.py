@@ -14,6 +14,7 @@ from hvr.plangraph.alignment import Alignment
 from hvr.plangraph.config import VerifierConfig
 from hvr.plangraph.draft import Draft, Span
 from hvr.plangraph.graph import START, PlanGraph, PlanNode
+from hvr.plangraph.logistic import logistic
 from hvr.plangraph.path_counts import PathCounts
 from hvr.plangraph.space import Floats, ToolSpace
 
@@ -229,7 +230,7 @@ class Perturber:
             weights = np.exp(g - g.max())
             at = draw.choices(range(len(tools)), weights.tolist())[0]
             draft.merge(span, self._node(tools[at], text))
-            cost = compress_cost(len(gone), float(_share(g[at : at + 1])[0]))
+            cost = compress_cost(len(gone), float(logistic(g[at : at + 1])[0]))
             return Operation("COMPRESS", gone, tools[at], cost)
         return None
 
@@ -288,7 +289,7 @@ class Perturber:
         return self._alignment.row(self._space.texts.matrix[row[0]], self._sides[numbers])
 
     def _fit(self, text: str, tools: Sequence[str]) -> Floats:
-        return _share(self._logits(text, tools))
+        return logistic(self._logits(text, tools))
 
     def _of(self, relevance: Floats, tool_id: str) -> float:
         return (
@@ -296,10 +297,6 @@ class Perturber:
             if (self._space.known(tool_id))
             else 0.0
         )
-
-
-def _share(logits: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-logits)), dtype=np.float32)
 
 
 def _category(draw: Random, chances: Sequence[float]) -> int:

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from hvr.plangraph.proposals import Tools, difference
+from hvr.plangraph.memory import Tools
+from hvr.plangraph.proposals import difference
 from hvr.plangraph.space import Floats, ToolSpace
 
 _SEEN_BEFORE = 20.0

@@ -9,9 +9,8 @@ from functools import lru_cache
 import numpy as np
 
 from hvr.plangraph.habits import Habits
+from hvr.plangraph.memory import Tools
 from hvr.plangraph.space import Floats
-
-Tools = tuple[int, ...]
 
 
 @dataclass(frozen=True)

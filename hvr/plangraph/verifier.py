@@ -12,6 +12,7 @@ from hvr.plangraph.alignment import Alignment
 from hvr.plangraph.arrays import plan_arrays
 from hvr.plangraph.config import VerifierConfig
 from hvr.plangraph.graph import START, PlanGraph, plan_graph
+from hvr.plangraph.logistic import logistic
 from hvr.plangraph.path_counts import PathCounts
 from hvr.plangraph.space import Encoder, Floats, ToolSpace
 from hvr.plangraph.tool_plan import ToolPlan
@@ -148,8 +149,3 @@ def make_encoder(config: VerifierConfig) -> Encoder:
     from hvr.retrieval.text_vectors import TextVectors
 
     return TextVectors(config.encoder)
-
-
-def logistic(logits: Floats) -> Floats:
-    """Chances for logits (equation 8)."""
-    return np.asarray(np.exp(-np.logaddexp(0, -logits)), dtype=np.float32)

@@ -15,6 +15,7 @@ from hvr.plangraph.auc import best_threshold
 from hvr.plangraph.checkpoint import fingerprint
 from hvr.plangraph.config import VerifierConfig
 from hvr.plangraph.graph import PlanGraph, plan_graph
+from hvr.plangraph.logistic import logistic
 from hvr.plangraph.path_counts import PathCounts, count_paths
 from hvr.plangraph.perturb import Perturber
 from hvr.plangraph.progress import Tell, silent
@@ -22,7 +23,7 @@ from hvr.plangraph.space import Encoder, ToolSpace
 from hvr.plangraph.tools import ToolGraph
 from hvr.plangraph.training import Aucs, Family, aucs, own_paths, samples, train_network
 from hvr.plangraph.verdict import Thresholds
-from hvr.plangraph.verifier import Plan, Verifier, logistic, make_encoder
+from hvr.plangraph.verifier import Plan, Verifier, make_encoder
 
 AnyPlan = TypeVar("AnyPlan")
 

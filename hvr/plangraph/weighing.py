@@ -12,7 +12,8 @@ import torch
 from torch import nn
 
 from hvr.plangraph.habits import Habits
-from hvr.plangraph.proposals import Tools, difference
+from hvr.plangraph.memory import Tools
+from hvr.plangraph.proposals import difference
 from hvr.plangraph.space import Floats, ToolSpace
 
 T = TypeVar("T")

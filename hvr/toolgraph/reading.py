@@ -65,6 +65,17 @@ def read_plans(path: Path) -> tuple[ToolPlan, ...]:
     )
 
 
+def to_record(plan: ToolPlan) -> Record:
+    """A plan in the form that planners write, as `to_plan` reads it."""
+    return {
+        "id": plan.id,
+        "user_request": plan.request,
+        "task_steps": list(plan.steps),
+        "task_nodes": [{"task": tool} for tool in plan.tools],
+        "task_links": [{"source": a, "target": b} for a, b in plan.links],
+    }
+
+
 def to_plan(record: Record, place: str = "record") -> ToolPlan:
     """The plan of one record; a record without steps, nodes or links gives empty ones.
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from random import Random
 
 import pytest
 from kitchen_worlds import CHILLED, GOAL, kitchen, steps
 
 from hvr.errors import DataFileError, UsageError
-from hvr.pddl import GroundAction
+from hvr.pddl import GroundAction, Task
 from hvr.plangraph.graph import START as GRAPH_START
-from hvr.plangraph.kitchen.asked import FROM, IN, NEAR, WITH
+from hvr.plangraph.kitchen.asked import FROM, IN, NEAR, WITH, State
 from hvr.plangraph.kitchen.asked_reader import asked_of
 from hvr.plangraph.kitchen.detours import detours
 from hvr.plangraph.kitchen.examples import Example, read_examples, write_examples
@@ -77,10 +79,10 @@ def test_stages_are_linked_with_each_other() -> None:
     assert producers(found, 5)["(opened fridge-1)"] == 1
 
 
-def _bits(task: object, validator: Validator) -> int:
+def _bits(task: Task, validator: Validator) -> int:
     bits = 0
     for atom in validator.task.atoms_in(validator.state.bits):
-        bits |= 1 << task.index(atom)  # type: ignore[attr-defined]
+        bits |= 1 << task.index(atom)
     return bits
 
 
@@ -149,8 +151,8 @@ def test_names_have_the_role_of_the_preposition_before_them() -> None:
         ("put the egg in the microwave", {}),
     ],
 )
-def test_verbs_and_adjectives_are_said_of_the_things_beside_them(  # type: ignore[no-untyped-def]
-    request_text, said
+def test_verbs_and_adjectives_are_said_of_the_things_beside_them(
+    request_text: str, said: Mapping[str, set[State]]
 ) -> None:
     found = asked_of(request_text).things
     assert {min(t.classes): set(t.states) for t in found if t.states} == said
@@ -230,7 +232,7 @@ def test_tools_are_the_actions_with_the_types_of_the_plans() -> None:
     assert tools.linked("pick_up", "put_in")
 
 
-def test_linked_plans_and_examples_come_back_from_files(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_linked_plans_and_examples_come_back_from_files(tmp_path: Path) -> None:
     plan = causal_links((kitchen(), PLAN))
     assert LinkedPlan.from_json(plan.to_json()) == plan
     assert Fact.parse("(not (on a b))") == Fact("on", ("a", "b"), False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ pytest.importorskip("torch_geometric")
 pytest.importorskip("safetensors")
 
 from hvr.errors import UsageError
+from hvr.pddl import GroundAction
 from hvr.plangraph.kitchen import load_kitchen_verifier, verdict_of
 from hvr.plangraph.kitchen.examples import Example, read_examples
 from hvr.plangraph.kitchen.graph import reading_of
@@ -49,7 +51,9 @@ def test_a_plan_that_does_what_was_asked_is_accepted() -> None:
     ],
     ids=["wrong object", "missing end", "wrong place", "missing middle", "another request"],
 )
-def test_a_plan_that_misses_the_request_is_refused_with_reasons(request_text, plan) -> None:  # type: ignore[no-untyped-def]
+def test_a_plan_that_misses_the_request_is_refused_with_reasons(
+    request_text: str, plan: Sequence[GroundAction]
+) -> None:
     verdict = verdict_of(request_text, (kitchen(), plan))
     good = verdict_of("put a chilled apple on a plate", (kitchen(), PLAN))
     assert verdict.score < good.score

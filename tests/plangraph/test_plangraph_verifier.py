@@ -237,6 +237,11 @@ def test_correction_without_a_model(verifier: Verifier, tmp_path: Path) -> None:
     save_corrector(corrector, tmp_path)
     again = load_corrector(tmp_path, verifier)
     assert again.correct(BAD) == found
+    values = json.loads((tmp_path / "corrector.json").read_text())
+    values["plans"][0] = [999]
+    (tmp_path / "corrector.json").write_text(json.dumps(values))
+    with pytest.raises(DataFileError, match="a tool that there is not"):
+        load_corrector(tmp_path, verifier)
     (tmp_path / "corrector.json").write_text('{"kind": "x"}')
     with pytest.raises(DataFileError, match="not of a plan corrector"):
         load_corrector(tmp_path, verifier)
