@@ -154,6 +154,11 @@ def test_plans_without_requests_are_given_them_by_id(
     assert json.loads(out.read_text(encoding="utf-8"))["user_request"] == BAD["user_request"]
 
 
+def test_a_file_without_plans_is_refused(trained: Path, hvr_: Hvr, tmp_path: Path) -> None:
+    ended = hvr_("verify", "correct", trained / "verifier", write(tmp_path / "none.jsonl", []))
+    assert ended.code == 2 and "has no plan" in ended.err and not ended.out
+
+
 def test_evaluation_gives_three_figures(trained: Path, hvr_: Hvr) -> None:
     ended = hvr_("verify", "evaluate", trained / "verifier", trained / "train.jsonl", "--json")
     found = json.loads(ended.out)

@@ -216,7 +216,7 @@ def correct(
         if llm is not None
         else _by_search(verifier, model, one_planner=not one_by_one)
     )
-    drafts = read_plans(plans)
+    drafts = _tool_plans(plans, None)
     if requests is not None:
         drafts = _asked(drafts, {p.id: p.request for p in read_plans(requests)})
     if unasked := sum(not p.request for p in drafts):
