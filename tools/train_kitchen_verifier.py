@@ -55,7 +55,8 @@ def configuration(encoder: str, seed: int) -> VerifierConfig:
     return VerifierConfig.small(
         encoder=encoder, step_names="keep", tool_text="description", compatibility="types",
         hidden=64, layers=2, align_hidden=16, align_epochs=2, dropout=0.2, lr=1e-3, lr_local=2e-3,
-        lambda_graph=2.0, epochs_graph=10, epochs_local=3, patience=4, batch=256, seed=seed,
+        schedule="constant", keep_graph=0.0, lambda_graph=2.0, epochs_graph=10, epochs_local=3,
+        patience=4, batch=256, seed=seed,
     )  # fmt: skip
 
 

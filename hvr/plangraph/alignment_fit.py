@@ -78,7 +78,7 @@ def train_alignment(
     choice = torch.from_numpy(np.concatenate([own[:, None], space.neighbours[own]], axis=1))
     tools = torch.from_numpy(space.vectors)
     draw = torch.Generator().manual_seed(config.seed)
-    optimiser = torch.optim.Adam(model.parameters(), lr=config.align_lr)
+    optimiser = torch.optim.Adam(model.parameters(), lr=config.align_lr, fused=True)
     target = torch.zeros(config.align_batch, dtype=torch.long)
     best, waited = float("inf"), 0
     for epoch in range(config.align_epochs):

@@ -50,8 +50,12 @@ class VerifierConfig:
         margin: of the ranking loss per unit of cost (equation 21).
         lambda_graph, lambda_edge: weights of the losses (equations 22 and 24). The paper
             tunes them for each data set.
+        keep_graph: weight of stage I's loss in stage II; hvr's own, 0 in the paper. Stage II
+            trains the last layer, which the whole plan's score is read from as well.
         lr: learning rate of stage I.
         lr_local: learning rate of stage II; the paper gives one rate for both.
+        schedule: of both rates over the epochs of a stage: `constant`, or `cosine`, which falls
+            to nothing. The paper names none.
         batch: graphs in a batch, in whole families.
         epochs_graph, epochs_local: at most, of stages I and II. Not in the paper.
         patience: epochs without a better validation before a stage ends.
@@ -94,8 +98,10 @@ class VerifierConfig:
     margin: float = 0.2
     lambda_graph: float = 1.0
     lambda_edge: float = 0.5
+    keep_graph: float = 0.0
     lr: float = 2e-5
     lr_local: float = 2e-5
+    schedule: Literal["constant", "cosine"] = "constant"
     batch: int = 512
     epochs_graph: int = 50
     epochs_local: int = 20
@@ -142,10 +148,12 @@ class VerifierConfig:
             "align_epochs": 8,
             "readout": "mean_max",
             "dropout": 0.3,
-            "lr": 1e-3,
-            "lr_local": 1e-3,
+            "keep_graph": 1.0,
+            "lr": 2e-3,
+            "lr_local": 2e-3,
+            "schedule": "cosine",
             "batch": 256,
-            "epochs_graph": 25,
+            "epochs_graph": 14,
             "epochs_local": 10,
             "patience": 8,
         }
@@ -210,6 +218,7 @@ _CHOICES = {
     "step_names": ("keep", "remove"),
     "compatibility": ("auto", "types", "links"),
     "readout": ("mean", "mean_max"),
+    "schedule": ("constant", "cosine"),
     "device": ("auto", "cpu", "cuda"),
 }
 

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from hvr.errors import MissingExtraError
 
-_PACKAGES = ("torch", "torch_geometric", "numpy", "safetensors", "yaml")
+_PACKAGES = ("torch", "torch_geometric", "numpy", "safetensors", "threadpoolctl", "yaml")
 
 
 def need_gnn() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
 from hvr.plangraph.space import Floats
@@ -28,7 +29,7 @@ class HabitsConfig:
         decay: of the weights.
         lr: learning rate.
         epochs, epochs_steps: passes over the plans, of either model.
-        batch: tools in a batch.
+        batch: plans in a batch.
         rare: a word must be in so many requests to count.
         seed: of everything drawn.
     """
@@ -39,18 +40,23 @@ class HabitsConfig:
     lr: float = 2e-3
     epochs: int = 24
     epochs_steps: int = 24
-    batch: int = 256
+    batch: int = 64
     rare: int = 3
     seed: int = 0
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Compute with one thread for a while: a plan's few rows are slower with several."""
+    """Compute with one thread for a while: a plan's few rows are slower with several.
+
+    Several times slower where other programs want the cores as well, as threads wait for each
+    other.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with threadpool_limits(1, user_api="blas"):
+            yield
     finally:
         torch.set_num_threads(before)
 

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from hvr.plangraph.alignment_fit import parts
+from hvr.plangraph.arrays import row_ranges
 from hvr.plangraph.habit_models import HabitsConfig, NextTool, StepTool, Words, state_of
-from hvr.plangraph.memory import PlanMemory, commonest, log_shares
+from hvr.plangraph.memory import PlanMemory, Tools, commonest, log_shares
 from hvr.plangraph.progress import Epoch, Tell, silent
 from hvr.plangraph.space import Floats, ToolSpace
 
@@ -34,6 +35,23 @@ class Example:
     request: str
     tools: tuple[int, ...]
     steps: tuple[str, ...]
+
+
+@dataclass
+class _Asked:
+    """What was worked out for one request, of which many plans are judged in a row.
+
+    Args:
+        request: what was asked.
+        hidden: what the first layer makes of it (1, hidden).
+        shares: of the plans of requests alike.
+        rows: log P(next tool, or none) after each prefix seen so far (tools + 1,).
+    """
+
+    request: str
+    hidden: Tensor
+    shares: dict[Tools, float]
+    rows: dict[Tools, Floats]
 
 
 class Habits:
@@ -63,31 +81,21 @@ class Habits:
         self.next_tool = next_tool.eval()
         self.step_tool = step_tool.eval()
         self._tools = len(space.tools)
-        self._asked: tuple[str, Tensor] | None = None  # of the last request
+        self._asked: _Asked | None = None  # the last request
 
-    @torch.no_grad()
     def plans(self, request: str, plans: Sequence[tuple[int, ...]]) -> Floats:
         """log P(plan | request) of plans, each numbers of tools (plans,)."""
-        asked = self._ask(request)
-        rows: dict[tuple[tuple[int, ...], int], int] = {}
-        where: list[list[int]] = []
-        for plan in plans:
-            mine = []
-            for i, tool in enumerate((*plan, self._tools)):
-                key = (plan[:i], tool)
-                mine.append(rows.setdefault(key, len(rows)))
-            where.append(mine)
-        prefixes = list(dict.fromkeys(p for p, _ in rows))
-        at = {p: i for i, p in enumerate(prefixes)}
-        logs = self._after(asked.expand(len(prefixes), -1), prefixes)
-        each = np.array([logs[at[p], t] for p, t in rows], dtype=np.float32)
-        return np.array([each[mine].sum() for mine in where], dtype=np.float32)
+        prefixes = [p[:i] for p in plans for i in range(len(p) + 1)]
+        rows = self._after(request, prefixes)
+        return np.array(
+            [sum(rows[p[:i]][tool] for i, tool in enumerate((*p, self._tools))) for p in plans],
+            dtype=np.float32,
+        )
 
-    @torch.no_grad()
     def likely(self, request: str, prefixes: Sequence[tuple[int, ...]]) -> Floats:
         """log P(next tool, or none) after prefixes of a plan (prefixes, tools + 1)."""
-        asked = self._ask(request)
-        return self._after(asked.expand(len(prefixes), -1), prefixes)
+        rows = self._after(request, prefixes)
+        return np.stack([rows[p] for p in prefixes])
 
     @torch.no_grad()
     def steps(self, request: str, steps: Sequence[str]) -> Floats:
@@ -101,15 +109,11 @@ class Habits:
 
     def seen(self, request: str, plans: Sequence[tuple[int, ...]]) -> Floats:
         """log of the share that plans have among the plans of requests alike (plans,)."""
-        return log_shares(self.memory.shares(self._vector(request)), plans)
+        return log_shares(self._ask(request).shares, plans)
 
     def alike(self, request: str, count: int) -> list[tuple[int, ...]]:
         """The commonest plans of requests alike, the commonest first."""
-        return commonest(self.memory.shares(self._vector(request)), count)
-
-    def _vector(self, request: str) -> Floats:
-        row = self._space.texts.rows([request])[0]
-        return np.asarray(self._space.texts.matrix[row], dtype=np.float32)
+        return commonest(self._ask(request).shares, count)
 
     def decode(self, request: str, width: int = 8, longest: int = 8) -> list[tuple[int, ...]]:
         """The likeliest plans by beam search, the best first; no tool comes twice running."""
@@ -130,18 +134,25 @@ class Habits:
                 break
         return [p for _, p in sorted(done, key=lambda b: (-b[0], b[1]))[:width]]
 
-    def _after(self, asked: Tensor, prefixes: Sequence[tuple[int, ...]]) -> Floats:
-        last, used = state_of(prefixes, self._tools)
-        return np.asarray(
-            self.next_tool(asked, last, used).log_softmax(1).numpy(), dtype=np.float32
-        )
+    @torch.no_grad()
+    def _after(self, request: str, prefixes: Iterable[Tools]) -> dict[Tools, Floats]:
+        """The rows of prefixes, among others; each is computed once for a request."""
+        asked = self._ask(request)
+        new = [p for p in dict.fromkeys(prefixes) if p not in asked.rows]
+        if new:
+            last, used = state_of(new, self._tools)
+            said = self.next_tool(asked.hidden.expand(len(new), -1), last, used)
+            asked.rows.update(zip(new, said.log_softmax(1).numpy(), strict=True))
+        return asked.rows
 
-    def _ask(self, request: str) -> Tensor:
-        """What the first layer makes of a request (1, hidden)."""
-        if self._asked is None or self._asked[0] != request:
-            values = torch.from_numpy(request_values(self._space, self.words, [request]))
-            self._asked = request, self.next_tool.request(values)
-        return self._asked[1]
+    @torch.no_grad()
+    def _ask(self, request: str) -> _Asked:
+        if self._asked is None or self._asked.request != request:
+            values = request_values(self._space, self.words, [request])
+            vector = values[0, : self.memory.vectors.shape[1]]
+            hidden = self.next_tool.request(torch.from_numpy(values))
+            self._asked = _Asked(request, hidden, self.memory.shares(vector), {})
+        return self._asked
 
 
 def request_values(space: ToolSpace, words: Words, requests: Sequence[str]) -> Floats:
@@ -181,30 +192,37 @@ def learn_habits(
     words = Words.of([*requests, *(s for e in examples for s in e.steps)], config.rare)
     values = torch.from_numpy(request_values(space, words, requests))
     size = len(space.tools)
-    next_tool = NextTool(values.shape[1], size, config)
-    which = torch.tensor([i for i, e in enumerate(examples) for _ in range(len(e.tools) + 1)])
-    prefixes = [e.tools[:k] for e in examples for k in range(len(e.tools) + 1)]
-    wanted = torch.tensor([t for e in examples for t in (*e.tools, size)])
-    last, used = state_of(prefixes, size)
     draw = torch.Generator().manual_seed(config.seed)
+    next_tool = NextTool(values.shape[1], size, config)
+    last, used = state_of([e.tools[:k] for e in examples for k in range(len(e.tools) + 1)], size)
+    wanted = torch.tensor([t for e in examples for t in (*e.tools, size)])
+    ends = np.cumsum([0, *(len(e.tools) + 1 for e in examples)])
 
     def next_loss(part: Tensor) -> Tensor:
-        said = next_tool(next_tool.request(values[which[part]]), last[part], used[part])
-        return nn.functional.cross_entropy(said, wanted[part])
+        rows, of, _ = row_ranges(ends, part.numpy())
+        asked = next_tool.request(values[part])[of]
+        return nn.functional.cross_entropy(next_tool(asked, last[rows], used[rows]), wanted[rows])
 
-    _fit(next_tool, next_loss, len(wanted), config.epochs, config, draw, "habits", tell)
-    told = [(e.request, s, t) for e in examples for s, t in zip(e.steps, e.tools, strict=False)]
-    said = torch.from_numpy(
-        step_values(space, words, [s for _, s, _ in told], [r for r, _, _ in told])
-    ) if told else torch.zeros(0, values.shape[1] + space.vectors.shape[1])  # fmt: skip
-    meant = torch.tensor([t for _, _, t in told], dtype=torch.long)
+    _fit(next_tool, next_loss, len(examples), config.epochs, config, draw, "habits", tell)
     step_tool = StepTool(values.shape[1] + space.vectors.shape[1], size, config)
-
-    def step_loss(part: Tensor) -> Tensor:
-        return nn.functional.cross_entropy(step_tool(said[part]), meant[part])
-
+    told = [e for e in examples if e.steps]
     if told:
-        _fit(step_tool, step_loss, len(meant), config.epochs_steps, config, draw, "steps", tell)
+        said = torch.from_numpy(
+            step_values(
+                space,
+                words,
+                [s for e in told for s in e.steps],
+                [e.request for e in told for _ in e.steps],
+            )
+        )
+        meant = torch.tensor([t for e in told for t in e.tools])
+        step_ends = np.cumsum([0, *(len(e.steps) for e in told)])
+
+        def step_loss(part: Tensor) -> Tensor:
+            rows, _, _ = row_ranges(step_ends, part.numpy())
+            return nn.functional.cross_entropy(step_tool(said[rows]), meant[rows])
+
+        _fit(step_tool, step_loss, len(told), config.epochs_steps, config, draw, "steps", tell)
     vectors = space.texts.matrix[space.texts.rows(requests)]
     memory = PlanMemory(vectors, [e.tools for e in examples])
     return Habits(space, words, next_tool, step_tool, memory, config)
@@ -220,7 +238,9 @@ def _fit(
     stage: str,
     tell: Tell,
 ) -> None:
-    optimiser = torch.optim.AdamW(model.parameters(), lr=config.lr, weight_decay=config.decay)
+    optimiser = torch.optim.AdamW(
+        model.parameters(), lr=config.lr, weight_decay=config.decay, fused=True
+    )
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, epochs)
     model.train()
     for epoch in range(epochs):

@@ -81,11 +81,22 @@ class PlanNetwork(nn.Module):
             texts: the text table (rows, text).
         """
         h, x = self.encode(batch, texts)
+        return Logits(self.whole(batch, h), *self.parts(batch, h, x))
+
+    def whole(self, batch: PlanBatch, h: Tensor) -> Tensor:
+        """z(G) of what `encode` gives (graphs,)."""
         real = ~batch.start
+        found: Tensor = self.graph_head(
+            self._readout(h[real], batch.node_graph[real], batch.graphs)
+        )
+        return found.squeeze(-1)
+
+    def parts(self, batch: PlanBatch, h: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+        """z^V and z^E of what `encode` gives (nodes without Start,), (edges,)."""
         source, target = batch.edges
-        graph = self.graph_head(self._readout(h[real], batch.node_graph[real], batch.graphs))
-        edge = self.edge_head(torch.cat([h[source], h[target], x], dim=-1))
-        return Logits(graph.squeeze(-1), self.node_head(h[real]).squeeze(-1), edge.squeeze(-1))
+        node: Tensor = self.node_head(h[~batch.start])
+        edge: Tensor = self.edge_head(torch.cat([h[source], h[target], x], dim=-1))
+        return node.squeeze(-1), edge.squeeze(-1)
 
     def encode(self, batch: PlanBatch, texts: Tensor) -> tuple[Tensor, Tensor]:
         """h after the last layer (nodes, hidden) and x of the edges (edges, hidden)."""

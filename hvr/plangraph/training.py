@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from hvr.plangraph.alignment import Margins
 from hvr.plangraph.arrays import Ints, PlanArrays, plan_arrays
 from hvr.plangraph.auc import roc_auc
-from hvr.plangraph.batch import select
+from hvr.plangraph.batch import PlanBatch, select
 from hvr.plangraph.config import VerifierConfig
 from hvr.plangraph.losses import balance, graph_loss, local_loss, ranking_loss
-from hvr.plangraph.network import Logits, PlanNetwork
+from hvr.plangraph.network import PlanNetwork
 from hvr.plangraph.path_counts import Path, PathCounts, paths_of
 from hvr.plangraph.perturb import Perturbed
 from hvr.plangraph.progress import Epoch, Tell
@@ -178,6 +178,11 @@ def train_network(
     return network.trained()
 
 
+def rate_after(share: float, schedule: str) -> float:
+    """What part of the learning rate is left after a share of a stage's epochs, 0 to 1."""
+    return (1 + math.cos(math.pi * share)) / 2 if schedule == "cosine" else 1.0
+
+
 class _Run:
     def __init__(
         self,
@@ -200,12 +205,15 @@ class _Run:
         epochs: int,
         parameters: list[nn.Parameter],
         lr: float,
-        step: Callable[[Ints, Logits], Tensor],
+        step: Callable[[Ints, PlanBatch], Tensor],
         validation: Callable[[], float],
         tell: Tell,
     ) -> None:
         """Train some parameters; the best by validation are kept."""
-        optimiser = torch.optim.Adam(parameters, lr=lr)
+        optimiser = torch.optim.Adam(parameters, lr=lr, fused=True)
+        schedule = torch.optim.lr_scheduler.LambdaLR(
+            optimiser, lambda done: rate_after(done / epochs, self._config.schedule)
+        )
         best, waited = -math.inf, 0
         kept = [p.detach().clone() for p in parameters]
         for epoch in range(epochs):
@@ -214,12 +222,13 @@ class _Run:
             for graphs in self._batches():
                 batch = select(self._fit.arrays, graphs, self._device)
                 with self._precision():
-                    loss = step(graphs, self._network(batch, self._table))
+                    loss = step(graphs, batch)
                 optimiser.zero_grad()
                 torch.autograd.backward(loss)
                 nn.utils.clip_grad_norm_(parameters, 5.0)
                 optimiser.step()
                 losses.append(loss.item())
+            schedule.step()
             value = validation()
             mean = sum(losses) / max(len(losses), 1)
             tell(Epoch(name, epoch + 1, epochs, mean, value))
@@ -234,26 +243,34 @@ class _Run:
             for parameter, value_kept in zip(parameters, kept, strict=True):
                 parameter.copy_(value_kept)
 
-    def graph_step(self, graphs: Ints, said: Logits) -> Tensor:
+    def graph_step(self, graphs: Ints, batch: PlanBatch) -> Tensor:
         """The loss of stage I, equation 22."""
-        at = torch.from_numpy(graphs)
-        fit = self._fit
-        device = self._device
-        rank = ranking_loss(
-            said.graph.float(), fit.cost[at].to(device), fit.family[at].to(device),
-            self._config.margin,
-        )  # fmt: skip
-        plain = graph_loss(said.graph.float(), fit.target[at].to(device))
-        return rank + self._config.lambda_graph * plain
+        h, _ = self._network.encode(batch, self._table)
+        return self._graph_loss(graphs, batch, h)
 
-    def local_step(self, graphs: Ints, said: Logits) -> Tensor:
-        """The loss of stage II, equation 24."""
+    def local_step(self, graphs: Ints, batch: PlanBatch) -> Tensor:
+        """The loss of stage II, equation 24, and stage I's where it is kept."""
+        h, x = self._network.encode(batch, self._table)
+        said_node, said_edge = self._network.parts(batch, h, x)
         nodes, edges = self._fit.arrays.rows(graphs)
         labels_node = self._fit.node[torch.from_numpy(nodes)].to(self._device)
         labels_edge = self._fit.edge[torch.from_numpy(edges)].to(self._device)
-        node = local_loss(said.node.float(), labels_node, self._weights[0], len(graphs))
-        edge = local_loss(said.edge.float(), labels_edge, self._weights[1], len(graphs))
-        return node + self._config.lambda_edge * edge
+        node = local_loss(said_node.float(), labels_node, self._weights[0], len(graphs))
+        edge = local_loss(said_edge.float(), labels_edge, self._weights[1], len(graphs))
+        loss = node + self._config.lambda_edge * edge
+        if self._config.use_stage_one and self._config.keep_graph:
+            loss = loss + self._config.keep_graph * self._graph_loss(graphs, batch, h)
+        return loss
+
+    def _graph_loss(self, graphs: Ints, batch: PlanBatch, h: Tensor) -> Tensor:
+        said = self._network.whole(batch, h).float()
+        at = torch.from_numpy(graphs)
+        fit, device = self._fit, self._device
+        rank = ranking_loss(
+            said, fit.cost[at].to(device), fit.family[at].to(device), self._config.margin
+        )
+        plain = graph_loss(said, fit.target[at].to(device))
+        return rank + self._config.lambda_graph * plain
 
     def _batches(self) -> list[Ints]:
         """Whole families, in a new order, so many graphs together as a batch has."""
