@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_world import HashEncoder, small_tools, tiny_config
+from small_world import HashEncoder, small_plans, small_tools, tiny_config
 
+from hvr.plangraph.corrector_fit import examples_from
+from hvr.plangraph.habit_models import HabitsConfig
+from hvr.plangraph.habits import Habits, learn_habits
 from hvr.plangraph.memory import PlanMemory, commonest, log_shares
 from hvr.plangraph.planner_bias import Weighed, allowed_for
 from hvr.plangraph.space import ToolSpace
@@ -44,6 +47,37 @@ def test_shares_are_one_together(plans: list[tuple[int, int]]) -> None:
     shares = PlanMemory(vectors, plans).shares(vectors[0])
     assert sum(shares.values()) == pytest.approx(1.0)
     assert set(shares) == set(plans)
+
+
+@pytest.fixture(scope="module")
+def habits(space: ToolSpace) -> Habits:
+    examples = examples_from(space, small_plans())
+    return learn_habits(space, examples, HabitsConfig(hidden=16, epochs=3, epochs_steps=3))
+
+
+REQUESTS = ("please book my train", "please pay my hotel", "please cancel my flight")
+SOME_PLANS = st.lists(st.tuples(st.integers(0, 23), st.integers(0, 23)), min_size=1, max_size=4)
+
+
+@given(st.lists(st.tuples(st.sampled_from(REQUESTS), SOME_PLANS), min_size=1, max_size=6))
+def test_habits_do_not_depend_on_what_was_asked_before(
+    habits: Habits, asked: list[tuple[str, list[tuple[int, int]]]]
+) -> None:
+    said = [habits.plans(request, plans) for request, plans in asked]
+    for (request, plans), logs in zip(asked, said, strict=True):
+        for plan, log in zip(plans, logs, strict=True):
+            rows = habits.likely(request, [plan[:i] for i in range(len(plan) + 1)])
+            after = [*plan, rows.shape[1] - 1]  # the last is "no more"
+            assert log == pytest.approx(rows[range(len(after)), after].sum(), abs=1e-4)
+            assert np.exp(rows).sum(1) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_the_commonest_plan_of_requests_alike(habits: Habits, space: ToolSpace) -> None:
+    ids = ("search_train", "book_train", "pay_train")
+    plan = tuple(space.tools.index(t) for t in ids)
+    assert habits.alike("please search and book and pay my train number 0", 1) == [plan]
+    other = tuple(space.tools.index(t) for t in ("book_taxi", "pay_taxi"))
+    assert habits.alike("please book and pay my taxi number 1", 1) == [other]
 
 
 def drafted(odds: float) -> Weighed:

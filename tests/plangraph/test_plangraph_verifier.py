@@ -19,6 +19,7 @@ from hvr.plangraph.habit_models import HabitsConfig
 from hvr.plangraph.llm_correction import repair
 from hvr.plangraph.progress import Epoch, csv_log
 from hvr.plangraph.tool_plan import ToolPlan
+from hvr.plangraph.training import rate_after
 from hvr.plangraph.verdict import Thresholds
 from hvr.plangraph.verifier import Verifier
 from hvr.plangraph.verifier_fit import evaluate, train
@@ -54,6 +55,23 @@ def test_training_is_the_same_under_a_seed() -> None:
     plans = small_plans()[:20]
     a, b = (train(config, plans, small_tools(), encoder=HashEncoder()) for _ in range(2))
     assert [v.score for v in a.score(plans)] == [v.score for v in b.score(plans)]
+
+
+def test_stage_two_need_not_spoil_the_score_of_the_whole_plan() -> None:
+    # Steps so large that the last layer forgets what the graph head read from it.
+    changes = {"lr_local": 3e-2, "schedule": "constant"}
+    plans, tools = small_plans(), small_tools()
+    without, kept = (
+        train(tiny_config(keep_graph=weight, **changes), plans, tools, encoder=HashEncoder())
+        for weight in (0.0, 1.0)
+    )
+    assert evaluate(kept, plans, seed=5).graph > 0.85
+    assert evaluate(kept, plans, seed=5).graph > evaluate(without, plans, seed=5).graph
+
+
+def test_rates_fall_as_the_schedule_says() -> None:
+    assert [rate_after(x, "constant") for x in (0.0, 0.5, 1.0)] == [1.0, 1.0, 1.0]
+    assert [rate_after(x, "cosine") for x in (0.0, 0.5, 1.0)] == pytest.approx([1.0, 0.5, 0.0])
 
 
 def test_findings_have_reasons(verifier: Verifier) -> None:
