@@ -116,9 +116,15 @@ def measure(folder: Path, args: argparse.Namespace) -> None:
     verifier = full[0]
     many = [*plans, *plans][:4000]
     verifier.score(many)
-    started = time.perf_counter()
-    verifier.score(many)
-    print(f"\nscoring: {len(many) / (time.perf_counter() - started):.0f} plans/s, vectors cached")
+    rates = []
+    for _ in range(5):
+        started = time.perf_counter()
+        verifier.score(many)
+        rates.append(len(many) / (time.perf_counter() - started))
+    print(
+        f"\nscoring: {statistics.median(rates):.0f} plans/s, vectors cached; "
+        f"{min(rates):.0f} to {max(rates):.0f} in {len(rates)} passes"
+    )
 
     started = time.perf_counter()
     corrector = fit_corrector(verifier, plans)
