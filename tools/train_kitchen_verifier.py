@@ -54,9 +54,8 @@ def configuration(encoder: str, seed: int) -> VerifierConfig:
     """What the shipped verifier is trained with."""
     return VerifierConfig.small(
         encoder=encoder, step_names="keep", tool_text="description", compatibility="types",
-        hidden=64, layers=2, align_hidden=16, align_epochs=2, dropout=0.2, lr=1e-3, lr_local=2e-3,
-        schedule="constant", keep_graph=0.0, lambda_graph=2.0, epochs_graph=10, epochs_local=3,
-        patience=4, batch=256, seed=seed,
+        layers=2, align_hidden=16, align_epochs=2, dropout=0.4, lambda_graph=2.0, epochs_graph=20,
+        epochs_local=4, patience=20, seed=seed,
     )  # fmt: skip
 
 
