@@ -42,6 +42,8 @@ def kitchen_verdict(
 
     if plan.is_dir():
         parts, asked = _of_run(plan)
+    elif not plan.exists():
+        raise DataFileError(f"{plan}: there is no such file or folder")
     elif problem is None:
         raise UsageError(f"{plan}: a PDDL plan needs --problem (or give the folder of a run)")
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -51,7 +52,8 @@ class VerifierConfig:
         lambda_graph, lambda_edge: weights of the losses (equations 22 and 24). The paper
             tunes them for each data set.
         keep_graph: weight of stage I's loss in stage II; hvr's own, 0 in the paper. Stage II
-            trains the last layer, which the whole plan's score is read from as well.
+            trains the last layer, which the whole plan's score is read from as well. Of no
+            effect without stage I.
         lr: learning rate of stage I.
         lr_local: learning rate of stage II; the paper gives one rate for both.
         schedule: of both rates over the epochs of a stage: `constant`, or `cosine`, which falls
@@ -117,21 +119,24 @@ class VerifierConfig:
     autocast: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("neighbours", "hidden", "layers", "align_hidden", "batch", "patience"):
+        for name in _COUNTS:
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}")
         for name in ("dropout", "wrong_tool", "near", "drop", "by_motif", "insert", "held_out"):
             if not 0 <= getattr(self, name) <= 1:
                 raise UsageError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
         for name in ("graphs", "budgets", "spans"):
-            if (
-                not getattr(self, name)
-                or min(getattr(self, name)) < 0
-                or not any(getattr(self, name))
-            ):
-                raise UsageError(f"{name} must be chances, not {getattr(self, name)}")
-        if self.tau <= 0:
-            raise UsageError(f"tau must be above 0, not {self.tau}")
+            chances = getattr(self, name)
+            if not any(chances) or not all(0 <= chance < math.inf for chance in chances):
+                raise UsageError(f"{name} must be chances, not {chances}")
+        if min(self.compress_spans, default=0) < 2:
+            raise UsageError(f"compress_spans must be lengths from 2 on, not {self.compress_spans}")
+        for name in ("tau", "lr", "lr_local", "align_lr"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise UsageError(f"{name} must be above 0, not {getattr(self, name)}")
+        for name in ("margin", "lambda_graph", "lambda_edge", "keep_graph"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise UsageError(f"{name} must be 0 or more, not {getattr(self, name)}")
 
     @classmethod
     def small(cls, **changes: Any) -> VerifierConfig:
@@ -213,6 +218,10 @@ class VerifierConfig:
         return cls.from_dict({} if given is None else given, str(path))
 
 
+_COUNTS = (
+    "neighbours", "hidden", "layers", "batch", "epochs_graph", "epochs_local", "patience",
+    "align_hidden", "align_batch", "align_epochs", "align_patience",
+)  # fmt: skip
 _CHOICES = {
     "tool_text": ("description", "name_and_description"),
     "step_names": ("keep", "remove"),
@@ -231,7 +240,7 @@ def _fitting(name: str, value: Any, default: Any, where: str) -> Any:
     if isinstance(default, float) and number:
         return float(value)
     if isinstance(default, tuple) and isinstance(value, (list, tuple)):
-        return tuple(value)
+        return tuple(_fitting(name, each, default[0], where) for each in value)
     if type(value) is type(default):
         return value
     if isinstance(default, float) and isinstance(value, str):

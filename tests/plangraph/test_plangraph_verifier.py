@@ -169,7 +169,13 @@ def test_configurations_are_read_and_checked(tmp_path: Path) -> None:
     path.write_text("lr: 2e-5\nhidden: 64\n")
     assert VerifierConfig.load(path).lr == 2e-5
     for text, said in (("speed: 1", "unknown field"), ("hidden: wide", "must be like"),
-                       ("hidden: 0", "at least 1"), ("- 1", "table")):  # fmt: skip
+                       ("hidden: 0", "at least 1"), ("- 1", "table"),
+                       ("epochs_graph: 0", "at least 1"), ("schedule: linear", "constant, cosine"),
+                       ("keep_graph: -1", "0 or more"), ("margin: .nan", "0 or more"),
+                       ("lr: 0", "above 0"), ("lr: .inf", "above 0"), ("dropout: 2", "from 0 to 1"),
+                       ("spans: [0.5, many]", "must be like"), ("spans: [.nan]", "chances"),
+                       ("compress_spans: []", "from 2 on"),
+                       ("compress_spans: [1.5]", "must be like")):  # fmt: skip
         path.write_text(text)
         with pytest.raises(UsageError, match=said):
             VerifierConfig.load(path)
