@@ -4,7 +4,7 @@
     python benchmarks/ablation_simulated.py --tasks T1,T2 --seeds 1 --errors 0,0.3
     python benchmarks/ablation_simulated.py --save bench/ablation --jobs 2
 
-The model is SIMULATED (`hvr.evaluation.simulated`): it writes the ground truth of each task
+The model is SIMULATED (`hvr.scripted`): it writes the ground truth of each task
 with seeded errors and mends an error that it is told of with a set probability. Its habits
 (`--length`, `--slip`, `--choices`) are those that come nearest to what the paper measured of
 Gemini without HVR and HV (`fit_simulated.py`). The table says what hvr makes of such errors. It

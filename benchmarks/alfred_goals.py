@@ -37,7 +37,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from alfred_judge import DATA, MARKS, TASK_TYPES, TWO, Judge, Wanted, read
 from conditions import conditions
 
-from hvr.envs.alfred import scene_from_alfred
 from hvr.envs.facts import load_facts
 from hvr.envs.kitchen import Kitchen
 from hvr.errors import HvrError, ImpossibleGoalError, PlannerError
@@ -45,12 +44,13 @@ from hvr.execution.events import Event as RunEvent
 from hvr.execution.events import PlanReady, Replanning, StepDone
 from hvr.execution.executor import Executor
 from hvr.execution.world import World
+from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import parse_domain
-from hvr.planning.planners import FastDownward
-from hvr.planning.symbolic import Planned, SymbolicPolicy
-from hvr.resources import data_path
+from hvr.policies.symbolic import Planned, SymbolicPolicy
+from hvr.search.planners import FastDownward
+from studies.alfred import scene_from_alfred
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hvr.envs.alfred import RENAMED
 from hvr.envs.base import Event
 from hvr.envs.kitchen import Kitchen
+from studies.alfred import RENAMED
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "alfred" / "train_kitchen.jsonl.gz"
 """Where the demonstrations are looked for: beside the checkout of hvr."""

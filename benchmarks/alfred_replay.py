@@ -33,9 +33,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from alfred_judge import DATA, Judge, Wanted, read
 from conditions import conditions
 
-from hvr.envs.alfred import resolve_id, scene_from_alfred
 from hvr.envs.kitchen import Kitchen
 from hvr.errors import HvrError
+from studies.alfred import resolve_id, scene_from_alfred
 
 _WALK = {
     "m": ("MoveAhead", {}),

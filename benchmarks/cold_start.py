@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 
 _IMPORTS = (
-    "import hvr.cli.main, hvr.cli.display, hvr.run, hvr.knowledge.graph, hvr.planning.symbolic"
+    "import hvr.cli.main, hvr.cli.display, hvr.run, hvr.knowledge.graph, hvr.policies.symbolic"
 )
 
 

@@ -38,7 +38,7 @@ from hvr.retrieval.embedders import make_embedder
 from hvr.retrieval.expansion import expand
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.selection import PER_CLASS, select
-from hvr.tasks import Task, load_task, task_ids
+from hvr.tasks import PaperTask, load_task, task_ids
 
 PICKS = ("goal-oriented", "both sentences")
 _SEED = 0
@@ -86,7 +86,7 @@ def same(name: str, inventory: Inventory) -> object:
     return "tool" if inventory.true("cutting_tool", name) else inventory.classes[name]
 
 
-def rows(task: Task, world: World, per_class: int) -> list[Row]:
+def rows(task: PaperTask, world: World, per_class: int) -> list[Row]:
     """Measure one task."""
     embedder = make_embedder("lexical")
     inventory = world.inventory()

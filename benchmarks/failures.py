@@ -30,13 +30,13 @@ from conditions import conditions
 
 from hvr.envs.faults import FaultKind
 from hvr.errors import HvrError
-from hvr.evaluation.fault_runs import Lab, Row, cases, run_case, run_free
-from hvr.evaluation.fault_runs.cases import KINDS
-from hvr.evaluation.fault_runs.table import by_kind, confusion, share, without_faults
-from hvr.evaluation.reflect import load_scenarios, play, score
 from hvr.execution.belief import Sight
 from hvr.execution.perception import Senses
-from hvr.tasks import Task, load_task, task_ids
+from hvr.tasks import PaperTask, load_task, task_ids
+from studies.fault_runs import Lab, Row, cases, run_case, run_free
+from studies.fault_runs.cases import KINDS
+from studies.fault_runs.table import by_kind, confusion, share, without_faults
+from studies.reflect import load_scenarios, play, score
 
 PARTS = ("reflect", "free", "faults")
 
@@ -75,7 +75,7 @@ def reflect(sight: Sight) -> bool:
     return right == len(scenarios)
 
 
-def scenes_of(task: Task, count: int) -> tuple[str, ...]:
+def scenes_of(task: PaperTask, count: int) -> tuple[str, ...]:
     """The scene of the ground truth first, then others that have what the task needs."""
     first = task.ground_truth.scene
     return (first, *(s for s in task.scenes if s != first))[:count]

@@ -34,12 +34,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 
 from hvr.errors import HvrError
-from hvr.plangraph.agreement import agreement
-from hvr.plangraph.extra import need_gnn
-from hvr.plangraph.tool_plan import ToolPlan
-from hvr.toolgraph.datasets import load_data, only_seen
-from hvr.toolgraph.reading import read_plans
-from hvr.toolgraph.repair import relinked, renamed
+from hvr.extras import need_gnn
+from hvr.tools.agreement import agreement
+from hvr.tools.datasets import load_data, only_seen
+from hvr.tools.plan_files import read_plans
+from hvr.tools.tool_plan import ToolPlan
+from studies.tool_planning.repair import relinked, renamed
 
 ROOT = Path(__file__).resolve().parent.parent
 ABLATIONS: dict[str, dict[str, Any]] = {
@@ -84,10 +84,10 @@ def measure(folder: Path, args: argparse.Namespace) -> None:
     """All measurements."""
     import torch
 
-    from hvr.plangraph.config import VerifierConfig
-    from hvr.plangraph.corrector_fit import fit_corrector
-    from hvr.plangraph.verifier import Verifier
-    from hvr.plangraph.verifier_fit import evaluate, train
+    from hvr.verifier.config import VerifierConfig
+    from hvr.verifier.correction.corrector_fit import fit_corrector
+    from hvr.verifier.network.fit import evaluate, train
+    from hvr.verifier.verifier import Verifier
 
     torch.set_num_threads(args.threads)
     data = load_data(folder)
@@ -155,16 +155,16 @@ def measure(folder: Path, args: argparse.Namespace) -> None:
 
 
 def _clues() -> Sequence[str]:
-    from hvr.plangraph.weighing import CLUES
+    from hvr.verifier.correction.reranker import CLUES
 
     return CLUES
 
 
 def _corrupted(verifier: object, plans: Iterable[ToolPlan]) -> list[ToolPlan]:
     """One wrong plan of each true one, by another seed and mix than in training."""
-    from hvr.plangraph.graph import plan_graph
-    from hvr.plangraph.perturb import Perturber
-    from hvr.plangraph.verifier import Verifier
+    from hvr.verifier.graph import plan_graph
+    from hvr.verifier.network.perturbations import Perturber
+    from hvr.verifier.verifier import Verifier
 
     assert isinstance(verifier, Verifier)
     config = replace(verifier.config, **CORRUPTION)
@@ -176,7 +176,7 @@ def _corrupted(verifier: object, plans: Iterable[ToolPlan]) -> list[ToolPlan]:
 
 
 def _row(name: str, plans: Sequence[ToolPlan], truth: Sequence[ToolPlan], verifier: object) -> None:
-    from hvr.plangraph.verifier import Verifier
+    from hvr.verifier.verifier import Verifier
 
     assert isinstance(verifier, Verifier)
     found = agreement({p.id: p for p in plans}, truth)

@@ -26,12 +26,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 
-from hvr.plangraph.auc import roc_auc
-from hvr.plangraph.kitchen.examples import Example, read_examples
-from hvr.plangraph.kitchen.graph import reading_of
-from hvr.plangraph.kitchen.misses import KINDS
-from hvr.plangraph.kitchen.shipped import FOLDER
-from hvr.plangraph.verifier import Verifier
+from hvr.verifier.kitchen.graph import reading_of
+from hvr.verifier.kitchen.shipped import FOLDER
+from hvr.verifier.network.auc import roc_auc
+from hvr.verifier.verifier import Verifier
+from studies.kitchen_plans.examples import Example, read_examples
+from studies.kitchen_plans.hard_negatives import KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.xz"

@@ -24,20 +24,20 @@ from conditions import conditions
 
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene
-from hvr.evaluation.simulated import make_scripted
 from hvr.execution.world import open_world
+from hvr.files import data_path
 from hvr.knowledge.ontology import load_ontology
 from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Message, Model, Request
 from hvr.llm.tokens import count_tokens
 from hvr.pddl import parse_domain
-from hvr.planning.llm.policy import LLMPolicy
-from hvr.planning.llm.prompts import NAMES, load_prompts
-from hvr.planning.llm.settings import named
-from hvr.planning.planners import FastDownward
-from hvr.resources import data_path
+from hvr.policies.llm.policy import LLMPolicy
+from hvr.policies.llm.prompts import NAMES, load_prompts
+from hvr.policies.llm.settings import named
 from hvr.retrieval.embedders import make_embedder
-from hvr.tasks import Task, load_task, task_ids
+from hvr.scripted import make_scripted
+from hvr.search.planners import FastDownward
+from hvr.tasks import PaperTask, load_task, task_ids
 
 CONTEXT = 4096
 Count = Callable[[Sequence[Message]], int]
@@ -63,7 +63,7 @@ class Measured(Layer):
         return self._model.answer(request)
 
 
-def measure(task: Task, setting: str, error: float, count: Count) -> dict[str, int]:
+def measure(task: PaperTask, setting: str, error: float, count: Count) -> dict[str, int]:
     """The longest prompt and answer of each purpose in one run."""
     scene = task.ground_truth.scene
     model = Measured(make_scripted(f"scripted:error={error}", task, load_scene(scene), 1), count)

@@ -25,11 +25,11 @@ from hvr.errors import HvrError
 from hvr.execution.events import Event, PlanReady
 from hvr.execution.executor import Executor
 from hvr.execution.world import open_world
+from hvr.files import data_path
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import parse_domain
-from hvr.planning.planners import FastDownward
-from hvr.planning.symbolic import SymbolicPolicy
-from hvr.resources import data_path
+from hvr.policies.symbolic import SymbolicPolicy
+from hvr.search.planners import FastDownward
 
 HERE = Path(__file__).parent
 

@@ -29,9 +29,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from conditions import conditions
 
 from hvr.envs.kitchen import Kitchen
-from hvr.envs.server import controller_arguments
-from hvr.envs.server.packing import JsonEncoder, MetadataEncoder, MsgpackEncoder
-from hvr.envs.server.reply import Reply
+from hvr.stand_in import controller_arguments
+from hvr.stand_in.packing import JsonEncoder, MetadataEncoder, MsgpackEncoder
+from hvr.stand_in.reply import Reply
 
 ROUNDS = 5
 

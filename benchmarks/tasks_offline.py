@@ -25,10 +25,10 @@ from conditions import conditions
 
 from hvr.errors import HvrError
 from hvr.run import Options, plan
-from hvr.tasks import Task, load_task, task_ids
+from hvr.tasks import PaperTask, load_task, task_ids
 
 
-def measure(task: Task, scene: str, budget: float) -> dict[str, object]:
+def measure(task: PaperTask, scene: str, budget: float) -> dict[str, object]:
     """One row of the table."""
     optimum = task.optimum[scene]
     row: dict[str, object] = {
@@ -104,7 +104,7 @@ def _line(row: dict[str, object]) -> str:
     )
 
 
-def _summary(task: Task, rows: list[dict[str, object]]) -> None:
+def _summary(task: PaperTask, rows: list[dict[str, object]]) -> None:
     overs = [over for row in rows if (over := _over(row)) is not None]
     seconds = [float(row["seconds"]) for row in rows]  # type: ignore[arg-type]
     if overs:

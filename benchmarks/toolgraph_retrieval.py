@@ -40,16 +40,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 
 from hvr.errors import HvrError
-from hvr.plangraph.agreement import agreement, hallucination
-from hvr.plangraph.extra import need_gnn
-from hvr.plangraph.tool_plan import ToolPlan
-from hvr.plangraph.tools import ToolGraph
-from hvr.toolgraph.config import Layer, RetrieverConfig, own, paper
-from hvr.toolgraph.datasets import ToolData, load_data, only_seen, tool_text
-from hvr.toolgraph.reading import read_plans, read_records, to_plan
-from hvr.toolgraph.repair import relinked, renamed
-from hvr.toolgraph.retriever import Retriever
-from hvr.toolgraph.steps import cleaned
+from hvr.extras import need_gnn
+from hvr.tools.agreement import agreement, hallucination
+from hvr.tools.datasets import ToolData, load_data, only_seen, tool_text
+from hvr.tools.plan_files import read_plans, read_records, to_plan
+from hvr.tools.retrieval.config import Layer, RetrieverConfig, own, paper
+from hvr.tools.retrieval.retriever import Retriever
+from hvr.tools.retrieval.steps import cleaned
+from hvr.tools.tool_graph import ToolGraph
+from hvr.tools.tool_plan import ToolPlan
+from studies.tool_planning.repair import relinked, renamed
 
 T = TypeVar("T")
 
@@ -121,7 +121,7 @@ class Bench:
 
     def fit(self, config: RetrieverConfig, seen: bool) -> tuple[Retriever, float]:
         """A retriever trained on UltraTool, and the seconds that it took."""
-        from hvr.toolgraph.retriever import fit_retriever
+        from hvr.tools.retrieval.retriever import fit_retriever
 
         config = replace(config, encoder=self.options.encoder)
         return self.once(
@@ -201,9 +201,9 @@ class Bench:
 
     def hallucination(self) -> None:
         """Plans of TaskBench without truth: how many of their tools and links do not exist."""
-        from hvr.toolgraph.decoders import Decoder
-        from hvr.toolgraph.retriever import TextScores
-        from hvr.toolgraph.transitions import Transitions
+        from hvr.tools.retrieval.decoders import Decoder
+        from hvr.tools.retrieval.retriever import TextScores
+        from hvr.tools.retrieval.transitions import Transitions
 
         print("\nTaskBench, predicted plans; share of tools and links that do not exist, mean "
               "over plans / share of plans with any")  # fmt: skip
@@ -241,13 +241,13 @@ class Bench:
         *,
         counts: bool = True,
     ) -> None:
-        from hvr.toolgraph.decoders import Decoder
-        from hvr.toolgraph.retriever import (
+        from hvr.tools.retrieval.decoders import Decoder
+        from hvr.tools.retrieval.retriever import (
             TextScores,
             choose_alpha,
             fit_text_decoder,
         )
-        from hvr.toolgraph.transitions import Transitions
+        from hvr.tools.retrieval.transitions import Transitions
 
         truth = truth or plans
         texts, bare = TextScores(graph, self.encoder), Transitions(graph)
@@ -302,9 +302,9 @@ class Bench:
     def _transferred_row(
         self, data: ToolData, plans: Sequence[ToolPlan], names: bool, truth: Sequence[ToolPlan]
     ) -> None:
-        from hvr.toolgraph.decoders import Decoder, Rule
-        from hvr.toolgraph.trained_scores import TrainedScores
-        from hvr.toolgraph.transitions import Transitions
+        from hvr.tools.retrieval.decoders import Decoder, Rule
+        from hvr.tools.retrieval.trained_scores import TrainedScores
+        from hvr.tools.retrieval.transitions import Transitions
 
         fitted = [
             self.fit(replace(paper("sage", k), unnamed=0.5), seen=False)

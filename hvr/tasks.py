@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from hvr.errors import DataFileError, UsageError
+from hvr.files import data_path
 from hvr.pddl import GroundAction, parse_plan
-from hvr.resources import data_path
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Optimum:
 
 
 @dataclass(frozen=True)
-class Task:
+class PaperTask:
     """A task.
 
     Args:
@@ -97,7 +97,7 @@ def task_ids(folder: Path | None = None) -> tuple[str, ...]:
     return tuple(sorted(names, key=_natural))
 
 
-def load_task(task_id: str, folder: Path | None = None) -> Task:
+def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
     """Read a task.
 
     Raises:
@@ -129,10 +129,10 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise DataFileError(f"{path}: not valid TOML: {error}") from error
 
 
-def _task(values: Mapping[str, Any], path: Path) -> Task:
+def _task(values: Mapping[str, Any], path: Path) -> PaperTask:
     try:
         truth = values["ground_truth"]
-        return Task(
+        return PaperTask(
             id=_text(values, "id"),
             name=_text(values, "name"),
             goal_oriented=_text(values, "goal_oriented"),

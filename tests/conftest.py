@@ -1,14 +1,18 @@
-"""Makes the reference interpreter importable from every folder of tests; the command line."""
+"""Fixtures that several rooms share: the command line, a kitchen, the source data."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
-from command_line import Ended, Hvr
 
 from hvr.cli.main import run
+from hvr.envs import Event, Kitchen, Names
+from tests.command_line import Ended, Hvr
 
 # What hvr plan prints in other tests does not depend on the extra gnn; tests of scores ask for it.
 os.environ.setdefault("HVR_VERIFY", "0")
@@ -27,3 +31,46 @@ def hvr_(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
         return Ended(int(ending.value.code or 0), said.out, said.err)
 
     return command
+
+
+@pytest.fixture
+def kitchen() -> Kitchen:
+    return Kitchen("FloorPlan1")
+
+
+@pytest.fixture
+def names(kitchen: Kitchen) -> Names:
+    return Names.from_metadata(kitchen.last_event.metadata)
+
+
+@pytest.fixture
+def act(kitchen: Kitchen, names: Names) -> Callable[..., Event]:
+    """act('PickupObject', 'mug-1'): a forced action on an object given by hvr's name."""
+
+    def do(action: str, name: str | None = None, *, force: bool = True, **kwargs: Any) -> Event:
+        if name is not None:
+            kwargs["objectId"] = names.object_id(name)
+        return kitchen.step(action=action, forceAction=force, **kwargs)
+
+    return do
+
+
+@pytest.fixture
+def look(kitchen: Kitchen, names: Names) -> Callable[[str], dict[str, Any]]:
+    """look('mug-1'): its metadata now."""
+
+    def find(name: str) -> dict[str, Any]:
+        found = kitchen.last_event.get_object(names.object_id(name))
+        assert found is not None, name
+        return found
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The extracted source data, which is not part of the repository."""
+    here = Path(os.environ.get("HVR_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    if not here.is_dir():
+        pytest.skip(f"the extracted AI2-THOR data is not at {here} (set HVR_SHARED_DATA)")
+    return here

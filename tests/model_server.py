@@ -14,9 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from llm.servers import Received, Reply
-
-from hvr.planning.llm.prompts import NAMES, load_prompts
+from hvr.policies.llm.prompts import NAMES, load_prompts
+from tests.llm.servers import Received, Reply
 
 
 @dataclass(frozen=True)

@@ -10,20 +10,20 @@ import pytest
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene
 from hvr.errors import DataFileError, UsageError
-from hvr.evaluation.partial_order import sample_linearization
 from hvr.execution.world import World
+from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import Task as PddlTask
 from hvr.pddl import TypedName, parse_domain, parse_formula
-from hvr.planning.planners import FastDownward
-from hvr.planning.polish import reaches_goal
-from hvr.planning.symbolic import SymbolicPolicy
-from hvr.resources import data_path
+from hvr.policies.symbolic import SymbolicPolicy
 from hvr.retrieval.places import tidy_places
 from hvr.retrieval.relevance import relevant_objects
 from hvr.run import Options, plan
-from hvr.tasks import Task, load_task, task_ids
+from hvr.search.planners import FastDownward
+from hvr.search.polish import reaches_goal
+from hvr.tasks import PaperTask, load_task, task_ids
+from studies.partial_order import sample_linearization
 
 TASKS = task_ids()
 
@@ -34,7 +34,7 @@ def policy() -> SymbolicPolicy:
     return SymbolicPolicy(load_ontology(), domain, FastDownward())
 
 
-def problem_of(policy: SymbolicPolicy, task: Task, scene: str) -> PddlTask:
+def problem_of(policy: SymbolicPolicy, task: PaperTask, scene: str) -> PddlTask:
     """The problem that the policy derives for a task, without planning."""
     graph = KnowledgeGraph.create(None, policy.ontology)
     inventory = World(Kitchen(scene), graph).inventory()

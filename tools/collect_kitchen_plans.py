@@ -7,8 +7,8 @@
 `plan` writes one line of JSON for each world (a kitchen of hvr's, or the start of an ALFRED
 demonstration) with the requests that were planned for in it: how they are worded, the goal in
 PDDL, the objects and the plan. `miss` writes one line for each request: the plan and plans that
-miss the goal (`hvr.plangraph.kitchen.misses`), all with their causal links; `pack` puts files of
-`miss` together in the form that training reads. Sources of requests:
+miss the goal (`studies.kitchen_plans.hard_negatives`), all with their causal links; `pack` puts
+files of `miss` together in the form that training reads. Sources of requests:
 
 task       T1 to T12, with all their wordings; their ground truths in their scenes
 made       goals drawn by chance (put, heat, wash, slice, fill …), worded by `WORDINGS`
@@ -41,22 +41,22 @@ from alfred_judge import DATA, Wanted, read
 from kitchen_wordings import FOOD, said
 
 from hvr.envs import Kitchen
-from hvr.envs.alfred import scene_from_alfred
 from hvr.errors import HvrError
 from hvr.execution.world import World
+from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
+from hvr.language.goals import Stage
 from hvr.pddl import GroundAction, Task, TypedName, parse_domain, parse_formula
-from hvr.plangraph.kitchen.detours import detours
-from hvr.plangraph.kitchen.examples import HELD_OUT_THINGS, read_examples, write_examples
-from hvr.plangraph.kitchen.links import causal_links
-from hvr.plangraph.kitchen.misses import misses
-from hvr.planning.language.goals import Stage
-from hvr.planning.planners import FastDownward
-from hvr.planning.symbolic import SymbolicPolicy
-from hvr.resources import data_path
+from hvr.policies.symbolic import SymbolicPolicy
 from hvr.retrieval.places import any_place
+from hvr.search.planners import FastDownward
 from hvr.tasks import load_task, task_ids
+from hvr.verifier.kitchen.links import causal_links
+from studies.alfred import scene_from_alfred
+from studies.kitchen_plans.alternatives import detours
+from studies.kitchen_plans.examples import HELD_OUT_THINGS, read_examples, write_examples
+from studies.kitchen_plans.hard_negatives import misses
 
 ROOT = Path(__file__).resolve().parent.parent
 EXTRA = 6

@@ -26,20 +26,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene, scene_names
-from hvr.evaluation.partial_order import Blocks, Pairs, block_order, sample_linearization
 from hvr.execution.world import World
+from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import GroundAction, parse_domain
 from hvr.pddl import Task as PddlTask
-from hvr.plan import AABlock
-from hvr.planning.fast_downward import solve
-from hvr.planning.macro import macro_blocks
-from hvr.planning.planners import FastDownward
-from hvr.planning.polish import reaches_goal, switch_late
-from hvr.planning.symbolic import Planned, SymbolicPolicy
-from hvr.resources import data_path
+from hvr.plans import AABlock
+from hvr.policies.symbolic import Planned, SymbolicPolicy
+from hvr.search.fast_downward import solve
+from hvr.search.macro import macro_blocks
+from hvr.search.planners import FastDownward
+from hvr.search.polish import reaches_goal, switch_late
 from hvr.tasks import load_task, read_toml, task_ids
+from studies.partial_order import Blocks, Pairs, block_order, sample_linearization
 
 MARK = "# --- measured by tools/prove_tasks.py ---"
 

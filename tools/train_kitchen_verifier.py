@@ -3,8 +3,8 @@
     python tools/train_kitchen_verifier.py [--examples FILE] [--output FOLDER] [--encoder NAME]
 
 It learns from requests with a plan that does them and plans that miss them
-(`hvr.plangraph.kitchen.examples`, made by tools/collect_kitchen_plans.py), with the network and
-the two stages of `hvr.plangraph`. Held out: six kitchens, six classes of things, and every sentence
+(`studies.kitchen_plans.examples`, made by tools/collect_kitchen_plans.py), with the network and
+the two stages of `hvr.verifier`. Held out: six kitchens, six classes of things, and every sentence
 of benchmarks/sentences.txt; see docs/kitchen_verifier.md. The graph threshold is the one chosen
 on kitchens that training is stopped by, lowered where a ground truth of T1 to T12 would fall below.
 """
@@ -24,18 +24,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 import torch
 
-from hvr.plangraph.alignment_fit import train_alignment
-from hvr.plangraph.config import VerifierConfig
-from hvr.plangraph.kitchen.examples import Example, handles_new, read_examples
-from hvr.plangraph.kitchen.families import kitchen_family
-from hvr.plangraph.kitchen.graph import kitchen_tools, reading_of
-from hvr.plangraph.kitchen.shipped import FOLDER
-from hvr.plangraph.path_counts import count_paths
-from hvr.plangraph.perturb import Perturbed
-from hvr.plangraph.progress import Epoch
-from hvr.plangraph.space import ToolSpace
-from hvr.plangraph.verifier import Verifier, make_encoder
-from hvr.plangraph.verifier_fit import train_on
+from hvr.verifier.config import VerifierConfig
+from hvr.verifier.kitchen.graph import kitchen_tools, reading_of
+from hvr.verifier.kitchen.shipped import FOLDER
+from hvr.verifier.network.alignment_fit import train_alignment
+from hvr.verifier.network.fit import train_on
+from hvr.verifier.network.path_counts import count_paths
+from hvr.verifier.network.perturbations import Perturbed
+from hvr.verifier.network.progress import Epoch
+from hvr.verifier.tool_embeddings import ToolSpace
+from hvr.verifier.verifier import Verifier, make_encoder
+from studies.kitchen_plans.contrast_groups import kitchen_family
+from studies.kitchen_plans.examples import Example, handles_new, read_examples
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.xz"

@@ -20,7 +20,7 @@ from hvr.execution.events import (
     StepDone,
     Understood,
 )
-from hvr.planning.llm.events import (
+from hvr.policies.llm.events import (
     BlockChecked,
     BlockWritten,
     ConditionsWritten,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from hvr.planning.library.clusters import Cluster
-    from hvr.planning.library.entry import Entry
-    from hvr.planning.library.library import Library
+    from hvr.library.clusters import Cluster
+    from hvr.library.entry import Entry
+    from hvr.library.library import Library
 
 app = typer.Typer(
     name="library",
@@ -98,8 +98,8 @@ def merge(
     - `hvr library merge robot1.ttl robot2.ttl`
     - `hvr library merge monday.ttl tuesday.json --library all.ttl`
     """
-    from hvr.planning.library.library import Library
-    from hvr.planning.library.store import read_library
+    from hvr.library.library import Library
+    from hvr.library.store import read_library
 
     _merge_in(Library().merge(*(read_library(file) for file in files)), library)
 
@@ -116,7 +116,7 @@ def import_(
     - `hvr library import shared.ttl`
     - `hvr library import shared.json --library mine.ttl`
     """
-    from hvr.planning.library.store import read_library
+    from hvr.library.store import read_library
 
     _merge_in(read_library(file), library)
 
@@ -134,7 +134,7 @@ def export(
     - `hvr library export shared.ttl`
     - `hvr library export pusher.json --agent pusher`
     """
-    from hvr.planning.library.store import write_library
+    from hvr.library.store import write_library
 
     found = _read(library, agent)
     write_library(found, file)
@@ -170,22 +170,22 @@ def clusters(library: File = None, as_json: Json = False) -> None:
 
 
 def _path(library: Path | None) -> Path:
-    from hvr.planning.library.store import default_path
+    from hvr.library.store import default_path
 
     return library if library is not None else default_path()
 
 
 def _read(library: Path | None, agent: str | None) -> Library:
     """The library, of one agent if one is named. The default one need not exist yet."""
-    from hvr.planning.agents import load_agent
-    from hvr.planning.library.store import read_library
+    from hvr.agents import load_agent
+    from hvr.library.store import read_library
 
     found = read_library(_path(library), missing_ok=library is None)
     return found if agent is None else found.of_agent(load_agent(agent).name)
 
 
 def _merge_in(more: Library, library: Path | None) -> None:
-    from hvr.planning.library.store import read_library, update_library
+    from hvr.library.store import read_library, update_library
 
     path = _path(library)
     before = len(read_library(path, missing_ok=True))

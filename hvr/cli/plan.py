@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from hvr.plangraph.verdict import Verdict
     from hvr.run import Run
+    from hvr.verifier.verdict import Verdict
 
 
 def plan(
@@ -134,9 +134,9 @@ def plan(
     from hvr.cli.show import write_page
     from hvr.errors import UsageError
     from hvr.llm.budget import Limits
-    from hvr.model_choice import ModelChoice
     from hvr.run import Options
     from hvr.run import plan as run_plan
+    from hvr.run.model_choice import ModelChoice
 
     if llm is not None and policy == "symbolic":
         raise UsageError("--llm names a model and --policy symbolic asks none: leave out one")
@@ -183,7 +183,7 @@ def plan(
 def _verdict(run: Run) -> Verdict | None:
     """What the plan verifier says; None without the extra `gnn`, or of a plan that is not valid."""
     from hvr.errors import MissingExtraError, UsageError
-    from hvr.plangraph.extra import need_gnn
+    from hvr.extras import need_gnn
 
     if not run.plans or not all(ready.report.valid for ready in run.plans):
         return None

@@ -14,9 +14,9 @@ from hvr.cli.scene_serve import CONTEXT_SETTINGS, serve
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
-    from hvr.envs.pictures.characters import CharacterPlan
-    from hvr.envs.pictures.plan import FloorPlan
-    from hvr.envs.pictures.route import Route
+    from hvr.report.floor_plan.characters import CharacterPlan
+    from hvr.report.floor_plan.plan import FloorPlan
+    from hvr.report.floor_plan.route import Route
 
 app = typer.Typer(
     name="scene",
@@ -87,13 +87,13 @@ app.command("serve", context_settings=CONTEXT_SETTINGS)(serve)
 
 
 def _plan(name: str | None, run: Path | None) -> tuple[FloorPlan, Route | None]:
-    from hvr.envs.pictures.plan import scene_plan
+    from hvr.report.floor_plan.plan import scene_plan
 
     if (name is None) == (run is None):
         raise UsageError("name a scene, such as FloorPlan16, or a run folder with --run")
     if name is not None:
         return scene_plan(name), None
-    from hvr.run_page.reading import read_story
+    from hvr.report.run_page.reading import read_story
 
     assert run is not None
     story = read_story(run)
@@ -104,9 +104,9 @@ def _plan(name: str | None, run: Path | None) -> tuple[FloorPlan, Route | None]:
 
 def _write(plan: FloorPlan, way: Route | None, output: Path, labels: bool) -> None:
     from hvr.cli.output import write_whole
-    from hvr.envs.pictures.drawing import draw
-    from hvr.envs.pictures.png import write_png
-    from hvr.envs.pictures.svg import svg
+    from hvr.report.floor_plan.drawing import draw
+    from hvr.report.floor_plan.png import write_png
+    from hvr.report.floor_plan.svg import svg
 
     drawing = draw(plan, way, labels="all" if labels else "main")
     if output.suffix.lower() == ".png":
@@ -120,7 +120,7 @@ def _print(plan: FloorPlan) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from hvr.envs.pictures.characters import character_plan
+    from hvr.report.floor_plan.characters import character_plan
 
     width = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
     drawn = character_plan(plan, width, plain=not _can_print("░▚▒≈▓═·▲►▼◄"))

@@ -14,6 +14,6 @@ CONTEXT_SETTINGS = {
 
 def serve(context: typer.Context) -> None:
     """Stand in for Unity: AI2-THOR's Python client meets hvr's kitchen."""
-    from hvr.envs.server.process import main
+    from hvr.stand_in.process import main
 
     raise typer.Exit(main(context.args))

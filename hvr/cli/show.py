@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from hvr.run_page.story import Story
+    from hvr.report.run_page.story import Story
 
 
 def show(
@@ -28,7 +28,7 @@ def show(
         write_page(run, html)
         typer.echo(f"wrote {html}")
         return
-    from hvr.run_page.reading import read_story
+    from hvr.report.run_page.reading import read_story
 
     typer.echo("\n".join(_lines(read_story(run))))
 
@@ -40,8 +40,8 @@ def write_page(run: Path, html: Path) -> None:
         DataFileError: it is no run folder, a file in it is damaged, or the page cannot be written.
     """
     from hvr.cli.output import check_writable, write_whole
-    from hvr.run_page.page import render
-    from hvr.run_page.reading import read_story
+    from hvr.report.run_page.page import render
+    from hvr.report.run_page.reading import read_story
 
     check_writable(html)
     write_whole(html, render(read_story(run)))

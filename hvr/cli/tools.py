@@ -14,8 +14,8 @@ import typer
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
-    from hvr.plangraph.tool_plan import ToolPlan
-    from hvr.toolgraph.config import RetrieverConfig
+    from hvr.tools.retrieval.config import RetrieverConfig
+    from hvr.tools.tool_plan import ToolPlan
 
 app = typer.Typer(
     name="tools",
@@ -53,14 +53,14 @@ def retrieve(
     - `hvr tools retrieve model "find a train to Rome" "book a seat" --request "To Rome, please"`
     - `hvr tools retrieve model --plans val.jsonl --json > found.jsonl`
     """
-    from hvr.plangraph.extra import need_gnn
-    from hvr.plangraph.tool_plan import ToolPlan
+    from hvr.extras import need_gnn
+    from hvr.tools.tool_plan import ToolPlan
 
     need_gnn()
     if (plans is None) == (not steps):
         raise UsageError("give the steps of a plan, or a file of plans with --plans")
-    from hvr.toolgraph.checkpoint import load_retriever
-    from hvr.toolgraph.reading import read_plans, to_record
+    from hvr.tools.plan_files import read_plans, to_record
+    from hvr.tools.retrieval.checkpoint import load_retriever
 
     asked = (
         read_plans(plans)
@@ -104,12 +104,12 @@ def train(
     - `hvr tools train toolgraphs/ultratool --out model`
     - `hvr tools train toolgraphs/ultratool --out model --settings paper --layer gcn`
     """
-    from hvr.plangraph.extra import need_gnn
+    from hvr.extras import need_gnn
 
     need_gnn()
-    from hvr.toolgraph.checkpoint import data_fingerprint, save_retriever
-    from hvr.toolgraph.datasets import load_data
-    from hvr.toolgraph.retriever import fit_retriever
+    from hvr.tools.datasets import load_data
+    from hvr.tools.retrieval.checkpoint import data_fingerprint, save_retriever
+    from hvr.tools.retrieval.retriever import fit_retriever
 
     config = _config(settings, layer, encoder, co_train, seed)
     config = config if epochs is None else replace(config, epochs=epochs)
@@ -143,9 +143,9 @@ def evaluate(
     - `hvr tools evaluate toolgraphs/ultratool --model model --no-names`
     - `hvr tools evaluate toolgraphs/ultratool --plans predictions.jsonl`
     """
-    from hvr.plangraph.agreement import agreement, hallucination
-    from hvr.toolgraph.datasets import load_data
-    from hvr.toolgraph.reading import read_plans
+    from hvr.tools.agreement import agreement, hallucination
+    from hvr.tools.datasets import load_data
+    from hvr.tools.plan_files import read_plans
 
     if (model is None) == (plans is None):
         raise UsageError("give one of --model and --plans")
@@ -155,10 +155,10 @@ def evaluate(
     if plans is not None:
         found = list(read_plans(plans))
     elif model is not None:
-        from hvr.plangraph.extra import need_gnn
+        from hvr.extras import need_gnn
 
         need_gnn()
-        from hvr.toolgraph.checkpoint import load_retriever
+        from hvr.tools.retrieval.checkpoint import load_retriever
 
         found = load_retriever(model).retrieve(truth, names=names)
     scores = agreement({p.id: p for p in found}, truth)
@@ -180,7 +180,7 @@ def evaluate(
 
 
 def _config(settings: str, layer: str, encoder: str, co_train: bool, seed: int) -> RetrieverConfig:
-    from hvr.toolgraph.config import own, paper
+    from hvr.tools.retrieval.config import own, paper
 
     made = {"own": own, "paper": paper}
     if settings not in made:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from hvr.plangraph.progress import Tell
-    from hvr.plangraph.tool_plan import ToolPlan
-    from hvr.plangraph.tools import ToolGraph
-    from hvr.plangraph.verdict import Verdict
-    from hvr.plangraph.verifier import Verifier
+    from hvr.tools.tool_graph import ToolGraph
+    from hvr.tools.tool_plan import ToolPlan
+    from hvr.verifier.network.progress import Tell
+    from hvr.verifier.verdict import Verdict
+    from hvr.verifier.verifier import Verifier
 
 
 app = typer.Typer(
@@ -72,7 +72,7 @@ def plan_(
     - `hvr verify plan.json --model verifier --tools tools.json --graph graph.json --json`
     """
     from hvr.errors import UsageError
-    from hvr.plangraph.extra import need_gnn
+    from hvr.extras import need_gnn
 
     need_gnn()
     from hvr.cli.output import check_writable, write_whole
@@ -87,7 +87,7 @@ def plan_(
 
         verdicts = [kitchen_verdict(plan, request, model, domain, problem)]
     if svg is not None:
-        from hvr.plangraph.drawing import draw
+        from hvr.report.plan_graph import draw
 
         if len(verdicts) != 1:
             raise UsageError(f"--svg draws one plan, and {plan} has {len(verdicts)}")
@@ -129,17 +129,17 @@ def train(
     - `hvr verify train train.jsonl --tools tools.json --graph graph.json --config mine.yaml`
     """
     from hvr.errors import UsageError
-    from hvr.plangraph.extra import need_gnn
+    from hvr.extras import need_gnn
 
     need_gnn()
     from dataclasses import replace
 
-    from hvr.plangraph.config import VerifierConfig
-    from hvr.plangraph.corrector_file import save_corrector
-    from hvr.plangraph.corrector_fit import fit_corrector
-    from hvr.plangraph.habit_models import HabitsConfig
-    from hvr.plangraph.verifier_fit import train as fit
-    from hvr.toolgraph.reading import read_plans
+    from hvr.tools.plan_files import read_plans
+    from hvr.verifier.config import VerifierConfig
+    from hvr.verifier.correction.corrector_file import save_corrector
+    from hvr.verifier.correction.corrector_fit import fit_corrector
+    from hvr.verifier.correction.prior_models import HabitsConfig
+    from hvr.verifier.network.fit import train as fit
 
     if config is not None and paper:
         raise UsageError("give --config or --paper, not both")
@@ -201,12 +201,12 @@ def correct(
     - `hvr verify correct verifier plans.jsonl --requests requests.jsonl`
     - `hvr verify correct verifier plans.jsonl --llm openai:gpt-4o-mini`
     """
-    from hvr.plangraph.extra import need_gnn
+    from hvr.extras import need_gnn
 
     need_gnn()
     from hvr.cli.output import check_writable, write_whole
-    from hvr.plangraph.verifier import Verifier
-    from hvr.toolgraph.reading import read_plans, to_record
+    from hvr.tools.plan_files import read_plans, to_record
+    from hvr.verifier.verifier import Verifier
 
     if out is not None:
         check_writable(out)
@@ -248,14 +248,14 @@ def evaluate(
     - `hvr verify evaluate verifier val.jsonl`
     - `hvr verify evaluate verifier val.jsonl --seed 7 --json`
     """
-    from hvr.plangraph.extra import need_gnn
+    from hvr.extras import need_gnn
 
     need_gnn()
     from dataclasses import asdict
 
-    from hvr.plangraph.verifier import Verifier
-    from hvr.plangraph.verifier_fit import evaluate as measure
-    from hvr.toolgraph.reading import read_plans
+    from hvr.tools.plan_files import read_plans
+    from hvr.verifier.network.fit import evaluate as measure
+    from hvr.verifier.verifier import Verifier
 
     found = measure(Verifier.load(model), [p for p in read_plans(plans) if p.tools], seed)
     if as_json:
@@ -312,7 +312,7 @@ def _tool_plans(path: Path, request: str | None) -> Sequence[ToolPlan]:
     from dataclasses import replace
 
     from hvr.errors import DataFileError
-    from hvr.toolgraph.reading import read_plans
+    from hvr.tools.plan_files import read_plans
 
     plans = read_plans(path)
     if not plans:
@@ -321,15 +321,15 @@ def _tool_plans(path: Path, request: str | None) -> Sequence[ToolPlan]:
 
 
 def _tool_graph(tools: Path, graph: Path) -> ToolGraph:
-    from hvr.toolgraph.datasets import read_graph
+    from hvr.tools.datasets import read_graph
 
     return read_graph(tools, graph)[0]
 
 
 def _tool_verifier(model: Path | None, tools: Path | None, graph: Path | None) -> Verifier:
     from hvr.errors import UsageError
-    from hvr.plangraph.checkpoint import tools_fingerprint
-    from hvr.plangraph.verifier import Verifier
+    from hvr.verifier.checkpoint import tools_fingerprint
+    from hvr.verifier.verifier import Verifier
 
     if model is None:
         raise UsageError(
@@ -360,7 +360,7 @@ def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
     from rich.console import Console
     from rich.progress import track
 
-    from hvr.plangraph.corrector_file import load_corrector
+    from hvr.verifier.correction.corrector_file import load_corrector
 
     corrector = load_corrector(folder, verifier)
 
@@ -375,7 +375,7 @@ def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
 def _by_model(verifier: Verifier, llm: str, base_url: str | None) -> Mend:
     from hvr.llm.factory import make_model, stack
     from hvr.llm.options import ModelOptions
-    from hvr.plangraph.llm_correction import repair
+    from hvr.verifier.correction.llm_correction import repair
 
     options = ModelOptions(base_url=base_url)
     model = stack(make_model(llm, options), options)
@@ -408,7 +408,7 @@ def _thresholds(verifier: Verifier) -> dict[str, Any]:
 @contextmanager
 def _told(log: Path | None) -> Iterator[Tell]:
     """Who is told of the epochs: a bar, and a file if one is named."""
-    from hvr.plangraph.progress import bar, both, csv_log
+    from hvr.verifier.network.progress import bar, both, csv_log
 
     with bar() as shown:
         if log is None:

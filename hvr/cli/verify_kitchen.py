@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.errors import DataFileError, UsageError
+from hvr.files import data_path
 from hvr.pddl import Task, parse_domain, parse_problem
 from hvr.pddl.model import GroundAction
 from hvr.pddl.plan import parse_plan
-from hvr.resources import data_path
 
 if TYPE_CHECKING:
-    from hvr.plangraph.verdict import Verdict
+    from hvr.verifier.verdict import Verdict
 
 Part = tuple[Task, Sequence[GroundAction]]
 
@@ -36,9 +36,9 @@ def kitchen_verdict(
         DataFileError: a file is missing or damaged.
         PddlError: a PDDL file is wrong.
     """
-    from hvr.plangraph.kitchen.links import causal_links
-    from hvr.plangraph.kitchen.shipped import judge, load_kitchen_verifier
-    from hvr.plangraph.verifier import Verifier
+    from hvr.verifier.kitchen.links import causal_links
+    from hvr.verifier.kitchen.shipped import judge, load_kitchen_verifier
+    from hvr.verifier.verifier import Verifier
 
     if plan.is_dir():
         parts, asked = _of_run(plan)

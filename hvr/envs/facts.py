@@ -44,7 +44,7 @@ class TypeFacts:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ObjectTypeFacts:
     """All type facts.
 
     Args:
@@ -68,7 +68,7 @@ class Facts:
 
 
 @lru_cache(maxsize=1)
-def load_facts() -> Facts:
+def load_facts() -> ObjectTypeFacts:
     """The packaged facts.
 
     Raises:
@@ -90,7 +90,7 @@ def load_facts() -> Facts:
             )
             for name, entry in raw["types"].items()
         }
-        return Facts(
+        return ObjectTypeFacts(
             types=MappingProxyType(types),
             accepts_only=MappingProxyType(
                 {k: frozenset(v) for k, v in raw["accepts_only"].items()}

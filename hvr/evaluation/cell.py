@@ -11,24 +11,23 @@ from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
 from hvr.evaluation.bench.folder import BenchFolder
-from hvr.evaluation.meter import Meter
 from hvr.evaluation.scoring import score
 from hvr.execution.world import World
+from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.llm.factory import make_model, stack
+from hvr.llm.meter import Meter
 from hvr.llm.model import Model
 from hvr.llm.options import ModelOptions
 from hvr.llm.replay import Replay
-from hvr.pddl import Domain, Problem, parse_domain
-from hvr.pddl import Task as PddlTask
-from hvr.planning.llm.prompts import Prompts, load_prompts
-from hvr.planning.llm.settings import named
-from hvr.planning.planners import FastDownward, Planner
-from hvr.planning.recorded import RecordedPlanner
-from hvr.resources import data_path
+from hvr.pddl import Domain, Problem, Task, parse_domain
+from hvr.policies.llm.prompts import Prompts, load_prompts
+from hvr.policies.llm.settings import named
 from hvr.retrieval.embedders import Embedder, make_embedder
-from hvr.tasks import Task, load_task
+from hvr.search.planners import FastDownward, Planner
+from hvr.search.recorded import RecordedPlanner
+from hvr.tasks import PaperTask, load_task
 
 
 def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
@@ -43,7 +42,7 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
         UsageError: the spec of the model cannot be used.
         DataFileError: the transcript cannot be written, or a recorded one is missing.
     """
-    from hvr.planning.llm.policy import LLMPolicy
+    from hvr.policies.llm.policy import LLMPolicy
 
     started = time.perf_counter()
     task = load_task(cell.task)
@@ -113,11 +112,11 @@ def _planner(cell: Cell, options: CellOptions, transcript: Path) -> Planner:
     return RecordedPlanner(FastDownward(), transcript.with_name(name), earlier)
 
 
-def _model(cell: Cell, options: CellOptions, reach: ModelOptions, task: Task) -> Model:
+def _model(cell: Cell, options: CellOptions, reach: ModelOptions, task: PaperTask) -> Model:
     if options.cassettes is not None:
         return Replay(options.cassettes / f"{cell.id}.jsonl")
     if cell.simulated:
-        from hvr.evaluation.simulated import make_scripted
+        from hvr.scripted import make_scripted
 
         return make_scripted(cell.model, task, load_scene(cell.scene), cell.seed)
     return make_model(cell.model, reach)
@@ -132,11 +131,11 @@ def _domain() -> Domain:
 
 
 @lru_cache(maxsize=2)
-def _task(problem: Problem) -> PddlTask:
-    return PddlTask(_domain(), problem)
+def _task(problem: Problem) -> Task:
+    return Task(_domain(), problem)
 
 
-def _compiled(domain: Domain, problem: Problem) -> PddlTask:
+def _compiled(domain: Domain, problem: Problem) -> Task:
     """A task that remembers what it has compiled, for the next cell in the same scene."""
     assert domain is _domain()
     return _task(problem)

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from hvr.evaluation.conditions import goal_condition_success
 from hvr.evaluation.correctness import best_correctness, plan_correctness, truth_variants
-from hvr.planning.llm.record import BlockRecord, MacroCheck
+from hvr.policies.llm.record import BlockRecord, MacroCheck
 
 __all__ = [
     "BlockVerification",

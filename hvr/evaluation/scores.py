@@ -7,31 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from hvr.errors import DataFileError
-
-
-@dataclass(frozen=True, kw_only=True)
-class Spent:
-    """What a model was asked and what that used; None where it is not known, never 0 for that.
-
-    Args:
-        calls: answers that a model was asked for.
-        cached_calls: answers that came out of hvr's own cache.
-        input: tokens of prompts, those that the provider had cached included.
-        output: tokens of answers, without reasoning.
-        cached: tokens of prompts that the provider had cached.
-        reasoning: tokens of reasoning.
-        cost: US dollars.
-        seconds: wall time of planning.
-    """
-
-    calls: int = 0
-    cached_calls: int = 0
-    input: int | None = None
-    output: int | None = None
-    cached: int | None = None
-    reasoning: int | None = None
-    cost: float | None = None
-    seconds: float | None = None
+from hvr.llm.meter import Spent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +62,7 @@ class Scores:
     library_hits: int = 0
     repaired: int = 0
     removed: int = 0
-    spent: Spent = Spent()
+    spent: Spent = field(default_factory=Spent)
     failures: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def to_json(self) -> dict[str, Any]:

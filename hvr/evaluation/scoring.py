@@ -21,17 +21,26 @@ from hvr.evaluation.metrics import (
     length_discrepancy,
     macro_plan_verification,
 )
-from hvr.evaluation.scores import Scores, Spent
+from hvr.evaluation.scores import Scores
 from hvr.execution.compare import difference
 from hvr.execution.world import World
+from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
-from hvr.pddl import Atom, Domain, Expression, GroundAction, State, parse_domain, parse_formula
-from hvr.pddl import Task as PddlTask
+from hvr.llm.meter import Spent
+from hvr.pddl import (
+    Atom,
+    Domain,
+    Expression,
+    GroundAction,
+    State,
+    Task,
+    parse_domain,
+    parse_formula,
+)
 from hvr.pddl.model import atoms_of
-from hvr.planning.llm.record import PlanningRecord
-from hvr.resources import data_path
-from hvr.tasks import GroundTruth, Task
+from hvr.policies.llm.record import PlanningRecord
+from hvr.tasks import GroundTruth, PaperTask
 from hvr.validation import Validator
 from hvr.validation.minimise import eliminate
 from hvr.validation.report import Failure, FailureKind
@@ -45,7 +54,7 @@ against itself without its unnecessary steps; any other against the task's groun
 
 
 @dataclass(frozen=True)
-class Replay:
+class DomainReplay:
     """What became of a plan in the domain.
 
     Args:
@@ -62,7 +71,7 @@ class Replay:
 
 
 @dataclass(frozen=True)
-class Execution:
+class ExecutionOutcome:
     """What became of a plan in the environment.
 
     Args:
@@ -80,7 +89,7 @@ class Execution:
 
 def score(
     record: PlanningRecord,
-    task: Task,
+    task: PaperTask,
     *,
     scene: str | None = None,
     spent: Spent | None = None,
@@ -148,17 +157,17 @@ def score(
     )
 
 
-def replay_plan(task: PddlTask, plan: Steps) -> Replay:
+def replay_plan(task: Task, plan: Steps) -> DomainReplay:
     """Apply the steps of a plan one after the other, up to the first that is not applicable."""
     validator = Validator(task)
     for number, action in enumerate(plan):
         report = validator.apply(action)
         if not report.ok:
-            return Replay(number, len(plan), validator.state, report.failure)
-    return Replay(len(plan), len(plan), validator.state, None)
+            return DomainReplay(number, len(plan), validator.state, report.failure)
+    return DomainReplay(len(plan), len(plan), validator.state, None)
 
 
-def execute_plan(task: PddlTask, scene: str, plan: Steps, seed: int = 0) -> Execution:
+def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> ExecutionOutcome:
     """Carry a plan out in a fresh kitchen, without planning anew.
 
     Like `hvr.execution.executor`: what is seen after a step is compared with what the domain
@@ -198,16 +207,16 @@ def execute_plan(task: PddlTask, scene: str, plan: Steps, seed: int = 0) -> Exec
             if found:
                 lost = {atom for atom in found.missing if atom.predicate == "near"}
                 validator = Validator(task, state=task.state(observed - lost))
-        return Execution(done, len(plan), task.state(_seen(task, world, names)), problem)
+        return ExecutionOutcome(done, len(plan), task.state(_seen(task, world, names)), problem)
     finally:
         graph.close()
 
 
-def _seen(task: PddlTask, world: World, names: Sequence[str]) -> frozenset[Atom]:
+def _seen(task: Task, world: World, names: Sequence[str]) -> frozenset[Atom]:
     return frozenset(a for a in world.facts(names) if a.predicate in task.fluent_predicates)
 
 
-def _valid(task: PddlTask, goal: Expression, truth: GroundTruth) -> bool:
+def _valid(task: Task, goal: Expression, truth: GroundTruth) -> bool:
     replay = replay_plan(task, truth.steps)
     return replay.failure is None and replay.state.holds(goal)
 
@@ -219,7 +228,7 @@ def _aligned(goal: str, scene: str, plan: Steps) -> Steps:
 
 
 def _failures(
-    record: PlanningRecord, replay: Replay, success: bool, run: Execution | None
+    record: PlanningRecord, replay: DomainReplay, success: bool, run: ExecutionOutcome | None
 ) -> dict[str, int]:
     """What went wrong, by kind: the first inapplicable step only, the others follow from it."""
     found: Counter[str] = Counter()
@@ -253,7 +262,7 @@ def _domain() -> Domain:
 
 
 @lru_cache(maxsize=32)
-def scene_task(scene: str) -> PddlTask:
+def scene_task(scene: str) -> Task:
     """The problem of all objects of a scene at its start, without a goal."""
     graph = KnowledgeGraph.create(None, load_ontology())
     try:
@@ -261,13 +270,13 @@ def scene_task(scene: str) -> PddlTask:
         problem = graph.problem(_domain(), "score")
     finally:
         graph.close()
-    return PddlTask(_domain(), problem)
+    return Task(_domain(), problem)
 
 
 @lru_cache(maxsize=8)
-def _task_with(goal: str, scene: str) -> PddlTask:
+def _task_with(goal: str, scene: str) -> Task:
     problem = scene_task(scene).problem
-    return PddlTask(_domain(), problem.replace(goal=_goal(goal, scene)))
+    return Task(_domain(), problem.replace(goal=_goal(goal, scene)))
 
 
 @lru_cache(maxsize=128)

@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from hvr.execution.differences import PLACES, WARMTH, Differences, atom_of, subjects
-from hvr.execution.explain import Explanation, Finding
-from hvr.execution.failures import Failure, FailureKind, Side
+from hvr.execution.explain import Explanation, UnworkedDeviation
+from hvr.execution.failures import Deviation, DeviationKind, Side
 from hvr.execution.observation import REMEMBERED, Expected, Observed, Truth
 from hvr.execution.refusals import refusal
 from hvr.execution.sounds import Noise
@@ -24,7 +24,7 @@ from hvr.validation import ValidationReport
 
 def detect(
     step: int, action: GroundAction, expected: Expected, observed: Observed
-) -> tuple[Failure, ...]:
+) -> tuple[Deviation, ...]:
     """All that went otherwise than expected in one step.
 
     Args:
@@ -46,7 +46,7 @@ def detect(
     return tuple(search.failures)
 
 
-def not_applicable(step: int, action: GroundAction, observed: Observed) -> Failure:
+def not_applicable(step: int, action: GroundAction, observed: Observed) -> Deviation:
     """The failure of a step that is not attempted, because a precondition does not hold.
 
     Args:
@@ -56,10 +56,10 @@ def not_applicable(step: int, action: GroundAction, observed: Observed) -> Failu
     """
     finding = refusal(action, observed)
     text = Explanation(action, ()).sentence(finding)
-    return Failure(finding.kind, Side.PRE, finding.literals, step, action, text, finding.objects)
+    return Deviation(finding.kind, Side.PRE, finding.literals, step, action, text, finding.objects)
 
 
-def goal_unmet(step: int, unmet: Iterable[Expression]) -> Failure:
+def goal_unmet(step: int, unmet: Iterable[Expression]) -> Deviation:
     """The failure of a plan that was carried out and did not reach its goal.
 
     Args:
@@ -67,12 +67,12 @@ def goal_unmet(step: int, unmet: Iterable[Expression]) -> Failure:
         unmet: the literals that the goal still needs.
     """
     literals = tuple(unmet)
-    finding = Finding(FailureKind.GOAL_UNMET, literals, subjects(literals))
+    finding = UnworkedDeviation(DeviationKind.GOAL_UNMET, literals, subjects(literals))
     text = Explanation(None, ()).sentence(finding)
-    return Failure(finding.kind, Side.POST, literals, step, None, text, finding.objects)
+    return Deviation(finding.kind, Side.POST, literals, step, None, text, finding.objects)
 
 
-def foreseen(step: int, report: ValidationReport) -> Failure:
+def foreseen(step: int, report: ValidationReport) -> Deviation:
     """The failure of a plan that a harmless looking difference has made impossible.
 
     Args:
@@ -85,9 +85,9 @@ def foreseen(step: int, report: ValidationReport) -> Failure:
     )  # fmt: skip
     if broken is None or broken.action is None:
         return goal_unmet(step, literals)
-    kind, names = FailureKind.MISSING_PRECONDITION, subjects(literals) or broken.action.args
-    text = Explanation(broken.action, ()).sentence(Finding(kind, literals, names))
-    return Failure(kind, Side.PRE, literals, step, broken.action, text, names)
+    kind, names = DeviationKind.MISSING_PRECONDITION, subjects(literals) or broken.action.args
+    text = Explanation(broken.action, ()).sentence(UnworkedDeviation(kind, literals, names))
+    return Deviation(kind, Side.PRE, literals, step, broken.action, text, names)
 
 
 @dataclass
@@ -96,7 +96,7 @@ class _Search:
 
     step: int
     left: Differences
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[Deviation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.action = self.left.action
@@ -111,9 +111,9 @@ class _Search:
                 continue
             name, now = atom.args[0], self._place_of(atom.args[0])
             instead = [a.args[0] for a in self.left.unexpected if a.predicate == "holding"]
-            kind = FailureKind.WRONG_OBJECT if instead else FailureKind.DROPPED
+            kind = DeviationKind.WRONG_OBJECT if instead else DeviationKind.DROPPED
             side = Side.PRE if atom in self.observed.unmet else Side.POST
-            self._add(Finding(kind, (atom,), (name, *instead, *now)), side)
+            self._add(UnworkedDeviation(kind, (atom,), (name, *instead, *now)), side)
             pieces = {a.args[0] for a in self.left.unexpected if a.predicate == "present"}
             self.left.forget({name, *pieces}, also={"hand_empty"})
 
@@ -144,14 +144,14 @@ class _Search:
                 and not (isinstance(e, Not) and atom_of(e).predicate in WARMTH)  # in its own time
             ]  # fmt: skip
             nothing = all(e in wrong for e in main) and not self._changed_at(touched)
-            kind = FailureKind.NO_EFFECT if nothing else FailureKind.WRONG_EFFECT
-            finding = Finding(kind, tuple(wrong), subjects(wrong) or self.action.args)
+            kind = DeviationKind.NO_EFFECT if nothing else DeviationKind.WRONG_EFFECT
+            finding = UnworkedDeviation(kind, tuple(wrong), subjects(wrong) or self.action.args)
         self._add(finding, Side.POST)
         hand = {"hand_empty"} if any(atom_of(e).predicate == "holding" for e in wrong) else set()
         self.left.forget(touched | set(finding.objects), also=hand, only=self.expected.effects)
-        if finding.kind is FailureKind.DROPPED:  # and what it broke into
+        if finding.kind is DeviationKind.DROPPED:  # and what it broke into
             self.left.forget(finding.objects)
-        if finding.kind is FailureKind.WRONG_OBJECT:
+        if finding.kind is DeviationKind.WRONG_OBJECT:
             self.left.forget(None, only=self.expected.effects)
 
     def the_rest(self) -> None:
@@ -162,20 +162,23 @@ class _Search:
             needed = any(e in self.observed.unmet for e in literals)
             said = (self.observed.error,) if needed and self.observed.error else ()
             kind = self._kind_of_rest(literals, names[0], last)
-            self._add(Finding(kind, literals, names, said, last), Side.PRE if needed else Side.POST)
+            self._add(
+                UnworkedDeviation(kind, literals, names, said, last),
+                Side.PRE if needed else Side.POST,
+            )
 
     def _kind_of_rest(
         self, literals: Iterable[Expression], name: str, last: int | None
-    ) -> FailureKind:
+    ) -> DeviationKind:
         seen = self.observed.seen
         if seen is not None and last is not None and last < self.step - 1:
-            return FailureKind.MISPERCEIVED if name in seen else FailureKind.MISSING_OBJECT
+            return DeviationKind.MISPERCEIVED if name in seen else DeviationKind.MISSING_OBJECT
         touched = self.left.touched()
         own = self.observed.success and all(
             atom_of(e).predicate in self.expected.effects and touched & set(atom_of(e).args)
             for e in literals
         )
-        return FailureKind.WRONG_EFFECT if own else FailureKind.CHANGED_BY_OTHERS
+        return DeviationKind.WRONG_EFFECT if own else DeviationKind.CHANGED_BY_OTHERS
 
     def _used_up(self, atom: Atom) -> bool:
         """The action itself takes a thing out of the hand, and has begun to: an egg is cracked."""
@@ -190,7 +193,7 @@ class _Search:
         """A refused action has done a part of what it should."""
         return any(self._used_up(a) for a in self.left.missing if a.predicate == "holding")
 
-    def _wrong_object(self, wrong: Iterable[Expression]) -> Finding | None:
+    def _wrong_object(self, wrong: Iterable[Expression]) -> UnworkedDeviation | None:
         """The effect was had by another object: burner 2 is on and not burner 4."""
         before = self.expected.before | self.observed.lost
         gained = self.left.unexpected | self.observed.gained
@@ -207,10 +210,10 @@ class _Search:
                 if same and other.args[:1] != meant.args[:1]:
                     should: Expression = other if undone else Not(other)
                     objects = (meant.args[0], other.args[0])
-                    return Finding(FailureKind.WRONG_OBJECT, (literal, should), objects)
+                    return UnworkedDeviation(DeviationKind.WRONG_OBJECT, (literal, should), objects)
         return None
 
-    def _fell(self, wrong: Iterable[Expression]) -> Finding | None:
+    def _fell(self, wrong: Iterable[Expression]) -> UnworkedDeviation | None:
         """What was taken or put is neither where it was nor where it should be."""
         for literal in wrong:
             if not isinstance(literal, Atom) or literal.predicate not in PLACES | {"holding"}:
@@ -220,7 +223,7 @@ class _Search:
             if pieces and self._broken(name):
                 lies = self._place_of(min(pieces))
                 found = (name, *lies, *sorted(pieces)) if lies else (name,)
-                return Finding(FailureKind.DROPPED, (literal,), found)
+                return UnworkedDeviation(DeviationKind.DROPPED, (literal,), found)
             before = {
                 a.args[1] for a in self.expected.before | self.observed.lost
                 if a.predicate in PLACES and a.args[0] == name
@@ -233,8 +236,10 @@ class _Search:
             there = self.observed.scene.objects.get(now[0]) if now else None
             on_floor = there is None or there.object_type == "Floor"
             if literal.predicate == "holding" or on_floor:
-                return Finding(FailureKind.DROPPED, (literal,), (name, *now))
-            return Finding(FailureKind.WRONG_OBJECT, (literal,), (name, *literal.args[1:], *now))
+                return UnworkedDeviation(DeviationKind.DROPPED, (literal,), (name, *now))
+            return UnworkedDeviation(
+                DeviationKind.WRONG_OBJECT, (literal,), (name, *literal.args[1:], *now)
+            )
         return None
 
     def _broken(self, name: str) -> bool:
@@ -264,10 +269,10 @@ class _Search:
     def _seen(self, atom: Atom) -> bool:
         return self.observed.value(atom) is not Truth.NOT_SEEN
 
-    def _add(self, finding: Finding, side: Side) -> None:
+    def _add(self, finding: UnworkedDeviation, side: Side) -> None:
         explanation = Explanation(self.action, self.observed.sounds)
         evidence = (*finding.evidence, *explanation.heard(finding))
         self.failures.append(
-            Failure(finding.kind, side, finding.literals, self.step, self.action,
+            Deviation(finding.kind, side, finding.literals, self.step, self.action,
                     explanation.sentence(finding), finding.objects, evidence)
         )  # fmt: skip

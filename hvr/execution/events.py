@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from hvr.execution.compare import Difference
-from hvr.execution.failures import Failure
+from hvr.execution.failures import Deviation
 from hvr.execution.sounds import Sound
 from hvr.pddl.model import Atom, GroundAction
-from hvr.plan import Plan
+from hvr.plans import Plan
 from hvr.validation import ValidationReport
 
 
@@ -83,7 +83,7 @@ class StepDone:
     error: str
     difference: Difference
     sent: tuple[dict[str, Any], ...]
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[Deviation, ...] = ()
     sounds: tuple[Sound, ...] = ()
     not_seen: tuple[Atom, ...] = ()
     looks: int = 0
@@ -115,7 +115,7 @@ class StepDone:
 class Noticed:
     """Failures that no executed step shows: a step that cannot be tried, an unmet goal."""
 
-    failures: tuple[Failure, ...]
+    failures: tuple[Deviation, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""

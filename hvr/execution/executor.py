@@ -23,15 +23,15 @@ from hvr.execution.events import (
     Recovery,
     Replanning,
 )
-from hvr.execution.failures import Failure
+from hvr.execution.failures import Deviation
 from hvr.execution.ladder import Ladder
-from hvr.execution.recovery import FOR_MODELS, FOR_PLANNERS, Trouble, crowding, replaceable
+from hvr.execution.recovery import FOR_MODELS, FOR_PLANNERS, Impasse, crowding, replaceable
 from hvr.execution.watching import Watch
 from hvr.execution.words import opposite, say
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.pddl.model import Expression
-from hvr.planning.symbolic import Planned
+from hvr.policies.symbolic import Planned
 from hvr.retrieval.inventory import Inventory
 from hvr.validation import Validator
 
@@ -158,7 +158,7 @@ class Executor(Generic[Goal]):
             tuple(sorted(self._failures.items())), tuple(sorted(self._ladder.used.items())),
         )  # fmt: skip
 
-    def _execute(self, planned: Planned, watch: Watch) -> Trouble | None:
+    def _execute(self, planned: Planned, watch: Watch) -> Impasse | None:
         """Carry out a plan; where it cannot go on, or None when its goal is reached."""
         todo = [
             (number, action)
@@ -193,7 +193,7 @@ class Executor(Generic[Goal]):
                 success, failures = False, (watch.cannot(self.steps + 1, action),)
                 self._notice(failures)
             self._ladder.stuck()
-            trouble = Trouble(
+            trouble = Impasse(
                 failures, action, success, rest, planned.task, validator.state, self.steps
             )
             steps = self._ladder.mend(trouble)
@@ -205,7 +205,7 @@ class Executor(Generic[Goal]):
             ]
         return self._missed(planned, watch)
 
-    def _missed(self, planned: Planned, watch: Watch) -> Trouble | None:
+    def _missed(self, planned: Planned, watch: Watch) -> Impasse | None:
         """The trouble at the end of a plan, if its goal does not hold."""
         unmet = watch.unmet_goal()
         if not unmet:
@@ -213,11 +213,11 @@ class Executor(Generic[Goal]):
         failures = (goal_unmet(self.steps, unmet),)
         self._notice(failures)
         self._ladder.stuck()
-        return Trouble(failures, None, True, (), planned.task, watch.state, self.steps)
+        return Impasse(failures, None, True, (), planned.task, watch.state, self.steps)
 
     # a new plan
 
-    def _make_room(self, trouble: Trouble, planned: Planned, *, new: bool) -> bool:
+    def _make_room(self, trouble: Impasse, planned: Planned, *, new: bool) -> bool:
         """Take away what has nothing to do with the plan from where there was no room.
 
         Args:
@@ -242,7 +242,7 @@ class Executor(Generic[Goal]):
         self._say("make room", trouble, outcome)
         return left is None
 
-    def _new_plan(self, stage: Goal, trouble: Trouble, old: Planned) -> tuple[Planned | None, str]:
+    def _new_plan(self, stage: Goal, trouble: Impasse, old: Planned) -> tuple[Planned | None, str]:
         """The plan of the next rung that makes one; or None, and why there is none."""
         if self.replans >= self.max_replans:
             return None, f"gave up after {self.replans} new plans: {trouble.reason}"
@@ -262,7 +262,7 @@ class Executor(Generic[Goal]):
         return None, f"gave up after {self.replans} new plans: {why}"
 
     def _climb(
-        self, names: tuple[str, ...], stage: Goal, trouble: Trouble, reasons: list[str]
+        self, names: tuple[str, ...], stage: Goal, trouble: Impasse, reasons: list[str]
     ) -> Planned | None:
         """The plan of the first of some rungs that makes one; adds why the others do not."""
         for name in self._ladder.least_tried(names, trouble):
@@ -283,7 +283,7 @@ class Executor(Generic[Goal]):
                 reasons.append(str(error))
         return None
 
-    def _another(self, rung: str, goal: Goal, trouble: Trouble, told: str) -> Planned:
+    def _another(self, rung: str, goal: Goal, trouble: Impasse, told: str) -> Planned:
         """The plan of a rung; what came of it is told and counted.
 
         Raises:
@@ -302,7 +302,7 @@ class Executor(Generic[Goal]):
         self._say(rung, trouble, f"a new plan of {len(planned.plan.actions)} steps")
         return planned
 
-    def _look_around(self, trouble: Trouble, everything: bool) -> bool:
+    def _look_around(self, trouble: Impasse, everything: bool) -> bool:
         """Look for what is lost, or at everything once more; True when that told something."""
         found = self.world.look_around(self.steps, everything)
         if found:
@@ -312,13 +312,13 @@ class Executor(Generic[Goal]):
 
     # telling
 
-    def _say(self, rung: str, trouble: Trouble, outcome: str) -> None:
+    def _say(self, rung: str, trouble: Impasse, outcome: str) -> None:
         self.listen(Recovery(rung, trouble.reason, outcome, trouble.step))
 
-    def _notice(self, failures: tuple[Failure, ...]) -> None:
+    def _notice(self, failures: tuple[Deviation, ...]) -> None:
         self._count(failures)
         self.world.notice(self.steps, failures)
         self.listen(Noticed(failures))
 
-    def _count(self, failures: Iterable[Failure]) -> None:
+    def _count(self, failures: Iterable[Deviation]) -> None:
         self._failures.update(f.kind.value for f in failures)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hvr.execution.failures import FailureKind
+from hvr.execution.failures import DeviationKind
 from hvr.execution.sounds import Noise, Sound
 from hvr.execution.words import opposite, say_all
 from hvr.pddl.model import Expression, GroundAction
 
 
 @dataclass(frozen=True)
-class Finding:
+class UnworkedDeviation:
     """A failure before it has been put in words.
 
     Args:
@@ -25,7 +25,7 @@ class Finding:
         since: the step in which the first object was last seen, if that is not now.
     """
 
-    kind: FailureKind
+    kind: DeviationKind
     literals: tuple[Expression, ...]
     objects: tuple[str, ...]
     evidence: tuple[str, ...] = ()
@@ -44,46 +44,46 @@ class Explanation:
     action: GroundAction | None
     sounds: tuple[Sound, ...]
 
-    def sentence(self, finding: Finding) -> str:
+    def sentence(self, finding: UnworkedDeviation) -> str:
         """One sentence without a full stop inside."""
         named = finding.objects
         first = named[0] if named else str(self.action)
         so = say_all([opposite(literal) for literal in finding.literals])
         said = f": {finding.evidence[0].rstrip('.')}" if finding.evidence else ""
         match finding.kind:
-            case FailureKind.DROPPED:
+            case DeviationKind.DROPPED:
                 where = f"; it is on {named[1]} now" if len(named) > 1 else ""
                 return f"{first} is not in the hand any more{where}."
-            case FailureKind.OCCUPIED:
+            case DeviationKind.OCCUPIED:
                 inside = [n for n in named[1:-1] if n != named[-1]]
                 by = f": {', '.join(inside[:3])} is there" if inside else ""
                 return f"{first} has no room for {named[-1]}{by}."
-            case FailureKind.BLOCKED:
+            case DeviationKind.BLOCKED:
                 return f"{first} cannot be got at by {self.action}{said}."
-            case FailureKind.ACTION_FAILED:
+            case DeviationKind.ACTION_FAILED:
                 return f"{self.action} was refused{said}."
-            case FailureKind.MISSING_PRECONDITION:
+            case DeviationKind.MISSING_PRECONDITION:
                 return f"{self.action} is not possible, because {so or 'a condition is unmet'}."
-            case FailureKind.NO_EFFECT:
+            case DeviationKind.NO_EFFECT:
                 return f"{self.action} was reported as done and changed nothing: {so}."
-            case FailureKind.WRONG_OBJECT if len(named) == 1:
+            case DeviationKind.WRONG_OBJECT if len(named) == 1:
                 return f"{self.action} acted on something else than {first}{said}."
-            case FailureKind.WRONG_OBJECT if len(named) == 2:
+            case DeviationKind.WRONG_OBJECT if len(named) == 2:
                 return f"{self.action} acted on {named[1]} instead of {first}: {so}."
-            case FailureKind.WRONG_OBJECT:
+            case DeviationKind.WRONG_OBJECT:
                 return f"{first} is at {named[-1]} instead of {named[1]}."
-            case FailureKind.WRONG_EFFECT:
+            case DeviationKind.WRONG_EFFECT:
                 return f"{self.action} did not do what it should: {so}."
-            case FailureKind.CHANGED_BY_OTHERS:
+            case DeviationKind.CHANGED_BY_OTHERS:
                 return f"Something else than {self.action} has changed the room: {so}."
-            case FailureKind.MISPERCEIVED:
+            case DeviationKind.MISPERCEIVED:
                 return f"It was believed otherwise since step {finding.since}: {so}."
-            case FailureKind.MISSING_OBJECT:
+            case DeviationKind.MISSING_OBJECT:
                 return f"{first} is not where it was last seen, in step {finding.since}: {so}."
-            case FailureKind.GOAL_UNMET:
+            case DeviationKind.GOAL_UNMET:
                 return f"The plan is done and the goal does not hold: {so}."
 
-    def heard(self, finding: Finding) -> tuple[str, ...]:
+    def heard(self, finding: UnworkedDeviation) -> tuple[str, ...]:
         """The sounds that speak for a finding, in words."""
         told = _TELLING.get(finding.kind, frozenset())
         types = {name.rpartition("-")[0] for name in finding.objects}
@@ -94,8 +94,8 @@ class Explanation:
 
 
 _TELLING = {
-    FailureKind.DROPPED: frozenset({Noise.DROPPED, Noise.BROKEN, Noise.POURED}),
-    FailureKind.WRONG_OBJECT: frozenset(Noise),
-    FailureKind.WRONG_EFFECT: frozenset(Noise),
-    FailureKind.CHANGED_BY_OTHERS: frozenset(Noise),
+    DeviationKind.DROPPED: frozenset({Noise.DROPPED, Noise.BROKEN, Noise.POURED}),
+    DeviationKind.WRONG_OBJECT: frozenset(Noise),
+    DeviationKind.WRONG_EFFECT: frozenset(Noise),
+    DeviationKind.CHANGED_BY_OTHERS: frozenset(Noise),
 }

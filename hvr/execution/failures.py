@@ -1,4 +1,4 @@
-"""What went wrong in a run, as values: a `Failure` for every difference that counts.
+"""What went wrong in a run, as values: a `Deviation` for every difference that counts.
 
 They know nothing of how they were found (`detection`) or what is done about them
 (`recovery`); they can be compared, printed and written as JSON.
@@ -13,7 +13,7 @@ from typing import Any
 from hvr.pddl.model import Expression, GroundAction
 
 
-class FailureKind(StrEnum):
+class DeviationKind(StrEnum):
     """What kind of failure it is."""
 
     DROPPED = "dropped"
@@ -52,7 +52,7 @@ class Side(StrEnum):
 
 
 @dataclass(frozen=True)
-class Failure:
+class Deviation:
     """One thing that went otherwise than the domain says.
 
     Args:
@@ -68,7 +68,7 @@ class Failure:
         evidence: sounds and messages that speak for it, in words.
     """
 
-    kind: FailureKind
+    kind: DeviationKind
     side: Side
     literals: tuple[Expression, ...]
     step: int

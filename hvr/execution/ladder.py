@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hvr.execution.events import Recovery
-from hvr.execution.recovery import Mends, Steps, Trouble
+from hvr.execution.recovery import Impasse, Mends, Steps
 from hvr.pddl import GroundAction
 
 
@@ -29,7 +29,7 @@ class Ladder:
     _tried: Counter[tuple[str, GroundAction | None]] = field(default_factory=Counter, init=False)
     _pending: tuple[str, str, int, int] | None = field(default=None, init=False)
 
-    def mend(self, trouble: Trouble) -> Steps | None:
+    def mend(self, trouble: Impasse) -> Steps | None:
         """The steps of the lowest rung that helps and has not been used up for this step."""
         for name, rung in self.mends:
             if self._tried[name, trouble.action] >= self.max_tries:
@@ -57,11 +57,11 @@ class Ladder:
             self._pending = None
             self.listen(Recovery(name, reason, "failed", step))
 
-    def least_tried(self, names: tuple[str, ...], trouble: Trouble) -> tuple[str, ...]:
+    def least_tried(self, names: tuple[str, ...], trouble: Impasse) -> tuple[str, ...]:
         """Rungs in the order in which to use them: least used for this step first."""
         return tuple(sorted(names, key=lambda name: self._tried[name, trouble.action]))
 
-    def take(self, name: str, trouble: Trouble) -> None:
+    def take(self, name: str, trouble: Impasse) -> None:
         """Count the use of a rung."""
         self._tried[name, trouble.action] += 1
         self.used[name] += 1

@@ -17,20 +17,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from hvr.execution.failures import Failure, FailureKind
+from hvr.execution.failures import Deviation, DeviationKind
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.pddl import Atom, GroundAction, Task
 from hvr.pddl.state import State
-from hvr.planning.navigation import find_navigation
 from hvr.retrieval.inventory import Inventory
 from hvr.scene_graph import SceneGraph
+from hvr.search.navigation import find_navigation
 from hvr.validation import Validator
 
 Steps = tuple[GroundAction, ...]
 
 
 @dataclass(frozen=True)
-class Trouble:
+class Impasse:
     """Why a plan cannot go on, and where.
 
     Args:
@@ -43,7 +43,7 @@ class Trouble:
         step: number of the last step that was done.
     """
 
-    failures: tuple[Failure, ...]
+    failures: tuple[Deviation, ...]
     action: GroundAction | None
     done: bool
     rest: Steps
@@ -62,28 +62,28 @@ class Trouble:
         return steps if Validator(self.task, state=self.state).check(steps).valid else None
 
 
-Mend = Callable[[Trouble], Steps | None]
+Mend = Callable[[Impasse], Steps | None]
 """All steps to do from here on to the end of the plan; None when the rung does not help here."""
 
 
-def retry(trouble: Trouble) -> Steps | None:
+def retry(trouble: Impasse) -> Steps | None:
     """Do the step again, where nothing speaks against it.
 
     Helps: the mug was not grasped, though it stands there. Not where there is no room or
     something is in the way, which would be so again.
     """
-    again = {FailureKind.OCCUPIED, FailureKind.BLOCKED}
+    again = {DeviationKind.OCCUPIED, DeviationKind.BLOCKED}
     if trouble.action is None or any(f.kind in again for f in trouble.failures):
         return None
     return trouble.if_it_works(trouble.action)
 
 
-def renavigate(trouble: Trouble) -> Steps | None:
+def renavigate(trouble: Impasse) -> Steps | None:
     """Go to an object of the step again and do it from there.
 
     Helps: the cup is too far away, or cannot be seen from here.
     """
-    if trouble.action is None or any(f.kind is FailureKind.OCCUPIED for f in trouble.failures):
+    if trouble.action is None or any(f.kind is DeviationKind.OCCUPIED for f in trouble.failures):
         return None
     navigation = find_navigation(trouble.task.domain)
     if navigation is None or trouble.action.name in navigation.actions:
@@ -96,7 +96,7 @@ def renavigate(trouble: Trouble) -> Steps | None:
     return None
 
 
-def satisfy(trouble: Trouble) -> Steps | None:
+def satisfy(trouble: Impasse) -> Steps | None:
     """Put in the steps that supply what is missing, as the validator's advice does.
 
     Helps: the fridge has been closed again. For policies that do not plan from the observed
@@ -134,7 +134,7 @@ MOST_MOVED = 3
 
 
 def crowding(
-    trouble: Trouble, relevant: Collection[str], scene: SceneGraph, *, new: bool
+    trouble: Impasse, relevant: Collection[str], scene: SceneGraph, *, new: bool
 ) -> tuple[str, tuple[str, ...]]:
     """Where there was no room, and what to take away from there: nothing of the plan's own.
 
@@ -147,7 +147,7 @@ def crowding(
     Returns:
         The place, empty if want of room is not the trouble, and names of the things.
     """
-    place = next((f.objects[0] for f in trouble.failures if f.kind is FailureKind.OCCUPIED), "")
+    place = next((f.objects[0] for f in trouble.failures if f.kind is DeviationKind.OCCUPIED), "")
     named = {n for f in trouble.failures for n in f.objects}
     strangers = [
         o.name for o in scene.objects.values()
@@ -158,7 +158,7 @@ def crowding(
 
 
 def replaceable(
-    trouble: Trouble, graph: KnowledgeGraph, inventory: Inventory, avoid: frozenset[str]
+    trouble: Impasse, graph: KnowledgeGraph, inventory: Inventory, avoid: frozenset[str]
 ) -> str | None:
     """The object of the trouble that another one could stand in for, or None.
 

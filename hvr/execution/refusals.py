@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hvr.execution.explain import Finding
-from hvr.execution.failures import FailureKind
+from hvr.execution.explain import UnworkedDeviation
+from hvr.execution.failures import DeviationKind
 from hvr.execution.observation import Observed
 from hvr.knowledge.events import NO_ROOM
 from hvr.pddl.model import Atom, Expression, GroundAction, Not
@@ -32,7 +32,7 @@ ALREADY = ("if it's already on!", "if it's already off!")
 _PLACES = frozenset({"on", "in"})
 
 
-def refusal(action: GroundAction, observed: Observed) -> Finding:
+def refusal(action: GroundAction, observed: Observed) -> UnworkedDeviation:
     """The kind of failure that a refused action is, with the literals that speak of it.
 
     What the domain knows comes first: a precondition that does not hold. Where all hold, the
@@ -54,18 +54,20 @@ def refusal(action: GroundAction, observed: Observed) -> Finding:
         return _occupied(action, observed, occupants, said)
     if unmet:
         names = dict.fromkeys(n for e in unmet for n in _names(e))
-        return Finding(FailureKind.MISSING_PRECONDITION, unmet, (*names,) or action.args, said)
+        return UnworkedDeviation(
+            DeviationKind.MISSING_PRECONDITION, unmet, (*names,) or action.args, said
+        )
     if any(part in error for part in IN_THE_WAY):
-        return Finding(FailureKind.BLOCKED, (), action.args[-1:], said)
+        return UnworkedDeviation(DeviationKind.BLOCKED, (), action.args[-1:], said)
     if any(part in error for part in ALREADY):
         # It is seen not to be: another switch than that of the object was turned.
-        return Finding(FailureKind.WRONG_OBJECT, (), action.args[:1], said)
-    return Finding(FailureKind.ACTION_FAILED, (), action.args, said)
+        return UnworkedDeviation(DeviationKind.WRONG_OBJECT, (), action.args[:1], said)
+    return UnworkedDeviation(DeviationKind.ACTION_FAILED, (), action.args, said)
 
 
 def _occupied(
     action: GroundAction, observed: Observed, occupants: Sequence[Expression], said: tuple[str, ...]
-) -> Finding:
+) -> UnworkedDeviation:
     place = action.args[-1]
     inside = [  # what has just come there first
         a for a in (*sorted(observed.gained, key=str), *sorted(observed.atoms, key=str))
@@ -75,7 +77,7 @@ def _occupied(
     if not literals and len(action.args) == 2:
         literals = (Atom("fits", action.args),)
     names = (place, *(a.args[0] for a in inside), action.args[0])
-    return Finding(FailureKind.OCCUPIED, literals, tuple(dict.fromkeys(names)), said)
+    return UnworkedDeviation(DeviationKind.OCCUPIED, literals, tuple(dict.fromkeys(names)), said)
 
 
 def _names(literal: Expression) -> tuple[str, ...]:

@@ -7,12 +7,12 @@ from functools import lru_cache
 from hvr.execution.compare import Difference, difference
 from hvr.execution.detection import detect, not_applicable
 from hvr.execution.events import StepDone
-from hvr.execution.failures import Failure
+from hvr.execution.failures import Deviation
 from hvr.execution.observation import Expected, Observed, Truth
 from hvr.execution.world import World
 from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
 from hvr.pddl.model import ActionSchema, changes_of
-from hvr.planning.symbolic import Planned
+from hvr.policies.symbolic import Planned
 from hvr.validation import Validator
 from hvr.validation.report import Failure as Violation
 from hvr.validation.report import StepReport
@@ -84,7 +84,7 @@ class Watch:
             look.looks,
         )  # fmt: skip
 
-    def cannot(self, number: int, action: GroundAction) -> Failure:
+    def cannot(self, number: int, action: GroundAction) -> Deviation:
         """Why a step cannot be tried in the observed state."""
         observed = Observed(self.observed, self.world.scene, unmet=self.unmet(action))
         return not_applicable(number, action, observed)

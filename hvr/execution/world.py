@@ -12,7 +12,7 @@ from hvr.envs.naming import Names
 from hvr.envs.skills import SHUFFLE, SkillResult, perform
 from hvr.execution.atoms import ChangeReader
 from hvr.execution.belief import Sight
-from hvr.execution.failures import Failure
+from hvr.execution.failures import Deviation
 from hvr.execution.perception import Look, Perception, Senses
 from hvr.knowledge.events import ActionEvent, Change, FailureNote
 from hvr.knowledge.graph import KnowledgeGraph
@@ -23,7 +23,7 @@ from hvr.scene_graph import SceneGraph
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ActionOutcome:
     """What became of one action.
 
     Args:
@@ -94,7 +94,7 @@ class World:
         """The PDDL atoms that hold over some objects, as last observed."""
         return self.graph.facts(objects)
 
-    def act(self, step: int, action: GroundAction, near: Iterable[str]) -> Outcome:
+    def act(self, step: int, action: GroundAction, near: Iterable[str]) -> ActionOutcome:
         """Do one action, look, and write both into the graph.
 
         Args:
@@ -113,7 +113,7 @@ class World:
         near: Iterable[str],
         added: Iterable[Atom] = (),
         deleted: Iterable[Atom] = (),
-    ) -> Outcome:
+    ) -> ActionOutcome:
         """Do one action, look, and bring the graph up to date; `record` writes the event.
 
         Args:
@@ -139,10 +139,14 @@ class World:
         more, less = self._changes.atoms(remembered)
         gained |= more | {Atom("near", (n,)) for n in self._near - stood}
         lost |= less | {Atom("near", (n,)) for n in stood - self._near}
-        return Outcome(result, change, look, gained, lost)
+        return ActionOutcome(result, change, look, gained, lost)
 
     def record(
-        self, step: int, action: GroundAction, outcome: Outcome, failures: Iterable[Failure] = ()
+        self,
+        step: int,
+        action: GroundAction,
+        outcome: ActionOutcome,
+        failures: Iterable[Deviation] = (),
     ) -> None:
         """Write an action, what it changed and what went wrong into the graph's event log.
 
@@ -158,7 +162,7 @@ class World:
                         change=outcome.change, failures=_notes(failures))
         )  # fmt: skip
 
-    def notice(self, step: int, failures: Iterable[Failure]) -> None:
+    def notice(self, step: int, failures: Iterable[Deviation]) -> None:
         """Write failures that belong to no executed step into the graph's event log.
 
         Args:
@@ -217,7 +221,7 @@ class World:
         return named
 
 
-def _notes(failures: Iterable[Failure]) -> tuple[FailureNote, ...]:
+def _notes(failures: Iterable[Deviation]) -> tuple[FailureNote, ...]:
     return tuple(
         FailureNote(
             f.kind.value, f.side.value, tuple(map(str, f.literals)), f.explanation, f.objects

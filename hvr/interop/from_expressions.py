@@ -50,7 +50,7 @@ class Lifted:
         self.guards: list[Formula] = []
 
 
-class ExpressionReader:
+class UnifiedExpressionReader:
     """Reads the expressions of one action, or of the rest of the problem.
 
     Args:

@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from hvr.interop.errors import InteropError
-from hvr.interop.from_expressions import ExpressionReader, conjunction
-from hvr.interop.names import Names, pddl_name
+from hvr.interop.from_expressions import UnifiedExpressionReader, conjunction
+from hvr.interop.names import UnifiedNames, pddl_name
 from hvr.interop.vocabulary import Vocabulary, decimal
 from hvr.pddl import (
     TRUE,
@@ -89,7 +89,7 @@ class Translation(Value):
 
     domain: Domain
     problem: Problem
-    names: Names
+    names: UnifiedNames
     companions: dict[str, tuple[Companion, ...]]
 
     def argument(self, node: Any) -> str:
@@ -157,7 +157,7 @@ class _Translator:
         self.metric: Any = metrics[metric] if metrics else None
         costs = self.metric is not None and self.metric.is_minimize_action_costs()
         self.vocabulary = Vocabulary(problem, costs, following)
-        self.reader = ExpressionReader(self.vocabulary)
+        self.reader = UnifiedExpressionReader(self.vocabulary)
         self.actions: dict[str, ActionSchema] = {}
         self.durative: dict[str, DurativeActionSchema] = {}
         self.companions: dict[str, list[Companion]] = {}
@@ -226,7 +226,7 @@ class _Translator:
         if action.simulated_effect is not None:
             raise InteropError("simulated effects", action.name)
         name = self.vocabulary.names.new("action", action.name)
-        reader = ExpressionReader(self.vocabulary, action.name, action.parameters)
+        reader = UnifiedExpressionReader(self.vocabulary, action.name, action.parameters)
         conditions = [reader.condition(c) for c in action.preconditions]
         effects = [reader.effect(e) for e in action.effects] + self._cost(action, reader, None)
         precondition = conjunction([*conditions, *reader.needed])
@@ -238,7 +238,7 @@ class _Translator:
         if action.continuous_effects:
             raise InteropError("continuous effects", action.name)
         name = self.vocabulary.names.new("action", action.name)
-        reader = ExpressionReader(self.vocabulary, action.name, action.parameters)
+        reader = UnifiedExpressionReader(self.vocabulary, action.name, action.parameters)
         conditions: list[Formula] = []
         for interval, found in action.conditions.items():
             condition = conjunction([reader.condition(c) for c in found])
@@ -266,7 +266,7 @@ class _Translator:
         )
 
     def _timed_condition(
-        self, name: str, reader: ExpressionReader, interval: Any, condition: Formula
+        self, name: str, reader: UnifiedExpressionReader, interval: Any, condition: Formula
     ) -> Iterator[Formula]:
         begin, end = (_moment(t, reader.where) for t in (interval.lower, interval.upper))
         if begin == end:
@@ -284,7 +284,7 @@ class _Translator:
         self._condition_companion(name, reader.parameters, begin, end, interval, condition)
 
     def _cost(
-        self, action: Any, reader: ExpressionReader, when: TimeSpecifier | None
+        self, action: Any, reader: UnifiedExpressionReader, when: TimeSpecifier | None
     ) -> list[Effect]:
         if self.metric is None or not self.metric.is_minimize_action_costs():
             return []
@@ -339,7 +339,7 @@ class _Translator:
             except InteropError:
                 if not self.following:
                     raise
-                reader = ExpressionReader(self.vocabulary, "the timed effects")
+                reader = UnifiedExpressionReader(self.vocabulary, "the timed effects")
                 found = _effects([reader.effect(e) for e in effects])
                 schema = self._companion_schema("", (), conjunction(reader.needed), found)
                 self._accompany("", Companion(schema, moment))
@@ -396,7 +396,7 @@ class _Translator:
             kind = fluent.type
             if not (kind.is_int_type() or kind.is_real_type()):
                 continue
-            reader = ExpressionReader(self.vocabulary, fluent.name, fluent.signature)
+            reader = UnifiedExpressionReader(self.vocabulary, fluent.name, fluent.signature)
             args = tuple([p.name for p in reader.parameters])
             term = FunctionTerm(self.vocabulary.fluent(fluent), args)
             tests: list[Formula] = []
@@ -413,7 +413,7 @@ class _Translator:
                 continue
             if not any(_assigned_often(action, fluent) for action in self.source.actions):
                 continue
-            reader = ExpressionReader(self.vocabulary, fluent.name, fluent.signature)
+            reader = UnifiedExpressionReader(self.vocabulary, fluent.name, fluent.signature)
             args = tuple([p.name for p in reader.parameters])
             types = self.vocabulary.types(fluent.type)
             one, two = TypedName("?value-1", types), TypedName("?value-2", types)
@@ -531,7 +531,7 @@ def _moment(timing: Any, where: str) -> Moment:
     return Moment(bool(timing.is_from_end()), Fraction(timing.delay))
 
 
-def _duration(reader: ExpressionReader, duration: Any) -> Formula:
+def _duration(reader: UnifiedExpressionReader, duration: Any) -> Formula:
     lower, upper = (reader.number(n) for n in (duration.lower, duration.upper))
     if duration.lower == duration.upper:
         return Comparison("=", Duration(), lower)

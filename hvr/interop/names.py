@@ -20,7 +20,7 @@ RESERVED = frozenset(_WORDS.split())
 _WRONG = re.compile(r"[^a-z0-9_-]+")
 
 
-class Names:
+class UnifiedNames:
     """Gives each thing a name: what it is called where it comes from, or something near.
 
     The same things asked for in the same order get the same names.
@@ -77,9 +77,9 @@ class Names:
         except KeyError:
             raise InteropError(f"the problem has no {kind} {name!r}") from None
 
-    def local(self) -> Names:
+    def local(self) -> UnifiedNames:
         """Return an empty set of names, for the parameters of one action."""
-        return Names(self._clean)
+        return UnifiedNames(self._clean)
 
 
 def pddl_name(name: str) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from hvr.interop.errors import InteropError
-from hvr.interop.names import Names
+from hvr.interop.names import UnifiedNames
 from hvr.pddl import GroundAction, Step, TimedAction
 
 
-def plan_to_unified(steps: Iterable[Step], problem: Any, names: Names | None = None) -> Any:
+def plan_to_unified(steps: Iterable[Step], problem: Any, names: UnifiedNames | None = None) -> Any:
     """Return steps as a plan for a `unified_planning.model.Problem`.
 
     Args:
@@ -38,7 +38,7 @@ def plan_to_unified(steps: Iterable[Step], problem: Any, names: Names | None = N
     return SequentialPlan([_instance(s, problem, names) for s in plain], environment)
 
 
-def _instance(action: GroundAction, problem: Any, names: Names | None) -> Any:
+def _instance(action: GroundAction, problem: Any, names: UnifiedNames | None) -> Any:
     from unified_planning.exceptions import UPTypeError, UPValueError
     from unified_planning.plans import ActionInstance
 

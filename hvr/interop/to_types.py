@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hvr.interop.errors import InteropError
-from hvr.interop.names import Names
+from hvr.interop.names import UnifiedNames
 from hvr.pddl import OBJECT, Domain, Problem, TypedName
 from hvr.pddl.model import Exists, Expression, Forall, walk
 
@@ -22,7 +22,7 @@ class Types:
         InteropError: a type has several parents, or is its own.
     """
 
-    def __init__(self, domain: Domain, problem: Problem, names: Names, manager: Any) -> None:
+    def __init__(self, domain: Domain, problem: Problem, names: UnifiedNames, manager: Any) -> None:
         self._domain = domain
         for name, parents in domain.types.items():
             if len(parents) > 1:

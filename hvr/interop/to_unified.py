@@ -11,7 +11,7 @@ from typing import Any
 from hvr.interop.errors import InteropError
 from hvr.interop.flatten import changes, conjuncts, one_time, timed_parts
 from hvr.interop.from_unified import TOTAL_COST, TOTAL_TIME
-from hvr.interop.names import Names
+from hvr.interop.names import UnifiedNames
 from hvr.interop.to_expressions import ExpressionWriter
 from hvr.interop.to_metrics import action_costs, preference_gains
 from hvr.interop.to_types import Types
@@ -48,7 +48,7 @@ class Conversion(Value):
     """
 
     unified: Any
-    names: Names
+    names: UnifiedNames
 
 
 def to_unified(domain: Domain, problem: Problem) -> Any:
@@ -96,7 +96,7 @@ class _Converter:
         self.domain = domain
         self.problem = problem
         self.environment = environment
-        self.names = Names()
+        self.names = UnifiedNames()
         self.types = Types(domain, problem, self.names, environment.type_manager)
         self.fluents: dict[str, Any] = {}
         self.objects: dict[str, Any] = {}
@@ -176,7 +176,7 @@ class _Converter:
     def _signature(self, parameters: tuple[TypedName, ...]) -> list[Any]:
         from unified_planning.model import Parameter
 
-        local = Names()
+        local = UnifiedNames()
         return [
             Parameter(local.fresh(p.name[1:]), self.types.common(p.types), self.environment)
             for p in parameters

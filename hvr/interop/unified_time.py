@@ -10,7 +10,7 @@ from hvr.interop.from_plans import JudgedStep
 from hvr.pddl import TimedAction
 from hvr.pddl.numeric import Values
 from hvr.validation.report import FailureKind, OnFailure, ValidationReport
-from hvr.validation.temporal import Event, TemporalRun
+from hvr.validation.temporal import TemporalRun, TimedEvent
 from hvr.validation.validator import Validator
 
 
@@ -44,7 +44,7 @@ class UnifiedRun(TemporalRun):
         """Judge the plan, up to its first failure."""
         return self.run(OnFailure.STOP)
 
-    def check_interference(self, time: Fraction, events: list[Event]) -> None:
+    def check_interference(self, time: Fraction, events: list[TimedEvent]) -> None:
         """Look for fluents that two steps set at once."""
         writes = [self._writes(event, self.bits, self.values) for event in events]
         for (event, one), (other, two) in combinations(zip(events, writes, strict=True), 2):
@@ -66,7 +66,7 @@ class UnifiedRun(TemporalRun):
             self._fail(late.number, FailureKind.INTERFERENCE, what, time=time)
             return
 
-    def _writes(self, event: Event, bits: int, values: Values) -> _Writes:
+    def _writes(self, event: TimedEvent, bits: int, values: Values) -> _Writes:
         owner = None if event.number is None else self._owners[event.number - 1]
         found = _Writes(owner, event.operator.add | event.operator.delete)
         for condition, add, delete in event.operator.conditional:

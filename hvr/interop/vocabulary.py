@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from hvr.interop.errors import InteropError
-from hvr.interop.names import RESERVED, Names, pddl_name
+from hvr.interop.names import RESERVED, UnifiedNames, pddl_name
 from hvr.pddl import OBJECT, Atom, FunctionTerm, TypedName
 
 _MOST_NUMBERS = 10_000
@@ -29,7 +29,7 @@ class Vocabulary:
 
     def __init__(self, problem: Any, costs: bool, further: Iterable[Fraction] | None) -> None:
         self.problem = problem
-        self.names = Names(pddl_name, RESERVED | ({"total-cost"} if costs else set()))
+        self.names = UnifiedNames(pddl_name, RESERVED | ({"total-cost"} if costs else set()))
         self._values: dict[Fraction, None] = {}
         self._further = None if further is None else tuple(further)
         self._number_types: dict[str, Any] = {}

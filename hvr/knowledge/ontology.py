@@ -14,6 +14,7 @@ from pathlib import Path
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store, parse
 
 from hvr.errors import DataFileError, UnknownObjectError
+from hvr.files import data_path
 from hvr.knowledge.closure import SUB_CLASS, Rules
 from hvr.knowledge.query import QueryResult, run_query
 from hvr.knowledge.terms import (
@@ -30,7 +31,6 @@ from hvr.knowledge.terms import (
     short,
     value,
 )
-from hvr.resources import data_path
 
 _CLASS = NamedNode(OWL + "Class")
 _DOMAIN = NamedNode(RDFS + "domain")

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from hvr.errors import UsageError
+from hvr.extras import load
 from hvr.llm import failures, schema
 from hvr.llm.errors import Kind, ModelError
 from hvr.llm.model import Answer, Message, Request, Usage
-from hvr.llm.optional import load
 from hvr.llm.options import ModelOptions
 
 _KEYLESS = "none"

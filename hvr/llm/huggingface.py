@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from hvr.errors import DataFileError
+from hvr.extras import load
 from hvr.llm import schema
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Answer, Message, Request, Usage
-from hvr.llm.optional import load
 from hvr.llm.options import ModelOptions
 
 

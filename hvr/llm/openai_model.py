@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from hvr.errors import UsageError
+from hvr.extras import load
 from hvr.llm import failures, schema
 from hvr.llm.errors import Kind, ModelError
 from hvr.llm.model import Answer, Request, Usage
 from hvr.llm.openai_dialect import Dialect, arguments, other
-from hvr.llm.optional import load
 from hvr.llm.options import ModelOptions
 
 _KEYLESS = "none"

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from hvr.errors import UsageError
+from hvr.extras import load
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Answer, Message, Request
-from hvr.llm.optional import load
 
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*\s*\n(.*?)```", re.DOTALL)
 _SHOWN = 120

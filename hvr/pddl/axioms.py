@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hvr.pddl import conditions
 from hvr.pddl.compiler import Binding, Compiler
-from hvr.pddl.conditions import Condition
+from hvr.pddl.conditions import Conjunction
 from hvr.pddl.facts import Literal, Relation, bindings, match_row
 from hvr.pddl.model import (
     And,
@@ -57,7 +57,7 @@ class _Disjunct(Value):
 class _Rule(Value):
     head: Atom
     body: _Disjunct
-    compiled: dict[tuple[str, ...], Condition]
+    compiled: dict[tuple[str, ...], Conjunction]
     """What is left to be checked, by what the variables stand for."""
 
 
@@ -83,7 +83,7 @@ class _Stratum:
         parts = (part for rule in rules for part in walk(rule.body))
         self.numeric = any(isinstance(part, Comparison) for part in parts)
         self.known: dict[tuple[int, Values], int] = {}
-        self.ground: list[tuple[int, Condition]] = []
+        self.ground: list[tuple[int, Conjunction]] = []
         self.rules: list[_Rule] = []
         compiler = Compiler(task)
         for rule in rules:
@@ -237,14 +237,14 @@ class _Fixpoint:
 
 def _instances(
     task: Task, compiler: Compiler, rule: DerivedPredicate
-) -> list[tuple[int, Condition]] | None:
+) -> list[tuple[int, Conjunction]] | None:
     """Make a rule ground; None when it has too many instances."""
     inner = 1
     for part in walk(rule.body):
         if isinstance(part, Forall | Exists):
             for variable in part.variables:
                 inner *= max(1, len(task.members(variable.types)))
-    result: list[tuple[int, Condition]] = []
+    result: list[tuple[int, Conjunction]] = []
     names = [p.name for p in rule.parameters]
     for number, found in enumerate(compiler.instances(rule.parameters, rule.body, True, {}), 1):
         if number > _MOST_INSTANCES or number * inner > _MOST_WORK:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hvr.errors import HvrError
 from hvr.pddl import conditions, numeric
-from hvr.pddl.conditions import Condition, NumericChange, conjunction, disjunction
+from hvr.pddl.conditions import Conjunction, NumericChange, conjunction, disjunction
 from hvr.pddl.facts import Relation, bindings, necessary_literals
 from hvr.pddl.model import (
     And,
@@ -54,11 +54,11 @@ class Effects:
     def __init__(self) -> None:
         self.add = 0
         self.delete = 0
-        self.conditional: list[tuple[Condition, int, int]] = []
-        self.numeric: list[tuple[Condition, NumericChange]] = []
-        self._last: Condition = conditions.TRUE
+        self.conditional: list[tuple[Conjunction, int, int]] = []
+        self.numeric: list[tuple[Conjunction, NumericChange]] = []
+        self._last: Conjunction = conditions.TRUE
 
-    def change(self, condition: Condition, add: int, delete: int) -> None:
+    def change(self, condition: Conjunction, add: int, delete: int) -> None:
         """Note that a condition makes an action add and delete some bits."""
         if condition is conditions.TRUE:
             self.add |= add
@@ -85,7 +85,9 @@ class Compiler:
         self.duration = duration
         self._instances = 0
 
-    def condition(self, formula: Expression, binding: Binding, positive: bool = True) -> Condition:
+    def condition(
+        self, formula: Expression, binding: Binding, positive: bool = True
+    ) -> Conjunction:
         """Compile a formula, or its negation; preferences in it count as true.
 
         Raises:
@@ -100,7 +102,7 @@ class Compiler:
                     true = row in task.static_facts.relation(predicate)
                     return conditions.TRUE if true == positive else conditions.FALSE
                 bit = 1 << task.index_of(predicate, row)
-                return Condition(bit) if positive else Condition(0, bit)
+                return Conjunction(bit) if positive else Conjunction(0, bit)
             case Equal(left, right):
                 same = value(left, binding) == value(right, binding)
                 return conditions.TRUE if same == positive else conditions.FALSE
@@ -108,7 +110,7 @@ class Compiler:
                 sides = self.number(one, binding), self.number(two, binding)
                 test = NumericTest(symbol, *sides, positive, self.task.tolerance)
                 if not test.constant:
-                    return Condition(tests=(test,))
+                    return Conjunction(tests=(test,))
                 return conditions.TRUE if test.holds(()) else conditions.FALSE
             case Not(operand):
                 return self.condition(operand, binding, not positive)
@@ -135,7 +137,7 @@ class Compiler:
                 raise TypeError(f"not a condition on one state: {formula}")
 
     def effect(
-        self, effect: Expression, binding: Binding, condition: Condition, into: Effects
+        self, effect: Expression, binding: Binding, condition: Conjunction, into: Effects
     ) -> None:
         """Compile an effect that takes place where `condition` holds."""
         match effect:

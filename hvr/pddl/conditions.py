@@ -17,12 +17,12 @@ NumericChange = tuple[str, int, Compiled]
 """An effect on a numeric fluent: its operator, the index of the fluent, the amount."""
 
 
-class Clause:
+class Disjunction:
     """A disjunction: of positive bits, negative bits and conditions."""
 
     __slots__ = ("negative", "parts", "positive")
 
-    def __init__(self, positive: int, negative: int, parts: tuple[Condition, ...]) -> None:
+    def __init__(self, positive: int, negative: int, parts: tuple[Conjunction, ...]) -> None:
         self.positive = positive
         self.negative = negative
         self.parts = parts
@@ -34,7 +34,7 @@ class Clause:
         return any(part.holds(bits, values) for part in self.parts)
 
 
-class Condition:
+class Conjunction:
     """A conjunction: bits that must be set, bits that must not, disjunctions and comparisons."""
 
     __slots__ = ("clauses", "negative", "positive", "tests")
@@ -43,7 +43,7 @@ class Condition:
         self,
         positive: int = 0,
         negative: int = 0,
-        clauses: tuple[Clause, ...] = (),
+        clauses: tuple[Disjunction, ...] = (),
         tests: tuple[NumericTest, ...] = (),
     ) -> None:
         self.positive = positive
@@ -60,7 +60,7 @@ class Condition:
                 return False
         return all(test.holds(values) for test in self.tests)
 
-    def parts(self) -> Iterator[Condition]:
+    def parts(self) -> Iterator[Conjunction]:
         """Yield the condition and all conditions inside its disjunctions."""
         yield self
         for clause in self.clauses:
@@ -77,14 +77,14 @@ class Condition:
         return found
 
 
-TRUE = Condition()
-FALSE = Condition(clauses=(Clause(0, 0, ()),))
+TRUE = Conjunction()
+FALSE = Conjunction(clauses=(Disjunction(0, 0, ()),))
 
 
-def conjunction(parts: Iterable[Condition]) -> Condition:
+def conjunction(parts: Iterable[Conjunction]) -> Conjunction:
     """Return the conjunction; TRUE and FALSE are these very objects where that is known."""
     positive = negative = 0
-    clauses: list[Clause] = []
+    clauses: list[Disjunction] = []
     tests: list[NumericTest] = []
     for part in parts:
         if part is FALSE:
@@ -97,13 +97,13 @@ def conjunction(parts: Iterable[Condition]) -> Condition:
         return FALSE
     if not (positive or negative or clauses or tests):
         return TRUE
-    return Condition(positive, negative, tuple(clauses), tuple(tests))
+    return Conjunction(positive, negative, tuple(clauses), tuple(tests))
 
 
-def disjunction(parts: Iterable[Condition]) -> Condition:
+def disjunction(parts: Iterable[Conjunction]) -> Conjunction:
     """Return the disjunction; TRUE and FALSE are these very objects where that is known."""
     positive = negative = 0
-    rest: list[Condition] = []
+    rest: list[Conjunction] = []
     for part in parts:
         if part is TRUE:
             return TRUE
@@ -130,12 +130,12 @@ def disjunction(parts: Iterable[Condition]) -> Condition:
         if not (positive or negative):
             return FALSE
         if not negative and positive.bit_count() == 1:
-            return Condition(positive)
+            return Conjunction(positive)
         if not positive and negative.bit_count() == 1:
-            return Condition(0, negative)
+            return Conjunction(0, negative)
     elif len(rest) == 1 and not (positive or negative):
         return rest[0]
-    return Condition(clauses=(Clause(positive, negative, tuple(rest)),))
+    return Conjunction(clauses=(Disjunction(positive, negative, tuple(rest)),))
 
 
 class Operator:
@@ -168,12 +168,12 @@ class Operator:
     def __init__(
         self,
         action: GroundAction,
-        precondition: Condition,
+        precondition: Conjunction,
         add: int,
         delete: int,
-        conditional: tuple[tuple[Condition, int, int], ...],
-        numeric: tuple[tuple[Condition, NumericChange], ...] = (),
-        preferences: tuple[tuple[str, Condition], ...] = (),
+        conditional: tuple[tuple[Conjunction, int, int], ...],
+        numeric: tuple[tuple[Conjunction, NumericChange], ...] = (),
+        preferences: tuple[tuple[str, Conjunction], ...] = (),
     ) -> None:
         self.action = action
         self.precondition = precondition

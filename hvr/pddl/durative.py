@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hvr.pddl import conditions
 from hvr.pddl.compiler import Binding, Compiler, Effects
-from hvr.pddl.conditions import Condition, Operator
+from hvr.pddl.conditions import Conjunction, Operator
 from hvr.pddl.model import (
     TRUE,
     And,
@@ -44,9 +44,9 @@ class SpanningEffect(Value):
         binding: what their variables stand for.
     """
 
-    start: Condition
-    between: Condition
-    end: Condition
+    start: Conjunction
+    between: Conjunction
+    end: Conjunction
     effects: Operator
     condition: Expression
     effect: Expression
@@ -57,9 +57,9 @@ class Wish(Value):
     """A preference in the condition of a durative action: its parts, compiled."""
 
     name: str
-    start: Condition
-    between: Condition
-    end: Condition
+    start: Conjunction
+    between: Conjunction
+    end: Conjunction
 
 
 class DurativeOperator(Value):
@@ -76,7 +76,7 @@ class DurativeOperator(Value):
     schema: DurativeActionSchema
     binding: Binding
     start: Operator
-    invariant: Condition
+    invariant: Conjunction
     end: Operator
     wishes: tuple[Wish, ...]
     tests: tuple[DurationTest, ...]
@@ -95,7 +95,7 @@ def ground_durative(
     binding = binding_of(schema, action)
     compiler = Compiler(task, duration)
 
-    def parts(formula: Expression, found: Binding) -> tuple[Condition, Condition, Condition]:
+    def parts(formula: Expression, found: Binding) -> tuple[Conjunction, Conjunction, Conjunction]:
         start, between, end = (
             compiler.condition(condition_at(formula, when), found)
             for when in ("at start", "over all", "at end")
@@ -138,7 +138,7 @@ def ground_durative(
 def _operator(
     compiler: Compiler,
     action: GroundAction,
-    condition: Condition,
+    condition: Conjunction,
     effect: Expression,
     binding: Binding,
 ) -> Operator:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from hvr.errors import PddlSemanticError, UnknownObjectError
 from hvr.pddl import conditions, numeric
 from hvr.pddl.compiler import Binding, Compiler, Effects
-from hvr.pddl.conditions import Condition, NumericChange, Operator
+from hvr.pddl.conditions import Conjunction, NumericChange, Operator
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.facts import Facts, Row
 from hvr.pddl.model import (
@@ -114,7 +114,7 @@ class Task:
         self._near: dict[tuple[str, bool], str] = {}
         self._templates: dict[str, Template | None] = {}
         self._operators: dict[GroundAction, Operator] = {}
-        self._conditions: dict[Expression, Condition] = {}
+        self._conditions: dict[Expression, Conjunction] = {}
         self.preference_names = _preference_names(domain, problem)
         # Sorted: the same input gives the same bits in every process.
         begin = [a for a in problem.init if a.predicate in changing]
@@ -334,7 +334,7 @@ class Task:
 
     def numeric_changes(
         self, effects: Iterable[NumericEffect], action: GroundAction
-    ) -> tuple[tuple[Condition, NumericChange], ...]:
+    ) -> tuple[tuple[Conjunction, NumericChange], ...]:
         """Compile the unconditional numeric effects of an action."""
         binding = binding_of(self.domain.actions[action.name], action)
         compiler, into = Compiler(self), Effects()
@@ -345,11 +345,11 @@ class Task:
     # Formulas -------------------------------------------------------------------------------
 
     @property
-    def goal(self) -> Condition:
+    def goal(self) -> Conjunction:
         """The compiled goal, without its preferences."""
         return self.condition(self.problem.goal)
 
-    def condition(self, formula: Expression, binding: Binding | None = None) -> Condition:
+    def condition(self, formula: Expression, binding: Binding | None = None) -> Conjunction:
         """Compile a formula: quantifiers expanded, static parts decided.
 
         Raises:

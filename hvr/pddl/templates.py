@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from hvr.pddl import conditions
-from hvr.pddl.conditions import Condition, Operator
+from hvr.pddl.conditions import Conjunction, Operator
 from hvr.pddl.model import ActionSchema, And, Atom, Expression, GroundAction, Not, NumericEffect
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Template:
         numeric = task.numeric_changes(self._numeric, action) if self._numeric else ()
         return Operator(action, condition, add, delete, (), numeric)
 
-    def _condition(self, objects: Row) -> Condition:
+    def _condition(self, objects: Row) -> Conjunction:
         task = self._task
         for predicate, row, sign in self._statics:
             if (row(objects) in task.static_facts.relation(predicate)) is not sign:
@@ -79,7 +79,7 @@ class Template:
                 negative |= bit
         if positive & negative:
             return conditions.FALSE
-        return Condition(positive, negative)
+        return Conjunction(positive, negative)
 
 
 def ground_directly(task: Task, schema: ActionSchema) -> Operator | None:
@@ -104,7 +104,7 @@ def ground_directly(task: Task, schema: ActionSchema) -> Operator | None:
     return Operator(action, condition, add, delete, (), found)
 
 
-def _ground_condition(task: Task, literals: list[tuple[Atom, bool]]) -> Condition:
+def _ground_condition(task: Task, literals: list[tuple[Atom, bool]]) -> Conjunction:
     positive = negative = 0
     for atom, sign in literals:
         predicate = atom.predicate
@@ -117,7 +117,7 @@ def _ground_condition(task: Task, literals: list[tuple[Atom, bool]]) -> Conditio
             positive |= bit
         else:
             negative |= bit
-    return conditions.FALSE if positive & negative else Condition(positive, negative)
+    return conditions.FALSE if positive & negative else Conjunction(positive, negative)
 
 
 def template_of(task: Task, schema: ActionSchema) -> Template | None:

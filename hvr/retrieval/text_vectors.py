@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hvr.errors import DataFileError, UsageError
-from hvr.llm.optional import load
+from hvr.extras import load
 from hvr.retrieval.words import singular, words
 
 CHOICES = ("lexical-hash", "minilm", "st:NAME")

@@ -21,7 +21,7 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.validation import rules
-from hvr.validation.judged import Happening, Judged, ShownState
+from hvr.validation.judged import HappeningText, Judged, ShownState
 from hvr.validation.plan_files import STDIN
 from hvr.validation.report import OnFailure, Outcome, PlanResult, Repair, ValidationReport
 from hvr.validation.validator import EXACT, TOLERANCE, Validator
@@ -64,7 +64,7 @@ class BatchOptions(Value):
         return self.advise or self.minimise or self.happenings or self.state_at is not None
 
 
-class Model(Value):
+class LoadedModel(Value):
     """A domain and a problem that were read.
 
     Attributes:
@@ -94,7 +94,7 @@ class UnusableModelError(HvrError):
         super().__init__(str(error) or result.report.reason)
 
 
-def load_model(domain: str, problem: str, options: BatchOptions) -> Model:
+def load_model(domain: str, problem: str, options: BatchOptions) -> LoadedModel:
     """Read a domain and a problem.
 
     Raises:
@@ -122,12 +122,12 @@ def load_model(domain: str, problem: str, options: BatchOptions) -> Model:
         raise UnusableModelError(
             error, _unusable("", domain, problem, error, place=start)
         ) from error
-    return Model(domain, problem, validator, _warnings(lifted, domain, warnings), options)
+    return LoadedModel(domain, problem, validator, _warnings(lifted, domain, warnings), options)
 
 
 def _warnings(lifted: Domain, file: str, overlooked: Sequence[Diagnostic]) -> tuple[Finding, ...]:
     """Return what is odd about a model and does not keep it from being used."""
-    from hvr.validation.lint_requirements import missing_requirements
+    from hvr.validation.lint.requirements import missing_requirements
 
     missing = tuple(missing_requirements(lifted))
     if not (missing or overlooked):
@@ -149,7 +149,7 @@ def _warnings(lifted: Domain, file: str, overlooked: Sequence[Diagnostic]) -> tu
     )
 
 
-def judge_all(model: Model, files: Sequence[str], *, jobs: int = 1) -> Iterator[Judged]:
+def judge_all(model: LoadedModel, files: Sequence[str], *, jobs: int = 1) -> Iterator[Judged]:
     """Judge plans and give the results in the order of the plans.
 
     A plan that cannot be read has a result of its own and does not stop the others.
@@ -168,7 +168,7 @@ def judge_all(model: Model, files: Sequence[str], *, jobs: int = 1) -> Iterator[
     yield from judge_in_processes(model, files, min(jobs, len(files)))
 
 
-def judge(model: Model, file: str) -> Judged:
+def judge(model: LoadedModel, file: str) -> Judged:
     """Judge one plan file; `-` is standard input."""
     start = perf_counter()
     options = model.options
@@ -188,7 +188,7 @@ def judge(model: Model, file: str) -> Judged:
 
 
 def _more(
-    model: Model, name: str, source: str | Path, report: ValidationReport, start: float
+    model: LoadedModel, name: str, source: str | Path, report: ValidationReport, start: float
 ) -> Judged:
     """Find out what was asked for besides the verdict."""
     options, validator = model.options, model.validator
@@ -226,9 +226,9 @@ def _more(
     )
 
 
-def _happenings(validator: Validator, plan: Sequence[Step]) -> tuple[Happening, ...]:
+def _happenings(validator: Validator, plan: Sequence[Step]) -> tuple[HappeningText, ...]:
     return tuple(
-        Happening(
+        HappeningText(
             number or 0,
             "" if action is None else str(action),
             time,

@@ -33,7 +33,7 @@ class ShownState(Value):
         }
 
 
-class Happening(Value):
+class HappeningText(Value):
     """What changed the state at one moment, as texts.
 
     Attributes:
@@ -83,7 +83,7 @@ class Judged(Value):
     rule: str = ""
     seconds: float = 0.0
     state: ShownState | None = None
-    happenings: tuple[Happening, ...] | None = None
+    happenings: tuple[HappeningText, ...] | None = None
 
     @property
     def plan(self) -> str:

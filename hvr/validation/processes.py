@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection, wait
 from typing import TypeAlias
 
 from hvr.validation import rules
-from hvr.validation.batch import BatchOptions, Model, judge, load_model
+from hvr.validation.batch import BatchOptions, LoadedModel, judge, load_model
 from hvr.validation.judged import Judged
 from hvr.validation.plan_files import STDIN
 from hvr.validation.report import Outcome, PlanResult, ValidationReport
@@ -32,7 +32,7 @@ class _Worker:
     chunk: _Chunk
 
 
-def judge_in_processes(model: Model, files: Sequence[str], jobs: int) -> Iterator[Judged]:
+def judge_in_processes(model: LoadedModel, files: Sequence[str], jobs: int) -> Iterator[Judged]:
     """Judge plans in processes; the results come in the order of the plans.
 
     Args:
@@ -70,7 +70,7 @@ def _chunks(files: Sequence[str], jobs: int) -> list[_Chunk]:
     return [work[i : i + size] for i in range(0, len(work), size)][::-1]
 
 
-def _start(model: Model) -> _Worker:
+def _start(model: LoadedModel) -> _Worker:
     ours, theirs = multiprocessing.Pipe()
     # A forked process has the model already; another kind reads the files again, because a
     # validator is large to send.
@@ -82,11 +82,11 @@ def _start(model: Model) -> _Worker:
     return _Worker(process, ours, [])
 
 
-def _work(connection: Connection, given: Model | tuple[str, str, BatchOptions]) -> None:
+def _work(connection: Connection, given: LoadedModel | tuple[str, str, BatchOptions]) -> None:
     """Judge chunks until there are no more; the body of a worker process."""
     # Ctrl-C goes to all processes of a terminal; the parent alone answers it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    model = given if isinstance(given, Model) else load_model(*given)
+    model = given if isinstance(given, LoadedModel) else load_model(*given)
     while True:
         try:
             chunk = connection.recv()
@@ -104,7 +104,7 @@ def _give(worker: _Worker, waiting: list[_Chunk]) -> None:
 
 
 def _collect(
-    workers: list[_Worker], waiting: list[_Chunk], done: dict[int, Judged], model: Model
+    workers: list[_Worker], waiting: list[_Chunk], done: dict[int, Judged], model: LoadedModel
 ) -> None:
     """Wait for a chunk, store its results and give its worker the next one."""
     busy = [worker for worker in workers if worker.chunk]
@@ -120,7 +120,7 @@ def _collect(
 
 
 def _replace_dead(
-    worker: _Worker, waiting: list[_Chunk], done: dict[int, Judged], model: Model
+    worker: _Worker, waiting: list[_Chunk], done: dict[int, Judged], model: LoadedModel
 ) -> None:
     """Go on after a worker was killed, for want of memory as a rule."""
     worker.process.join()

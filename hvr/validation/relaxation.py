@@ -27,7 +27,7 @@ from hvr.pddl import (
     When,
 )
 from hvr.pddl.compiler import Compiler
-from hvr.pddl.conditions import Condition, Operator
+from hvr.pddl.conditions import Conjunction, Operator
 from hvr.pddl.facts import Literal, Relation, bindings, match_row, necessary_literals
 
 MOST_ACTIONS = 20_000
@@ -67,7 +67,7 @@ class _Need:
     clauses: tuple[tuple[int, int, tuple[_Masks, ...]], ...] = ()
 
     @classmethod
-    def of(cls, *conditions: Condition) -> _Need:
+    def of(cls, *conditions: Conjunction) -> _Need:
         true = false = 0
         clauses = []
         for condition in conditions:
@@ -136,7 +136,7 @@ class Relaxation:
     def __init__(
         self,
         state: State,
-        target: Condition,
+        target: Conjunction,
         numeric: frozenset[str],
         clock: Clock,
         *,
@@ -258,7 +258,7 @@ class Relaxation:
 
     # Relevance ------------------------------------------------------------------------------
 
-    def _pack(self, target: Condition) -> None:
+    def _pack(self, target: Conjunction) -> None:
         """Keep what helps, and make masks of it that are fast to work with."""
         mentioned = target.mentioned() | self._start | self._true | self._false
         for unit in self._units:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hvr.errors import HvrError
 from hvr.pddl import GroundAction, GroundingLimitError, Step
-from hvr.pddl.conditions import FALSE, Condition
+from hvr.pddl.conditions import FALSE, Conjunction
 from hvr.validation.relaxation import Clock
 from hvr.validation.report import Failure, FailureKind, Repair, UnmetLiteral, ValidationReport
 from hvr.validation.search import search
@@ -91,7 +91,7 @@ class _Advice:
             return None, found.why or "what supplies the condition violates a constraint"
         return usable, ""
 
-    def _target(self) -> Condition:
+    def _target(self) -> Conjunction:
         task = self.here.task
         if self.failure.step is None:
             return task.goal

@@ -19,7 +19,7 @@ from hvr.pddl import (
     UndefinedValueError,
     applicable_actions,
 )
-from hvr.pddl.conditions import Condition, InconsistentEffectError, Operator
+from hvr.pddl.conditions import Conjunction, InconsistentEffectError, Operator
 from hvr.pddl.model import functions_of, walk
 from hvr.pddl.numeric import NumberTooLargeError, Values
 from hvr.validation.relaxation import Clock, Relaxation, suppliers
@@ -49,7 +49,7 @@ class Found:
     hopeless: bool = False
 
 
-def search(start: State, target: Condition, clock: Clock) -> Found:
+def search(start: State, target: Conjunction, clock: Clock) -> Found:
     """Look for short sequences of instantaneous actions after which a condition holds.
 
     A single step is looked for among all actions. Longer sequences are looked for by A*, guided
@@ -81,7 +81,7 @@ def search(start: State, target: Condition, clock: Clock) -> Found:
 def _search_among(
     relaxation: Relaxation,
     start: State,
-    target: Condition,
+    target: Conjunction,
     numeric: frozenset[str],
     clock: Clock,
 ) -> Found | None:
@@ -140,7 +140,7 @@ def _given_up(clock: Clock, why: str) -> str:
     return f"no sequence of up to {LONGEST} steps was found: {why}"
 
 
-def _single_steps(start: State, target: Condition, clock: Clock) -> Iterator[Steps]:
+def _single_steps(start: State, target: Conjunction, clock: Clock) -> Iterator[Steps]:
     """Yield each single step that makes the target true."""
     task = start.task
     literals: dict[Atom, bool] | None = {}
@@ -190,7 +190,7 @@ def _execute(
         return None
 
 
-def _holds(target: Condition, bits: int, values: Values) -> bool:
+def _holds(target: Conjunction, bits: int, values: Values) -> bool:
     try:
         return target.holds(bits, values)
     except UndefinedValueError:
@@ -208,7 +208,7 @@ class _AStar:
     def __init__(
         self,
         start: State,
-        target: Condition,
+        target: Conjunction,
         relaxation: Relaxation,
         numeric: frozenset[str],
         clock: Clock,

@@ -53,7 +53,7 @@ from hvr.validation.report import (
     place_of,
 )
 from hvr.validation.trajectory import Constraints, Violation
-from hvr.validation.violations import Change, unmet_literals
+from hvr.validation.violations import StateChange, unmet_literals
 from hvr.values import Value
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class _Running:
         self.invariant_failed = False
 
 
-class Event(Value):
+class TimedEvent(Value):
     """A start, an end, an instantaneous step or a timed initial literal, at a time."""
 
     time: Fraction
@@ -123,7 +123,7 @@ class TemporalRun:
         self.bits = validator.state.bits
         self.values = validator.state.values
         self.happenings: list[Happening] = []
-        self._changes: list[Change] = []
+        self._changes: list[StateChange] = []
         self._failures: list[Failure] = []
         self._skipped: set[int] = set()
         self._running: dict[int, _Running] = {}
@@ -232,7 +232,7 @@ class TemporalRun:
 
     # Events ---------------------------------------------------------------------------------
 
-    def _events(self) -> Iterator[Event]:
+    def _events(self) -> Iterator[TimedEvent]:
         for number, step in enumerate(self.plan, 1):
             yield from self._step_events(number, step)
             if self._stopped:
@@ -240,9 +240,9 @@ class TemporalRun:
         for timed in self.task.problem.timed_init:
             effect: Expression = timed.effect
             operator = self.task.operator(GroundAction("at"), {}, TRUE, effect)
-            yield Event(Fraction(timed.time), None, operator, {}, TRUE, effect)
+            yield TimedEvent(Fraction(timed.time), None, operator, {}, TRUE, effect)
 
-    def _step_events(self, number: int, step: TimedAction) -> Iterator[Event]:
+    def _step_events(self, number: int, step: TimedAction) -> Iterator[TimedEvent]:
         from hvr.validation.validator import KINDS
 
         action = step.action
@@ -262,7 +262,7 @@ class TemporalRun:
         if instantaneous is not None:
             operator = self.task.try_ground(action)
             assert not isinstance(operator, Misfit)
-            yield Event(
+            yield TimedEvent(
                 step.start,
                 number,
                 operator,
@@ -280,7 +280,7 @@ class TemporalRun:
         found = ground_durative(self.task, action, duration)
         schema = found.schema
         start, end = (
-            Event(
+            TimedEvent(
                 time,
                 number,
                 operator,
@@ -300,9 +300,9 @@ class TemporalRun:
 
     # Happenings -----------------------------------------------------------------------------
 
-    def _happen(self, time: Fraction, events: list[Event]) -> None:
+    def _happen(self, time: Fraction, events: list[TimedEvent]) -> None:
         """Check all events in the state before, then let them happen together."""
-        possible: list[Event] = []
+        possible: list[TimedEvent] = []
         for event in events:
             if event.number in self._skipped:
                 continue
@@ -321,7 +321,7 @@ class TemporalRun:
                 return
         self._execute(time, possible)
 
-    def _possible(self, event: Event) -> bool:
+    def _possible(self, event: TimedEvent) -> bool:
         """Check the condition and the duration of an event; note what fails."""
         number = event.number
         try:
@@ -354,7 +354,7 @@ class TemporalRun:
             self._fail(number, FailureKind.UNDEFINED_VALUE, message, time=event.time)
             return False
 
-    def _check_duration(self, event: Event, found: DurativeOperator, when: str) -> bool:
+    def _check_duration(self, event: TimedEvent, found: DurativeOperator, when: str) -> bool:
         assert event.number is not None and event.duration is not None
         for test in found.tests:
             if test.when != when:
@@ -380,7 +380,7 @@ class TemporalRun:
                 return False
         return True
 
-    def check_interference(self, time: Fraction, events: list[Event]) -> None:
+    def check_interference(self, time: Fraction, events: list[TimedEvent]) -> None:
         """Note which events of one happening interfere; a language may have its own rule."""
         steps: list[Access] = []
         for event in events:
@@ -425,7 +425,7 @@ class TemporalRun:
             if self._stopped:
                 return
 
-    def _firing(self, event: Event) -> list[SpanningEffect]:
+    def _firing(self, event: TimedEvent) -> list[SpanningEffect]:
         """Return the effects at an end whose condition on earlier times was fulfilled."""
         assert event.number is not None and event.end is not None
         running = self._running.get(event.number)
@@ -438,10 +438,10 @@ class TemporalRun:
             and effect.end.holds(self.bits, self.values)
         ]
 
-    def _execute(self, time: Fraction, events: list[Event]) -> None:
+    def _execute(self, time: Fraction, events: list[TimedEvent]) -> None:
         bits, values = self.bits, self.values
         add = delete = 0
-        changes: list[tuple[Event, list[NumericChange]]] = []
+        changes: list[tuple[TimedEvent, list[NumericChange]]] = []
         for event in events:
             operators = [event.operator]
             if event.end is not None:
@@ -504,7 +504,7 @@ class TemporalRun:
             before = place in running.violated if running else not wish.start.holds(bits, values)
             self._violated[wish.name] += before or not wish.end.holds(bits, values)
 
-    def _note(self, time: Fraction, events: list[Event], bits: int, values: Values) -> None:
+    def _note(self, time: Fraction, events: list[TimedEvent], bits: int, values: Values) -> None:
         """Remember who changed what."""
         from hvr.validation.validator import set_bits
 
@@ -523,10 +523,10 @@ class TemporalRun:
                 after = tuple([v if i in touched else known[i] for i, v in enumerate(self.values)])
             own = flipped & mine
             flipped &= ~own
-            self._changes.append(Change(event.ref, set_bits(own), values, after))
+            self._changes.append(StateChange(event.ref, set_bits(own), values, after))
         if flipped and events:
             # Derived atoms, and effects that span the action.
-            self._changes.append(Change(events[0].ref, set_bits(flipped), values, values))
+            self._changes.append(StateChange(events[0].ref, set_bits(flipped), values, values))
 
     def _check_invariants(self, time: Fraction) -> None:
         """Check what must hold between this happening and the next."""

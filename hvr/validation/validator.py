@@ -52,7 +52,7 @@ from hvr.validation.report import (
 )
 from hvr.validation.sequences import action_of, sequence_order
 from hvr.validation.trajectory import Constraints, Violation
-from hvr.validation.violations import Change, unmet_literals
+from hvr.validation.violations import StateChange, unmet_literals
 
 TOLERANCE = Fraction(1, 100)
 """How far a duration may be from what its action demands; planners round. VAL's default."""
@@ -579,10 +579,10 @@ class Validator:
             wanted=wanted,
         )
 
-    def _changes(self) -> Iterator[Change]:
+    def _changes(self) -> Iterator[StateChange]:
         number, after = self._steps, self._values
         for _, action, changed, before, _ in _newest_first(self._history):
-            yield Change(StepRef(number, action), changed, before, after)
+            yield StateChange(StepRef(number, action), changed, before, after)
             number, after = number - 1, before
 
 

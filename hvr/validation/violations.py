@@ -38,7 +38,7 @@ _MOST_INSTANCES = 10_000
 _DEEPEST_RULE = 4
 
 
-class Change(Value):
+class StateChange(Value):
     """What one step did: the bits that it flipped, the numbers before and after it."""
 
     step: StepRef
@@ -53,7 +53,7 @@ def unmet_literals(
     values: Values,
     formula: Expression,
     binding: Binding,
-    newest_first: Iterable[Change],
+    newest_first: Iterable[StateChange],
     *,
     wanted: bool = True,
 ) -> tuple[UnmetLiteral, ...]:
@@ -98,7 +98,7 @@ def _literal(
 
 
 def _with_history(
-    task: Task, literals: list[UnmetLiteral], newest_first: Iterable[Change]
+    task: Task, literals: list[UnmetLiteral], newest_first: Iterable[StateChange]
 ) -> tuple[UnmetLiteral, ...]:
     """Fill in who changed the literals and those that explain them."""
     bits: dict[int, None] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hvr.agents import AGENTS, load_agent
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene
 from hvr.errors import UsageError
@@ -21,7 +22,6 @@ from hvr.pddl import (
     parse_problem,
     print_domain,
 )
-from hvr.planning.agents import AGENTS, load_agent
 from hvr.tasks import load_task, task_ids
 from hvr.validation import Validator
 

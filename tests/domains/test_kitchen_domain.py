@@ -2,8 +2,8 @@
 
 import pytest
 
+from hvr.files import data_path
 from hvr.pddl import Atom, Domain, Task, parse_domain, parse_plan, parse_problem
-from hvr.resources import data_path
 from hvr.validation import Outcome, Validator
 
 OBJECTS = """

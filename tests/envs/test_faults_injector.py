@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hvr.envs import Kitchen, Names, perform
-from hvr.envs.faults import Fault, FaultKind, FaultyEnvironment, Schedule, What, When, noise
+from hvr.envs.faults import Fault, FaultKind, FaultTiming, FaultyEnvironment, Schedule, What, noise
 from hvr.envs.faults.fault import PERCEPTION
 from hvr.envs.faults.statements import statements
 from hvr.errors import UnknownObjectError
@@ -53,7 +53,7 @@ def test_without_faults_it_is_the_environment() -> None:
 
 @pytest.mark.parametrize("step", [TAKE, CARRY, PUT])
 def test_what_is_dropped_falls(step: int) -> None:
-    env = faulty(Fault(FaultKind.DROP, When(step)))
+    env = faulty(Fault(FaultKind.DROP, FaultTiming(step)))
     play(env, COFFEE[:PUT])
     assert ("mug-1", "in", "floor-1") in facts(env)
     (found,) = env.log
@@ -73,7 +73,7 @@ def test_a_drop_waits_until_something_is_held() -> None:
     "kind", [FaultKind.SILENT, FaultKind.FAILED, FaultKind.MISSING_STEP], ids=str
 )
 def test_an_action_that_is_not_done(kind: FaultKind, step: int) -> None:
-    env = faulty(Fault(kind, When(step)))
+    env = faulty(Fault(kind, FaultTiming(step)))
     done = play(env, COFFEE[: step - 1])
     before = facts(env)
     told = env.last_event.metadata["lastAction"] if step != CARRY else "PickupObject"
@@ -93,7 +93,7 @@ def test_an_action_that_is_not_done(kind: FaultKind, step: int) -> None:
 
 
 def test_the_way_is_blocked_as_often_as_it_says() -> None:
-    env = faulty(Fault(FaultKind.BLOCKED, When(times=3)))
+    env = faulty(Fault(FaultKind.BLOCKED, FaultTiming(times=3)))
     assert play(env, COFFEE[:1]) == [False]
     assert "Collided with" in env.last_event.metadata["errorMessage"]
     assert [found.step for found in env.log] == [1, 2, 3]
@@ -101,7 +101,9 @@ def test_the_way_is_blocked_as_often_as_it_says() -> None:
 
 
 def test_what_hides_an_object_blocks_until_it_is_moved() -> None:
-    env = faulty(Fault(FaultKind.BLOCKED, When(actions=("PickupObject",)), What(other="cup-1")))
+    env = faulty(
+        Fault(FaultKind.BLOCKED, FaultTiming(actions=("PickupObject",)), What(other="cup-1"))
+    )
     assert play(env, COFFEE[:2]) == [True, False]
     assert play(env, COFFEE[1:2]) == [False]
     assert env.log[0].objects == ("mug-1", "cup-1")
@@ -114,7 +116,7 @@ def test_what_hides_an_object_blocks_until_it_is_moved() -> None:
 @pytest.mark.parametrize("start", [True, False])
 def test_an_occupied_receptacle(start: bool) -> None:
     what = What("coffeemachine-1", "cup-1") if start else What(other="cup-1")
-    env = faulty(Fault(FaultKind.OCCUPIED, When(0 if start else 1), what))
+    env = faulty(Fault(FaultKind.OCCUPIED, FaultTiming(0 if start else 1), what))
     assert play(env, COFFEE[:PUT]) == [True, True, True, False]
     assert env.last_event.metadata["errorMessage"] == "No valid positions to place object found"
     now = facts(env)
@@ -150,7 +152,7 @@ def test_swapped_knobs() -> None:
 
 
 def test_somebody_moves_an_object_while_the_hand_is_full() -> None:
-    env = faulty(Fault(FaultKind.MOVED, When(TAKE), What("apple-1", place="countertop-1")))
+    env = faulty(Fault(FaultKind.MOVED, FaultTiming(TAKE), What("apple-1", place="countertop-1")))
     play(env, COFFEE[:2])
     now = facts(env)
     assert ("apple-1", "in", "countertop-1") in now and ("mug-1", "heldBy", "robot") in now
@@ -166,14 +168,16 @@ def test_somebody_moves_an_object_while_the_hand_is_full() -> None:
      ("fridge-1", "isOpen", True), ("faucet-1", "isToggled", True), ("egg-1", "isBroken", True)],
 )  # fmt: skip
 def test_somebody_changes_a_state(target: str, field: str, value: str | bool) -> None:
-    env = faulty(Fault(FaultKind.CHANGED, When(0), What(target, field=field, value=value)))
+    env = faulty(Fault(FaultKind.CHANGED, FaultTiming(0), What(target, field=field, value=value)))
     assert any(s[:2] == (target, field) and s[2] for s in env.log[0].added)
     assert env.log[0].objects == (target,) and env.log[0].step == 0
     assert env.last_event.metadata["lastAction"] == "Initialize"
 
 
 def test_a_change_that_is_none_is_not_injected() -> None:
-    env = faulty(Fault(FaultKind.CHANGED, When(0), What("fridge-1", field="isOpen", value=False)))
+    env = faulty(
+        Fault(FaultKind.CHANGED, FaultTiming(0), What("fridge-1", field="isOpen", value=False))
+    )
     assert env.log == ()
 
 
@@ -182,7 +186,9 @@ def test_a_change_that_is_none_is_not_injected() -> None:
     [("objectType", "Cup"), ("isDirty", True), ("parentReceptacles", "diningtable-1")],
 )
 def test_perception_alone_is_wrong(field: str, value: str | bool) -> None:
-    env = faulty(Fault(FaultKind.MISPERCEIVED, When(0), What("mug-1", field=field, value=value)))
+    env = faulty(
+        Fault(FaultKind.MISPERCEIVED, FaultTiming(0), What("mug-1", field=field, value=value))
+    )
     shown = "in" if field == "parentReceptacles" else field
     assert ("mug-1", shown, value) in facts(env) - facts(env.env)
     assert ("mug-1", shown, value) in env.log[0].added
@@ -192,7 +198,7 @@ def test_perception_alone_is_wrong(field: str, value: str | bool) -> None:
 
 def test_a_wrong_place_is_wrong_from_both_ends() -> None:
     what = What("mug-1", field="parentReceptacles", value="diningtable-1")
-    env = faulty(Fault(FaultKind.MISPERCEIVED, When(0), what))
+    env = faulty(Fault(FaultKind.MISPERCEIVED, FaultTiming(0), what))
     mug = NAMES.object_id("mug-1")
     holding = [o["objectType"] for o in env.last_event.metadata["objects"]
                if mug in (o["receptacleObjectIds"] or ())]  # fmt: skip

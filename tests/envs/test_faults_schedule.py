@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.envs.faults import Fault, FaultKind, Schedule, What, When
+from hvr.envs.faults import Fault, FaultKind, FaultTiming, Schedule, What
 from hvr.envs.faults.trigger import Trigger
 from hvr.errors import DataFileError, UsageError
 
 _SHARE = st.floats(0.0, 1.0)
 _NAME = st.text(max_size=8)
 _WHEN = st.builds(
-    When, st.integers(0, 9), st.lists(_NAME, max_size=2).map(tuple), _NAME,
+    FaultTiming, st.integers(0, 9), st.lists(_NAME, max_size=2).map(tuple), _NAME,
     st.integers(1, 9), st.none() | st.integers(0, 9), _SHARE,
 )  # fmt: skip
 _WHAT = st.builds(
@@ -33,7 +33,7 @@ def test_json_and_back(schedule: Schedule) -> None:
 
 def test_file_and_back(tmp_path: Path) -> None:
     path = tmp_path / "faults.json"
-    schedule = Schedule((Fault(FaultKind.DROP, When(nth=2), What("mug-1")),), 4)
+    schedule = Schedule((Fault(FaultKind.DROP, FaultTiming(nth=2), What("mug-1")),), 4)
     schedule.save(path)
     assert Schedule.load(path) == schedule
 
@@ -76,7 +76,7 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
 
 
 @given(_WHEN, st.integers(1, 9), st.integers(1, 40))
-def test_when_a_fault_is_due(when: When, start: int, steps: int) -> None:
+def test_when_a_fault_is_due(when: FaultTiming, start: int, steps: int) -> None:
     """By counting: from the nth matching action from `step` on, `times` times."""
     when = replace(when, step=start, probability=1.0)
     trigger = Trigger(Fault(FaultKind.FAILED, when), "0")
@@ -93,7 +93,7 @@ def test_when_a_fault_is_due(when: When, start: int, steps: int) -> None:
 
 
 def test_what_does_not_match_does_not_count() -> None:
-    when = When(actions=("OpenObject",), target="fridge-1", nth=2)
+    when = FaultTiming(actions=("OpenObject",), target="fridge-1", nth=2)
     trigger = Trigger(Fault(FaultKind.FAILED, when), "0")
     asked = [("OpenObject", "mug-1"), ("CloseObject", "fridge-1"), ("OpenObject", "fridge-1"),
              ("OpenObject", "fridge-1")]  # fmt: skip
@@ -101,11 +101,11 @@ def test_what_does_not_match_does_not_count() -> None:
 
 
 def test_the_start_is_for_some_kinds_only() -> None:
-    assert Trigger(Fault(FaultKind.MOVED, When(0)), "0").due(0, "", "")
-    assert not Trigger(Fault(FaultKind.MOVED, When(1)), "0").due(0, "", "")
-    assert not Trigger(Fault(FaultKind.DROP, When(0)), "0").due(0, "", "")
+    assert Trigger(Fault(FaultKind.MOVED, FaultTiming(0)), "0").due(0, "", "")
+    assert not Trigger(Fault(FaultKind.MOVED, FaultTiming(1)), "0").due(0, "", "")
+    assert not Trigger(Fault(FaultKind.DROP, FaultTiming(0)), "0").due(0, "", "")
     with pytest.raises(UsageError):
-        When(step=-1)
+        FaultTiming(step=-1)
 
 
 def test_the_example_of_the_page_is_a_schedule(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_the_example_of_the_page_is_a_schedule(tmp_path: Path) -> None:
     path = tmp_path / "faults.json"
     path.write_text(page.split("```json\n")[1].split("```")[0], encoding="utf-8")
     moved, slippery = Schedule.load(path).faults
-    assert moved == Fault(FaultKind.MOVED, When(3), What("mug-1"))
-    assert slippery == Fault(FaultKind.SLIPPERY, When(times=0, probability=0.1))
+    assert moved == Fault(FaultKind.MOVED, FaultTiming(3), What("mug-1"))
+    assert slippery == Fault(FaultKind.SLIPPERY, FaultTiming(times=0, probability=0.1))
     for kind in FaultKind:
         assert f"| `{kind.value}` |" in page

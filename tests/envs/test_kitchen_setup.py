@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hvr.envs import Event, Kitchen, Names
 from hvr.envs.facts import load_facts
-from hvr.envs.kitchen.settings import Settings
+from hvr.envs.kitchen.settings import KitchenSettings
 from hvr.errors import UsageError
 
 Act = Callable[..., Event]
@@ -40,7 +40,7 @@ def test_initialize_sets_grid_and_reach(kitchen: Kitchen) -> None:
 
 
 def test_settings_hold_over_a_reset() -> None:
-    kitchen = Kitchen("FloorPlan1", settings=Settings(grid_size=0.5, rotate_step=45.0))
+    kitchen = Kitchen("FloorPlan1", settings=KitchenSettings(grid_size=0.5, rotate_step=45.0))
     for _ in range(2):
         assert told(kitchen.step("RotateRight"))["agent"]["rotation"]["y"] == 315.0
         kitchen.step("RotateLeft")
@@ -49,7 +49,7 @@ def test_settings_hold_over_a_reset() -> None:
 
 
 def test_every_fine_step_ends_where_the_agent_can_stand() -> None:
-    kitchen = Kitchen("FloorPlan1", settings=Settings(grid_size=0.05))
+    kitchen = Kitchen("FloorPlan1", settings=KitchenSettings(grid_size=0.05))
     points = {(p["x"], p["z"]) for p in told(kitchen.step("GetReachablePositions"))["actionReturn"]}
     for turn in (45, 90, 30, 135):
         kitchen.step("RotateRight", degrees=turn)

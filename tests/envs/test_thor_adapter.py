@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("ai2thor", reason="ai2thor is not installed")
-pytest.importorskip("hvr.envs.server.launcher", reason="there is no stand-in")
+pytest.importorskip("hvr.stand_in.launcher", reason="there is no stand-in")
 
 from hvr.cli.main import run
 from hvr.envs import Environment, Kitchen, Names, perform, scene_graph
-from hvr.envs.opening import open_environment
-from hvr.envs.server.launcher import command
+from hvr.envs.registry import open_environment
 from hvr.envs.skills import Step
 from hvr.envs.thor import SimulatorError, Thor, ThorOptions
 from hvr.errors import SceneError, UsageError
+from hvr.stand_in.launcher import command
 
 # The client itself leaves its log open.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
 from hvr.evaluation.bench.folder import BenchFolder
-from hvr.evaluation.scores import Scores, Spent
+from hvr.evaluation.scores import Scores
 from hvr.llm.errors import ModelError
+from hvr.llm.meter import Spent
 
 
 def scores(cell: Cell, **values: float) -> Scores:

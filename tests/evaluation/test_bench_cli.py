@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import bench_cells
 import pytest
 import typer
 from typer.testing import CliRunner, Result
@@ -13,6 +12,7 @@ from typer.testing import CliRunner, Result
 from hvr.cli import bench
 from hvr.errors import DataFileError, HvrError, UsageError
 from hvr.evaluation import cell
+from tests.evaluation import bench_cells
 
 FEW = ("--tasks", "T1,T5", "--settings", "HVR,LLM", "--seeds", "2")
 

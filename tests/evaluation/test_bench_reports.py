@@ -10,7 +10,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from statistics import stdev
 
-import bench_cells
 import pytest
 from rich.console import Console
 
@@ -23,6 +22,7 @@ from hvr.evaluation.bench.page import render
 from hvr.evaluation.bench.runner import run_bench
 from hvr.evaluation.bench.summary import Stat, summarise
 from hvr.evaluation.bench.tables import main_tables, task_tables
+from tests.evaluation import bench_cells
 
 SIMULATED = "scripted:error=0.1"
 

@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import bench_cells
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +19,7 @@ from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult, plan_cells
 from hvr.evaluation.bench.folder import BenchFolder, commit
 from hvr.evaluation.bench.runner import Progress, run_bench
+from tests.evaluation import bench_cells
 
 OPTIONS = CellOptions()
 
@@ -157,7 +157,7 @@ _SCRIPT = """
 import sys
 sys.path.insert(0, {tests!r})
 from pathlib import Path
-import bench_cells
+from tests.evaluation import bench_cells
 from hvr.evaluation.bench.cells import CellOptions, plan_cells
 from hvr.evaluation.bench.runner import run_bench
 if __name__ == "__main__":
@@ -183,7 +183,7 @@ def test_a_kill_loses_no_finished_cell_and_leaves_no_process(
 ) -> None:
     folder = tmp_path / "b"
     script = tmp_path / "script.py"
-    tests = str(Path(__file__).parent)
+    tests = str(Path(__file__).parents[2])
     script.write_text(_SCRIPT.format(tests=tests, folder=str(folder)), encoding="utf-8")
     process = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60

@@ -20,8 +20,8 @@ from hvr.evaluation.metrics import (
     macro_plan_verification,
 )
 from hvr.pddl import Atom, Task, parse_domain, parse_formula, parse_problem
-from hvr.plan import MacroAction
-from hvr.planning.llm.record import BlockRecord, MacroCheck
+from hvr.plans import MacroAction
+from hvr.policies.llm.record import BlockRecord, MacroCheck
 
 
 def test_execution_success() -> None:

@@ -10,12 +10,13 @@ import pytest
 
 from hvr.errors import DataFileError
 from hvr.evaluation.correctness import rename
-from hvr.evaluation.scores import Scores, Spent
+from hvr.evaluation.scores import Scores
 from hvr.evaluation.scoring import execute_plan, scene_task, score
+from hvr.llm.meter import Spent
 from hvr.pddl import GroundAction, parse_plan
-from hvr.plan import AABlock, MacroAction, Plan
-from hvr.planning.llm.record import BlockRecord, MacroCheck, PlanningRecord
-from hvr.tasks import Task, load_task, task_ids
+from hvr.plans import AABlock, MacroAction, Plan
+from hvr.policies.llm.record import BlockRecord, MacroCheck, PlanningRecord
+from hvr.tasks import PaperTask, load_task, task_ids
 
 Blocks = Sequence[Sequence[GroundAction]]
 
@@ -48,16 +49,16 @@ def test_the_ground_truth_scores_full_marks(name: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def coffee() -> Task:
+def coffee() -> PaperTask:
     return load_task("T2")
 
 
 @pytest.fixture(scope="module")
-def salad() -> Task:
+def salad() -> PaperTask:
     return load_task("T7")
 
 
-def test_a_missing_step_stops_the_plan_there(coffee: Task) -> None:
+def test_a_missing_step_stops_the_plan_there(coffee: PaperTask) -> None:
     steps = list(coffee.ground_truth.steps)
     place = next(i for i, a in enumerate(steps) if a.name == "put_on")
     scores = score(record([steps[:place] + steps[place + 1 :]], ok=False), coffee)
@@ -70,7 +71,7 @@ def test_a_missing_step_stops_the_plan_there(coffee: Task) -> None:
     assert "inapplicable: hand_empty" in scores.failures
 
 
-def test_a_plan_that_ends_early_is_verified_and_does_not_meet_the_goal(salad: Task) -> None:
+def test_a_plan_that_ends_early_is_verified_and_does_not_meet_the_goal(salad: PaperTask) -> None:
     scores = score(record(salad.ground_truth.blocks[:-1]), salad, execute=False)
     assert scores.epv == 1.0
     assert scores.pc == pytest.approx(12 / 16)
@@ -79,19 +80,19 @@ def test_a_plan_that_ends_early_is_verified_and_does_not_meet_the_goal(salad: Ta
     assert scores.failures == {"goal not met": 1}
 
 
-def test_blocks_in_another_allowed_order_are_as_correct(salad: Task) -> None:
+def test_blocks_in_another_allowed_order_are_as_correct(salad: PaperTask) -> None:
     blocks = list(salad.ground_truth.blocks)
     blocks[1], blocks[2] = blocks[2], blocks[1]  # what is cut first
     blocks[4], blocks[5] = blocks[5], blocks[4]  # what is put into the bowl first
     assert score(record(blocks), salad, execute=False).pc == 1.0
 
 
-def test_another_slice_is_as_correct(salad: Task) -> None:
+def test_another_slice_is_as_correct(salad: PaperTask) -> None:
     other = rename(salad.ground_truth, {"tomatosliced-1": "tomatosliced-2"})
     assert score(record(other.blocks), salad, execute=False).pc == 1.0
 
 
-def test_another_object_that_does_not_work_is_not(coffee: Task) -> None:
+def test_another_object_that_does_not_work_is_not(coffee: PaperTask) -> None:
     truth = coffee.ground_truth
     other = rename(truth, {"mug-1": "mug-99"})
     scores = score(record(other.blocks), coffee)
@@ -126,20 +127,20 @@ def test_an_open_ended_task_done_in_another_way_is_measured_against_itself() -> 
     assert cut.pc == 4 / 16
 
 
-def test_an_empty_plan(coffee: Task) -> None:
+def test_an_empty_plan(coffee: PaperTask) -> None:
     scores = score(record([]), coffee)
     assert (scores.pc, scores.epv, scores.ld, scores.success) == (0.0, 0.0, -1.0, False)
     assert (scores.executed, scores.es) == (None, None)
     assert scores.failures == {"empty plan": 1, "goal not met": 1}
 
 
-def test_without_macro_actions_there_is_no_mpv_and_no_aabv(coffee: Task) -> None:
+def test_without_macro_actions_there_is_no_mpv_and_no_aabv(coffee: PaperTask) -> None:
     scores = score(record([coffee.ground_truth.steps], hierarchical=False), coffee, execute=False)
     assert (scores.mpv_before, scores.mpv_after) == (None, None)
     assert (scores.aabv_before, scores.aabv_after) == (None, None)
 
 
-def test_without_verification_there_is_nothing_after_correction(coffee: Task) -> None:
+def test_without_verification_there_is_nothing_after_correction(coffee: PaperTask) -> None:
     full = record(coffee.ground_truth.blocks)
     blocks = tuple(replace(b, verified_after=None) for b in full.blocks)
     scores = score(replace(full, blocks=blocks), coffee, execute=False)
@@ -147,14 +148,16 @@ def test_without_verification_there_is_nothing_after_correction(coffee: Task) ->
     assert (scores.mpv_after, scores.aabv_after) == (None, None)
 
 
-def test_in_another_scene_length_is_compared_with_the_shortest_plan_known(coffee: Task) -> None:
+def test_in_another_scene_length_is_compared_with_the_shortest_plan_known(
+    coffee: PaperTask,
+) -> None:
     scene = next(s for s in coffee.scenes if s != coffee.ground_truth.scene)
     scores = score(record([]), coffee, scene=scene)
     assert (scores.pc, scores.es) == (None, None)
     assert scores.truth_length == coffee.optimum[scene].steps
 
 
-def test_what_went_wrong_on_the_way_is_counted(coffee: Task) -> None:
+def test_what_went_wrong_on_the_way_is_counted(coffee: PaperTask) -> None:
     made = record(coffee.ground_truth.blocks)
     blocks = (replace(made.blocks[0], unmapped=("fly away", "sing"), repaired=True),
               *made.blocks[1:])  # fmt: skip
@@ -166,7 +169,7 @@ def test_what_went_wrong_on_the_way_is_counted(coffee: Task) -> None:
     assert (scores.spent.calls, scores.spent.input, scores.spent.cost) == (7, 100, None)
 
 
-def test_execution_stops_where_a_step_is_not_applicable(coffee: Task) -> None:
+def test_execution_stops_where_a_step_is_not_applicable(coffee: PaperTask) -> None:
     truth = coffee.ground_truth
     plan = (*truth.steps[:3], GroundAction("pick_up", ("mug-1",)), *truth.steps[3:])
     run = execute_plan(scene_task(truth.scene), truth.scene, plan)
@@ -174,7 +177,7 @@ def test_execution_stops_where_a_step_is_not_applicable(coffee: Task) -> None:
     assert run.problem
 
 
-def test_scores_survive_json(coffee: Task) -> None:
+def test_scores_survive_json(coffee: PaperTask) -> None:
     scores = score(record(coffee.ground_truth.blocks), coffee, spent=Spent(calls=2), execute=False)
     assert Scores.from_json(json.loads(json.dumps(scores.to_json()))) == scores
     with pytest.raises(DataFileError):

@@ -12,15 +12,15 @@ from hvr.envs.faults import Fault, FaultyEnvironment, Schedule
 from hvr.envs.kitchen import Kitchen
 from hvr.execution.events import Event, Finished, Noticed, Recovery, StepDone
 from hvr.execution.executor import Executor, Policy
-from hvr.execution.failures import Failure
+from hvr.execution.failures import Deviation
 from hvr.execution.perception import Senses
 from hvr.execution.world import World
+from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import parse_domain
-from hvr.planning.planners import FastDownward
-from hvr.planning.symbolic import SymbolicPolicy
-from hvr.resources import data_path
+from hvr.policies.symbolic import SymbolicPolicy
+from hvr.search.planners import FastDownward
 
 Goal = TypeVar("Goal")
 Hook = Callable[[Kitchen, str, int, dict[str, Any]], Observation | None]
@@ -65,7 +65,7 @@ class Ran:
         return [e for e in self.events if isinstance(e, StepDone)]
 
     @property
-    def failures(self) -> list[Failure]:
+    def failures(self) -> list[Deviation]:
         return [f for e in self.events if isinstance(e, StepDone | Noticed) for f in e.failures]
 
     @property

@@ -13,13 +13,13 @@ from hvr.execution.compare import difference
 from hvr.execution.events import Event, Finished, PlanReady, Replanning, StepDone
 from hvr.execution.executor import Executor
 from hvr.execution.world import World
+from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import Atom, parse_domain
-from hvr.planning.planners import FastDownward
-from hvr.planning.symbolic import SymbolicPolicy
-from hvr.resources import data_path
+from hvr.policies.symbolic import SymbolicPolicy
 from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.search.planners import FastDownward
 
 
 class Meddler:

@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from execution_worlds import Ran, drop, just_before, refused, run, silent, the
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.envs.kitchen import Kitchen
 from hvr.execution.belief import Sight
 from hvr.execution.detection import detect, not_applicable
-from hvr.execution.failures import Failure, FailureKind, Side
+from hvr.execution.failures import Deviation, DeviationKind, Side
 from hvr.execution.observation import Expected, Observed, Truth
 from hvr.execution.perception import Senses
 from hvr.pddl import Atom, GroundAction, Not
 from hvr.scene_graph import SceneGraph, SceneObject
+from tests.execution.execution_worlds import Ran, drop, just_before, refused, run, silent, the
 
 VISIBLE = Senses(Sight.VISIBLE)
 
 
-def first(ran: Ran) -> Failure:
+def first(ran: Ran) -> Deviation:
     assert ran.failures, "nothing was noticed"
     return ran.failures[0]
 
@@ -41,7 +41,7 @@ def test_a_run_without_faults_has_no_failures_in_any_sight() -> None:
 def test_an_action_that_reports_success_and_does_nothing(action: str) -> None:
     ran = run("make coffee", silent(action))
     failure = first(ran)
-    assert failure.kind is FailureKind.NO_EFFECT
+    assert failure.kind is DeviationKind.NO_EFFECT
     assert failure.side is Side.POST
     assert failure.literals and failure.action is not None
     assert not ran.steps[failure.step - 1].as_expected
@@ -53,7 +53,7 @@ def test_an_action_that_reports_success_and_does_nothing(action: str) -> None:
 def test_a_mug_that_falls_out_of_the_hand_before_it_is_put_down() -> None:
     ran = run("make coffee", just_before("PutObject", drop))
     failure = first(ran)
-    assert failure.kind is FailureKind.DROPPED
+    assert failure.kind is DeviationKind.DROPPED
     assert failure.side is Side.PRE, "the put needs it in the hand"
     assert failure.literals == (Atom("holding", ("mug-1",)),)
     assert failure.objects == ("mug-1", "floor-1")
@@ -70,7 +70,7 @@ def test_a_mug_that_falls_while_the_robot_walks() -> None:
         return kitchen.step(action, **args)
 
     failure = first(run("make coffee", slip, max_replans=0))
-    assert failure.kind is FailureKind.DROPPED
+    assert failure.kind is DeviationKind.DROPPED
     assert failure.side is Side.POST, "walking needs nothing in the hand"
 
 
@@ -83,7 +83,7 @@ def test_a_mug_that_is_taken_and_slips_at_once() -> None:
         return kitchen.last_event
 
     ran = run("make coffee", slip)
-    assert [f.kind for f in ran.failures] == [FailureKind.DROPPED]
+    assert [f.kind for f in ran.failures] == [DeviationKind.DROPPED]
     assert ran.finished.reached
 
 
@@ -93,7 +93,7 @@ def test_a_door_that_somebody_has_closed() -> None:
 
     ran = run("put the apple in the fridge", just_before("PutObject", close, 1))
     failure = first(ran)
-    assert failure.kind is FailureKind.CHANGED_BY_OTHERS
+    assert failure.kind is DeviationKind.CHANGED_BY_OTHERS
     assert failure.side is Side.PRE
     assert failure.literals == (Atom("opened", ("fridge-1",)),)
     assert any("CLOSED" in said for said in failure.evidence)
@@ -109,10 +109,10 @@ def test_an_egg_that_is_no_longer_in_the_fridge_when_it_is_opened() -> None:
     """Who sees everything sees that it was moved; who does not finds it missing."""
     request, hook = "put the egg on the countertop", just_before("OpenObject", move_egg)
     knowing = first(run(request, hook))
-    assert knowing.kind is FailureKind.CHANGED_BY_OTHERS
+    assert knowing.kind is DeviationKind.CHANGED_BY_OTHERS
     ran = run(request, hook, senses=VISIBLE)
     failure = first(ran)
-    assert failure.kind in (FailureKind.MISSING_OBJECT, FailureKind.MISPERCEIVED)
+    assert failure.kind in (DeviationKind.MISSING_OBJECT, DeviationKind.MISPERCEIVED)
     assert failure.literals[0] == Atom("in", ("egg-1", "fridge-1"))
     assert str(failure.action) == "(open_obj fridge-1)"
     assert "since step 0" in failure.explanation or "in step 0" in failure.explanation
@@ -126,7 +126,7 @@ def test_the_wrong_thing_in_the_hand() -> None:
 
     ran = run("make coffee", cup)
     failure = first(ran)
-    assert failure.kind is FailureKind.WRONG_OBJECT
+    assert failure.kind is DeviationKind.WRONG_OBJECT
     assert failure.objects == ("mug-1", "cup-1")
     assert failure.literals == (Atom("holding", ("mug-1",)), Not(Atom("holding", ("cup-1",))))
     assert ran.finished.reached
@@ -144,7 +144,7 @@ def test_another_burner_than_the_one_that_was_meant() -> None:
         return kitchen.step(action, objectId=knobs[0], forceAction=True)
 
     failure = first(run("turn on the stove burner", swapped, "FloorPlan1"))
-    assert failure.kind is FailureKind.WRONG_OBJECT
+    assert failure.kind is DeviationKind.WRONG_OBJECT
     meant, taken = failure.objects
     assert meant != taken and {meant.rpartition("-")[0], taken.rpartition("-")[0]} <= {
         "stoveburner",
@@ -174,7 +174,7 @@ def test_what_happens_to_things_the_plan_does_not_name_is_noticed_and_costs_noth
         kitchen.step("BreakObject", objectId=the(kitchen, "Plate"), forceAction=True)
 
     ran = run("make coffee", just_before("PutObject", break_plate))
-    assert [f.kind for f in ran.failures] == [FailureKind.CHANGED_BY_OTHERS]
+    assert [f.kind for f in ran.failures] == [DeviationKind.CHANGED_BY_OTHERS]
     assert "plate-1" in ran.failures[0].objects
     assert "heard: Plate broken" in ran.failures[0].evidence
     assert ran.finished.reached and ran.recoveries == []
@@ -282,8 +282,8 @@ def test_a_step_that_cannot_be_tried_is_told_by_what_is_missing() -> None:
     full = Not(Atom("on", ("cup-1", "table-1")))
     state = frozenset({Atom("on", ("cup-1", "table-1"))})
     occupied = not_applicable(4, action, Observed(state, SCENE, unmet=(full,)))
-    assert occupied.kind is FailureKind.OCCUPIED
+    assert occupied.kind is DeviationKind.OCCUPIED
     assert occupied.objects == ("table-1", "cup-1", "mug-1")
     missing = not_applicable(4, action, Observed(state, SCENE, unmet=(Atom("holding", NAMES[:1]),)))
-    assert missing.kind is FailureKind.MISSING_PRECONDITION and missing.side is Side.PRE
+    assert missing.kind is DeviationKind.MISSING_PRECONDITION and missing.side is Side.PRE
     assert "mug-1 is not in the hand" in missing.explanation

@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
-from execution_worlds import just_before, run, the
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from hvr.execution.noise import filtered, votes_needed
 from hvr.execution.perception import Senses
 from hvr.execution.sounds import Noise, Sound, sounds
 from hvr.scene_graph import SceneGraph, SceneObject
+from tests.execution.execution_worlds import just_before, run, the
 
 NAMES = ("mug-1", "apple-1", "fridge-1", "table-1")
 objects = st.fixed_dictionaries(

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from execution_worlds import drop, just_before, refused, run, silent, symbolic, the
-
 from hvr.envs.kitchen import Kitchen
 from hvr.execution.belief import Sight
 from hvr.execution.events import Replanning
-from hvr.execution.failures import FailureKind
+from hvr.execution.failures import DeviationKind
 from hvr.execution.perception import Senses
-from hvr.execution.recovery import Trouble, renavigate, retry, satisfy
+from hvr.execution.recovery import Impasse, renavigate, retry, satisfy
 from hvr.execution.world import open_world
 from hvr.pddl import GroundAction
+from tests.execution.execution_worlds import drop, just_before, refused, run, silent, symbolic, the
 
 HIDDEN = "NullReferenceException: Target object not found within the specified visibility."
 
@@ -81,11 +80,11 @@ def test_what_remains_is_told_when_nothing_helps() -> None:
     ran = run("make coffee", just_before("PutObject", smash))
     assert not ran.finished.reached
     assert ran.finished.unmet and ran.finished.remains
-    assert FailureKind.DROPPED in {f.kind for f in ran.failures}
+    assert DeviationKind.DROPPED in {f.kind for f in ran.failures}
     assert any(r.outcome.startswith("no plan") for r in ran.recoveries)
 
 
-def trouble(done: int, action: int, *, is_done: bool = False) -> Trouble:
+def trouble(done: int, action: int, *, is_done: bool = False) -> Impasse:
     """Stuck at a step of the plan for coffee, after some have been done."""
     policy = symbolic()
     world = open_world(Kitchen("FloorPlan16"))
@@ -98,7 +97,7 @@ def trouble(done: int, action: int, *, is_done: bool = False) -> Trouble:
     validator = Validator(planned.task)
     for step in actions[:done]:
         assert validator.apply(step).ok
-    return Trouble(
+    return Impasse(
         (), actions[action], is_done, actions[action + 1 :], planned.task, validator.state
     )
 

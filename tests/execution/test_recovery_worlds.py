@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from execution_worlds import Ran, run_with, symbolic
-
-from hvr.envs.faults import Fault, FaultKind, What, When
+from hvr.envs.faults import Fault, FaultKind, FaultTiming, What
 from hvr.execution.events import PlanReady
-from hvr.execution.failures import FailureKind
-from hvr.planning.language.goals import Stage
+from hvr.execution.failures import DeviationKind
+from hvr.language.goals import Stage
 from hvr.tasks import load_task
+from tests.execution.execution_worlds import Ran, run_with, symbolic
 
 
 def played(task: str, scene: str, fault: Fault) -> Ran:
@@ -21,7 +20,9 @@ def plans(ran: Ran) -> list[list[str]]:
 
 
 def test_what_somebody_put_into_the_microwave_is_taken_out_again() -> None:
-    fault = Fault(FaultKind.OCCUPIED, When(actions=("PutObject",), nth=2), What(other="lettuce-1"))
+    fault = Fault(
+        FaultKind.OCCUPIED, FaultTiming(actions=("PutObject",), nth=2), What(other="lettuce-1")
+    )
     ran = played("T5", "FloorPlan3", fault)
     assert ran.finished.reached
     assert dict(ran.finished.recoveries)["make room"] == 1
@@ -31,7 +32,7 @@ def test_what_somebody_put_into_the_microwave_is_taken_out_again() -> None:
 
 def test_what_was_there_before_is_moved_only_if_there_is_no_other_way() -> None:
     fault = Fault(
-        FaultKind.OCCUPIED, When(actions=("PutObject",), nth=1), What(other="dishsponge-1")
+        FaultKind.OCCUPIED, FaultTiming(actions=("PutObject",), nth=1), What(other="dishsponge-1")
     )
     ran = played("T5", "FloorPlan1", fault)  # the basin, and there is one only
     assert ran.finished.reached
@@ -41,7 +42,7 @@ def test_what_was_there_before_is_moved_only_if_there_is_no_other_way() -> None:
 
 def test_what_cannot_be_is_looked_at_again() -> None:
     """A bottle is seen empty for a while: no wine, no plan, until it is looked at again."""
-    wrong = Fault(FaultKind.MISPERCEIVED, When(step=3, times=3), What("winebottle-1"))
+    wrong = Fault(FaultKind.MISPERCEIVED, FaultTiming(step=3, times=3), What("winebottle-1"))
     ran = played("T1", "FloorPlan1", wrong)
     assert ran.finished.reached
     looked = [r for r in ran.recoveries if r.rung == "look around"]
@@ -49,17 +50,17 @@ def test_what_cannot_be_is_looked_at_again() -> None:
 
 
 def test_a_burner_that_cannot_be_switched_is_replaced_with_what_stands_on_it() -> None:
-    swapped = Fault(FaultKind.SWAPPED, When(actions=("ToggleObjectOn",)))
+    swapped = Fault(FaultKind.SWAPPED, FaultTiming(actions=("ToggleObjectOn",)))
     ran = played("T3", "FloorPlan2", swapped)
     assert ran.finished.reached
-    assert {f.kind for f in ran.failures} == {FailureKind.WRONG_OBJECT}
+    assert {f.kind for f in ran.failures} == {DeviationKind.WRONG_OBJECT}
     last = plans(ran)[-1]
     assert last[0] == "(pick_up pan-1)", "what stands there can be taken from there"
     assert not any("toggle" in a and "stoveburner-3" in a for a in last)
 
 
 def test_a_door_that_somebody_closed_puts_its_content_out_of_reach() -> None:
-    put = When(actions=("PutObject",), target="microwave-1")
+    put = FaultTiming(actions=("PutObject",), target="microwave-1")
     fault = Fault(FaultKind.CHANGED, put, What("microwave-1", field="isOpen", value=False))
     ran = played("T5", "FloorPlan2", fault)
     assert ran.finished.reached and ran.finished.replans == 1

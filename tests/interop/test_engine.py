@@ -9,7 +9,6 @@ import pytest
 
 pytest.importorskip("unified_planning", reason="unified-planning is not installed")
 
-from unified_examples import examples, variants
 from unified_planning.engines import (
     FailedValidationReason,
     SequentialPlanValidator,
@@ -45,6 +44,7 @@ from unified_planning.shortcuts import BoolType, IntType, RealType, UserType
 
 from hvr.interop import register
 from hvr.interop.engine import HvrPlanValidator
+from tests.interop.unified_examples import examples, variants
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

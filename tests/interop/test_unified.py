@@ -8,7 +8,6 @@ import pytest
 
 pytest.importorskip("unified_planning", reason="unified-planning is not installed")
 
-from unified_examples import examples, variants
 from unified_planning.engines import SequentialPlanValidator
 from unified_planning.io import PDDLWriter
 from unified_planning.plans import SequentialPlan, TimeTriggeredPlan
@@ -17,7 +16,7 @@ from hvr.interop.engine import HvrPlanValidator
 from hvr.interop.errors import InteropError
 from hvr.interop.from_plans import in_order, plan_from_unified, steps_of
 from hvr.interop.from_unified import from_unified, translate
-from hvr.interop.names import Names, pddl_name
+from hvr.interop.names import UnifiedNames, pddl_name
 from hvr.interop.to_plans import plan_to_unified
 from hvr.interop.to_unified import convert, to_unified
 from hvr.pddl import (
@@ -30,6 +29,7 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.validation import Validator
+from tests.interop.unified_examples import examples, variants
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -276,7 +276,7 @@ def test_goals_that_a_plan_may_miss() -> None:
 
 
 def test_names() -> None:
-    names = Names(pddl_name, {"and"})
+    names = UnifiedNames(pddl_name, {"and"})
     wishes = ["Robot", "robot", "robot!", "and", "2nd", "Große Tür", "_x"]
     given = [names.add("object", wish) for wish in wishes]
     assert given == ["robot", "robot-2", "robot-3", "and-2", "x2nd", "gro-e-t-r", "x_x"]

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from knowledge_kitchen import PIECES, THINGS, scene_of
 
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.scene_graph import SceneGraph
+from tests.knowledge.knowledge_kitchen import PIECES, THINGS, scene_of
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ import os
 from pathlib import Path
 
 import pytest
-from knowledge_kitchen import PIECES
 from typer.testing import CliRunner
 
 from hvr.cli.kg import app
 from hvr.errors import StoreError, UnknownObjectError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.scene_graph import SceneGraph
+from tests.knowledge.knowledge_kitchen import PIECES
 
 runner = CliRunner()
 

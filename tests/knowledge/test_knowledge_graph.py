@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from knowledge_kitchen import PIECES, THINGS, scene_of, thing, with_
 
 from hvr.errors import SceneError, StoreError, UnknownObjectError
 from hvr.knowledge.events import ActionEvent, Change
@@ -19,6 +18,7 @@ from hvr.knowledge.owl import missing_entailments
 from hvr.knowledge.terms import FALSE, RDF_TYPE, TRUE, k, obj
 from hvr.pddl.model import Atom, Domain, Predicate, TypedName
 from hvr.scene_graph import SceneGraph
+from tests.knowledge.knowledge_kitchen import PIECES, THINGS, scene_of, thing, with_
 
 
 def atom(text: str) -> Atom:
@@ -479,9 +479,9 @@ def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "graph"
     code = f"""
 import os, sys
-sys.path[:0] = {[str(Path(__file__).parent), *sys.path]!r}
+sys.path[:0] = {[str(Path(__file__).parents[2]), *sys.path]!r}
 from pathlib import Path
-from knowledge_kitchen import THINGS, scene_of
+from tests.knowledge.knowledge_kitchen import THINGS, scene_of
 from hvr.knowledge.graph import KnowledgeGraph
 graph = KnowledgeGraph.create(Path({str(folder)!r}))
 graph.add_scene(scene_of(*THINGS))

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from knowledge_kitchen import with_
-
 from hvr.knowledge.history import cleared_marks, contents, marks
 from hvr.scene_graph import SceneGraph
+from tests.knowledge.knowledge_kitchen import with_
 
 
 def step(action: str, target: str) -> dict[str, str]:

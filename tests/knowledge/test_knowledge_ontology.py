@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from hvr.errors import DataFileError, StoreError, UnknownObjectError
+from hvr.files import data_path
 from hvr.knowledge.mapping import predicate_rules
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.owl import check_consistency, load_owlready, missing_entailments
 from hvr.knowledge.terms import RDF_TYPE, k, obj
-from hvr.resources import data_path
 
 PREFIXES = """@prefix k: <https://w3id.org/hvr/kitchen#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .

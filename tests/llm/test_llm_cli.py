@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from llm.llm_fakes import Fake, Outcome, ask, said
-from llm.servers import OpenAIServer, Reply
 from typer.testing import CliRunner
 
 from hvr.cli.llm import app
@@ -15,6 +13,8 @@ from hvr.errors import DataFileError, UsageError
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Usage
 from hvr.llm.record import Recording
+from tests.llm.llm_fakes import Fake, Outcome, ask, said
+from tests.llm.servers import OpenAIServer, Reply
 
 pytest.importorskip("openai")
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from llm.llm_fakes import Clock, Fake, ask, said
 
 from hvr.errors import BudgetError, DataFileError, UsageError
 from hvr.llm.budget import Budget, Budgeted, Limits
@@ -26,6 +25,7 @@ from hvr.llm.options import ModelOptions
 from hvr.llm.prices import Price
 from hvr.llm.retry import Patience, Retry
 from hvr.llm.tokens import count_tokens
+from tests.llm.llm_fakes import Clock, Fake, ask, said
 
 
 def failed(

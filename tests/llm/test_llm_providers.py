@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from llm.servers import GeminiServer, OpenAIServer, Reply
 
 from hvr.errors import MissingExtraError, UsageError
 from hvr.llm.errors import ModelError
@@ -18,6 +17,7 @@ from hvr.llm.factory import make_model, stack
 from hvr.llm.model import Message, Request, Usage
 from hvr.llm.options import ModelOptions
 from hvr.llm.prices import Price
+from tests.llm.servers import GeminiServer, OpenAIServer, Reply
 
 pytest.importorskip("openai")
 pytest.importorskip("google.genai")

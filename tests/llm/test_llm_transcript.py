@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from llm.llm_fakes import Fake, Outcome, ask, said
 
 from hvr.errors import BudgetError, CassetteError, DataFileError, LLMError
 from hvr.llm import transcript
@@ -21,6 +20,7 @@ from hvr.llm.model import Answer, Message, Request, Usage
 from hvr.llm.record import Recording
 from hvr.llm.replay import Replay
 from hvr.llm.scrub import Scrubber
+from tests.llm.llm_fakes import Fake, Outcome, ask, said
 
 KEY = "my-very-own-key-0123456789"
 LOOKS_LIKE_A_KEY = "sk-proj-ABCDEFGHIJKLMNOPQRSTUVWX"

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from llm.llm_fakes import Fake, said
 
 from hvr.errors import DataFileError, HvrError, UsageError
 from hvr.llm.config import read_config
@@ -22,6 +21,7 @@ from hvr.llm.prices import Price, price_of
 from hvr.llm.schema import find_json
 from hvr.llm.tokens import count_tokens, estimate_tokens
 from hvr.llm.usage import Totals, add
+from tests.llm.llm_fakes import Fake, said
 
 PROMPTS = (
     "You are a planner for a household robot. Write the macro actions for the request as a "

@@ -15,8 +15,6 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from reference import Reference, Verdict
-from reference import World as Plain
 
 from hvr.pddl import (
     OBJECT,
@@ -56,6 +54,8 @@ from hvr.pddl import (
     TypedName,
     When,
 )
+from tests.reference import Reference, Verdict
+from tests.reference import World as Plain
 
 Scope = tuple[TypedName, ...]
 COST = FunctionTerm("total-cost")

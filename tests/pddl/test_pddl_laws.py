@@ -5,20 +5,6 @@ from itertools import combinations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from pddl_strategies import (
-    EVERYTHING,
-    Names,
-    Parts,
-    World,
-    all_actions,
-    formulas,
-    ground_atoms,
-    law,
-    planned,
-    worlds,
-)
-from reference import Reference
-from reference import World as Plain
 
 from hvr.pddl import (
     And,
@@ -48,6 +34,20 @@ from hvr.pddl import (
     read_plan,
     substitute,
 )
+from tests.pddl.pddl_strategies import (
+    EVERYTHING,
+    Names,
+    Parts,
+    World,
+    all_actions,
+    formulas,
+    ground_atoms,
+    law,
+    planned,
+    worlds,
+)
+from tests.reference import Reference
+from tests.reference import World as Plain
 
 NUMERIC = Parts(numbers=True, derived=True)
 

@@ -45,9 +45,8 @@ def score(
 
 
 if __name__ == "__main__":  # the table of docs/retrieval.md: python retrieval_scores.py
-    from name_table import HELD_OUT, NAMES
-
     from hvr.retrieval.embedders import make_embedder
+    from tests.retrieval.name_table import HELD_OUT, NAMES
 
     for embedder_name in ("lexical", "minilm"):
         embedder = make_embedder(embedder_name)

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from hvr.errors import UnknownObjectError, UsageError
 from hvr.execution.world import World
+from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.imagined import imagine, suppose
 from hvr.pddl import Domain, State, Task, parse_domain
 from hvr.pddl.model import Atom
-from hvr.resources import data_path
 from hvr.tasks import load_task
 from hvr.validation.validator import Validator
 

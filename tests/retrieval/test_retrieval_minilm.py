@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
-from name_table import HELD_OUT, NAMES
-from retrieval_scores import score
 
 from hvr.errors import UsageError
 from hvr.retrieval.embedders import Embedder, make_embedder, nearest
+from tests.retrieval.name_table import HELD_OUT, NAMES
+from tests.retrieval.retrieval_scores import score
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from name_table import HELD_OUT, NAMES
-from retrieval_scores import everything, score
 
 from hvr.execution.world import World
 from hvr.pddl.model import Atom
@@ -16,6 +14,8 @@ from hvr.retrieval.embedders import LexicalEmbedder
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.relevance import situation
 from hvr.retrieval.selection import Matcher, select
+from tests.retrieval.name_table import HELD_OUT, NAMES
+from tests.retrieval.retrieval_scores import everything, score
 
 
 def test_names_are_mapped_to_classes(lexical: LexicalEmbedder) -> None:

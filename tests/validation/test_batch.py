@@ -9,15 +9,21 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from validation_task import write_task
 
 import hvr
 from hvr.errors import UsageError
 from hvr.validation import Outcome, batch
-from hvr.validation.batch import BatchOptions, Model, UnusableModelError, judge_all, load_model
+from hvr.validation.batch import (
+    BatchOptions,
+    LoadedModel,
+    UnusableModelError,
+    judge_all,
+    load_model,
+)
 from hvr.validation.judged import Judged
 from hvr.validation.plan_files import expand
 from hvr.validation.reporters.text import render_result
+from tests.validation.validation_task import write_task
 
 SOURCES = Path(hvr.__file__).resolve().parents[1]
 
@@ -28,7 +34,7 @@ def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_task(tmp_path)
 
 
-def model(options: BatchOptions | None = None) -> Model:
+def model(options: BatchOptions | None = None) -> LoadedModel:
     return load_model("domain.pddl", "problem.pddl", options or BatchOptions())
 
 
@@ -120,7 +126,7 @@ def test_a_worker_that_dies_costs_only_its_plan(monkeypatch: pytest.MonkeyPatch)
 
     real = processes.judge
 
-    def deadly(given: Model, file: str) -> Judged:
+    def deadly(given: LoadedModel, file: str) -> Judged:
         if file.endswith("early.plan"):
             os.kill(os.getpid(), signal.SIGKILL)
         return real(given, file)

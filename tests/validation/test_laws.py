@@ -7,7 +7,17 @@ from fractions import Fraction
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
-from pddl_strategies import (
+
+from hvr.pddl import ActionSchema, And, Atom, Comparison, Formula, GroundAction, Not, State
+from hvr.validation import (
+    Failure,
+    FailureKind,
+    OnFailure,
+    UnmetLiteral,
+    ValidationReport,
+    Validator,
+)
+from tests.pddl.pddl_strategies import (
     EVERYTHING,
     PLAIN,
     Names,
@@ -19,18 +29,8 @@ from pddl_strategies import (
     planned,
     scheduled,
 )
-from reference import Reference, Verdict
-from reference import World as Plain
-
-from hvr.pddl import ActionSchema, And, Atom, Comparison, Formula, GroundAction, Not, State
-from hvr.validation import (
-    Failure,
-    FailureKind,
-    OnFailure,
-    UnmetLiteral,
-    ValidationReport,
-    Validator,
-)
+from tests.reference import Reference, Verdict
+from tests.reference import World as Plain
 
 SEQUENTIAL = Parts(numbers=True, derived=True, wishes=True)
 

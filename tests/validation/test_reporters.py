@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import validation_results as made
 from junitparser import Error as JUnitError
 from junitparser import Failure as JUnitFailure
 from junitparser import JUnitXml
@@ -30,6 +29,7 @@ from hvr.validation.reporters import FORMATS, ReportOptions, find_reporter, rela
 from hvr.validation.reporters.text import render_result
 from hvr.validation.rules import FAILURE_RULES, RULES, Level, help_url
 from hvr.validation.sources import SourceLines
+from tests.validation import validation_results as made
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "rules"
 WARNING = warning_finding(Diagnostic(Location("d.pddl", 1, 9), "the requirement :adl is missing"))

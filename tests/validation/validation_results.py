@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from hvr.pddl import Atom, Diagnostic, GroundAction, Location
-from hvr.validation.judged import Happening, Judged, ShownState
+from hvr.validation.judged import HappeningText, Judged, ShownState
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -86,7 +86,7 @@ RICH = Judged(
         removed=(2, 3),
     ),
     state=ShownState(1, 1, ("(a)", "(b c)"), (("(fuel)", Fraction(1, 4)),)),
-    happenings=(Happening(1, "(pick mug table)", Fraction(1, 2), ("(a)",), ("(d)",)),),
+    happenings=(HappeningText(1, "(pick mug table)", Fraction(1, 2), ("(a)",), ("(d)",)),),
 )
 ADVISED = Judged(
     PlanResult(

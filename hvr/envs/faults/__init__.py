@@ -1,6 +1,6 @@
 """Faults: an environment in which things go wrong, by schedule or by seed, and a log of it."""
 
-from hvr.envs.faults.fault import Fault, FaultKind, What, When
+from hvr.envs.faults.fault import Fault, FaultKind, FaultTiming, What
 from hvr.envs.faults.injector import FaultyEnvironment
 from hvr.envs.faults.log import Injection
 from hvr.envs.faults.schedule import Schedule, noise
@@ -10,13 +10,13 @@ from hvr.envs.faults.statements import Statement, statements
 __all__ = [
     "Fault",
     "FaultKind",
+    "FaultTiming",
     "FaultyEnvironment",
     "Injection",
     "NoisySense",
     "Schedule",
     "Statement",
     "What",
-    "When",
     "noise",
     "statements",
 ]

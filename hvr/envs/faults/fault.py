@@ -67,7 +67,7 @@ def _check_share(name: str, value: float) -> None:
 
 
 @dataclass(frozen=True)
-class When:
+class FaultTiming:
     """The actions on which a fault fires.
 
     Actions are numbered from 1; questions (`GetReachablePositions`,
@@ -143,7 +143,7 @@ class Fault:
     """
 
     kind: FaultKind
-    when: When = When()
+    when: FaultTiming = FaultTiming()
     what: What = What()
 
     @property
@@ -199,11 +199,11 @@ class Fault:
                 f"unknown fault kind {values.get('kind')!r} (kinds: {', '.join(FaultKind)})"
             ) from None
         return cls(
-            kind, _part(When, values.get("when", {})), _part(What, values.get("what", {}))
+            kind, _part(FaultTiming, values.get("when", {})), _part(What, values.get("what", {}))
         )  # fmt: skip
 
 
-Part = TypeVar("Part", When, What)
+Part = TypeVar("Part", FaultTiming, What)
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),

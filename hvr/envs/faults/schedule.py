@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from hvr.envs.faults.fault import Fault, FaultKind, What, When
+from hvr.envs.faults.fault import Fault, FaultKind, FaultTiming, What
 from hvr.errors import DataFileError, UsageError
 
 
@@ -37,7 +37,7 @@ class Schedule:
             if kind is FaultKind.NOISE:
                 faults.append(noise(probability))
             else:
-                faults.append(Fault(kind, When(times=0, probability=probability)))
+                faults.append(Fault(kind, FaultTiming(times=0, probability=probability)))
         return cls(tuple(faults), seed)
 
     def to_json(self) -> dict[str, Any]:
@@ -101,4 +101,4 @@ class Schedule:
 
 def noise(share: float) -> Fault:
     """Sensor noise: so large a share of states is wrong and of objects unseen."""
-    return Fault(FaultKind.NOISE, When(step=0), What(flip=share, unseen=share))
+    return Fault(FaultKind.NOISE, FaultTiming(step=0), What(flip=share, unseen=share))

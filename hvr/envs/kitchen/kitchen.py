@@ -9,10 +9,10 @@ from hvr.envs.base import Event
 from hvr.envs.kitchen.actions.common import ActionFailedError, Context
 from hvr.envs.kitchen.actions.scene_setup import CAMERA_PLANES
 from hvr.envs.kitchen.actions.table import BadRequestError, find_action
-from hvr.envs.kitchen.metadata import Answer, MetadataBuilder
+from hvr.envs.kitchen.metadata import ActionReply, MetadataBuilder
 from hvr.envs.kitchen.room import Room
-from hvr.envs.kitchen.settings import Settings, profile_named
-from hvr.envs.kitchen.world import World
+from hvr.envs.kitchen.settings import KitchenSettings, profile_named
+from hvr.envs.kitchen.world import KitchenState
 from hvr.envs.kitchen.zones import settle
 from hvr.envs.scenes import Scene, load_scene
 from hvr.errors import UsageError
@@ -23,8 +23,8 @@ class Snapshot:
     """A moment of a kitchen, for `Kitchen.restore`. Its fields are not for reading."""
 
     scene: Scene
-    world: World
-    answer: Answer
+    world: KitchenState
+    answer: ActionReply
 
 
 class Kitchen:
@@ -52,13 +52,13 @@ class Kitchen:
         *,
         placement_table: bool = True,
         profile: str = "5",
-        settings: Settings | None = None,
+        settings: KitchenSettings | None = None,
     ) -> None:
         self._scene = load_scene(scene) if isinstance(scene, str) else scene
         self._seed = seed
         self._placement_table = placement_table
         self._profile = profile_named(profile)
-        self._settings = settings or Settings()
+        self._settings = settings or KitchenSettings()
         self.reset()
 
     @property
@@ -67,7 +67,7 @@ class Kitchen:
         return self._profile.name
 
     @property
-    def world(self) -> World:
+    def world(self) -> KitchenState:
         """The present state: hvr's own value, without AI2-THOR's names and dicts."""
         return self._world
 
@@ -92,8 +92,8 @@ class Kitchen:
         self._room = Room(self._scene)
         self._context = Context(self._room, self._placement_table, self._seed, self._profile)
         self._builder = MetadataBuilder(self._room)
-        self._world = settle(World.initial(self._scene, self._settings), self._room)
-        return self._tell(Answer("Initialize", True, result=CAMERA_PLANES))
+        self._world = settle(KitchenState.initial(self._scene, self._settings), self._room)
+        return self._tell(ActionReply("Initialize", True, result=CAMERA_PLANES))
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
         """Does one action, given by name and arguments or as one dict with `action`.
@@ -113,15 +113,15 @@ class Kitchen:
             spec = find_action(name, kwargs, self._profile)
         except BadRequestError as error:
             self._world = settle(self._world, self._room)
-            self._tell(Answer(name, False, error.message, error.code))
+            self._tell(ActionReply(name, False, error.message, error.code))
             raise ValueError(error.message) from None
         try:
             world, result = spec.run(self._world, self._context, kwargs)
         except ActionFailedError as error:
             self._world = settle(self._world, self._room)
-            return self._tell(Answer(name, False, error.message, error.code))
+            return self._tell(ActionReply(name, False, error.message, error.code))
         self._world = settle(world, self._room, spec.seconds)
-        return self._tell(Answer(name, True, "", None, result))
+        return self._tell(ActionReply(name, True, "", None, result))
 
     def snapshot(self) -> Snapshot:
         """The present moment."""
@@ -144,7 +144,7 @@ class Kitchen:
     def stop(self) -> None:
         """Nothing to stop; AI2-THOR's controller has this method."""
 
-    def _tell(self, answer: Answer) -> Event:
+    def _tell(self, answer: ActionReply) -> Event:
         self._answer = answer
         self._event = Event(self._builder.later(self._world, answer), answer.success)
         return self._event

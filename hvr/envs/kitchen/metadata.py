@@ -10,11 +10,11 @@ from typing import Any
 from hvr.envs.kitchen.object_metadata import box_dict, object_dict, vec_dict
 from hvr.envs.kitchen.room import Room
 from hvr.envs.kitchen.visibility import is_visible
-from hvr.envs.kitchen.world import HAND_AHEAD, HAND_BELOW, Thing, World
+from hvr.envs.kitchen.world import HAND_AHEAD, HAND_BELOW, KitchenState, Thing
 
 
 @dataclass(frozen=True)
-class Answer:
+class ActionReply:
     """What an action has to say beside the new world.
 
     Args:
@@ -43,14 +43,14 @@ class MetadataBuilder:
         self._room = room
         self._cache: dict[str, tuple[Thing, tuple[str, ...] | None, bool, dict[str, Any]]] = {}
         self._bounds = box_dict(room.bounds)
-        self._last: World | None = None
+        self._last: KitchenState | None = None
         self._objects: list[dict[str, Any]] = []
 
-    def later(self, world: World, answer: Answer) -> Callable[[], dict[str, Any]]:
+    def later(self, world: KitchenState, answer: ActionReply) -> Callable[[], dict[str, Any]]:
         """A function that makes the metadata of this moment when called."""
         return lambda: self.build(world, answer)
 
-    def build(self, world: World, answer: Answer) -> dict[str, Any]:
+    def build(self, world: KitchenState, answer: ActionReply) -> dict[str, Any]:
         """The metadata of the agent."""
         agent = world.agent
         camera = agent.camera
@@ -123,7 +123,7 @@ class MetadataBuilder:
             else answer.result,
         }
 
-    def _tell_objects(self, world: World, last: World | None) -> list[dict[str, Any]]:
+    def _tell_objects(self, world: KitchenState, last: KitchenState | None) -> list[dict[str, Any]]:
         """Entries of all objects.
 
         Args:
@@ -156,7 +156,7 @@ class MetadataBuilder:
         return objects
 
     @staticmethod
-    def _contents(world: World, thing: Thing) -> tuple[str, ...] | None:
+    def _contents(world: KitchenState, thing: Thing) -> tuple[str, ...] | None:
         """What it reports to hold; None when it is no receptacle."""
         if not thing.can("receptacle"):
             return None
@@ -164,7 +164,7 @@ class MetadataBuilder:
             return ()
         return world.things.contents.get(thing.object_id, ())
 
-    def _object(self, world: World, thing: Thing) -> dict[str, Any]:
+    def _object(self, world: KitchenState, thing: Thing) -> dict[str, Any]:
         object_id = thing.object_id
         held = object_id == world.held
         contents = self._contents(world, thing)

@@ -28,7 +28,7 @@ from functools import lru_cache
 
 from hvr.envs.geometry import Box, Vec
 from hvr.envs.kitchen.room import Room
-from hvr.envs.kitchen.world import Thing, World
+from hvr.envs.kitchen.world import KitchenState, Thing
 from hvr.envs.support import CLOSED_BOXES, VESSELS
 
 LATTICE = 0.05
@@ -67,7 +67,7 @@ def surface_height(receptacle: Thing) -> float:
 
 
 def place(
-    world: World,
+    world: KitchenState,
     room: Room,
     thing: Thing,
     receptacle: Thing,
@@ -95,7 +95,7 @@ def place(
     return _on_surface(world, room, thing, receptacle, forced, chance)
 
 
-def holders(world: World, placed: Thing, receptacle: Thing) -> tuple[str, ...]:
+def holders(world: KitchenState, placed: Thing, receptacle: Thing) -> tuple[str, ...]:
     """Ids that AI2-THOR reports as receptacles of something just put down.
 
     Beside the receptacle itself the Floor, when the receptacle stands on it and the object
@@ -112,7 +112,9 @@ def holders(world: World, placed: Thing, receptacle: Thing) -> tuple[str, ...]:
     return tuple(parents)
 
 
-def landing(world: World, room: Room, x: float, z: float, below: float, thing_id: str) -> Thing:
+def landing(
+    world: KitchenState, room: Room, x: float, z: float, below: float, thing_id: str
+) -> Thing:
     """The receptacle on which something falls that is let go at a point.
 
     Args:
@@ -148,7 +150,7 @@ def landing(world: World, room: Room, x: float, z: float, below: float, thing_id
     return best
 
 
-def closed_somewhere(world: World, object_id: str) -> bool:
+def closed_somewhere(world: KitchenState, object_id: str) -> bool:
     """Whether a closed receptacle surrounds the object."""
     things = world.things
     return any(
@@ -214,7 +216,7 @@ def _footed(thing: Thing, x: float, z: float, height: float) -> Box:
     return Box(x - w / 2, height, z - d / 2, x + w / 2, height + h, z + d / 2)
 
 
-def _others(world: World, thing: Thing, ignored: set[str], near: Box) -> list[Box]:
+def _others(world: KitchenState, thing: Thing, ignored: set[str], near: Box) -> list[Box]:
     """Boxes of bodies in this space that can be in the way."""
     x0, y0, z0, x1, y1, z1 = near
     found = [
@@ -238,7 +240,7 @@ def _free(box: Box, others: list[Box]) -> bool:
 
 
 def _inside(
-    world: World, thing: Thing, receptacle: Thing, chance: random.Random | None
+    world: KitchenState, thing: Thing, receptacle: Thing, chance: random.Random | None
 ) -> Thing | None:
     b = receptacle.box
     inner = Box(b.x0 + _WALL, b.y0, b.z0 + _WALL, b.x1 - _WALL, b.y1, b.z1 - _WALL)
@@ -269,7 +271,7 @@ def _inside(
     return None
 
 
-def _in_vessel(world: World, thing: Thing, receptacle: Thing) -> Thing | None:
+def _in_vessel(world: KitchenState, thing: Thing, receptacle: Thing) -> Thing | None:
     base = surface_height(receptacle)
     content = [
         world.things[i]
@@ -296,7 +298,7 @@ def _in_vessel(world: World, thing: Thing, receptacle: Thing) -> Thing | None:
 
 
 def _on_surface(
-    world: World,
+    world: KitchenState,
     room: Room,
     thing: Thing,
     receptacle: Thing,

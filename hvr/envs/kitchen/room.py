@@ -6,7 +6,7 @@ import math
 from collections import deque
 from functools import lru_cache
 
-from hvr.envs.facts import Facts, load_facts
+from hvr.envs.facts import ObjectTypeFacts, load_facts
 from hvr.envs.geometry import VISIBILITY_DISTANCE, Box
 from hvr.envs.scenes import ObjectSpec, Scene
 
@@ -33,7 +33,7 @@ class Room:
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self.facts: Facts = load_facts()
+        self.facts: ObjectTypeFacts = load_facts()
         self.grid: tuple[Point, ...] = scene.grid
         self.grid_set = frozenset(scene.grid)
         self.agent_height = scene.start_position[1]

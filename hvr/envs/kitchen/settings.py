@@ -11,7 +11,7 @@ from hvr.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class KitchenSettings:
     """Arguments of AI2-THOR's `Initialize` and of the temperature actions.
 
     Args:
@@ -78,7 +78,7 @@ def profile_named(name: str) -> Profile:
     return found
 
 
-def initialized(settings: Settings, args: Mapping[str, Any]) -> Settings:
+def initialized(settings: KitchenSettings, args: Mapping[str, Any]) -> KitchenSettings:
     """The settings after `Initialize` with these arguments; others than these are ignored,
     as those of rendering have no meaning here.
 

@@ -22,7 +22,7 @@ from hvr.envs.geometry import (
     visibility_points,
 )
 from hvr.envs.kitchen.room import Point, Room
-from hvr.envs.kitchen.world import CROUCH, Things, World
+from hvr.envs.kitchen.world import CROUCH, KitchenState, Things
 
 HORIZONS = (-30.0, 0.0, 30.0, 60.0)
 """Horizons that GetInteractablePoses tries unless told otherwise, degrees."""
@@ -40,7 +40,7 @@ def closed_around(things: Things, object_id: str) -> str | None:
     return None
 
 
-def is_visible(world: World, room: Room, object_id: str) -> bool:
+def is_visible(world: KitchenState, room: Room, object_id: str) -> bool:
     """Whether the agent sees the object from where it is."""
     thing = world.things[object_id]
     if thing.inert:
@@ -61,13 +61,13 @@ def is_visible(world: World, room: Room, object_id: str) -> bool:
     return world.agent.camera.sees(visibility_points(box), spread(world))
 
 
-def spread(world: World) -> float:
+def spread(world: KitchenState) -> float:
     """Tangent of half the field of view."""
     degrees = world.settings.field_of_view
     return 1.0 if degrees == 90.0 else math.tan(math.radians(degrees) / 2.0)
 
 
-def object_at(world: World, room: Room, x: float, y: float) -> str | None:
+def object_at(world: KitchenState, room: Room, x: float, y: float) -> str | None:
     """Id of the visible object at a point of the image, or None.
 
     The first box that the ray through the point meets; what a receptacle holds comes
@@ -109,7 +109,7 @@ def _entry(box: Box, start: Vec, ray: Vec) -> float | None:
 
 
 def poses(
-    world: World,
+    world: KitchenState,
     room: Room,
     object_id: str,
     positions: Sequence[Point] | None = None,

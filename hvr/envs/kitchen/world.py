@@ -12,12 +12,12 @@ from types import MappingProxyType
 from typing import Any
 
 from hvr.envs.geometry import Camera, Vec
-from hvr.envs.kitchen.settings import Settings
+from hvr.envs.kitchen.settings import KitchenSettings
 from hvr.envs.kitchen.thing import Thing
 from hvr.envs.kitchen.things import Things
 from hvr.envs.scenes import Scene
 
-__all__ = ["CROUCH", "HAND_AHEAD", "HAND_BELOW", "Agent", "Thing", "Things", "World"]
+__all__ = ["CROUCH", "HAND_AHEAD", "HAND_BELOW", "AgentPose", "KitchenState", "Thing", "Things"]
 
 HAND_AHEAD = 0.38
 """The hand is this far ahead of the camera, metres."""
@@ -30,7 +30,7 @@ CROUCH = 0.22
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class AgentPose:
     """Where the agent stands and looks: metres and degrees."""
 
     position: Vec
@@ -51,7 +51,7 @@ class Agent:
 
 
 @dataclass(frozen=True)
-class World:
+class KitchenState:
     """Everything that changes.
 
     Args:
@@ -65,42 +65,42 @@ class World:
     """
 
     things: Things
-    agent: Agent
+    agent: AgentPose
     held: str | None = None
     time: float = 0.0
     timers: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     steps: int = 0
-    settings: Settings = field(default_factory=Settings)
+    settings: KitchenSettings = field(default_factory=KitchenSettings)
 
     @classmethod
-    def initial(cls, scene: Scene, settings: Settings | None = None) -> World:
+    def initial(cls, scene: Scene, settings: KitchenSettings | None = None) -> KitchenState:
         """The first state of a scene."""
         return cls(
             things=Things({spec.object_id: Thing.from_spec(spec) for spec in scene.objects}),
-            agent=Agent(
+            agent=AgentPose(
                 scene.start_position, scene.start_yaw, scene.start_horizon, scene.start_standing
             ),
             held=scene.held,
-            settings=settings or Settings(),
+            settings=settings or KitchenSettings(),
         )
 
-    def but(self, **changes: Any) -> World:
+    def but(self, **changes: Any) -> KitchenState:
         """A copy with these fields changed; their names are not checked."""
-        new = object.__new__(World)
+        new = object.__new__(KitchenState)
         new.__dict__.update(self.__dict__)
         new.__dict__.update(changes)
         return new
 
-    def changed(self, *things: Thing) -> World:
+    def changed(self, *things: Thing) -> KitchenState:
         """With these objects in their new state."""
         return self.but(things=self.things.updated(things))
 
-    def with_agent(self, agent: Agent) -> World:
+    def with_agent(self, agent: AgentPose) -> KitchenState:
         """With the agent there; what it carries comes along."""
         world = self.but(agent=agent)
         return world.carried() if world.held else world
 
-    def carried(self) -> World:
+    def carried(self) -> KitchenState:
         """With the held object, and what it holds, at the hand."""
         if self.held is None:
             return self

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from hvr.envs.kitchen.room import Room
-from hvr.envs.kitchen.world import Thing, Things, World
+from hvr.envs.kitchen.world import KitchenState, Thing, Things
 
 STEP_TIME = 0.016
 """Simulated seconds that most actions take (median of the recorded episodes)."""
@@ -34,7 +34,7 @@ FALL_TIME = 1.0
 _NO_TIMERS: MappingProxyType[str, float] = MappingProxyType({})
 
 
-def settle(world: World, room: Room, seconds: float = STEP_TIME) -> World:
+def settle(world: KitchenState, room: Room, seconds: float = STEP_TIME) -> KitchenState:
     """The world after the automatic effects and the time that one step took."""
     things = world.things
     changed: dict[str, Thing] = {}
@@ -56,7 +56,9 @@ def settle(world: World, room: Room, seconds: float = STEP_TIME) -> World:
         timers = _cool(world, changed, zones, time)
     if changed:
         things = things.updated(changed.values())
-    return World(things, world.agent, world.held, time, timers, world.steps + 1, world.settings)
+    return KitchenState(
+        things, world.agent, world.held, time, timers, world.steps + 1, world.settings
+    )
 
 
 def _at_work(things: Things, room: Room) -> list[Thing]:
@@ -73,7 +75,7 @@ def _at_work(things: Things, room: Room) -> list[Thing]:
 
 
 def _cool(
-    world: World, changed: dict[str, Thing], zones: Mapping[str, str], time: float
+    world: KitchenState, changed: dict[str, Thing], zones: Mapping[str, str], time: float
 ) -> Mapping[str, float]:
     """When what is out of every zone is at room temperature; what is by now goes to
     `changed`."""

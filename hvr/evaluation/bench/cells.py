@@ -14,7 +14,7 @@ from hvr.envs.scenes import load_scene
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.scores import Scores
 from hvr.llm.scrub import Scrubber
-from hvr.planning.llm.settings import named
+from hvr.policies.llm.settings import named
 from hvr.tasks import load_task
 
 _SLUG = 60

@@ -10,7 +10,8 @@ from typing import Any
 
 from hvr.evaluation.bench.cells import CellResult
 from hvr.evaluation.bench.summary import Summary
-from hvr.evaluation.scores import Scores, Spent
+from hvr.evaluation.scores import Scores
+from hvr.llm.meter import Spent
 
 _CELL = ("task", "scene", "setting", "model", "seed")
 _SCORES = tuple(f.name for f in fields(Scores) if f.name not in ("spent", "failures"))

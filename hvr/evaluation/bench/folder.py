@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import hvr
-from hvr.commit import commit
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
-from hvr.planning.llm.settings import named
+from hvr.files import commit
+from hvr.policies.llm.settings import named
 
 MANIFEST = "manifest.json"
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from hvr.evaluation.bench.cells import CellResult
 from hvr.evaluation.bench.columns import COLUMNS
-from hvr.evaluation.bench.markup import Series, bars, scatter, side_by_side, stacked, table
-from hvr.evaluation.bench.style import STYLE
 from hvr.evaluation.bench.summary import Summary
 from hvr.evaluation.bench.tables import before_after, with_spread
 from hvr.evaluation.paper import MODELS, SETTINGS, TABLES, paper_tables
+from hvr.report.markup import Series, bars, scatter, side_by_side, stacked, table
+from hvr.report.style import STYLE
 
 _SECTIONS = {
     "pc": "Plan correctness (PC)",

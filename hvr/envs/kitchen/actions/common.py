@@ -12,10 +12,10 @@ from hvr.envs.geometry import Vec
 from hvr.envs.kitchen.room import Room
 from hvr.envs.kitchen.settings import THOR_5, Profile
 from hvr.envs.kitchen.visibility import is_visible, object_at
-from hvr.envs.kitchen.world import Thing, World
+from hvr.envs.kitchen.world import KitchenState, Thing
 
 Args = Mapping[str, Any]
-Result = tuple[World, Any]
+Result = tuple[KitchenState, Any]
 
 
 class ActionFailedError(Exception):
@@ -54,7 +54,7 @@ def forced(args: Args) -> bool:
     return bool(args.get("forceAction", False))
 
 
-def target(world: World, context: Context, args: Args, name: str = "objectId") -> Thing:
+def target(world: KitchenState, context: Context, args: Args, name: str = "objectId") -> Thing:
     """The object that `objectId`, or the point `x`, `y` of the image, names; checked in
     AI2-THOR's order.
 
@@ -72,7 +72,7 @@ def target(world: World, context: Context, args: Args, name: str = "objectId") -
     return seen_or_forced(world, context, existing(world, object_id), forced(args))
 
 
-def existing(world: World, object_id: Any) -> Thing:
+def existing(world: KitchenState, object_id: Any) -> Thing:
     """The object with this id.
 
     Raises:
@@ -87,7 +87,7 @@ def existing(world: World, object_id: Any) -> Thing:
     return thing
 
 
-def seen_or_forced(world: World, context: Context, thing: Thing, force: bool) -> Thing:
+def seen_or_forced(world: KitchenState, context: Context, thing: Thing, force: bool) -> Thing:
     """The object itself.
 
     Raises:

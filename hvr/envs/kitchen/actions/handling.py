@@ -16,7 +16,7 @@ from hvr.envs.kitchen.actions.common import (
 )
 from hvr.envs.kitchen.actions.states import shattered
 from hvr.envs.kitchen.placement import fallen, holders, landing, place
-from hvr.envs.kitchen.world import Thing, World
+from hvr.envs.kitchen.world import KitchenState, Thing
 
 FRAGILE = frozenset({"Egg"})
 """What breaks when the hand lets it fall onto the floor; a thrown thing breaks if it can."""
@@ -25,7 +25,7 @@ HARD_THROW = 100.0
 """From this `moveMagnitude` on a breakable thing breaks when it lands, newtons."""
 
 
-def pickup(world: World, context: Context, args: Args) -> Result:
+def pickup(world: KitchenState, context: Context, args: Args) -> Result:
     """PickupObject: to the hand, with what it holds."""
     thing = target(world, context, args)
     if not thing.can("pickupable"):
@@ -49,14 +49,14 @@ def pickup(world: World, context: Context, args: Args) -> Result:
     return world.changed(*taken).but(held=thing.object_id).carried(), thing.object_id
 
 
-def put(world: World, context: Context, args: Args) -> Result:
+def put(world: KitchenState, context: Context, args: Args) -> Result:
     """PutObject of AI2-THOR 5: what is in the hand goes on or in the receptacle `objectId`."""
     held = _held(world)
     receptacle = target(world, context, args)
     return _put(world, context, held, receptacle, forced(args))
 
 
-def put_named(world: World, context: Context, args: Args) -> Result:
+def put_named(world: KitchenState, context: Context, args: Args) -> Result:
     """PutObject of 2.1.0: `objectId` is the held object, `receptacleObjectId` the place."""
     held = _held(world)
     if args["objectId"] != held.object_id:
@@ -65,13 +65,15 @@ def put_named(world: World, context: Context, args: Args) -> Result:
     return _put(world, context, held, receptacle, forced(args))
 
 
-def _held(world: World) -> Thing:
+def _held(world: KitchenState) -> Thing:
     if world.held is None:
         raise ActionFailedError("Can't place an object if Agent isn't holding anything")
     return world.things[world.held]
 
 
-def _put(world: World, context: Context, held: Thing, receptacle: Thing, force: bool) -> Result:
+def _put(
+    world: KitchenState, context: Context, held: Thing, receptacle: Thing, force: bool
+) -> Result:
     if (
         receptacle.inert
         or receptacle is held
@@ -92,7 +94,7 @@ def _put(world: World, context: Context, held: Thing, receptacle: Thing, force: 
 
 
 def _check_type(
-    world: World, context: Context, held: Thing, receptacle: Thing, force: bool
+    world: KitchenState, context: Context, held: Thing, receptacle: Thing, force: bool
 ) -> None:
     facts = context.room.facts
     what, where = held.spec.name, receptacle.spec.name
@@ -115,7 +117,7 @@ def _check_type(
         raise ActionFailedError(f"{what} cannot be placed in {where}")
 
 
-def _released(world: World, held: Thing, rested: Thing) -> World:
+def _released(world: KitchenState, held: Thing, rested: Thing) -> KitchenState:
     """The world with the held object at rest, and what it holds moved along."""
     (x, y, z), (ox, oy, oz) = rested.box.center, held.box.center
     inner = [
@@ -125,7 +127,7 @@ def _released(world: World, held: Thing, rested: Thing) -> World:
     return world.changed(rested, *inner).but(held=None)
 
 
-def drop(world: World, context: Context, _args: Args) -> Result:
+def drop(world: KitchenState, context: Context, _args: Args) -> Result:
     """DropHandObject: it falls onto what is below the hand; an egg breaks on the floor."""
     if world.held is None:
         raise ActionFailedError("Nothing is in the agent's hand to drop!")
@@ -133,7 +135,7 @@ def drop(world: World, context: Context, _args: Args) -> Result:
     return _fall(world, context, x, y, z, breaks=FRAGILE)
 
 
-def throw(world: World, context: Context, args: Args) -> Result:
+def throw(world: KitchenState, context: Context, args: Args) -> Result:
     """ThrowObject: it lands one to two metres ahead, where the agent could walk."""
     if world.held is None:
         raise ActionFailedError("Nothing in Hand to Throw!")
@@ -151,7 +153,12 @@ def throw(world: World, context: Context, args: Args) -> Result:
 
 
 def _fall(
-    world: World, context: Context, x: float, y: float, z: float, breaks: frozenset[str] | None
+    world: KitchenState,
+    context: Context,
+    x: float,
+    y: float,
+    z: float,
+    breaks: frozenset[str] | None,
 ) -> Result:
     """Lets go of the held object over (x, z); `breaks` None means whatever is breakable."""
     held = world.things[world.held or ""]

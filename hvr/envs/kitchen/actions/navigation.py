@@ -20,7 +20,7 @@ from hvr.envs.kitchen.actions.common import (
 )
 from hvr.envs.kitchen.room import GRID, Room
 from hvr.envs.kitchen.visibility import HORIZONS, QUARTERS, poses
-from hvr.envs.kitchen.world import Agent, World
+from hvr.envs.kitchen.world import AgentPose, KitchenState
 
 _FARTHEST = 50.0
 """No room is longer, metres: what goes farther is checked at wider spaced points."""
@@ -29,27 +29,27 @@ HORIZON_UP, HORIZON_DOWN = -30.0, 60.0
 """Limits of the horizon, degrees."""
 
 
-def move_ahead(world: World, context: Context, args: Args) -> Result:
+def move_ahead(world: KitchenState, context: Context, args: Args) -> Result:
     """MoveAhead."""
     return _move(world, context, args, 0.0)
 
 
-def move_back(world: World, context: Context, args: Args) -> Result:
+def move_back(world: KitchenState, context: Context, args: Args) -> Result:
     """MoveBack."""
     return _move(world, context, args, 180.0)
 
 
-def move_left(world: World, context: Context, args: Args) -> Result:
+def move_left(world: KitchenState, context: Context, args: Args) -> Result:
     """MoveLeft."""
     return _move(world, context, args, 270.0)
 
 
-def move_right(world: World, context: Context, args: Args) -> Result:
+def move_right(world: KitchenState, context: Context, args: Args) -> Result:
     """MoveRight."""
     return _move(world, context, args, 90.0)
 
 
-def _move(world: World, context: Context, args: Args, turn: float) -> Result:
+def _move(world: KitchenState, context: Context, args: Args, turn: float) -> Result:
     settings = world.settings
     magnitude = number(args, "moveMagnitude", settings.grid_size)
     if magnitude <= 0.0:
@@ -71,11 +71,11 @@ def _move(world: World, context: Context, args: Args, turn: float) -> Result:
                     f"{_blocker(world, px, pz)} is blocking Agent 0 from moving by "
                     f"({dx:.4f}, 0.0000, {dz:.4f})."
                 )
-    moved = Agent((end[0], y, end[1]), agent.yaw, agent.horizon, agent.standing)
+    moved = AgentPose((end[0], y, end[1]), agent.yaw, agent.horizon, agent.standing)
     return world.with_agent(moved), None
 
 
-def _blocker(world: World, x: float, z: float) -> str:
+def _blocker(world: KitchenState, x: float, z: float) -> str:
     """Name of the nearest thing that stands there."""
     near = [
         (round(t.box.distance(x, z), 3), t.spec.name)
@@ -85,30 +85,30 @@ def _blocker(world: World, x: float, z: float) -> str:
     return min(near)[1] if near else "Wall"
 
 
-def rotate_left(world: World, _context: Context, args: Args) -> Result:
+def rotate_left(world: KitchenState, _context: Context, args: Args) -> Result:
     """RotateLeft."""
     return _rotate(world, -number(args, "degrees", world.settings.rotate_step))
 
 
-def rotate_right(world: World, _context: Context, args: Args) -> Result:
+def rotate_right(world: KitchenState, _context: Context, args: Args) -> Result:
     """RotateRight."""
     return _rotate(world, number(args, "degrees", world.settings.rotate_step))
 
 
-def _rotate(world: World, degrees: float) -> Result:
+def _rotate(world: KitchenState, degrees: float) -> Result:
     if degrees == 0.0:
         raise ActionFailedError("ArgumentOutOfRangeException: degrees must be > 0")
     agent = world.agent
     yaw = round((agent.yaw + degrees) % 360.0, 4) % 360.0
-    return world.with_agent(Agent(agent.position, yaw, agent.horizon, agent.standing)), None
+    return world.with_agent(AgentPose(agent.position, yaw, agent.horizon, agent.standing)), None
 
 
-def look_up(world: World, context: Context, args: Args) -> Result:
+def look_up(world: KitchenState, context: Context, args: Args) -> Result:
     """LookUp."""
     return _look(world, -_tilt(context, args))
 
 
-def look_down(world: World, context: Context, args: Args) -> Result:
+def look_down(world: KitchenState, context: Context, args: Args) -> Result:
     """LookDown."""
     return _look(world, _tilt(context, args))
 
@@ -122,7 +122,7 @@ def _tilt(context: Context, args: Args) -> float:
     return degrees
 
 
-def _look(world: World, degrees: float) -> Result:
+def _look(world: KitchenState, degrees: float) -> Result:
     agent = world.agent
     horizon = round(agent.horizon + degrees, 4)
     if horizon > HORIZON_DOWN:
@@ -133,28 +133,28 @@ def _look(world: World, degrees: float) -> Result:
         raise ActionFailedError(
             "can't look up beyond 30 degrees above the forward horizon", "LookUpCantExceedMax"
         )
-    return world.with_agent(Agent(agent.position, agent.yaw, horizon, agent.standing)), None
+    return world.with_agent(AgentPose(agent.position, agent.yaw, horizon, agent.standing)), None
 
 
-def crouch(world: World, _context: Context, _args: Args) -> Result:
+def crouch(world: KitchenState, _context: Context, _args: Args) -> Result:
     """Crouch: the camera goes down."""
     return _stand(world, False)
 
 
-def stand(world: World, _context: Context, _args: Args) -> Result:
+def stand(world: KitchenState, _context: Context, _args: Args) -> Result:
     """Stand: the camera goes up again."""
     return _stand(world, True)
 
 
-def _stand(world: World, standing: bool) -> Result:
+def _stand(world: KitchenState, standing: bool) -> Result:
     agent = world.agent
     if agent.standing == standing:
         word = "standing" if standing else "crouching"
         raise ActionFailedError(f"agent is already {word}")
-    return world.with_agent(Agent(agent.position, agent.yaw, agent.horizon, standing)), None
+    return world.with_agent(AgentPose(agent.position, agent.yaw, agent.horizon, standing)), None
 
 
-def teleport(world: World, context: Context, args: Args) -> Result:
+def teleport(world: KitchenState, context: Context, args: Args) -> Result:
     """Teleport: what is not given stays as it is."""
     agent = world.agent
     if args.get("position") is not None:
@@ -173,15 +173,15 @@ def teleport(world: World, context: Context, args: Args) -> Result:
                 f"ArgumentOutOfRangeException: Each horizon must be in "
                 f"[{HORIZON_UP:g}:{HORIZON_DOWN:g}]. You gave {horizon:g}."
             )
-    return world.with_agent(Agent(position, yaw % 360.0, horizon, standing)), None
+    return world.with_agent(AgentPose(position, yaw % 360.0, horizon, standing)), None
 
 
-def teleport_full(world: World, context: Context, args: Args) -> Result:
+def teleport_full(world: KitchenState, context: Context, args: Args) -> Result:
     """TeleportFull: Teleport with every argument given."""
     return teleport(world, context, args)
 
 
-def _check_place(world: World, room: Room, position: Vec) -> None:
+def _check_place(world: KitchenState, room: Room, position: Vec) -> None:
     x, y, z = position
     shown = f"({x:.4f}, {y:.4f}, {z:.4f})"
     b = room.bounds
@@ -203,7 +203,7 @@ def _check_place(world: World, room: Room, position: Vec) -> None:
         )
 
 
-def reachable_positions(world: World, context: Context, args: Args) -> Result:
+def reachable_positions(world: KitchenState, context: Context, args: Args) -> Result:
     """GetReachablePositions: every point where the agent can stand, sorted.
 
     AI2-THOR floods from the agent; the packaged grid is given whole, which differs only
@@ -216,7 +216,7 @@ def reachable_positions(world: World, context: Context, args: Args) -> Result:
     return world, [{"x": x, "y": y, "z": z} for x, z in context.room.points(grid)]
 
 
-def interactable_poses(world: World, context: Context, args: Args) -> Result:
+def interactable_poses(world: KitchenState, context: Context, args: Args) -> Result:
     """GetInteractablePoses."""
     object_id = existing(world, args["objectId"]).object_id
     positions, standings = args.get("positions"), args.get("standings")
@@ -233,7 +233,7 @@ def interactable_poses(world: World, context: Context, args: Args) -> Result:
     return world, found[: int(number(args, "maxPoses", len(found)))]
 
 
-def pass_time(world: World, _context: Context, _args: Args) -> Result:
+def pass_time(world: KitchenState, _context: Context, _args: Args) -> Result:
     """Pass, Done, NoOp: only time goes on."""
     return world, None
 

@@ -23,14 +23,14 @@ from hvr.envs.kitchen.placement import holders, place
 from hvr.envs.kitchen.settings import initialized
 from hvr.envs.kitchen.thing import Thing
 from hvr.envs.kitchen.things import Things
-from hvr.envs.kitchen.world import World
+from hvr.envs.kitchen.world import KitchenState
 from hvr.envs.support import CLOSED_BOXES, Body, Holder, holder_of
 
 CAMERA_PLANES = MappingProxyType({"cameraNearPlane": 0.01, "cameraFarPlane": 20.0})
 """What `Initialize` answers, metres."""
 
 
-def initialize(world: World, _context: Context, args: Args) -> Result:
+def initialize(world: KitchenState, _context: Context, args: Args) -> Result:
     """Initialize: grid, reach and image size; the scene stays as it is."""
     try:
         settings = initialized(world.settings, args)
@@ -39,7 +39,7 @@ def initialize(world: World, _context: Context, args: Args) -> Result:
     return world.but(settings=settings), dict(CAMERA_PLANES)
 
 
-def set_decay_time(world: World, _context: Context, args: Args) -> Result:
+def set_decay_time(world: KitchenState, _context: Context, args: Args) -> Result:
     """SetTemperatureDecayTime: also for what is cooling down already."""
     seconds = number(args, "decayTime", 0.0)
     if seconds < 0.0:
@@ -49,17 +49,17 @@ def set_decay_time(world: World, _context: Context, args: Args) -> Result:
     return world.but(settings=settings, timers=timers), None
 
 
-def enable_decay(world: World, _context: Context, _args: Args) -> Result:
+def enable_decay(world: KitchenState, _context: Context, _args: Args) -> Result:
     """EnableTemperatureDecay."""
     return world.but(settings=replace(world.settings, decays=True)), None
 
 
-def disable_decay(world: World, _context: Context, _args: Args) -> Result:
+def disable_decay(world: KitchenState, _context: Context, _args: Args) -> Result:
     """DisableTemperatureDecay."""
     return world.but(settings=replace(world.settings, decays=False)), None
 
 
-def set_object_poses(world: World, _context: Context, args: Args) -> Result:
+def set_object_poses(world: KitchenState, _context: Context, args: Args) -> Result:
     """SetObjectPoses: what it does not name is gone, what it names twice is there twice.
 
     What an object then rests on or in is judged from the boxes; it does not fall.
@@ -104,7 +104,7 @@ def _copy(thing: Thing, number_: int) -> Thing:
     return thing.but(spec=spec)
 
 
-def _arranged(world: World, placed: Sequence[Thing]) -> World:
+def _arranged(world: KitchenState, placed: Sequence[Thing]) -> KitchenState:
     """The world with the fixtures as they are and these movable objects instead of all."""
     fixed = [t for t in world.things.values() if t.spec.is_fixture]
     spaces = [
@@ -118,7 +118,7 @@ def _arranged(world: World, placed: Sequence[Thing]) -> World:
     return world.but(things=Things(by_id), held=None)
 
 
-def random_spawn(world: World, context: Context, args: Args) -> Result:
+def random_spawn(world: KitchenState, context: Context, args: Args) -> Result:
     """InitialRandomSpawn: every pickupable object goes to a random place that the placement
     table lists for it; what finds no room stays. The same `randomSeed` gives the same."""
     chance = random.Random(f"spawn/{int(number(args, 'randomSeed', 0.0))}")
@@ -146,7 +146,7 @@ def _texts(args: Args, name: str) -> list[str]:
     return [] if args.get(name) is None else [str(v) for v in entries(args[name], name)]
 
 
-def _duplicated(world: World, args: Args) -> World:
+def _duplicated(world: KitchenState, args: Args) -> KitchenState:
     """With as many objects of the types in `numDuplicatesOfType` as asked for."""
     wanted = args.get("numDuplicatesOfType")
     copies: list[Thing] = []
@@ -168,13 +168,13 @@ def _duplicated(world: World, args: Args) -> World:
 
 
 def _spawned(
-    world: World,
+    world: KitchenState,
     context: Context,
     thing: Thing,
     shut_out: set[str],
     in_view: bool,
     chance: random.Random,
-) -> World:
+) -> KitchenState:
     facts = context.room.facts.types.get(thing.object_type)
     allowed = facts.placeable_in if facts is not None else frozenset()
     places = [
@@ -202,11 +202,11 @@ def _spawned(
     return world
 
 
-def _taken(world: World, receptacle: Thing) -> bool:
+def _taken(world: KitchenState, receptacle: Thing) -> bool:
     return bool(world.things.contents.get(receptacle.object_id))
 
 
-def _with_contents(world: World, before: Thing, after: Thing) -> World:
+def _with_contents(world: KitchenState, before: Thing, after: Thing) -> KitchenState:
     (x, y, z), (ox, oy, oz) = after.box.center, before.box.center
     inner = [
         world.things[i].shifted(x - ox, y - oy, z - oz)

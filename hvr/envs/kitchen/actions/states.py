@@ -7,14 +7,14 @@ from hvr.envs.kitchen.actions.common import ActionFailedError, Args, Context, Re
 from hvr.envs.kitchen.placement import landing, surface_height
 from hvr.envs.kitchen.thing import SHATTERS
 from hvr.envs.kitchen.visibility import is_visible
-from hvr.envs.kitchen.world import Thing, World
+from hvr.envs.kitchen.world import KitchenState, Thing
 from hvr.envs.scenes import ObjectSpec
 
 LIQUIDS = frozenset({"water", "coffee", "wine"})
 """What FillObjectWithLiquid knows."""
 
 
-def slice_object(world: World, context: Context, args: Args) -> Result:
+def slice_object(world: KitchenState, context: Context, args: Args) -> Result:
     """SliceObject: the pieces lie where the source lay."""
     thing = target(world, context, args)
     if thing.object_id == world.held:
@@ -26,7 +26,7 @@ def slice_object(world: World, context: Context, args: Args) -> Result:
     return cut(world, context, thing), None
 
 
-def cut(world: World, context: Context, thing: Thing) -> World:
+def cut(world: KitchenState, context: Context, thing: Thing) -> KitchenState:
     """The world with the pieces of a sliceable object in its place."""
     kind = context.room.facts.pieces_of(thing.object_type)
     if kind is None:
@@ -92,7 +92,7 @@ def _piece(
     )
 
 
-def break_object(world: World, context: Context, args: Args) -> Result:
+def break_object(world: KitchenState, context: Context, args: Args) -> Result:
     """BreakObject: also in the hand, which is empty afterwards."""
     thing = target(world, context, args)
     if not thing.can("breakable"):
@@ -104,7 +104,7 @@ def break_object(world: World, context: Context, args: Args) -> Result:
     return shattered(world, context, thing), None
 
 
-def _let_go(world: World, context: Context, held: Thing) -> tuple[World, Thing]:
+def _let_go(world: KitchenState, context: Context, held: Thing) -> tuple[KitchenState, Thing]:
     """The held object on the surface below the hand, or the nearest one in front."""
     x, y, z = world.agent.hand
     onto = landing(world, context.room, x, z, y, held.object_id)
@@ -126,7 +126,7 @@ def _let_go(world: World, context: Context, held: Thing) -> tuple[World, Thing]:
     return world.changed(rested, *inner).but(held=None), rested
 
 
-def _surface_in_front(world: World, context: Context) -> Thing | None:
+def _surface_in_front(world: KitchenState, context: Context) -> Thing | None:
     """The nearest counter, table or basin that the agent sees."""
     x, _, z = world.agent.hand
     near = [
@@ -138,7 +138,7 @@ def _surface_in_front(world: World, context: Context) -> Thing | None:
     return world.things[min(near)[1]] if near else None
 
 
-def shattered(world: World, context: Context, thing: Thing) -> World:
+def shattered(world: KitchenState, context: Context, thing: Thing) -> KitchenState:
     """The world with this resting object broken; an egg becomes an EggCracked."""
     if thing.object_type == "Egg":
         after = cut(world, context, thing.but(is_broken=True))
@@ -157,7 +157,7 @@ def shattered(world: World, context: Context, thing: Thing) -> World:
     return world.changed(thing.but(is_broken=True, inert=True, parents=(), liquid=None), *freed)
 
 
-def cook(world: World, context: Context, args: Args) -> Result:
+def cook(world: KitchenState, context: Context, args: Args) -> Result:
     """CookObject."""
     thing = target(world, context, args)
     if not thing.can("cookable"):
@@ -167,7 +167,7 @@ def cook(world: World, context: Context, args: Args) -> Result:
     return world.changed(thing.but(is_cooked=True)), None
 
 
-def dirty(world: World, context: Context, args: Args) -> Result:
+def dirty(world: KitchenState, context: Context, args: Args) -> Result:
     """DirtyObject."""
     thing = target(world, context, args)
     if not thing.can("dirtyable"):
@@ -177,7 +177,7 @@ def dirty(world: World, context: Context, args: Args) -> Result:
     return world.changed(thing.but(is_dirty=True)), None
 
 
-def clean(world: World, context: Context, args: Args) -> Result:
+def clean(world: KitchenState, context: Context, args: Args) -> Result:
     """CleanObject."""
     thing = target(world, context, args)
     if not thing.can("dirtyable"):
@@ -187,7 +187,7 @@ def clean(world: World, context: Context, args: Args) -> Result:
     return world.changed(thing.but(is_dirty=False)), None
 
 
-def fill(world: World, context: Context, args: Args) -> Result:
+def fill(world: KitchenState, context: Context, args: Args) -> Result:
     """FillObjectWithLiquid; coffee makes the object Hot."""
     thing = target(world, context, args)
     liquid = args.get("fillLiquid")
@@ -204,7 +204,7 @@ def fill(world: World, context: Context, args: Args) -> Result:
     return world.changed(thing.but(liquid=name, temperature=warm)), None
 
 
-def empty(world: World, context: Context, args: Args) -> Result:
+def empty(world: KitchenState, context: Context, args: Args) -> Result:
     """EmptyLiquidFromObject."""
     thing = target(world, context, args)
     if not thing.can("canFillWithLiquid"):
@@ -214,7 +214,7 @@ def empty(world: World, context: Context, args: Args) -> Result:
     return world.changed(thing.but(liquid=None)), None
 
 
-def use_up(world: World, context: Context, args: Args) -> Result:
+def use_up(world: KitchenState, context: Context, args: Args) -> Result:
     """UseUpObject: no object of the packaged kitchens can be used up."""
     thing = target(world, context, args)
     if not thing.can("canBeUsedUp"):

@@ -12,23 +12,23 @@ from hvr.envs.kitchen.actions.common import (
     number,
     target,
 )
-from hvr.envs.kitchen.world import Thing, World
+from hvr.envs.kitchen.world import KitchenState, Thing
 
 DRAWER_TRAVEL = 0.815
 """Share of its depth by which an open drawer comes out."""
 
 
-def open_object(world: World, context: Context, args: Args) -> Result:
+def open_object(world: KitchenState, context: Context, args: Args) -> Result:
     """OpenObject, to `openness` (1 unless given)."""
     return _set_openness(world, context, args, number(args, "openness", 1.0))
 
 
-def close_object(world: World, context: Context, args: Args) -> Result:
+def close_object(world: KitchenState, context: Context, args: Args) -> Result:
     """CloseObject; closing what is closed is no error."""
     return _set_openness(world, context, args, 0.0)
 
 
-def _set_openness(world: World, context: Context, args: Args, openness: float) -> Result:
+def _set_openness(world: KitchenState, context: Context, args: Args, openness: float) -> Result:
     thing = target(world, context, args)
     if not thing.can("openable"):
         raise ActionFailedError(f"{thing.object_id} is not an Openable object")
@@ -55,17 +55,17 @@ def _drawer_shift(thing: Thing, openness: float) -> tuple[float, float]:
     return ahead[0] * travel, ahead[1] * travel
 
 
-def toggle_on(world: World, context: Context, args: Args) -> Result:
+def toggle_on(world: KitchenState, context: Context, args: Args) -> Result:
     """ToggleObjectOn."""
     return _toggle(world, context, args, True)
 
 
-def toggle_off(world: World, context: Context, args: Args) -> Result:
+def toggle_off(world: KitchenState, context: Context, args: Args) -> Result:
     """ToggleObjectOff."""
     return _toggle(world, context, args, False)
 
 
-def _toggle(world: World, context: Context, args: Args, on: bool) -> Result:
+def _toggle(world: KitchenState, context: Context, args: Args, on: bool) -> Result:
     thing = target(world, context, args)
     if thing.object_type == "StoveBurner":
         raise ActionFailedError(

@@ -11,10 +11,10 @@ from typing import Any
 from hvr.envs.kitchen.actions import handling, navigation, scene_setup, states, switching
 from hvr.envs.kitchen.actions.common import Args, Context, Result
 from hvr.envs.kitchen.settings import THOR_5, Profile
-from hvr.envs.kitchen.world import World
+from hvr.envs.kitchen.world import KitchenState
 from hvr.envs.kitchen.zones import FALL_TIME, PUT_TIME, STEP_TIME
 
-Handler = Callable[[World, Context, Args], Result]
+Handler = Callable[[KitchenState, Context, Args], Result]
 
 
 @dataclass(frozen=True)

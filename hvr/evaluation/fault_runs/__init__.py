@@ -1,7 +1,0 @@
-"""Every fault at every step of a plan: played, detected, recovered from, and counted."""
-
-from hvr.evaluation.fault_runs.baseline import Baseline, Lab
-from hvr.evaluation.fault_runs.cases import Case, cases
-from hvr.evaluation.fault_runs.runs import Row, run_case, run_free
-
-__all__ = ["Baseline", "Case", "Lab", "Row", "cases", "run_case", "run_free"]

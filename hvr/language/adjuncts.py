@@ -1,0 +1,203 @@
+"""What follows the objects of a verb: places, sources, means and contents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hvr.errors import LanguageError
+from hvr.language.draft import MeaningDraft
+from hvr.language.lexicon import Verb
+from hvr.language.meaning import Entity
+from hvr.language.referents import ReferentReading, Referents
+from hvr.language.syntax import Adjunct
+
+STATIC = frozenset({"in", "on", "at", "inside", "inside of", "within", "on top of", "upon"})
+"""Prepositions that can say where a thing is; others ('into', 'to') say where it goes."""
+
+_MARKS = (
+    ("Microwave", "(microwaved ?x)"),
+    ("StoveBurner", "(stove_heated ?x)"),
+    ("StoveKnob", "(stove_heated ?x)"),
+    ("Toaster", "(toasted ?x)"),
+    ("Fridge", "(chilled ?x)"),
+)
+"""What tells that an appliance was used."""
+
+_TOOLS = (
+    "CuttingTool", "Utensil", "Cutlery", "SinkBasin", "Faucet", "DishSponge", "SoapBottle",
+    "Cookware", "CoffeeMachine", "WorkSurface", "PaperTowelRoll", "Sink",
+)  # fmt: skip
+"""What may be named as a means without making a difference to the goal."""
+
+
+class Adjuncts:
+    """Takes in adjuncts.
+
+    Args:
+        draft: the meaning so far.
+        referents: finds the things that adjuncts speak of.
+    """
+
+    def __init__(self, draft: MeaningDraft, referents: Referents) -> None:
+        self.draft = draft
+        self.taxonomy = draft.taxonomy
+        self.referents = referents
+
+    def refuse_unplaced(self, adjuncts: Iterable[Adjunct]) -> None:
+        for adjunct in adjuncts:
+            faucet = any(self.taxonomy.is_a(noun.object_class, "Faucet")
+                         for thing in adjunct.things for noun in thing.nouns)  # fmt: skip
+            if adjunct.kind == "unplaced" and not faucet:
+                raise LanguageError(
+                    f"hvr can put things on or in something; it does not understand "
+                    f"{adjunct.word!r}"
+                )
+
+    def means(self, verb: Verb, things: list[int], adjunct: Adjunct) -> None:
+        for thing in adjunct.things:
+            for number in self.referents.of(thing, ReferentReading()):
+                self.method(verb, things, number)
+
+    def method(self, verb: Verb, things: list[int], number: int) -> None:
+        """'in the microwave', 'on the stove', 'with a knife': how it is to be done."""
+        draft = self.draft
+        mark = next((mark for kind, mark in _MARKS if draft.is_a(number, kind)), None)
+        entity = draft.entities[number]
+        if mark is None and not (draft.is_a(number, *_TOOLS) or entity.liquid == "water"):
+            raise LanguageError(
+                f"hvr does not know how to {verb.word} something with {entity.text!r}"
+            )
+        self.unless_wanted(number)
+        for thing in things if mark else ():
+            draft.demand(thing, str(mark), verb.word)
+
+    def unless_wanted(self, number: int) -> None:
+        if not self.draft.wanted(number):
+            self.draft.forget(number)
+
+    def take(
+        self, verb: Verb, things: list[int], adjuncts: Sequence[Adjunct]
+    ) -> list[tuple[int, str]]:
+        """Take in sources, means and contents; the places that are left, with their words."""
+        places: list[tuple[int, str]] = []
+        before: Adjunct | None = None
+        for adjunct in adjuncts:
+            if adjunct.kind == "from":
+                self.source(things, adjunct)
+            elif adjunct.kind in {"means", "unplaced"}:
+                self.means(verb, self.draft.live(things), adjunct)
+            elif adjunct.kind == "with":
+                if not self.contents(self.draft.live(things), adjunct):
+                    things += self.referents.all_of(adjunct.things, ReferentReading())
+            elif before and before.kind == "with" and adjunct.things[0].kind == "pronoun":
+                pass  # 'a plate with an egg on it'
+            else:
+                places += [(number, adjunct.word) for number in self.places(adjunct)]
+            before = adjunct
+        return places
+
+    def places(self, adjunct: Adjunct) -> list[int]:
+        return self.referents.all_of(
+            adjunct.things, ReferentReading(wanted=False, requires="Receptacle")
+        )
+
+    def source(self, things: Iterable[int], adjunct: Adjunct) -> None:
+        place = self.referents.of(adjunct.things[0], ReferentReading(requires="Receptacle"))[0]
+        if self.draft.is_a(place, "Receptacle"):
+            self.draft.come_from(self.draft.live(things), place)
+        else:
+            self.unless_wanted(place)
+
+    def where_they_are(
+        self, things: list[int], places: list[tuple[int, str]]
+    ) -> list[tuple[int, str]]:
+        going = [(n, word) for n, word in places if word not in STATIC]
+        for number, word in places:
+            if word in STATIC:
+                self.draft.come_from(things, number)
+        return going
+
+    def settle(self, things: list[int], places: list[tuple[int, str]]) -> bool:
+        """Put things at the last place; what comes before is carried there or tells which.
+
+        'the egg on the plate on the table': the plate goes to the table; 'the knife on the
+        counter in the drawer': the knife that is on the counter.
+        """
+        draft = self.draft
+        current = list(things)
+        for position, (number, word) in enumerate(places):
+            following = places[position + 1][0] if position + 1 < len(places) else None
+            if following is not None and not self._goes_on(number, following):
+                draft.come_from(current, number)
+                continue
+            draft.place(current, number, word)
+            if draft.entities[number].classes:
+                current = [number]
+        return bool(places)
+
+    def _goes_on(self, inner: int, outer: int) -> bool:
+        """Whether something can be carried to a place."""
+        outers = self.draft.entities[outer].classes
+        return self.draft.is_a(inner, "Pickupable") and any(
+            o in self.taxonomy.places(i) for i in self.draft.entities[inner].classes for o in outers
+        )
+
+    def default_place(self, verb: Verb, number: int) -> int:
+        """The place a verb implies: the first class where the thing may be put."""
+        classes: list[str] = []
+        for name in verb.places:
+            classes += [c for c in self.taxonomy.concrete(name) if c not in classes]
+        allowed = {p for c in self.draft.entities[number].classes for p in self.taxonomy.places(c)}
+        avoid = self.draft.entities[number].place_from
+        fitting = [c for c in classes if c in allowed and c not in avoid]
+        group = any(len(self.taxonomy.concrete(name)) > 1 for name in verb.places)
+        entity = Entity(tuple(fitting or classes), self.taxonomy.label(verb.places[0]), group=group)
+        for known, other in enumerate(self.draft.entities):
+            if other == entity and self.draft.fresh(known):
+                return known  # one bin for all that is thrown away
+        return self.draft.new(entity)
+
+    def contents(self, things: list[int], adjunct: Adjunct) -> bool:
+        """'with …' as what is on or in a thing; False if it cannot be that."""
+        tools = ("CuttingTool", "Appliance", "Control", "CleaningSupply")
+        outer = next((n for n in things
+                      if self.draft.is_a(n, "Receptacle", "Fillable")), None)  # fmt: skip
+        tool = any(
+            self.taxonomy.is_a(noun.object_class, kind) and not self._is_table(outer)
+            for thing in adjunct.things
+            for noun in thing.nouns
+            for kind in tools
+        )
+        if outer is None or tool:
+            return False
+        for thing in adjunct.things:
+            self.referents.put_in(outer, thing, "with")
+        return True
+
+    def _is_table(self, number: int | None) -> bool:
+        """A knife belongs on a table, where else it is a tool."""
+        return number is not None and self.draft.is_a(number, "WorkSurface")
+
+    def is_tool(self, adjunct: Adjunct) -> bool:
+        return all(
+            any(self.taxonomy.is_a(n.object_class, kind)
+                for n in t.nouns for kind in ("Appliance", "Control", "Fixture"))
+            for t in adjunct.things
+        )  # fmt: skip
+
+    def without_effect(self, adjunct: Adjunct) -> None:
+        """'from the tap', 'using the coffee machine': named, and without effect on the goal."""
+        for thing in adjunct.things:
+            for number in self.referents.of(thing, ReferentReading()):
+                self.unless_wanted(number)
+
+    def into_sink(self, adjunct: Adjunct) -> bool:
+        return any(self.taxonomy.is_a(n.object_class, "Fixture")
+                   for t in adjunct.things for n in t.nouns)  # fmt: skip
+
+    def is_bin(self, adjunct: Adjunct) -> bool:
+        return all(
+            any(self.taxonomy.is_a(noun.object_class, "WasteContainer") for noun in thing.nouns)
+            or thing.text.startswith("garbagecan-")
+            for thing in adjunct.things
+        )

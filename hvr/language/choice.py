@@ -1,0 +1,346 @@
+"""Which objects of a scene the entities of a request can be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hvr.errors import ImpossibleGoalError
+from hvr.language.literals import asks, literals
+from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
+from hvr.language.missing import MissingObjectError
+from hvr.language.taxonomy import Taxonomy
+from hvr.pddl.model import Domain, TypedName
+from hvr.pddl.parser import parse_formula
+from hvr.retrieval.inventory import PLACEHOLDER, Inventory
+
+MANY = 15
+"""More things than this are not moved at one request."""
+
+PORTION = 4
+"""More pieces than this do not surely fit on a plate or in a bowl."""
+
+_HOT = re.compile(r"\(or \(hot \?x\) \(warm_liquid \?x\)\)|\(hot \?x\)")
+
+
+class ObjectChoice:
+    """The entities of a request with the classes and objects that they can be in a scene.
+
+    Args:
+        meaning: the request.
+        taxonomy: the class hierarchy.
+        inventory: what there is.
+        domain: the predicates.
+
+    Raises:
+        ImpossibleGoalError: the scene lacks something.
+    """
+
+    def __init__(
+        self, meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: Domain
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.inventory = inventory
+        self.domain = domain
+        self.notes: list[str] = list(meaning.notes)
+        self.relations: tuple[SpatialRelation, ...] = meaning.relations
+        self._said = meaning.entities
+        self.entities = [self._adapt(n) for n in range(len(meaning.entities))]
+        self.classes = [self._choose(n) for n in range(len(self.entities))]
+        self._names: dict[int, tuple[str, ...]] = {}
+        for number in self.numbers:
+            self._names[number] = self._select(number)
+            self._bind_source(number)
+
+    @property
+    def numbers(self) -> list[int]:
+        """The entities that are still something."""
+        return [n for n, entity in enumerate(self.entities) if entity.classes]
+
+    def note(self, text: str) -> None:
+        """Keep a note once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    # --- asking --------------------------------------------------------------------------
+
+    def any_is(self, classes: Iterable[str], wanted: str) -> bool:
+        """Whether some class is of a kind."""
+        return any(self.taxonomy.is_a(c, wanted) for c in classes)
+
+    def label(self, number: int) -> str:
+        """What people call an entity."""
+        classes = self.classes[number] or self.entities[number].classes
+        return self.taxonomy.label(classes[0]) if classes else self.entities[number].text
+
+    def fits(self, inner: str, outer: str) -> bool:
+        """Whether things of one class may be put on or in things of another."""
+        return outer in self.taxonomy.places(inner)
+
+    def is_piece(self, number: int) -> bool:
+        """Whether an entity comes of slicing or cracking."""
+        return any(self.taxonomy.source(c) for c in self.classes[number])
+
+    def available(self, number: int) -> tuple[str, ...]:
+        """All objects of the classes of an entity, preferred first."""
+        return tuple(n for c in self.classes[number] for n in self.inventory.of(c))
+
+    def names(self, number: int) -> tuple[str, ...]:
+        """The objects an entity can be; empty if any of its classes will do."""
+        return self._names.get(number, ())
+
+    def pool(self, number: int) -> tuple[str, ...]:
+        """The objects an entity can be, preferred first."""
+        return self.names(number) or self.available(number)
+
+    def copies(self, number: int) -> int:
+        """How many of an entity are wanted; all that can be meant for 0.
+
+        Raises:
+            ImpossibleGoalError: there are not so many.
+        """
+        count = self.entities[number].count
+        available = len(self.pool(number))
+        if count == 0:
+            return available
+        if count < 0:
+            return min(2, available)
+        if count > len(self.available(number)):
+            raise ImpossibleGoalError(
+                f"{self.inventory.scene} has only {len(self.available(number))} "
+                f"{' or '.join(self.taxonomy.label(c) for c in self.classes[number])}, "
+                f"not {count}"
+            )
+        return count
+
+    # --- classes -------------------------------------------------------------------------
+
+    def _adapt(self, number: int) -> Entity:
+        """Ask of pieces what the whole cannot be, and of liquids what vessels cannot.
+
+        Eggs are cooked cracked, bread is toasted in slices; hot water is warm, its cup is not.
+        """
+        entity = self._said[number]
+        conditions = entity.conditions
+        if entity.liquid:
+            conditions = tuple(
+                replace(c, template=_HOT.sub("(warm_liquid ?x)", c.template)) for c in conditions
+            )
+            return replace(entity, conditions=conditions)
+        classes = entity.classes
+        needed = [c.requires for c in conditions if c.requires]
+        needed += ["Cookable" for c in conditions if asks(c.template, "cooked")]
+        needed += ["Toastable" for c in conditions if asks(c.template, "toasted")]
+        for affordance in needed:
+            able = tuple(c for c in classes if self.taxonomy.is_a(c, affordance))
+            pieces = tuple(p for c in classes if (p := self.taxonomy.pieces(c))
+                           and self.taxonomy.is_a(p, affordance))  # fmt: skip
+            if entity.group and able:
+                continue
+            classes = able or pieces or classes
+        classes = self._for_places(number, classes)
+        boiled = [c for c in conditions if c.word in {"boil", "boiled"}]
+        if boiled and self.any_is(classes, "Cookable"):
+            conditions = (*conditions, Condition("(cooked ?x)", boiled[0].clause, "boil"))
+        return replace(entity, classes=classes, conditions=conditions)
+
+    def _for_places(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
+        """The pieces, if only they go where the whole is to be: bread in a toaster."""
+        for relation in self.relations:
+            outers = self._said[relation.outer].classes
+            if relation.inner != number or not outers:
+                continue
+            pieces = tuple(p for c in classes if (p := self.taxonomy.pieces(c)))
+            whole = any(self.fits(c, o) for c in classes for o in outers)
+            if not whole and any(self.fits(p, o) for p in pieces for o in outers):
+                classes = pieces
+        return classes
+
+    def _choose(self, number: int) -> tuple[str, ...]:
+        """The classes an entity is taken from in this scene."""
+        entity = self.entities[number]
+        if not entity.classes:
+            return ()
+        if entity.name and entity.name not in self.inventory.classes:
+            known = self.inventory.of(self._said[number].classes[0])
+            raise ImpossibleGoalError(
+                f"{self.inventory.scene} has no {entity.name}"
+                + (f"; it has {', '.join(known)}" if known else "")
+            )
+        fitting = self._fitting(number)
+        present = [c for c in fitting if self.inventory.of(c)]
+        if not present:
+            text = entity.text
+            if entity.unnamed:
+                text = f"{self.taxonomy.label(fitting[0])} for {text!r}"
+            raise MissingObjectError(self.inventory.scene, tuple(fitting), text)
+        if entity.group:
+            return tuple(present)
+        enough = [c for c in present if len(self.inventory.of(c)) >= entity.count]
+        if not enough and entity.unnamed:
+            return tuple(present)  # two coffees: one in a mug, one in a cup
+        best = (enough or present)[0]
+        if len(entity.classes) > 1 and best != fitting[0]:
+            missing = self.taxonomy.label(fitting[0])
+            self.note(f"no {missing} here: using the {self.taxonomy.label(best)}")
+        return (best,)
+
+    def _fitting(self, number: int) -> list[str]:
+        """The classes that can be what is asked; of all things, those that cannot are named."""
+        entity = self.entities[number]
+        classes = list(entity.classes)
+        if entity.count != 0:
+            return [c for c in classes if self._suits(number, c)] or classes
+        able = [c for c in classes if self._able(number, c)]
+        left_out = [self.taxonomy.label(c) for c in classes
+                    if able and c not in able and self.inventory.of(c)]  # fmt: skip
+        if left_out:
+            self.note(f"left out, since it does not go with them: {', '.join(left_out)}")
+        return able or classes
+
+    def _able(self, number: int, object_class: str) -> bool:
+        """Whether things of a class have the affordances that the conditions ask for."""
+        entity = self.entities[number]
+        if entity.liquid and not self.taxonomy.is_a(object_class, "Fillable"):
+            return False
+        return all(
+            self.taxonomy.is_a(object_class, c.requires) for c in entity.conditions if c.requires
+        )
+
+    def _suits(self, number: int, object_class: str) -> bool:
+        """Whether things of a class can be what is asked, and go where it is asked."""
+        places = all(
+            any(self.fits(object_class, outer) for outer in self.entities[r.outer].classes)
+            for r in self.relations
+            if r.inner == number and self.entities[r.outer].classes
+        )
+        contents = all(
+            any(self.fits(inner, object_class) for inner in self.entities[r.inner].classes)
+            for r in self.relations
+            if r.outer == number and self.entities[r.inner].classes
+        )
+        return places and contents and self._able(number, object_class)
+
+    # --- objects -------------------------------------------------------------------------
+
+    def _select(self, number: int) -> tuple[str, ...]:
+        """The objects that a description fits; empty if it fits all."""
+        entity = self.entities[number]
+        everything = self.available(number)
+        chosen = self._own_name(number) or self._pieces(number) or everything
+        every = entity.count == 0
+        if every and (entity.group or not self.is_piece(number)):
+            chosen = tuple(n for n in chosen if self.inventory.true("present", n))
+        for template in entity.selectors:
+            found = tuple(n for n in chosen if self._holds(template, n))
+            if not found:
+                what = entity.text if entity.group else self.label(number)
+                self.note(f"no {what} here is {_words(template)}: taking any")
+            chosen = found or chosen
+        if entity.place_from:
+            found = tuple(n for n in chosen if self._stands_at(n, entity))
+            if not found and entity.group and entity.count == 0:
+                place = entity.from_name or self.taxonomy.label(entity.place_from[0])
+                self.note(f"nothing to be moved is on or in the {place}")
+                self.entities[number] = replace(entity, classes=())
+                return ()
+            if not found:
+                self.note(self._elsewhere(number, chosen))
+            chosen = found or chosen
+        if every and entity.group and len(chosen) > MANY:
+            raise ImpossibleGoalError(
+                f"{entity.text!r} are {len(chosen)} things here: name fewer than {MANY + 1}"
+            )
+        if every:
+            chosen = self._portion(number, chosen)
+            self.classes[number] = tuple(
+                c for c in self.classes[number] if set(self.inventory.of(c)) & set(chosen)
+            )
+            return chosen
+        return () if chosen == everything else chosen
+
+    def _portion(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
+        """No more pieces than fit on a dish."""
+        on_dish = any(
+            r.inner == number and self.any_is(self.entities[r.outer].classes, "PortableReceptacle")
+            for r in self.relations
+        )
+        if not (on_dish and self.is_piece(number)) or len(chosen) <= PORTION:
+            return chosen
+        self.note(f"a dish takes {PORTION} of the {len(chosen)} pieces: {self.label(number)}")
+        return chosen[:PORTION]
+
+    def _own_name(self, number: int) -> tuple[str, ...]:
+        """The object named; its pieces, if it is these that can be what is asked."""
+        entity = self.entities[number]
+        if entity.name is None:
+            return ()
+        if entity.classes == self._said[number].classes:
+            return (entity.name,)
+        return tuple(p for p, s in self.inventory.pairs("piece_of") if s == entity.name)
+
+    def _pieces(self, number: int) -> tuple[str, ...]:
+        """The pieces of what is cut; of all slices, those there are or the nearest gives."""
+        entity = self.entities[number]
+        if entity.group or not self.is_piece(number):
+            return ()
+        pairs = [(p, s) for p, s in self.inventory.pairs("piece_of")
+                 if self.inventory.classes[p] in self.classes[number]]  # fmt: skip
+        pairs.sort(key=lambda pair: int(pair[0].rsplit("-", 1)[1]))
+        if entity.cut_from is not None:
+            sources = self.pool(entity.cut_from)
+            if entity.count == 0:
+                sources = sources[:1]
+            return tuple(p for p, s in pairs if s in sources)
+        if entity.count != 0:
+            return ()
+        present = tuple(p for p, _ in pairs if self.inventory.true("present", p))
+        if present:
+            return present
+        owners = {s for _, s in pairs}
+        nearest = next((s for c in sorted({self.inventory.classes[s] for s in owners})
+                        for s in self.inventory.of(c) if s in owners), None)  # fmt: skip
+        return tuple(p for p, s in pairs if s == nearest)
+
+    def _bind_source(self, number: int) -> None:
+        """What all slices are cut from is the one object whose slices they are."""
+        entity = self.entities[number]
+        if (
+            entity.cut_from is not None
+            and entity.count == 0
+            and len(self.pool(entity.cut_from)) > 1
+        ):
+            self._names[entity.cut_from] = self.pool(entity.cut_from)[:1]
+
+    def _holds(self, template: str, name: str) -> bool:
+        formula = parse_formula(
+            template.replace("?x", PLACEHOLDER), self.domain, [TypedName(PLACEHOLDER, ("item",))]
+        )
+        return self.inventory.holds(formula, name)
+
+    def _stands_at(self, name: str, entity: Entity) -> bool:
+        parent = self.inventory.parents.get(name)
+        while parent is not None:
+            if entity.from_name == parent or (
+                entity.from_name is None and self.inventory.classes.get(parent) in entity.place_from
+            ):
+                return True
+            if entity.group and entity.count == 0:
+                return False  # of everything on the table, the dishes with what they hold
+            parent = self.inventory.parents.get(parent)
+        source = next((b for a, b in self.inventory.pairs("piece_of") if a == name), None)
+        return source is not None and self._stands_at(source, entity)
+
+    def _elsewhere(self, number: int, chosen: tuple[str, ...]) -> str:
+        entity = self.entities[number]
+        place = entity.from_name or self.taxonomy.a_label(entity.place_from[0])
+        where = self.inventory.parents.get(chosen[0], "elsewhere")
+        return f"no {self.label(number)} is on or in {place}: {chosen[0]} is at {where}"
+
+
+def _words(template: str) -> str:
+    """'dirty', 'not opened': the literals of a condition for a note."""
+    return " and ".join(
+        name if wanted else f"not {name}" for name, wanted in sorted(literals(template))
+    )

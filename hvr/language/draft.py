@@ -1,0 +1,247 @@
+"""The meaning of a request while it is being put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from hvr.errors import LanguageError
+from hvr.language.literals import cuts
+from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
+from hvr.language.taxonomy import Taxonomy
+
+
+class MeaningDraft:
+    """Entities, what is asked of each, and what was spoken of last.
+
+    Entities are known by their numbers. A number stays taken when its entity turns out to be
+    only a means ('in the microwave') or to be another one ('coffee in a cup').
+
+    Args:
+        text: the request.
+        taxonomy: the class hierarchy.
+    """
+
+    def __init__(self, text: str, taxonomy: Taxonomy) -> None:
+        self.text = text
+        self.taxonomy = taxonomy
+        self.entities: list[Entity] = []
+        self.relations: list[SpatialRelation] = []
+        self.notes: list[str] = []
+        self.clause = 0
+        self.requested = False
+        self._born: list[int] = []
+        self._alias: dict[int, int] = {}
+        self._spoken: list[tuple[int, ...]] = []
+        self._now: list[tuple[int, ...]] = []
+        self._topic: tuple[int, ...] = ()
+
+    def finish(self) -> Meaning:
+        """The meaning, when all clauses are read."""
+        return Meaning(
+            self.text, tuple(self.entities), tuple(self.relations), self.clause, tuple(self.notes)
+        )
+
+    def note(self, text: str) -> None:
+        """Keep a note once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    # --- entities ------------------------------------------------------------------------
+
+    def new(self, entity: Entity) -> int:
+        """Number of a new entity."""
+        self.entities.append(entity)
+        self._born.append(self.clause)
+        return len(self.entities) - 1
+
+    def change(self, number: int, **fields: object) -> None:
+        """Change some fields of an entity."""
+        self.entities[number] = replace(self.entities[number], **fields)  # type: ignore[arg-type]
+
+    def forget(self, number: int) -> None:
+        """Drop an entity that was only a means."""
+        self.entities[number] = Entity((), "")
+        self.relations = [r for r in self.relations if number not in (r.inner, r.outer)]
+
+    def live(self, things: Iterable[int]) -> list[int]:
+        """The entities that these have become, without those that were only means."""
+        found: list[int] = []
+        for number in things:
+            now = number
+            while now in self._alias:
+                now = self._alias[now]
+            if self.entities[now].classes and now not in found:
+                found.append(now)
+        return found
+
+    def is_a(self, number: int, *kinds: str) -> bool:
+        """Whether some class of an entity is of one of the kinds."""
+        return any(
+            self.taxonomy.is_a(c, kind) for c in self.entities[number].classes for kind in kinds
+        )
+
+    def fresh(self, number: int) -> bool:
+        """Spoken of in this clause for the first time."""
+        return self._born[number] == self.clause
+
+    # --- what was spoken of --------------------------------------------------------------
+
+    def mention(self, things: Iterable[int]) -> None:
+        """Keep that things are spoken of in this clause, the less prominent first."""
+        group = tuple(things)
+        if group:
+            self._now.append(group)
+
+    def keep_topic(self, things: Iterable[int]) -> None:
+        """'put bread on it': what 'it' is stays what is spoken of, rather than the bread."""
+        self._topic = tuple(things)
+
+    def end_clause(self, main: Iterable[int]) -> None:
+        """Go on to the next clause; `main` is what this one was about."""
+        self._spoken += [*self._now, tuple(main), self._topic]
+        self._now, self._topic = [], ()
+        self.clause += 1
+
+    def spoken(self, *, now: bool = False) -> list[list[int]]:
+        """Groups of entities of earlier clauses, the most prominent first.
+
+        Args:
+            now: those of this clause too, and first.
+        """
+        groups = [self.live(group) for group in (*self._spoken, *(self._now if now else ()))]
+        return [group for group in reversed(groups) if group]
+
+    def known(self, classes: Sequence[str]) -> int | None:
+        """An entity spoken of before that 'the …' can mean; pieces, once it is cut."""
+        for number in range(len(self.entities) - 1, -1, -1):
+            entity = self.entities[number]
+            default = entity.unnamed and self.fresh(number)
+            if set(entity.classes) & set(classes) and not default:
+                cut = any(cuts(c.template) for c in entity.conditions if c.clause < self.clause)
+                return self.pieces(number, 0) if cut else number
+        return None
+
+    def pieces(self, number: int, count: int) -> int:
+        """The entity for pieces of a thing; the thing itself if it gives none."""
+        entity = self.entities[number]
+        classes = tuple(p for c in entity.classes if (p := self.taxonomy.pieces(c)))
+        if not classes:
+            return number
+        for other, known in enumerate(self.entities):
+            if known.classes == classes and known.count == count:
+                return other
+        return self.new(
+            Entity(classes, self.taxonomy.label(classes[0]), count=count, cut_from=number)
+        )
+
+    # --- what is asked of them -----------------------------------------------------------
+
+    def demand(self, number: int, template: str, word: str, requires: str | None = None) -> None:
+        """Ask for a condition."""
+        entity = self.entities[number]
+        condition = Condition(template, self.clause, word, requires)
+        if condition not in entity.conditions:
+            self.change(number, conditions=(*entity.conditions, condition))
+
+    def select(self, number: int, template: str) -> None:
+        """Mean only things of which a condition holds at the start."""
+        self.change(number, selectors=(*self.entities[number].selectors, template))
+
+    def fill(self, number: int, liquid: str) -> None:
+        """Ask for a liquid in a vessel."""
+        self.change(number, liquid=liquid, liquid_clause=self.clause)
+
+    def come_from(self, things: Iterable[int], place: int) -> None:
+        """Mean only things that stand at a place at the start."""
+        entity = self.entities[place]
+        for number in things:
+            self.change(number, place_from=entity.classes, from_name=entity.name)
+        if not self.wanted(place):
+            self.forget(place)
+
+    def wanted(self, number: int) -> bool:
+        """Something is asked of an entity, so that it is more than a place or a means."""
+        entity = self.entities[number]
+        related = any(number in (r.inner, r.outer) for r in self.relations)
+        return bool(entity.conditions) or related or entity.liquid is not None
+
+    def placed(self, number: int) -> bool:
+        """A place is asked for."""
+        return any(r.inner == number for r in self.relations)
+
+    def holds_something(self, number: int) -> bool:
+        """Something is to be on or in it."""
+        return any(r.outer == number for r in self.relations)
+
+    def outermost(self, number: int) -> int:
+        """What an entity stands on in the end, as far as that can be carried."""
+        for relation in self.relations:
+            if relation.inner == number and self.is_a(relation.outer, "PortableReceptacle"):
+                return self.outermost(relation.outer)
+        return number
+
+    # --- places --------------------------------------------------------------------------
+
+    def default_vessel(self, number: int) -> bool:
+        """The vessel of a liquid that no one named: 'coffee', not 'a mug of coffee'."""
+        entity = self.entities[number]
+        return entity.liquid is not None and entity.unnamed
+
+    def place(self, things: Iterable[int], outer: int, word: str) -> None:
+        """Ask for things to be on or in another; liquids and dishes take it as their vessel.
+
+        Raises:
+            LanguageError: nothing can be put there.
+        """
+        for number in self.live(things):
+            if number == outer:
+                raise LanguageError(f"{self.entities[number].text!r} cannot be put in itself")
+            if self.default_vessel(number) and self.is_a(outer, "Fillable"):
+                self._pour_into(number, outer)
+            elif self.entities[number].unnamed and self.is_a(outer, "PortableReceptacle"):
+                self._replace_vessel(number, outer)
+            else:
+                self._relate(number, outer, word)
+
+    def _relate(self, inner: int, outer: int, word: str) -> None:
+        entity = self.entities[outer]
+        if not entity.classes:
+            return
+        if not self.is_a(outer, "Receptacle"):
+            raise LanguageError(
+                f"things cannot be put on or in {entity.text!r}: it is not a receptacle"
+            )
+        if self.outermost(outer) == inner:
+            raise LanguageError(
+                f"{entity.text!r} cannot be in {self.entities[inner].text!r} and hold it too"
+            )
+        relation = SpatialRelation(inner, outer, self.clause, word)
+        if relation not in self.relations:
+            self.relations.append(relation)
+        self.change(inner, rests=False, serve=False)
+
+    def _replace_vessel(self, vessel: int, outer: int) -> None:
+        """'a salad in a bowl': the bowl, instead of what salads come in."""
+        self.relations = [
+            replace(r, outer=outer) if r.outer == vessel else r for r in self.relations
+        ]
+        self._become(vessel, outer)
+
+    def _pour_into(self, vessel: int, target: int) -> None:
+        """'coffee in a cup': the liquid and what is asked of it belong to the cup."""
+        source, entity = self.entities[vessel], self.entities[target]
+        self.change(
+            target,
+            liquid=source.liquid,
+            liquid_clause=source.liquid_clause,
+            conditions=(*entity.conditions, *source.conditions),
+        )
+        self.relations = [
+            replace(r, inner=target) if r.inner == vessel else r for r in self.relations
+        ]
+        self._become(vessel, target)
+
+    def _become(self, old: int, new: int) -> None:
+        self.forget(old)
+        self._alias[old] = new

@@ -1,0 +1,92 @@
+"""Demands as PDDL: every entity is a variable or one or more objects."""
+
+from __future__ import annotations
+
+from hvr.language.choice import ObjectChoice
+from hvr.language.demands import Demand
+
+
+class Formula:
+    """The condition for one stage.
+
+    Args:
+        choice: what the entities can be.
+        demands: of the stage.
+        bound: every entity is the object that is preferred now, so that later stages speak of
+            the same things.
+    """
+
+    def __init__(self, choice: ObjectChoice, demands: list[Demand], *, bound: bool) -> None:
+        self.choice = choice
+        self.demands = demands
+        self.bound = bound
+        self.variables: dict[int, list[str]] = {}
+        self.declared: list[str] = []
+        self.conjuncts: list[str] = []
+        self._bind()
+
+    def text(self) -> str:
+        """`(exists (variables) (and …))`."""
+        conjuncts = [*self.conjuncts, *self._distinctions()]
+        for demand in self.demands:
+            conjuncts += self._conjunct(demand)
+        body = f"(and {' '.join(dict.fromkeys(conjuncts))})"
+        return f"(exists ({' '.join(self.declared)}) {body})" if self.declared else body
+
+    def _bind(self) -> None:
+        """Choose a variable or an object for each entity of the stage."""
+        used = {d.entity for d in self.demands}
+        used |= {d.outer for d in self.demands if d.outer is not None}
+        taken: set[str] = set()
+        for number in sorted(used):
+            entity = self.choice.entities[number]
+            if entity.name or entity.count == 0 or self.bound:
+                pool = self.choice.pool(number)
+                pool = tuple(n for n in pool if n not in taken) or pool
+                self.variables[number] = list(pool[: self.choice.copies(number)])
+                taken.update(self.variables[number])
+                continue
+            kind = self.choice.taxonomy.pddl_type(self.choice.classes[number][0])
+            self.variables[number] = [
+                f"?{kind}{number}{chr(97 + copy)}" for copy in range(self.choice.copies(number))
+            ]
+            for variable in self.variables[number]:
+                self.declared.append(f"{variable} - {self._type(number)}")
+                if names := self.choice.names(number):
+                    options = " ".join(f"(= {variable} {n})" for n in names)
+                    self.conjuncts.append(f"(or {options})")
+
+    def _type(self, number: int) -> str:
+        types = [self.choice.taxonomy.pddl_type(c) for c in self.choice.classes[number]]
+        return types[0] if len(types) == 1 else f"(either {' '.join(types)})"
+
+    def _distinctions(self) -> list[str]:
+        """Two of a kind are two things; 'another' is another one."""
+        found = []
+        for number, names in self.variables.items():
+            for i, one in enumerate(names):
+                found += [f"(not (= {one} {other}))" for other in names[:i]]
+            for earlier, others in self.variables.items():
+                same = set(self.choice.classes[earlier]) & set(self.choice.classes[number])
+                entities = self.choice.entities
+                apart = entities[earlier].distinct or entities[number].distinct
+                if earlier < number and same and apart:
+                    found += [f"(not (= {a} {b}))" for a in others for b in names]
+        return [text for text in found if "?" in text]
+
+    def _conjunct(self, demand: Demand) -> list[str]:
+        found = []
+        for index, name in enumerate(self.variables[demand.entity]):
+            if demand.outer is None:
+                found.append(demand.text.replace("?x", name))
+            else:
+                places = self.variables.get(demand.outer, [])
+                found.append(self._at(name, demand.outer, places[index % len(places) :][:1]))
+        return found
+
+    def _at(self, inner: str, outer: int, places: list[str]) -> str:
+        """`(on inner place)` or `(in inner place)`, whichever the kind of place has."""
+        taxonomy, classes = self.choice.taxonomy, self.choice.classes[outer]
+        relations = sorted({taxonomy.relation(c) for c in classes})
+        texts = [f"({relation} {inner} {place})" for relation in relations for place in places]
+        return texts[0] if len(texts) == 1 else f"(or {' '.join(texts)})"

@@ -1,0 +1,122 @@
+"""Meaning to goal: entities become variables of one PDDL condition on the world.
+
+Words that contradict each other over time ("open the fridge and then close it") make
+stages, reached one after the other; everything else is one condition, which leaves the
+planner the order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hvr.errors import ImpossibleGoalError
+from hvr.language.checks import check
+from hvr.language.choice import ObjectChoice
+from hvr.language.demands import HELD, Demand, collect, stages
+from hvr.language.formula import Formula
+from hvr.language.meaning import Meaning
+from hvr.language.missing import MissingObjectError
+from hvr.language.taxonomy import Taxonomy
+from hvr.pddl.model import Domain
+from hvr.retrieval.inventory import Inventory
+
+__all__ = ["Goal", "MissingObjectError", "Stage", "end_conditions", "goal_of"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One condition to reach, as PDDL text.
+
+    Args:
+        wanted: what was asked for.
+        ends: how things shall be left besides, by preference.
+    """
+
+    wanted: str
+    ends: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The whole condition."""
+        return f"(and {' '.join((self.wanted, *self.ends))})"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is to be reached.
+
+    Args:
+        stages: conditions to be reached in this order; mostly one.
+        notes: what was assumed, one sentence each.
+    """
+
+    stages: tuple[Stage, ...]
+    notes: tuple[str, ...] = ()
+
+
+def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> Goal:
+    """The goal of a request in a scene.
+
+    Raises:
+        ImpossibleGoalError: the scene lacks something, or a thing cannot be what is asked.
+    """
+    choice = ObjectChoice(meaning, taxonomy, inventory, domain)
+    check(choice)
+    demands = collect(choice)
+    if not demands:
+        raise ImpossibleGoalError(f"there is nothing to do: {'; '.join(choice.notes) or 'no goal'}")
+    split = stages(choice, demands)
+    bound = len(split) > 1
+    found = tuple(
+        Stage(Formula(choice, stage, bound=bound).text(), tuple(_ends(choice, stage)))
+        for stage in split
+    )
+    for stage in split:
+        held = {d.entity for d in stage if d.holds}
+        if sum(choice.copies(number) for number in held) > 1:
+            raise ImpossibleGoalError(
+                "the robot has one arm and can hold one thing at a time: "
+                "say where the others shall be put"
+            )
+    return Goal(found, tuple(choice.notes))
+
+
+def _ends(choice: ObjectChoice, demands: list[Demand]) -> list[str]:
+    """The preferences for the end of a task, except where the request says otherwise."""
+    exempt = {c for d in demands for c in choice.classes[d.entity]
+              if d.text in {"(toggled ?x)", "(opened ?x)"}}  # fmt: skip
+    if exempt & {"StoveBurner", "StoveKnob"}:
+        exempt |= {"StoveBurner", "StoveKnob"}
+    holding = any(d.text == HELD for d in demands)
+    return end_conditions(choice.taxonomy, exempt, holding=holding)
+
+
+def end_conditions(taxonomy: Taxonomy, exempt: set[str], *, holding: bool) -> list[str]:
+    """PDDL conditions for how a kitchen is left, from the preferences in the ontology.
+
+    Args:
+        taxonomy: has the ontology.
+        exempt: classes that the request wants otherwise.
+        holding: the request ends with something in the hand.
+    """
+    ontology = taxonomy.ontology
+    found = []
+    for name in ontology.instances("Preference"):
+        if ontology.annotation(name, "context") != ("end of task",):
+            continue
+        target = str(ontology.annotation(name, "appliesTo")[0]).removeprefix("k:")
+        prop = str(ontology.annotation(name, "property")[0]).removeprefix("k:")
+        wanted = str(ontology.annotation(name, "value")[0]).lower() == "true"
+        predicate = str(ontology.annotation(prop, "pddlPredicate")[0])
+        if taxonomy.is_a(target, "Agent"):
+            if not holding:
+                found.append(f"({predicate})" if wanted else f"(not ({predicate}))")
+            continue
+        able = "Switchable" if prop == "isToggled" else "Openable"
+        for object_class in taxonomy.concrete(target):
+            if object_class in exempt or not taxonomy.is_a(object_class, able):
+                continue
+            kind = taxonomy.pddl_type(object_class)
+            text = f"({predicate} ?{kind})"
+            found.append(f"(forall (?{kind} - {kind}) {text if wanted else f'(not {text})'})")
+    return found

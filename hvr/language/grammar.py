@@ -1,0 +1,110 @@
+"""Sentences to meaning.
+
+Words are looked up (`lexicon`), read into clauses and noun phrases (`cursor`, `phrases`,
+`clauses`, `syntax`), and these become entities with conditions on them (`referents`, `verbs`,
+`draft`, `meaning`). Where a word can be several things ("toast", "open", "water"), its
+neighbours decide.
+"""
+
+from __future__ import annotations
+
+from hvr.errors import LanguageError
+from hvr.language.clauses import read_clauses
+from hvr.language.cursor import Cursor
+from hvr.language.draft import MeaningDraft
+from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, Verb, tokenize
+from hvr.language.meaning import Meaning
+from hvr.language.taxonomy import Taxonomy
+from hvr.language.verbs import Interpreter
+
+_PUNCTUATION = frozenset(".;,!?")
+_NOISE = frozenset({"really", "very", "quite", "just", "actually", "basically", "simply"})
+"""Words left out wherever they stand, even within a phrase: 'I'd really like'."""
+
+
+def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> Meaning:
+    """The meaning of a request.
+
+    Args:
+        text: English sentences or fragments.
+        lexicon: the known words.
+        taxonomy: the class hierarchy.
+
+    Raises:
+        LanguageError: nothing, or something essential, was not understood.
+    """
+    tokens = tuple(token for token in tokenize(text) if token not in _NOISE)
+    cursor = Cursor(text, tokens, lexicon)
+    check_words(cursor)
+    draft = MeaningDraft(text, taxonomy)
+    interpreter = Interpreter(draft, lexicon)
+    for clause in read_clauses(cursor):
+        interpreter.clause(clause)
+    for note in cursor.notes:
+        draft.note(note)
+    if not draft.requested:
+        raise LanguageError(
+            f"nothing to do was found in {text.strip()!r}: say a verb and a thing, "
+            "for example 'wash the mug'"
+        )
+    return draft.finish()
+
+
+def check_words(cursor: Cursor) -> None:
+    """Refuse words that are not known, and words that ask for what hvr cannot do.
+
+    Raises:
+        LanguageError: with the nearest known words.
+    """
+    unknown: list[str] = []
+    known = False
+    position = 0
+    while position < len(cursor.tokens):
+        length, entries = next(cursor.lexicon.matches(cursor.tokens, position), (1, ()))
+        token = cursor.word(position)
+        if not entries and not (cursor.particles(position) or token in PARTICLES):
+            named = cursor.is_name(position)
+            if not (named or token in _PUNCTUATION or token.isdecimal()):
+                unknown.append(token)
+            known = known or named
+        known = known or any(not isinstance(entry, FunctionWord) for entry in entries)
+        for entry in entries:
+            _refuse(entry, " ".join(cursor.tokens[position : position + length]), position)
+        position += length
+    if not known:
+        raise LanguageError(
+            f"no word of {cursor.text.strip()!r} names a thing or an action"
+            f"{_hints(cursor, unknown)}; docs/language.md lists the words"
+        )
+    if unknown:
+        quoted = ", ".join(repr(word) for word in dict.fromkeys(unknown))
+        raise LanguageError(
+            f"unknown word{'s' if len(set(unknown)) > 1 else ''}: {quoted}"
+            f"{_hints(cursor, unknown) or _dishes(cursor)}"
+        )
+
+
+def _refuse(entry: object, phrase: str, position: int) -> None:
+    if not isinstance(entry, FunctionWord):
+        return
+    if entry.role == "question" and position == 0:
+        raise LanguageError("hvr carries out requests; it does not answer questions")
+    if entry.role == "unsupported":
+        raise LanguageError(
+            f"hvr does not understand {phrase!r} (no conditions, choices, exceptions, "
+            "fractions): say only what shall be done"
+        )
+
+
+def _hints(cursor: Cursor, unknown: list[str]) -> str:
+    near = [hint for word in dict.fromkeys(unknown) for hint in cursor.lexicon.nearest(word)]
+    return f" (did you mean {', '.join(map(repr, dict.fromkeys(near)))}?)" if near else ""
+
+
+def _dishes(cursor: Cursor) -> str:
+    """What can be made, if the request is to make something."""
+    first = cursor.verb(0)
+    if first is None or not isinstance(first[1], Verb) or first[1].frame not in {"make", "serve"}:
+        return ""
+    dishes = {e.word for es in cursor.lexicon.entries.values() for e in es if isinstance(e, Dish)}
+    return f"; hvr knows how to make {', '.join(sorted(dishes))}"

@@ -1,0 +1,204 @@
+"""Clauses about liquids: fill, pour, empty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hvr.errors import LanguageError
+from hvr.language.adjuncts import Adjuncts
+from hvr.language.draft import MeaningDraft
+from hvr.language.lexicon import Lexicon, Verb, verb_of
+from hvr.language.referents import ReferentReading, Referents
+from hvr.language.syntax import Adjunct, NounGroup, NounPhrase
+
+Handler = Callable[[Verb, NounGroup], list[int]]
+
+
+class Liquids:
+    """The verbs that move liquids.
+
+    Args:
+        draft: the meaning so far.
+        lexicon: finds the verbs that others stand for.
+        adjuncts: takes in what follows the objects.
+        make: what to do with 'pour me a glass of wine'.
+        clear: what to do with 'empty the drawer'.
+    """
+
+    def __init__(
+        self,
+        draft: MeaningDraft,
+        lexicon: Lexicon,
+        adjuncts: Adjuncts,
+        make: Handler,
+        clear: Handler,
+    ) -> None:
+        self.draft = draft
+        self.taxonomy = draft.taxonomy
+        self.lexicon = lexicon
+        self.adjuncts = adjuncts
+        self.referents: Referents = adjuncts.referents
+        self.make = make
+        self.clear = clear
+
+    def fill(self, verb: Verb, group: NounGroup) -> list[int]:
+        things = self.referents.all_of(
+            group.things,
+            ReferentReading(wanted=False, requires="Fillable", condition="(filled ?x)"),
+        )
+        places: list[tuple[int, str]] = []
+        filled = False
+        for adjunct in group.adjuncts:
+            if adjunct.kind in {"with", "means"} and not self.adjuncts.is_tool(adjunct):
+                for number in self.draft.live(things):
+                    for thing in adjunct.things:
+                        self._fill_with(verb, number, thing)
+                filled = True
+            elif adjunct.kind == "place":
+                for number in self.adjuncts.places(adjunct):
+                    if self.draft.is_a(number, "SinkBasin", "Sink"):
+                        self.adjuncts.unless_wanted(number)
+                    else:
+                        places.append((number, adjunct.word))
+            else:
+                self.adjuncts.without_effect(adjunct)
+        for number in self.draft.live(things):
+            if not filled:
+                self.draft.fill(number, "water")
+            if self.draft.entities[number].liquid:
+                self.draft.demand(number, "(present ?x)", verb.word, "Fillable")
+        self.adjuncts.settle(self.draft.live(things), places)
+        return things
+
+    def _fill_with(self, verb: Verb, vessel: int, thing: NounPhrase) -> None:
+        known = (
+            self.referents.of(thing, ReferentReading(dishes=True))
+            if thing.kind == "pronoun"
+            else []
+        )
+        liquid = self.draft.entities[known[0]].liquid if known else None
+        if liquid:
+            self.draft.fill(vessel, liquid)
+            return
+        is_dish = thing.dish is not None
+        bottle = [n for n in thing.nouns if self.taxonomy.liquid(n.object_class)]
+        if bottle and not is_dish:
+            self.draft.fill(vessel, self.taxonomy.liquid(bottle[0].object_class) or "water")
+            return
+        if (
+            thing.kind == "noun"
+            and not is_dish
+            and not any(self.taxonomy.is_a(n.object_class, "Food") for n in thing.nouns)
+        ):
+            raise LanguageError(
+                f"hvr can {verb.word} with water, coffee, wine or food, not with {thing.text!r}"
+            )
+        self.referents.put_in(vessel, thing, "with")
+
+    def pour(self, verb: Verb, group: NounGroup) -> list[int]:
+        draft = self.draft
+        targets: list[int] = []
+        others: list[Adjunct] = []
+        for adjunct in group.adjuncts:
+            if adjunct.kind == "place" and not targets:
+                targets = self.adjuncts.places(Adjunct("place", adjunct.word, adjunct.things))
+            else:
+                others.append(adjunct)
+        if not targets:
+            if any(a.kind == "from" for a in others):
+                return self.empty(verb_of(self.lexicon, "empty"), group)
+            if all(t.dish or t.of for t in group.things):
+                return self.make(verb, group)
+            text = group.things[0].text
+            raise LanguageError(
+                f"pour {text} into what? Say for example 'pour the wine into a cup'"
+            )
+        target = targets[0]
+        if not draft.is_a(target, "Fillable", "SinkBasin"):
+            raise LanguageError(
+                f"{self.taxonomy.a_label(draft.entities[target].classes[0])} cannot be filled"
+            )
+        for thing in group.things:
+            liquid, vessel = self._poured(thing, others)
+            if draft.is_a(target, "SinkBasin"):
+                if vessel is None:
+                    raise LanguageError(
+                        f"pour {thing.text} out of what? Say for example "
+                        f"'pour the {thing.text} in the mug into the sink'"
+                    )
+                draft.demand(vessel, "(not (filled ?x))", verb.word, "Fillable")
+                self.adjuncts.unless_wanted(target)
+                continue
+            if liquid:
+                draft.fill(target, liquid)
+                draft.demand(target, "(present ?x)", verb.word, "Fillable")
+            else:
+                draft.demand(target, "(filled ?x)", verb.word, "Fillable")
+            if vessel is not None:
+                if draft.is_a(vessel, "Bottomless"):
+                    self.adjuncts.unless_wanted(vessel)
+                else:
+                    draft.demand(vessel, "(not (filled ?x))", verb.word, "Fillable")
+        self.adjuncts.settle([target], [(n, a.word) for a in others if a.kind == "place"
+                                for n in self.adjuncts.places(a)])  # fmt: skip
+        return draft.live([target, *targets])
+
+    def _poured(
+        self, thing: NounPhrase, others: Sequence[Adjunct]
+    ) -> tuple[str | None, int | None]:
+        """What is poured, and out of what if that was said or is known."""
+        draft = self.draft
+        vessel: int | None = None
+        for adjunct in others:
+            if adjunct.kind == "from":
+                vessel = self.referents.of(adjunct.things[0], ReferentReading(requires="Fillable"))[
+                    0
+                ]
+        liquid = thing.dish.liquid if thing.dish else None
+        if liquid is None or thing.determiner.definite or thing.kind == "pronoun":
+            before = len(draft.entities)
+            number = self.referents.of(thing, ReferentReading(dishes=True, requires="Fillable"))[0]
+            if number < before:
+                liquid, vessel = liquid or draft.entities[number].liquid, vessel or number
+            elif liquid is None:
+                vessel = vessel if vessel is not None else number
+                classes = draft.entities[number].classes
+                liquid = draft.entities[number].liquid or self.taxonomy.liquid(classes[0])
+                draft.change(number, liquid=None)
+            else:
+                draft.forget(number)
+        if liquid is None and vessel is not None:
+            classes = draft.entities[vessel].classes
+            liquid = draft.entities[vessel].liquid or self.taxonomy.liquid(classes[0])
+        return liquid, vessel
+
+    def empty(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Pour away what is in a vessel; of furniture, take out what is in it."""
+        draft = self.draft
+        found: list[int] = []
+        for thing in group.things:
+            places = [a for a in group.adjuncts if a.kind in {"place", "from"}]
+            vessels = [a for a in places if not self.adjuncts.into_sink(a)]
+            if thing.dish and thing.dish.liquid and not thing.nouns and vessels:
+                found += self.referents.of(
+                    vessels[0].things[0], ReferentReading(requires="Fillable")
+                )
+                continue
+            before = len(draft.entities)
+            numbers = self.referents.of(
+                thing,
+                ReferentReading(wanted=False, requires="Fillable", condition=verb.condition or ""),
+            )
+            if thing.dish and not thing.nouns and numbers[0] >= before:
+                raise LanguageError(
+                    f"say which vessel to {verb.word}, not only what is in it: "
+                    f"'{verb.word} the mug'"
+                )
+            if draft.is_a(numbers[0], "Receptacle") and not draft.is_a(numbers[0], "Fillable"):
+                return self.clear(verb_of(self.lexicon, "clear"), NounGroup((thing,), ()))
+            found += numbers
+        for number in draft.live(found):
+            if draft.entities[number].liquid and draft.fresh(number):
+                draft.change(number, liquid=None)  # 'empty the cup of water'
+            draft.demand(number, verb.condition or "", verb.word, verb.requires)
+        return found

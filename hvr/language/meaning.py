@@ -1,0 +1,91 @@
+"""What a sentence asks for: entities, conditions on them, and relations between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A PDDL condition on `?x`, as a word of the sentence asks for it.
+
+    Args:
+        template: PDDL text over `?x`.
+        clause: number of the clause that asks for it, from 0: later clauses win.
+        word: the word, for messages.
+        requires: affordance class the entity must have, or None.
+    """
+
+    template: str
+    clause: int
+    word: str
+    requires: str | None = None
+
+
+@dataclass(frozen=True)
+class SpatialRelation:
+    """Entity `inner` is on or in entity `outer` (by index)."""
+
+    inner: int
+    outer: int
+    clause: int
+    word: str
+
+
+@dataclass(frozen=True)
+class Entity:
+    """Something spoken of.
+
+    Args:
+        classes: ontology classes that it may be, most preferred first.
+        group: the classes are of equal rank (a fruit), not a preference.
+        count: how many; 0 for all there are, -1 for some (two if there are two).
+        conditions: what shall hold of it.
+        selectors: PDDL conditions on `?x` that must hold of it at the start.
+        place_from: classes of the place where it stands at the start, if it was said.
+        liquid: PDDL name of the liquid that shall be in it.
+        name: the object's own name (`mug-1`) if it was said.
+        rests: it shall rest on a serving surface, wherever.
+        serve: it shall stand at the preferred serving place.
+        unnamed: a vessel that no one named: what a dish comes in.
+        cut_from: number of the entity that these are pieces of.
+        from_name: name of the object where it stands at the start, if it was said.
+        distinct: it is another thing than all others of its class that are spoken of.
+        text: the words, for messages.
+    """
+
+    classes: tuple[str, ...]
+    text: str
+    group: bool = False
+    count: int = 1
+    conditions: tuple[Condition, ...] = ()
+    selectors: tuple[str, ...] = ()
+    place_from: tuple[str, ...] = ()
+    liquid: str | None = None
+    liquid_clause: int = 0
+    name: str | None = None
+    rests: bool = False
+    serve: bool = False
+    unnamed: bool = False
+    cut_from: int | None = None
+    from_name: str | None = None
+    distinct: bool = False
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """The whole request.
+
+    Args:
+        text: the sentence.
+        entities: everything spoken of.
+        relations: what shall be on or in what.
+        clauses: number of clauses.
+        notes: what had to be assumed or was left out, one sentence each.
+    """
+
+    text: str
+    entities: tuple[Entity, ...]
+    relations: tuple[SpatialRelation, ...]
+    clauses: int
+    notes: tuple[str, ...] = ()

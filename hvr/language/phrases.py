@@ -1,0 +1,410 @@
+"""Reading noun phrases and what follows them.
+
+group     := thing ((and | ,) thing)* predicate? adjunct*
+thing     := determiner? adjective* head ('of' thing)? relative?
+head      := noun | dish | 'slices' | mug-1 | it | everything
+adjunct   := (in | on | from | using | with …) thing
+predicate := (adjective | adjunct) (and …)*
+"""
+
+from __future__ import annotations
+
+from hvr.errors import LanguageError
+from hvr.language.cursor import Cursor
+from hvr.language.lexicon import Adjective, Dish, FunctionWord, Noun, Verb
+from hvr.language.syntax import Adjunct, Determiner, NounGroup, NounPhrase, Predication
+
+MOST = 20
+"""No kitchen holds more of a kind; larger numbers are refused."""
+
+
+def read_group(
+    cursor: Cursor, after: str, *, listing: bool = False, subject: bool = False
+) -> NounGroup:
+    """Things with what follows them.
+
+    Args:
+        cursor: where to read.
+        after: the word before, for messages.
+        listing: nothing but things can follow, as after 'make' or 'I want'.
+        subject: something may be said of all of them together.
+    """
+    things = read_things(cursor, after, listing=listing, subject=subject)
+    predicate = read_predicate(cursor) if _predicate_starts(cursor) else Predication()
+    adjuncts = read_adjuncts(cursor)
+    return NounGroup(things, (*predicate.adjuncts, *adjuncts),
+                 Predication(predicate.adjectives, (), predicate.serve))  # fmt: skip
+
+
+def read_things(
+    cursor: Cursor, after: str, *, listing: bool = False, subject: bool = False
+) -> tuple[NounPhrase, ...]:
+    """One or more things joined by 'and' or commas; the arguments are those of `next_thing`."""
+    found = [read_thing(cursor, after)]
+    while (start := next_thing(cursor, listing=listing, subject=subject)) is not None:
+        cursor.at = start
+        found.append(read_thing(cursor, after))
+    return tuple(found)
+
+
+def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) -> int | None:
+    """Where the next thing of a list starts, if the list goes on here.
+
+    Args:
+        cursor: where to read.
+        listing: nothing but things can follow, as after 'make'.
+        subject: something may be said of all of them together ('… should be open').
+    """
+    at = cursor.at
+    if cursor.word(at) == ",":
+        at += 1
+    linker = cursor.function("and", at=at)
+    if linker:
+        at += linker[0]
+    if at == cursor.at or at >= len(cursor.tokens):
+        return None
+    if not cursor.starts_thing(at) or _described(cursor, at):
+        return None
+    if subject and linker and cursor.copular(at):
+        return at  # 'the fridge and the microwave should be open'
+    return None if cursor.clause_starts(at, listing=listing) else at
+
+
+def _described(cursor: Cursor, at: int) -> bool:
+    """Words after a comma tell more of a thing: ', filled with water', ', washed and sliced'."""
+    length = cursor.kind(Adjective, at)
+    found = cursor.function("with", "prep", "from", "means", at=at)
+    if found and found[0] > max(length, cursor.named(at)):
+        return True
+    while length and length >= cursor.named(at):
+        at += length
+        linker = cursor.function("and", at=at)
+        following = at + (linker[0] if linker else 0)
+        if not cursor.kind(Adjective, following):
+            return not (cursor.named(at) or cursor.function("filler", "unheeded", "slice", at=at))
+        at = following
+        length = cursor.kind(Adjective, at)
+    return False
+
+
+def read_thing(cursor: Cursor, after: str) -> NounPhrase:
+    """One noun phrase.
+
+    Raises:
+        LanguageError: none stands here.
+    """
+    cursor.skip_fillers()
+    if cursor.done or cursor.word() in STOP_OR_COMMA:
+        raise LanguageError(f"{after} what? The request ends too early: {cursor.text.strip()!r}")
+    everything = cursor.function("everything")
+    if everything and everything[0] > cursor.named():
+        start = cursor.at
+        cursor.take("everything")
+        return NounPhrase("everything", cursor.between(start), Determiner(0),
+                     relative=_relative(cursor))  # fmt: skip
+    start = cursor.at
+    pronoun = _pronoun(cursor)
+    if pronoun is not None:
+        return pronoun
+    determiner = read_determiner(cursor)
+    if (determiner.count is not None or determiner.definite) and not cursor.starts_thing():
+        if determiner.count is not None:
+            return NounPhrase("pronoun", cursor.between(start), determiner)
+        raise LanguageError(f"{after} what? {_rest(cursor)} is not a thing that hvr knows")
+    pronoun = _pronoun(cursor)
+    if pronoun is not None:
+        return NounPhrase("pronoun", cursor.between(start), determiner)
+    adjectives = read_adjectives(cursor)
+    thing = _head(cursor, determiner, adjectives, after)
+    return NounPhrase(thing.kind, thing.text, thing.determiner, thing.adjectives, thing.nouns,
+                 thing.dish, thing.of, _relative(cursor))  # fmt: skip
+
+
+STOP_OR_COMMA = frozenset(".;,!?")
+
+
+def _rest(cursor: Cursor) -> str:
+    return repr(" ".join(cursor.tokens[cursor.at : cursor.at + 6]))
+
+
+def _pronoun(cursor: Cursor) -> NounPhrase | None:
+    """'it', 'them'; 'both' and 'these' only where no noun follows."""
+    found = cursor.function("pronoun")
+    if found is None:
+        return None
+    length, function = found
+    also_determiner = cursor.function("det")
+    if also_determiner and (also_determiner[0] > length or cursor.starts_thing(cursor.at + length)):
+        return None
+    start = cursor.at
+    cursor.at += length
+    return NounPhrase("pronoun", cursor.between(start), Determiner(int(function.value)))
+
+
+def read_determiner(cursor: Cursor) -> Determiner:
+    """'the', 'two', 'all of the', 'another' …
+
+    Raises:
+        LanguageError: the number is beyond all kitchens.
+    """
+    count: int | None = None
+    definite = other = False
+    while not cursor.done:
+        if cursor.word().isdecimal():
+            count = int(cursor.word())
+            cursor.at += 1
+            cursor.take("of")
+            continue
+        number, determiner = cursor.function("number"), cursor.function("det")
+        if number and (determiner is None or number[0] >= determiner[0]):
+            cursor.at += number[0]
+            count = int(number[1].value)
+            cursor.take("of")
+            continue
+        if determiner is None or cursor.named() > determiner[0]:
+            break
+        cursor.at += determiner[0]
+        value = determiner[1].value
+        if value == "the":
+            definite = True
+        elif value == "other":
+            other = True
+        elif count is None:
+            count = int(value)
+    if count is not None and count > MOST:
+        raise LanguageError(f"{count} of them are more than a kitchen holds")
+    return Determiner(count, definite, other)
+
+
+def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
+    """Adjectives before a noun; what hvr does not heed is noted."""
+    found: list[Adjective] = []
+    while not cursor.done:
+        length = cursor.kind(Adjective)
+        if length and length >= cursor.named():
+            found.append(cursor.take_adjective())
+            linker = cursor.function("and")
+            after = cursor.at + (linker[0] if linker else int(cursor.word() == ","))
+            if after > cursor.at and cursor.kind(Adjective, after):
+                cursor.at = after
+            continue
+        passed = cursor.function("filler", "unheeded")
+        if passed is None or cursor.named():
+            break
+        cursor.unheeded(passed)
+        cursor.at += passed[0]
+    return tuple(found)
+
+
+def _head(
+    cursor: Cursor, determiner: Determiner, adjectives: tuple[Adjective, ...], after: str
+) -> NounPhrase:
+    start = cursor.at
+    if cursor.is_name():
+        cursor.at += 1
+        return NounPhrase("name", cursor.between(start), determiner, adjectives)
+    length = cursor.named()
+    slices = cursor.function("slice")
+    if slices and slices[0] >= length:
+        return _slices(cursor, determiner, adjectives, after)
+    if not length:
+        raise LanguageError(f"{after} what? {_rest(cursor)} is not a thing that hvr knows")
+    entries = cursor.lexicon.entries[cursor.tokens[start : start + length]]
+    nouns = tuple(entry for entry in entries if isinstance(entry, Noun))
+    dish = next((entry for entry in entries if isinstance(entry, Dish)), None)
+    cursor.at += length
+    whole = NounPhrase("noun", cursor.between(start), determiner, adjectives, nouns, dish)
+    compound = cursor.function("slice")
+    if compound:  # 'tomato slices'
+        cursor.at += compound[0]
+        return NounPhrase(
+            "slices",
+            cursor.between(start),
+            _several(determiner, compound[1]),
+            adjectives,
+            of=NounPhrase("noun", whole.text, nouns=nouns, dish=dish),
+        )
+    found = cursor.function("of")
+    if found and nouns and cursor.starts_thing(cursor.at + found[0]):
+        cursor.at += found[0]
+        return NounPhrase("noun", whole.text, determiner, adjectives, nouns, dish,
+                     of=read_thing(cursor, "of"))  # fmt: skip
+    return whole
+
+
+def _several(determiner: Determiner, word: FunctionWord) -> Determiner:
+    """'slices' are some, 'the slices' are all, 'a slice' is one."""
+    if determiner.count is not None:
+        return determiner
+    count = int(word.value)
+    if count < 0 and determiner.definite:
+        count = 0
+    return Determiner(count, determiner.definite, determiner.other)
+
+
+def _slices(
+    cursor: Cursor, determiner: Determiner, adjectives: tuple[Adjective, ...], after: str
+) -> NounPhrase:
+    start = cursor.at
+    word = cursor.take("slice")
+    assert word is not None
+    counted = _several(determiner, word)
+    of = None
+    if cursor.take("of"):
+        of = read_thing(cursor, f"{after} {cursor.between(start)}")
+    return NounPhrase("slices", cursor.between(start), counted, adjectives, of=of)
+
+
+def _relative(cursor: Cursor) -> Predication | None:
+    """'that is in the sink', 'standing on the table', 'in the sink' after 'currently'."""
+    if cursor.function("relative") is None:
+        return None
+    while cursor.take("relative"):
+        pass
+    found = read_predicate(cursor, sole_place=True)
+    if not found:
+        raise cursor.lost()
+    return found
+
+
+# --- what follows -----------------------------------------------------------------------
+
+
+def read_adjuncts(cursor: Cursor) -> tuple[Adjunct, ...]:
+    """All places, sources, means and contents that follow."""
+    found: list[Adjunct] = []
+    while (adjunct := read_adjunct(cursor)) is not None:
+        found.append(adjunct)
+    return tuple(found)
+
+
+def read_adjunct(cursor: Cursor) -> Adjunct | None:
+    """The place, source, means or contents that stands here, if one does."""
+    saved = cursor.at
+    cursor.skip_fillers()
+    if cursor.word() == ",":
+        # 'put it, please, in the bowl'
+        cursor.at += 1
+        cursor.skip_fillers()
+        if cursor.word() == ",":
+            cursor.at += 1
+    if cursor.take("hand"):
+        return Adjunct("hand", "in hand", ())
+    there = cursor.function("there")
+    if there and not cursor.starts_thing(cursor.at + there[0]):
+        cursor.at += there[0]  # 'open the microwave and put the potato inside'
+        it = NounPhrase("pronoun", "it", Determiner(1))
+        return Adjunct("place", "inside", (it,))
+    found = cursor.function("prep", "from", "means", "with", "unplaced", "of")
+    noted = cursor.function("unsupported")
+    if found is None or (noted and noted[0] > found[0]):
+        if cursor.word(saved) == ",":
+            cursor.at = saved
+        return None
+    length, function = found
+    if not cursor.starts_thing(cursor.at + length):
+        cursor.at = saved
+        return None
+    start = cursor.at
+    cursor.at += length
+    word = cursor.between(start)
+    if function.role in {"with", "of"}:
+        return Adjunct("with", word, read_things(cursor, word, listing=True))
+    kind = "place" if function.role == "prep" else function.role
+    return Adjunct(kind, word, (read_thing(cursor, word),))
+
+
+def _predicate_starts(cursor: Cursor) -> bool:
+    """An adjective after its noun: 'the mug clean', 'the tap off', 'an apple, washed'."""
+    if (
+        cursor.word() == ","
+        and cursor.kind(Adjective, cursor.at + 1)
+        and _described(cursor, cursor.at + 1)
+    ):
+        cursor.at += 1
+        return True
+    if cursor.word() in {"on", "off"}:
+        return cursor.particle_here() is not None
+    length = cursor.kind(Adjective)
+    return bool(length) and cursor.verb() is None and not cursor.named(cursor.at + length)
+
+
+def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
+    """What is said of things, joined by 'and'.
+
+    Args:
+        cursor: where to read.
+        sole_place: stop after one place: what follows belongs to the clause.
+    """
+    adjectives: list[Adjective] = []
+    adjuncts: list[Adjunct] = []
+    serve = False
+    while not cursor.done:
+        passed = cursor.function("filler", "unheeded")
+        placed = cursor.function("placed")
+        on_off = cursor.word() if cursor.word() in {"on", "off"} else ""
+        if on_off and cursor.particle_here():
+            cursor.at += 1
+            adjectives += [e for e in cursor.lexicon.lookup(f"switched {on_off}")
+                           if isinstance(e, Adjective)]  # fmt: skip
+        elif placed and not cursor.kind(Adjective):
+            serve = serve or cursor.word() == "served"
+            cursor.at += placed[0]
+            continue
+        elif cursor.kind(Adjective):
+            adjectives.append(cursor.take_adjective())
+            if adjectives[-1].condition.startswith("(filled") and cursor.take("of"):
+                adjectives.pop()  # 'full of water'
+                adjuncts.append(Adjunct("with", "with", read_things(cursor, "of", listing=True)))
+        elif (gerund := _gerund(cursor)) is not None:
+            adjectives.append(gerund)
+        elif (adjunct := read_adjunct(cursor)) is not None:
+            adjuncts.append(adjunct)
+        elif passed:
+            cursor.unheeded(passed)
+            cursor.at += passed[0]
+            continue
+        else:
+            break
+        if sole_place and adjuncts:
+            break
+        if not _predicate_goes_on(cursor) and not cursor.function(
+            "prep", "with", "means", "from", "unplaced"
+        ):
+            break
+    return Predication(tuple(adjectives), tuple(adjuncts), serve)
+
+
+def _gerund(cursor: Cursor) -> Adjective | None:
+    """'needs washing'."""
+    if not cursor.word().endswith("ing"):
+        return None
+    for length, entries in cursor.lexicon.matches(cursor.tokens, cursor.at):
+        for entry in entries:
+            if isinstance(entry, Verb) and entry.frame == "state" and entry.condition:
+                cursor.at += length
+                return Adjective(entry.word, entry.condition, False, entry.requires)
+    return None
+
+
+def _predicate_goes_on(cursor: Cursor) -> bool:
+    """Move over 'and' or a comma if another adjective or place follows it."""
+    at = cursor.at
+    if cursor.word(at) == ",":
+        at += 1
+    linker = cursor.function("and", at=at)
+    at += linker[0] if linker else 0
+    copula = cursor.function("modal", "be", at=at)
+    at += copula[0] if copula else 0
+    if at == cursor.at or cursor.verb(at) or cursor.split_verb(at):
+        return False
+    length = cursor.kind(Adjective, at)
+    more = (
+        (length and not cursor.named(at + length) and not cursor.copular(at))
+        or cursor.function("prep", "placed", "unplaced", at=at)
+        or (cursor.word(at) in {"on", "off"})
+    )
+    if not more:
+        return False
+    cursor.at = at
+    return True

@@ -1,0 +1,363 @@
+"""Noun phrases to entities: which thing is meant, and what of it was said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hvr.errors import LanguageError
+from hvr.language.draft import MeaningDraft
+from hvr.language.lexicon import Adjective, Dish
+from hvr.language.literals import asks, opposed
+from hvr.language.meaning import Condition, Entity, SpatialRelation
+from hvr.language.syntax import NounPhrase
+
+_STOVE_VESSELS = ("Kettle", "Pot")
+_HOT_VESSELS = ("Kettle", "Mug", "Cup", "Pot")
+"""What water is heated in if no vessel is named, most preferred first."""
+
+
+@dataclass(frozen=True)
+class ReferentReading:
+    """How noun phrases of a clause are to be read.
+
+    Args:
+        dishes: where a word is a dish and a thing ('wine'), the dish is meant.
+        wanted: adjectives are to become true, rather than to pick things out.
+        requires: affordance that 'it' must have.
+        condition: what the verb will make true: 'open the closed fridge'.
+    """
+
+    dishes: bool = False
+    wanted: bool = True
+    requires: str | None = None
+    condition: str = ""
+
+
+class Referents:
+    """Finds or makes the entities that noun phrases speak of.
+
+    Args:
+        draft: the meaning so far.
+    """
+
+    def __init__(self, draft: MeaningDraft) -> None:
+        self.draft = draft
+        self.taxonomy = draft.taxonomy
+
+    def all_of(self, things: Iterable[NounPhrase], reading: ReferentReading) -> list[int]:
+        """The entities of several noun phrases."""
+        found: list[int] = []
+        for thing in things:
+            found += [n for n in self.of(thing, reading) if n not in found]
+        return found
+
+    def of(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
+        """The entities of one noun phrase.
+
+        Raises:
+            LanguageError: it is not clear what is meant.
+        """
+        found = self._entities(thing, reading)
+        if thing.relative:
+            self._relative(thing, found, reading)
+        self.draft.mention(found)
+        return found
+
+    def _entities(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
+        if thing.kind == "pronoun":
+            found = self._pronoun(thing, reading)
+            if reading.requires == "Receptacle" and not thing.many:
+                self.draft.keep_topic(found)
+            return found
+        if thing.kind == "name":
+            return [self._named(thing, reading)]
+        if thing.kind == "everything":
+            return [self._everything(thing, reading)]
+        if thing.kind == "slices":
+            return self._slices(thing, reading)
+        if thing.of is not None:
+            return self._vessel_of(thing, reading)
+        if thing.dish and (reading.dishes or not thing.nouns):
+            return self._dish(thing, thing.dish)
+        return [self._noun(thing, reading)]
+
+    # --- what was spoken of --------------------------------------------------------------
+
+    def _pronoun(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
+        """'it', 'them', 'both': the latest that has the affordance needed."""
+        groups = self.draft.spoken()
+        if not groups:
+            raise LanguageError(f"it is not clear what {thing.text!r} stands for")
+        suited = [g for g in groups if all(self._suits(n, reading.requires) for n in g)]
+        if thing.many:
+            several = next((g for g in suited if self._several(g)), None)
+            if several is not None:
+                return several
+            union: list[int] = []
+            for group in reversed(suited):
+                union += [n for n in group if n not in union and not self._only_place(n)]
+            return union or groups[0]
+        return (suited or groups)[0]
+
+    def _several(self, group: list[int]) -> bool:
+        return len(group) > 1 or self.draft.entities[group[0]].count != 1
+
+    def _only_place(self, number: int) -> bool:
+        return not self.draft.is_a(number, "Pickupable")
+
+    def _suits(self, number: int, requires: str | None) -> bool:
+        if requires is None:
+            return True
+        classes = self.draft.entities[number].classes
+        return any(
+            self.taxonomy.is_a(c, requires)
+            or ((p := self.taxonomy.pieces(c)) is not None and self.taxonomy.is_a(p, requires))
+            for c in classes
+        )
+
+    def _known_dish(self, dish: Dish) -> int | None:
+        """'the coffee' after 'make coffee': the same vessel."""
+        entities = self.draft.entities
+        for number in range(len(entities) - 1, -1, -1):
+            entity = entities[number]
+            same = entity.liquid == dish.liquid if dish.liquid else entity.text == dish.word
+            if entity.classes and same:
+                return number
+        return None
+
+    # --- things --------------------------------------------------------------------------
+
+    def _named(self, thing: NounPhrase, reading: ReferentReading) -> int:
+        object_class = self.taxonomy.class_of_type(thing.text.rsplit("-", 1)[0])
+        if object_class is None:
+            raise LanguageError(f"{thing.text!r} does not name an object: the type is not known")
+        for number, entity in enumerate(self.draft.entities):
+            if entity.name == thing.text:
+                return number
+        number = self.draft.new(Entity((object_class,), thing.text, name=thing.text))
+        self._qualify(number, thing.adjectives, reading)
+        return number
+
+    def _everything(self, thing: NounPhrase, reading: ReferentReading) -> int:
+        """All that has the affordance the verb needs; all that can be carried, without one."""
+        able = self.taxonomy.concrete(reading.requires) if reading.requires else ()
+        classes = able or self.taxonomy.portable
+        return self.draft.new(Entity(classes, thing.text, group=True, count=0))
+
+    def _noun(self, thing: NounPhrase, reading: ReferentReading) -> int:
+        nouns = thing.nouns
+        plural = any(noun.plural for noun in nouns)
+        classes: list[str] = []
+        for noun in nouns:
+            classes += [c for c in self.taxonomy.concrete(noun.object_class) if c not in classes]
+        # 'dishes' are all kinds of them; 'a table' is a dining table if there is one
+        leads = len(self.taxonomy.concrete(nouns[0].object_class)) == 1
+        group = len(classes) > 1 and (plural or not leads)
+        determiner = thing.determiner
+        if any(asks(a.condition, "sliced") for a in thing.adjectives):
+            pieces = [p for c in classes if (p := self.taxonomy.pieces(c))]
+            if pieces:
+                return self._pieces(thing, tuple(pieces[:1]), determiner.count or 1, reading)
+        count = determiner.count
+        if not determiner.other and count is None:
+            known = self.draft.known(classes)
+            if known is not None:
+                self._qualify(known, thing.adjectives, reading)
+                return known
+        if count is None:
+            together = determiner.definite and any(n.collective for n in nouns) and group
+            some = 0 if determiner.definite else -1
+            count = some if plural else int(not together)
+        number = self.draft.new(
+            Entity(tuple(classes), thing.text, group=group, count=count, distinct=determiner.other)
+        )
+        self._qualify(number, thing.adjectives, reading)
+        return number
+
+    def _slices(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
+        count = thing.determiner.count
+        assert count is not None
+        if thing.of is not None and thing.of.kind == "pronoun" and thing.of.many:
+            sources = (self.draft.entities[n].cut_from for n in self._pronoun(thing.of, reading))
+            each = [self.draft.pieces(n, count) for n in sources if n is not None]
+            if each:
+                return each  # 'a slice of each'
+        if thing.of is None or thing.of.kind == "pronoun":
+            return [self._slices_spoken_of(thing, count)]
+        of = thing.of
+        if of.dish and not of.nouns:
+            return self._dish(of, of.dish, count)
+        if not of.nouns:
+            raise LanguageError(f"a slice of {of.text!r}? Say for example 'a slice of bread'")
+        object_class = of.nouns[0].object_class
+        pieces = self.taxonomy.pieces(object_class)
+        if pieces is None and self.taxonomy.is_a(object_class, "Slice"):
+            pieces = object_class
+        if pieces is None or not self.taxonomy.is_a(pieces, "Slice"):
+            raise LanguageError(f"{self.taxonomy.a_label(object_class)} cannot be cut into slices")
+        return [self._pieces(thing, (pieces,), count, reading)]
+
+    def _slices_spoken_of(self, thing: NounPhrase, count: int) -> int:
+        """'two slices of it', 'the slices' after something was cut."""
+        for group in self.draft.spoken(now=True):
+            for number in group:
+                entity = self.draft.entities[number]
+                if entity.cut_from is not None:
+                    return self.draft.pieces(entity.cut_from, count)
+                if self.draft.is_a(number, "Slice"):
+                    return number
+                if self.draft.is_a(number, "Sliceable"):
+                    return self.draft.pieces(number, count)
+        raise LanguageError(f"{thing.text} of what? Say for example 'a slice of bread'")
+
+    def _pieces(
+        self, thing: NounPhrase, classes: tuple[str, ...], count: int, reading: ReferentReading
+    ) -> int:
+        if thing.determiner.definite and not thing.determiner.other:
+            known = self.draft.known(classes)
+            if known is not None:
+                return known
+        number = self.draft.new(Entity(classes, self.taxonomy.label(classes[0]), count=count))
+        adjectives = [a for a in (*thing.adjectives, *(thing.of.adjectives if thing.of else ()))
+                      if not asks(a.condition, "sliced")]  # fmt: skip
+        self._qualify(number, adjectives, reading)
+        return number
+
+    # --- dishes --------------------------------------------------------------------------
+
+    def _dish(self, thing: NounPhrase, dish: Dish, count: int | None = None) -> list[int]:
+        """The vessels (or the places) of a dish, with the dish in them."""
+        said = thing.determiner.count if count is None else count
+        copies = said if said and said > 0 else 1
+        if thing.determiner.definite and said is None:
+            known = self._known_dish(dish)
+            if known is not None:
+                self._qualify(known, thing.adjectives, ReferentReading())
+                return [known]
+        draft = self.draft
+        if dish.at:
+            place = draft.new(Entity((dish.at,), self.taxonomy.label(dish.at)))
+            self.add_parts(dish, place, (), copies)
+            return [place]
+        number = draft.new(
+            Entity(dish.vessels, dish.word, liquid=dish.liquid, liquid_clause=draft.clause,
+                   count=copies if dish.liquid else 1, unnamed=True)
+        )  # fmt: skip
+        if dish.liquid:
+            self._qualify(number, thing.adjectives, ReferentReading())
+        else:
+            self.add_parts(dish, number, thing.adjectives, copies)
+        return [number]
+
+    def add_parts(
+        self, dish: Dish, vessel: int, adjectives: Iterable[Adjective], copies: int = 1
+    ) -> None:
+        """Put the parts of a dish into a vessel."""
+        for part in dish.parts:
+            conditions: tuple[Condition, ...] = ()
+            if part.condition:
+                conditions = (Condition(part.condition, self.draft.clause, dish.word),)
+            inner = self.draft.new(
+                Entity((part.object_class,), self.taxonomy.label(part.object_class),
+                       count=part.count * copies, conditions=conditions)
+            )  # fmt: skip
+            self.draft.relations.append(
+                SpatialRelation(inner, vessel, self.draft.clause, dish.word)
+            )
+            self._qualify(inner, adjectives, ReferentReading())
+
+    def _vessel_of(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
+        """'a cup of hot coffee', 'a bowl of salad': a vessel with something in it."""
+        assert thing.of is not None
+        vessels = [n for n in thing.nouns
+                   if self.taxonomy.is_a(n.object_class, "Receptacle")
+                   or self.taxonomy.is_a(n.object_class, "Fillable")]  # fmt: skip
+        if not vessels:
+            raise LanguageError(f"hvr does not understand '{thing.text} of {thing.of.text}'")
+        bare = NounPhrase("noun", thing.text, thing.determiner, (), tuple(vessels))
+        number = self._noun(bare, reading)
+        self.put_in(number, thing.of, "of")
+        self._qualify(number, thing.adjectives, reading)
+        return [number]
+
+    def put_in(self, vessel: int, thing: NounPhrase, word: str) -> None:
+        """'of' or 'with' something: a liquid, a dish or things go into the vessel."""
+        draft = self.draft
+        dish = thing.dish
+        if dish is not None and dish.liquid:
+            draft.fill(vessel, dish.liquid)
+            self._qualify(vessel, thing.adjectives, ReferentReading())
+            return
+        if dish is not None and dish.parts and not dish.at:
+            count = thing.determiner.count
+            self.add_parts(dish, vessel, thing.adjectives, count if count and count > 0 else 1)
+            return
+        for inner in self.of(thing, ReferentReading()):
+            if self._is_ingredient(inner, vessel):
+                continue
+            draft.place([inner], vessel, word)
+
+    def _is_ingredient(self, inner: int, vessel: int) -> bool:
+        """Salad 'with tomato' means slices of it, if the dish does not have them anyway."""
+        draft = self.draft
+        entity = draft.entities[inner]
+        in_dish = [r.inner for r in draft.relations if r.outer == vessel and r.word != "with"]
+        if not in_dish or not entity.classes:
+            return False
+        wanted = self.taxonomy.pieces(entity.classes[0]) or entity.classes[0]
+        if any(draft.entities[other].classes == (wanted,) for other in in_dish):
+            draft.forget(inner)
+            return True
+        draft.change(inner, classes=(wanted,))
+        return False
+
+    # --- adjectives ----------------------------------------------------------------------
+
+    def _qualify(
+        self, number: int, adjectives: Iterable[Adjective], reading: ReferentReading
+    ) -> None:
+        """Adjectives before a noun: what they pick out, or what is to become true."""
+        for adjective in adjectives:
+            if asks(adjective.condition, "sliced"):
+                continue
+            contrary = reading.condition and opposed(adjective.condition, reading.condition)
+            if adjective.selects or contrary:
+                self.draft.select(number, adjective.condition)
+            else:
+                self.apply(number, adjective)
+
+    def apply(self, number: int, adjective: Adjective) -> None:
+        """An adjective that is to become true."""
+        if adjective.selects:
+            self.draft.select(number, adjective.condition)
+            return
+        self.draft.demand(number, adjective.condition, adjective.word, adjective.requires)
+        self.heat_vessel(number, adjective.condition)
+
+    def heat_vessel(self, number: int, condition: str) -> None:
+        """Water that is to be hot wants a kettle or a pot, unless a vessel was named."""
+        entity = self.draft.entities[number]
+        if entity.liquid == "water" and entity.unnamed and asks(condition, "hot"):
+            stove = asks(condition, "stove_heated")
+            self.draft.change(number, classes=_STOVE_VESSELS if stove else _HOT_VESSELS)
+
+    def _relative(self, thing: NounPhrase, things: list[int], reading: ReferentReading) -> None:
+        """'that is in the fridge', 'which are dirty' pick things out."""
+        assert thing.relative is not None
+        for adjective in thing.relative.adjectives:
+            for number in things:
+                if reading.wanted:
+                    self.apply(number, adjective)
+                else:
+                    self.draft.select(number, adjective.condition)
+        for adjunct in thing.relative.adjuncts:
+            for other in adjunct.things:
+                if adjunct.kind == "with":
+                    for number in things:
+                        self.put_in(number, other, "with")
+                elif adjunct.kind in {"place", "from"}:
+                    place = self.of(other, ReferentReading(requires="Receptacle"))[0]
+                    self.draft.come_from(things, place)
+                else:
+                    raise LanguageError(f"hvr does not understand {adjunct.word!r} here")

@@ -1,0 +1,113 @@
+"""What the words of a request say, before anything is looked up in the ontology."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from hvr.language.lexicon import Adjective, Dish, Noun, Verb
+
+
+@dataclass(frozen=True)
+class Determiner:
+    """What stands before a noun.
+
+    Args:
+        count: how many; 0 for all, -1 for some, None if nothing is said.
+        definite: 'the'.
+        other: 'another'.
+    """
+
+    count: int | None = None
+    definite: bool = False
+    other: bool = False
+
+
+@dataclass(frozen=True)
+class NounPhrase:
+    """A noun phrase.
+
+    Args:
+        kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun` or `everything`.
+        text: the words of its head.
+        determiner: what stands before it.
+        adjectives: in order.
+        nouns: classes the head may mean.
+        dish: the dish the head may mean.
+        of: what follows 'of': a cup of coffee, two slices of bread.
+        relative: 'that is in the sink', 'which are dirty'.
+    """
+
+    kind: str
+    text: str
+    determiner: Determiner = Determiner()
+    adjectives: tuple[Adjective, ...] = ()
+    nouns: tuple[Noun, ...] = ()
+    dish: Dish | None = None
+    of: NounPhrase | None = None
+    relative: Predication | None = None
+
+    @property
+    def many(self) -> bool:
+        """Several are meant: 'them', 'the slices'."""
+        count = self.determiner.count
+        plural = any(noun.plural for noun in self.nouns)
+        return plural if count is None else count != 1
+
+
+@dataclass(frozen=True)
+class Adjunct:
+    """What follows a thing: a place, a source, a means, contents.
+
+    Args:
+        kind: `place`, `unplaced` (next to), `from`, `means`, `with` or `hand` (in the hand).
+        word: the preposition, as `in` or `on` for a place.
+        things: what it speaks of.
+    """
+
+    kind: str
+    word: str
+    things: tuple[NounPhrase, ...]
+
+
+@dataclass(frozen=True)
+class Predication:
+    """What is said of things: 'clean', 'on the table', 'washed and put away'.
+
+    Args:
+        adjectives: what they are.
+        adjuncts: where, or with what.
+        serve: they are served.
+    """
+
+    adjectives: tuple[Adjective, ...] = ()
+    adjuncts: tuple[Adjunct, ...] = ()
+    serve: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.adjectives or self.adjuncts or self.serve)
+
+
+@dataclass(frozen=True)
+class NounGroup:
+    """Things that share what follows them: 'the plate and the cup on the table'."""
+
+    things: tuple[NounPhrase, ...]
+    adjuncts: tuple[Adjunct, ...] = ()
+    predicate: Predication = field(default_factory=Predication)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One thing to do, with a verb, or one state to reach, without.
+
+    Args:
+        verb: the verb, or None.
+        groups: its objects with what belongs to each.
+    """
+
+    verb: Verb | None
+    groups: tuple[NounGroup, ...]
+
+    def with_verb(self, verb: Verb) -> Clause:
+        """The same with another verb."""
+        return replace(self, verb=verb)

@@ -1,0 +1,433 @@
+"""Clauses to demands: what each verb asks of its objects, and what its adjuncts mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hvr.errors import LanguageError
+from hvr.language.adjuncts import STATIC, Adjuncts
+from hvr.language.draft import MeaningDraft
+from hvr.language.lexicon import Dish, Lexicon, Verb, verb_of
+from hvr.language.liquids import Liquids
+from hvr.language.literals import asks, cuts, literals
+from hvr.language.meaning import Entity
+from hvr.language.referents import ReferentReading, Referents
+from hvr.language.syntax import Adjunct, Clause, NounGroup, NounPhrase
+
+_IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
+"""Verbs that end with the thing in the hand even if it must be made first; 'get' does not."""
+
+
+class Interpreter:
+    """Turns clauses into entities, conditions and relations.
+
+    Args:
+        draft: the meaning so far.
+        lexicon: has the dishes that verbs such as 'lay' stand for.
+    """
+
+    def __init__(self, draft: MeaningDraft, lexicon: Lexicon) -> None:
+        self.draft = draft
+        self.lexicon = lexicon
+        self.taxonomy = draft.taxonomy
+        self.referents = Referents(draft)
+        self.adjuncts = Adjuncts(draft, self.referents)
+        self.liquids = Liquids(draft, lexicon, self.adjuncts, self._make, self._clear)
+
+    def clause(self, clause: Clause) -> None:
+        """Take in one clause.
+
+        Raises:
+            LanguageError: the verb does not go with its objects so.
+        """
+        self.draft.requested = True
+        main: list[int] = []
+        for group, later in zip(clause.groups, self._later_places(clause), strict=True):
+            main += self._group(clause.verb, group, later)
+        self.draft.end_clause(self.draft.live(main))
+
+    def _later_places(self, clause: Clause) -> list[tuple[Adjunct, ...]]:
+        """For groups without a place, that of the next group, or else of the one before.
+
+        'put the apple in the fridge and the egg', 'the bread on the table'.
+        """
+        own = [tuple(a for a in g.adjuncts if a.kind == "place") for g in clause.groups]
+        return [
+            () if places else next((p for p in (*own[i:], *reversed(own[:i])) if p), ())
+            for i, places in enumerate(own)
+        ]
+
+    def _group(
+        self, verb: Verb | None, group: NounGroup, inherited: tuple[Adjunct, ...]
+    ) -> list[int]:
+        self.adjuncts.refuse_unplaced(group.adjuncts)
+        if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
+            return self._in_hand(verb, group)
+        if verb is None:
+            return self._wanted(group)
+        if verb.frame == "put" and inherited:
+            group = NounGroup(group.things, (*group.adjuncts, *inherited), group.predicate)
+        if group.predicate and verb.frame in {"hold", "put", "make"} and not group.adjuncts:
+            return self._wanted(group)  # 'get the potato sliced', 'leave the fridge open'
+        frames = {
+            "state": self._state,
+            "put": self._put,
+            "set": self._set,
+            "clear": self._clear,
+            "discard": self._discard,
+            "drop": self._drop,
+            "hold": self._hold,
+            "fill": self.liquids.fill,
+            "pour": self.liquids.pour,
+            "empty": self.liquids.empty,
+            "make": self._make,
+            "serve": self._make,
+        }
+        things = frames[verb.frame](verb, group)
+        for number in self.draft.live(things):
+            for adjective in group.predicate.adjectives:
+                self.referents.apply(number, adjective)
+        return things
+
+    def _in_hand(self, verb: Verb | None, group: NounGroup) -> list[int]:
+        """'a cup of wine in your hand': whatever else is asked, and it is held."""
+        rest = replace(group, adjuncts=tuple(a for a in group.adjuncts if a.kind != "hand"))
+        hold = verb_of(self.lexicon, "hold")
+        moved = verb is not None and verb.frame == "put"
+        things = self._group(hold if moved else verb, rest, ())
+        for number in self.draft.live(things):
+            self.draft.change(number, rests=False, serve=False)
+            self.draft.demand(number, hold.condition or "", hold.word, hold.requires)
+        return things
+
+    # --- verbs that bring about a state ---------------------------------------------------
+
+    def _state(self, verb: Verb, group: NounGroup) -> list[int]:
+        condition = verb.condition or ""
+        adjuncts = list(group.adjuncts)
+        reading = ReferentReading(wanted=False, requires=verb.requires, condition=condition)
+        things = self.referents.all_of(group.things, reading)
+        for number in things:
+            self._demand_state(number, verb)
+            self.referents.heat_vessel(number, condition)
+        definite = all(t.determiner.definite or t.kind in {"pronoun", "name", "everything"}
+                       for t in group.things)  # fmt: skip
+        if group.things[0].kind == "everything":
+            for adjunct in [a for a in adjuncts if a.kind == "place"][:1]:
+                adjuncts.remove(adjunct)  # 'wash everything in the sink'
+                self.adjuncts.source(things, adjunct)
+        for adjunct in adjuncts:
+            self._state_adjunct(verb, things, adjunct, definite)
+        things = self.draft.live(things)
+        if cuts(condition):
+            return [self.draft.pieces(number, 0) for number in things]
+        return things
+
+    def _demand_state(self, number: int, verb: Verb) -> None:
+        """The verb's condition; of slices that are to be cut, that there are some."""
+        entity = self.draft.entities[number]
+        condition = verb.condition or ""
+        if verb.liquid and entity.liquid is None and self.draft.is_a(number, "Fillable"):
+            self.draft.fill(number, verb.liquid)
+        if verb.requires == "Cookable" and entity.unnamed:
+            self._leave([number], serving=False)  # 'cook some toast': the dish says how
+            return
+        if cuts(condition) and all(self.taxonomy.source(c) for c in entity.classes):
+            self.draft.demand(number, "(present ?x)", verb.word)
+        else:
+            self.draft.demand(number, condition, verb.word, verb.requires)
+
+    def _state_adjunct(
+        self, verb: Verb, things: list[int], adjunct: Adjunct, definite: bool
+    ) -> None:
+        condition = verb.condition or ""
+        if cuts(condition) and all(t.kind == "slices" and t.of is None for t in adjunct.things):
+            if any(t.determiner.count not in {None, -1, 1} for t in adjunct.things):
+                self.draft.note("things are cut into as many slices as they give")
+            return
+        draft = self.draft
+        live = draft.live(things)
+        if adjunct.kind in {"means", "unplaced"}:
+            self.adjuncts.means(verb, live, adjunct)
+        elif adjunct.kind == "with":
+            if not self.adjuncts.contents(live, adjunct):
+                self.adjuncts.means(verb, live, adjunct)
+        elif adjunct.kind == "from":
+            self.adjuncts.source(live, adjunct)
+        else:
+            for outer in self.adjuncts.places(adjunct):
+                self._state_place(verb, live, outer, adjunct, definite)
+
+    def _state_place(
+        self, verb: Verb, things: list[int], outer: int, adjunct: Adjunct, definite: bool
+    ) -> None:
+        """A place after 'heat', 'slice' …: a means, where it goes, or where it is."""
+        draft = self.draft
+        condition = verb.condition or ""
+        heats = asks(condition, "hot") or asks(condition, "cooked")
+        liquid = any(draft.entities[n].liquid for n in things)
+        if (
+            (heats and draft.is_a(outer, "HeatSource", "StoveKnob"))
+            or (asks(condition, "cold") and draft.is_a(outer, "Fridge"))
+            or (asks(condition, "washed") and draft.is_a(outer, "SinkBasin", "Sink"))
+        ):
+            self.adjuncts.method(verb, things, outer)
+        elif (heats and not liquid and draft.is_a(outer, "Pan", "Pot")) or (
+            asks(condition, "sliced") and draft.is_a(outer, "CuttingTool")
+        ):
+            self.adjuncts.unless_wanted(outer)
+        elif cuts(condition) and not draft.is_a(outer, "WorkSurface"):
+            for number in things:
+                pieces = draft.pieces(number, 0)
+                draft.place([pieces], outer, adjunct.word)
+        elif adjunct.word in STATIC and (
+            (definite and all(t.determiner.definite for t in adjunct.things))
+            or not all(draft.is_a(n, "Pickupable") for n in things)
+        ):
+            draft.come_from(things, outer)
+        elif asks(condition, "sliced") and draft.is_a(outer, "WorkSurface"):
+            self.adjuncts.unless_wanted(outer)
+        else:
+            draft.place(things, outer, adjunct.word)
+
+    # --- moving ---------------------------------------------------------------------------
+
+    def _put(self, verb: Verb, group: NounGroup, *, stays: bool = False) -> list[int]:
+        """Put things somewhere.
+
+        Args:
+            verb: its `places` are where things go if nothing is said.
+            group: the objects.
+            stays: 'in' and 'on' say where the things are now ('throw away the egg on …').
+        """
+        if verb.places == ("GarbageCan",) and all(
+            t.dish and t.dish.liquid and not t.nouns for t in group.things
+        ):
+            return self.liquids.empty(verb_of(self.lexicon, "empty"), group)
+        things = self.referents.all_of(
+            group.things,
+            ReferentReading(self._poured_rather(group), wanted=False, requires="Pickupable"),
+        )
+        places = self.adjuncts.take(verb, things, group.adjuncts)
+        if stays:
+            places = self.adjuncts.where_they_are(things, places)
+        if self.adjuncts.settle(things, places):
+            return things
+        return self._put_nowhere(verb, group, things)
+
+    def _poured_rather(self, group: NounGroup) -> bool:
+        """'put wine in a cup': the wine, since its bottle does not go there."""
+        kinds = {n.object_class for t in group.things if t.dish for n in t.nouns}
+        vessels = [n.object_class for a in group.adjuncts if a.kind == "place"
+                   for t in a.things for n in t.nouns
+                   if self.taxonomy.is_a(n.object_class, "Fillable")]  # fmt: skip
+        return any(v not in self.taxonomy.places(k) for k in kinds for v in vessels)
+
+    def _put_nowhere(self, verb: Verb, group: NounGroup, things: list[int]) -> list[int]:
+        """Without a place: the verb's own, or in the hand."""
+        live = self.draft.live(things)
+        if verb.places:
+            for number in live:
+                self.draft.place([number], self.adjuncts.default_place(verb, number), verb.word)
+            return things
+        if verb.condition:
+            for number in live:
+                self.draft.demand(number, verb.condition, verb.word, verb.requires)
+            return things
+        text = " and ".join(thing.text for thing in group.things)
+        raise LanguageError(
+            f"{verb.word} {text} where? Say the place, for example "
+            f"'{verb.word} {text} on the table'"
+        )
+
+    def _set(self, verb: Verb, group: NounGroup) -> list[int]:
+        """'set the table' is a dish of its own; 'set the mug on the table' puts."""
+        things = group.things
+        dish = next((d for d in self._dishes() if d.at and len(things) == 1
+                     and any(n.object_class == d.at for n in things[0].nouns)), None)  # fmt: skip
+        if dish is None or any(a.kind == "place" for a in group.adjuncts):
+            return self._put(verb, group)
+        place = self.referents.of(things[0], ReferentReading())[0]
+        self.referents.add_parts(dish, place, ())
+        for adjunct in group.adjuncts:
+            if adjunct.kind != "with" or not self.adjuncts.contents([place], adjunct):
+                raise LanguageError(f"hvr does not understand {adjunct.word!r} here")
+        return [place]
+
+    def _dishes(self) -> list[Dish]:
+        return sorted(
+            {e for es in self.lexicon.entries.values() for e in es if isinstance(e, Dish)},
+            key=lambda dish: dish.word,
+        )
+
+    def _clear(self, verb: Verb, group: NounGroup) -> list[int]:
+        """'clear the table': whatever is on it goes elsewhere; 'clear away the plates'."""
+        found: list[int] = []
+        for thing in group.things:
+            numbers = self.referents.of(thing, ReferentReading(wanted=False))
+            if self.draft.is_a(numbers[0], "Pickupable"):
+                found += numbers
+                continue
+            if not self.draft.is_a(numbers[0], "Receptacle"):
+                raise LanguageError(f"hvr does not know how to {verb.word} {thing.text!r}")
+            everything = NounPhrase("everything", f"things on the {thing.text}")
+            what = self.referents.of(everything, ReferentReading())
+            self.draft.come_from(what, numbers[0])
+            found += what
+        places = self.adjuncts.take(verb, found, group.adjuncts)
+        if not self.adjuncts.settle(found, places):
+            self._put_nowhere(verb, group, found)
+        return found
+
+    def _discard(self, verb: Verb, group: NounGroup) -> list[int]:
+        bins = [a for a in group.adjuncts if a.kind == "place" and self.adjuncts.is_bin(a)]
+        if bins:
+            rest = [a for a in group.adjuncts if a not in bins]
+            return self._put(verb, NounGroup(group.things, (*rest, bins[-1])))
+        return self._put(verb, group, stays=True)
+
+    def _drop(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Drop to the floor, or where it was said."""
+        if any(a.kind == "place" for a in group.adjuncts):
+            return self._put(verb, group)
+        things = self.referents.all_of(
+            group.things, ReferentReading(wanted=False, requires="Pickupable")
+        )
+        self.adjuncts.take(verb, things, group.adjuncts)
+        for number in self.draft.live(things):
+            self.draft.demand(number, verb.condition or "", verb.word, verb.requires)
+        return things
+
+    def _hold(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Pick up; with 'to' or 'into', carry there; of a dish, make it."""
+        if any(thing.dish and not thing.nouns for thing in group.things) or any(
+            thing.of and thing.kind == "noun" for thing in group.things
+        ):
+            made = self._make(verb, group)
+            if verb.word in _IN_HAND:
+                for number in self.draft.live(made):
+                    if not self.draft.placed(number):
+                        self.draft.change(number, rests=False)
+                        self.draft.demand(number, "(holding ?x)", verb.word, verb.requires)
+            return made
+        things = self.referents.all_of(
+            group.things, ReferentReading(wanted=False, requires=verb.requires)
+        )
+        places = self.adjuncts.take(verb, things, group.adjuncts)
+        if group.things[0].kind == "everything" and not places:
+            return self._put_nowhere(verb_of(self.lexicon, "clear"), group, things)
+        onto_dish = any(
+            self.draft.is_a(number, "PortableReceptacle")
+            and self.draft.fresh(number)
+            and not any(t.determiner.definite for a in group.adjuncts for t in a.things)
+            for number, _ in places
+        )  # 'get me an apple on a plate'
+        if places and not onto_dish and not any(word not in STATIC for _, word in places):
+            self.adjuncts.where_they_are(things, places)
+            places = []
+        if not self.adjuncts.settle(things, places):
+            for number in self.draft.live(things):
+                self.draft.demand(
+                    number, verb.condition or "(holding ?x)", verb.word, verb.requires
+                )
+        return things
+
+    # --- making and wanting ---------------------------------------------------------------
+
+    def _make(self, verb: Verb, group: NounGroup) -> list[int]:
+        things = self.referents.all_of(group.things, ReferentReading(dishes=True))
+        places = self.adjuncts.take(verb, things, group.adjuncts)
+        self.adjuncts.settle(things, places)
+        serving = verb.frame == "serve"
+        for number in self.draft.live(things):
+            self._make_sure_of(verb, number, serving=serving)
+        self._leave(things, serving=serving)
+        return things
+
+    def _make_sure_of(self, verb: Verb, number: int, *, serving: bool) -> None:
+        """Refuse 'make a fork': nothing tells how."""
+        entity = self.draft.entities[number]
+        known = entity.conditions or entity.liquid or self.draft.placed(number)
+        if known or serving or self.draft.holds_something(number):
+            return
+        what = "slice" if self.taxonomy.pieces(entity.classes[0]) else "bring"
+        if verb.frame == "hold":
+            self.draft.demand(number, verb.condition or "(holding ?x)", verb.word, verb.requires)
+            return
+        raise LanguageError(
+            f"hvr does not know how to {verb.word} {entity.text!r}; say what to do with it, "
+            f"for example '{what} the {entity.text}'"
+        )
+
+    def _leave(self, things: Iterable[int], *, serving: bool) -> None:
+        """What was made shall stand somewhere sensible, if no place was said."""
+        draft = self.draft
+        for number in draft.live(things):
+            top = draft.outermost(number)
+            if draft.placed(top) or not draft.is_a(top, "Pickupable"):
+                continue
+            if serving:
+                draft.change(self._served_in(top), serve=True, rests=False)
+            elif draft.entities[top].liquid or draft.holds_something(top):
+                draft.change(top, rests=not draft.entities[top].serve)
+
+    def _served_in(self, number: int) -> int:
+        """What stands on the table: food comes on a plate."""
+        if not self.draft.is_a(number, "Food") or self.draft.entities[number].count == 0:
+            return number
+        vessels = self.taxonomy.preferred("solid food")
+        plate = self.draft.new(Entity(vessels, "plate", unnamed=True))
+        self.draft.place([number], plate, "on")
+        return plate
+
+    def _wanted(self, group: NounGroup) -> list[int]:
+        """'a hot coffee on the table', 'the mug clean', 'the cup full of water'."""
+        draft = self.draft
+        things = self.referents.all_of(group.things, ReferentReading(dishes=True))
+        for number in draft.live(things):
+            for adjective in group.predicate.adjectives:
+                self.referents.apply(number, adjective)
+        want = Verb("want", "make")
+        marks = [a for a in group.adjuncts if a.kind == "place" and self._is_means(things, a)]
+        for adjunct in marks:
+            self.adjuncts.method(want, draft.live(things), self.adjuncts.places(adjunct)[0])
+        places = self.adjuncts.take(want, things, [a for a in group.adjuncts if a not in marks])
+        self.adjuncts.settle(things, places)
+        described = bool(group.predicate) or any(a.kind == "with" for a in group.adjuncts)
+        one = all(t.determiner.count == 1 and t.kind != "pronoun" for t in group.things)
+        for number in draft.live(things):
+            self._want_idle(number, handed=one and not described)
+        self._leave(things, serving=group.predicate.serve)
+        return things
+
+    def _is_means(self, things: list[int], adjunct: Adjunct) -> bool:
+        """'cooked in the microwave'."""
+        heated = any(
+            {"hot", "cooked"} & {name for name, wanted in literals(c.template) if wanted}
+            for n in self.draft.live(things) for c in self.draft.entities[n].conditions
+        )  # fmt: skip
+        return heated and any(
+            self.taxonomy.is_a(n.object_class, "HeatSource")
+            for t in adjunct.things for n in t.nouns
+        )  # fmt: skip
+
+    def _want_idle(self, number: int, *, handed: bool) -> None:
+        """Something wanted of which nothing is said: in the hand; switched on; or there.
+
+        Args:
+            number: the thing.
+            handed: 'a cold apple' is to be had, not only to be cold.
+        """
+        entity, draft = self.draft.entities[number], self.draft
+        related = draft.placed(number) or draft.holds_something(number) or entity.liquid
+        if related or entity.serve or (entity.conditions and not handed):
+            return
+        if entity.cut_from is not None or (
+            entity.count != 1 and any(self.taxonomy.source(c) for c in entity.classes)
+        ):
+            draft.demand(number, "(present ?x)", "want")
+        elif not draft.is_a(number, "Pickupable") and draft.is_a(number, "Switchable"):
+            draft.demand(number, "(toggled ?x)", "want", "Switchable")
+        else:
+            draft.demand(number, "(holding ?x)", "want", "Pickupable")

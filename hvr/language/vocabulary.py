@@ -1,0 +1,123 @@
+"""The lexicon that the ontology's labels, verbs, adjectives and dishes make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvr.errors import DataFileError
+from hvr.knowledge.ontology import Ontology
+from hvr.language.lexicon import Adjective, Dish, Lexicon, Part, Verb, build_lexicon
+
+
+def load_lexicon(ontology: Ontology) -> Lexicon:
+    """Read all words.
+
+    Raises:
+        DataFileError: a word of the ontology lacks what its kind needs.
+    """
+    verbs = list(_verbs(ontology))
+    return build_lexicon(
+        list(_nouns(ontology)),
+        verbs,
+        [*_adjectives(ontology), *_participles(ontology)],
+        list(_dishes(ontology)),
+        frozenset(
+            name for name in ontology.subjects("collective")
+            if _one(ontology, name, "collective") in {"True", "true"}
+        ),
+    )  # fmt: skip
+
+
+def _one(ontology: Ontology, name: str, prop: str) -> str | None:
+    found = ontology.annotation(name, prop)
+    return str(found[0]) if found else None
+
+
+def _needed(ontology: Ontology, name: str, prop: str) -> str:
+    value = _one(ontology, name, prop)
+    if value is None:
+        raise DataFileError(f"ontology: k:{name} has no k:{prop}")
+    return value
+
+
+def _nouns(ontology: Ontology) -> Iterator[tuple[str, str]]:
+    """Labels of classes; object types first, since a name of a type is more exact."""
+    types = frozenset(ontology.object_types)
+    for name in sorted(ontology.classes(), key=lambda c: (c not in types, c)):
+        if not ontology.is_a(name, "PhysicalObject"):
+            continue
+        if name == "PhysicalObject" or "Receptacle" in name or name == "AffordingObject":
+            continue
+        if name in ontology.subclasses("AffordingObject") and name not in _groups(ontology):
+            continue
+        for label in ontology.labels(name):
+            yield label, name
+
+
+def _groups(ontology: Ontology) -> frozenset[str]:
+    """Classes that people name: object types and those above them that are no affordance."""
+    types = set(ontology.object_types)
+    affordances = frozenset(
+        c for c in ontology.subclasses("AffordingObject")
+        if c not in types and (ontology.annotation(c, "pddlPredicate")
+                               or ontology.annotation(c, "thorField"))
+    )  # fmt: skip
+    verbal = {"Heatable", "Toastable", "Coolable", "Washable", "Switchable"}
+    return frozenset(ontology.classes()) - affordances - verbal
+
+
+def _verb(ontology: Ontology, name: str, word: str) -> Verb:
+    return Verb(
+        word,
+        _needed(ontology, name, "frame"),
+        _one(ontology, name, "condition"),
+        _one(ontology, name, "requires"),
+        tuple((_one(ontology, name, "place") or "").removeprefix("k:").split()),
+        _one(ontology, name, "liquid"),
+    )
+
+
+def _verbs(ontology: Ontology) -> Iterator[tuple[str, Verb]]:
+    for name in ontology.instances("Verb"):
+        for label in ontology.labels(name):
+            yield label, _verb(ontology, name, label)
+
+
+def _participles(ontology: Ontology) -> Iterator[tuple[str, Adjective]]:
+    for name in ontology.instances("Verb"):
+        verb = _verb(ontology, name, ontology.label(name))
+        for word in ontology.annotation(name, "participle"):
+            if verb.condition:
+                yield (
+                    str(word),
+                    Adjective(str(word), verb.condition, False, verb.requires),
+                )
+
+
+def _adjectives(ontology: Ontology) -> Iterator[tuple[str, Adjective]]:
+    for name in ontology.instances("Adjective"):
+        condition = _needed(ontology, name, "condition")
+        selects = _one(ontology, name, "selects") in {"True", "true"}
+        for label in ontology.labels(name):
+            yield label, Adjective(label, condition, selects)
+
+
+def _dishes(ontology: Ontology) -> Iterator[tuple[str, Dish]]:
+    for name in ontology.instances("Dish"):
+        parts = tuple(
+            Part(
+                _needed(ontology, str(part), "ofClass"),
+                int(_one(ontology, str(part), "count") or 1),
+                _one(ontology, str(part), "condition"),
+            )
+            for part in ontology.annotation(name, "part")
+        )
+        dish = Dish(
+            ontology.label(name),
+            tuple((_one(ontology, name, "vesselOrder") or "").split()),
+            _one(ontology, name, "liquid"),
+            parts,
+            _one(ontology, name, "place"),
+        )
+        for label in ontology.labels(name):
+            yield label, dish

@@ -1,0 +1,104 @@
+"""Bind the variables of an entry to objects, by a join over what is true now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from hvr.knowledge.ontology import Ontology
+from hvr.library.entry import Entry
+from hvr.library.literals import Literal, bind_step, joinable
+from hvr.library.words import natural
+from hvr.pddl import Atom, GroundAction, Task, TypedName, is_variable
+from hvr.pddl.facts import Facts, bindings
+
+Block = tuple[GroundAction, ...]
+
+_MOST_JOINED = 400
+"""Bindings that are looked at before the nearest are chosen."""
+
+
+@dataclass(frozen=True)
+class Slots:
+    """What variables may stand for.
+
+    Args:
+        task: the objects.
+        classes: the ontology class that each variable is open to; None: its PDDL type.
+        ontology: the classes.
+        distance: of an object, in metres.
+    """
+
+    task: Task
+    classes: Mapping[str, str | None]
+    ontology: Ontology
+    distance: Callable[[str], float]
+
+    def members(self, entry: Entry, variable: str, allowed: frozenset[str] | None) -> list[str]:
+        """The objects that a variable may stand for, the nearest first."""
+        wider = self.classes.get(variable)
+        kind = entry.types[variable]
+        found = []
+        for name, types in self.task.objects.items():
+            if allowed is not None and name not in allowed:
+                continue
+            own = self.ontology.class_of_pddl_type(types[0])
+            if wider is None or own is None:
+                fits = self.task.domain.has_type(types, (kind,))
+            else:
+                fits = self.ontology.is_a(own, wider)
+            if fits:
+                found.append(name)
+        return sorted(found, key=lambda n: (round(self.distance(n), 2), natural(n)))
+
+
+def bound_blocks(
+    entry: Entry, allowed: Mapping[str, frozenset[str]], facts: frozenset[Atom], slots: Slots
+) -> Iterator[tuple[dict[str, str], Block]]:
+    """Ways to bind an entry, those in which all its conditions hold first.
+
+    After these come bindings for which only the static conditions hold: a thing may lie
+    elsewhere than where it lay when the block was learnt, and the block work all the same.
+    The validator decides.
+
+    Args:
+        entry: what to bind.
+        allowed: for some variables, the objects that they may stand for.
+        facts: what is true now, static facts included.
+        slots: what the others may stand for.
+    """
+    used = {a for step in entry.steps for a in step.args if is_variable(a)}
+    known = [n for n in entry.needs if n[0].predicate in slots.task.domain.predicates]
+    static = [n for n in known if slots.task.is_static(n[0].predicate)]
+    tied = used | allowed.keys()
+    everything = list(entry.types)
+    for variables, literals in (
+        (everything, list(entry.needs)),
+        ([v for v in everything if v in tied], static),
+    ):
+        for binding in _nearest(entry, variables, literals, allowed, facts, slots):
+            steps = tuple(bind_step(step, binding) for step in entry.steps)
+            yield binding, steps
+
+
+def _nearest(
+    entry: Entry,
+    variables: list[str],
+    literals: list[Literal],
+    allowed: Mapping[str, frozenset[str]],
+    facts: frozenset[Atom],
+    slots: Slots,
+) -> list[dict[str, str]]:
+    members = {
+        v: dict.fromkeys(slots.members(entry, v, allowed.get(v))) for v in variables
+    }  # fmt: skip
+    if not all(members.values()):
+        return []
+    # The choice for each variable is a type of its own for the join.
+    typed = [TypedName(v, (v,)) for v in variables]
+    relation = Facts(facts).relation
+    found = bindings(typed, joinable(literals), {}, relation, lambda types: members[types[0]])
+    places = {v: {name: place for place, name in enumerate(m)} for v, m in members.items()}
+    rows = [b for b in islice(found, _MOST_JOINED) if len(set(b.values())) == len(b)]
+    return sorted(rows, key=lambda b: [places[v][b[v]] for v in variables])

@@ -1,0 +1,164 @@
+"""From a block of a plan to an entry: objects become variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hvr.knowledge.ontology import Ontology, load_ontology
+from hvr.library.conditions import BlockConditions, conditions_of
+from hvr.library.entry import Entry, Origin, Parameter, make
+from hvr.library.literals import Literal, bind_literal, bind_step, literal_text
+from hvr.library.words import Mention, NameReading, natural, object_types, read_words
+from hvr.pddl import GroundAction, State, Task
+from hvr.plans import AABlock
+
+_MOST_ALIKE = 4
+"""Of more objects that play the same part in the conditions, the first by name comes first."""
+
+
+def lift(
+    block: AABlock,
+    task: Task,
+    state: State,
+    *,
+    agent: str,
+    origin: Origin | None = None,
+    ontology: Ontology | None = None,
+) -> Entry:
+    """Lift a block to variables.
+
+    Its conditions are computed again from what its actions need and do in the state, static
+    facts included: those that tie parameters together (`faucet_of`, `piece_of`, …) are what
+    determines them elsewhere. Variables are named by PDDL type in the order of the steps, so
+    that blocks which are equal up to the names of objects become the same entry.
+
+    Args:
+        block: the macro action and its actions.
+        task: the task that it belongs to.
+        state: the state before it, of this task.
+        agent: who did it.
+        origin: where.
+        ontology: names of classes; hvr's own if None.
+
+    Raises:
+        UsageError: an action cannot be executed in the state, or there is none.
+        UnknownObjectError, PddlSemanticError: an action does not fit the task.
+    """
+    ontology = ontology or load_ontology()
+    types = object_types(task)
+    words = read_words(block.macro.name, ontology, types)
+    facts = state.atoms(static=True)
+    named = _named(words, block.actions, types, ontology)
+    found = conditions_of(task, facts, block.actions, named)
+    binding = _variables(found, block.actions, types)
+    return make(
+        Entry(
+            names=(_lifted_name(words, binding, block.actions, types, ontology),),
+            parameters=tuple(Parameter(v, types[o]) for o, v in binding.items()),
+            precondition=_texts(found.needs, binding),
+            postcondition=_texts(found.effects, binding),
+            steps=tuple(bind_step(a, binding) for a in block.actions),
+            agent=agent,
+            origins=() if origin is None else (origin,),
+        )
+    )
+
+
+def _texts(literals: Iterable[Literal], binding: dict[str, str]) -> tuple[str, ...]:
+    return tuple(literal_text(bind_literal(item, binding)) for item in literals)
+
+
+def _named(
+    words: NameReading, actions: Sequence[GroundAction], types: dict[str, str], ontology: Ontology
+) -> list[str]:
+    """Objects that the words speak of, other than those of the steps."""
+    used = dict.fromkeys(a for action in actions for a in action.args)
+    found: list[str] = []
+    for mention in words.mentions:
+        if mention.name:
+            found.append(mention.name)
+        elif not any(means(mention, types[o], ontology) for o in used):
+            found += [o for o in types if means(mention, types[o], ontology)]
+    return found
+
+
+def means(mention: Mention, pddl_type: str, ontology: Ontology) -> bool:
+    """Say whether a class that is spoken of is that of a PDDL type, or above it."""
+    found = ontology.class_of_pddl_type(pddl_type)
+    return found is not None and any(ontology.is_a(found, c) for c in mention.classes)
+
+
+def _lifted_name(
+    words: NameReading,
+    binding: dict[str, str],
+    actions: Sequence[GroundAction],
+    types: dict[str, str],
+    ontology: Ontology,
+) -> str:
+    used = dict.fromkeys(a for action in actions for a in action.args)
+    names: dict[Mention, str] = {}
+    for mention in words.mentions:
+        if mention.name:
+            if mention.name in binding:
+                names[mention] = binding[mention.name]
+            continue
+        for pool in (used, binding):
+            fitting = [o for o in pool if o in binding and means(mention, types[o], ontology)]
+            if len(fitting) == 1 and binding[fitting[0]] not in names.values():
+                names[mention] = binding[fitting[0]]
+            if fitting:
+                break
+    return words.rewritten(names)
+
+
+def _variables(
+    found: BlockConditions, actions: Sequence[GroundAction], types: dict[str, str]
+) -> dict[str, str]:
+    """A variable for each object, in an order that does not depend on the objects' names."""
+    binding: dict[str, str] = {}
+    for name in dict.fromkeys(a for action in actions for a in action.args):
+        if name in found.objects:
+            _add(binding, name, types)
+    rest = tuple(o for o in found.objects if o not in binding)
+    return _ordered(binding, rest, [*found.needs, *found.effects], types)
+
+
+def _add(binding: dict[str, str], name: str, types: dict[str, str]) -> None:
+    kind = types[name]
+    number = 1 + sum(types[other] == kind for other in binding)
+    binding[name] = f"?{kind}{number}"
+
+
+def _ordered(
+    binding: dict[str, str],
+    rest: tuple[str, ...],
+    literals: Sequence[Literal],
+    types: dict[str, str],
+) -> dict[str, str]:
+    """Number what only the conditions speak of by what they say of it, the least text first."""
+    if not rest:
+        return binding
+
+    def part(name: str) -> tuple[str, list[str]]:
+        def shown(arg: str) -> str:
+            return "?" if arg == name else binding.get(arg, f"?_{types.get(arg, '')}")
+
+        mine = [item for item in literals if name in item[0].args]
+        texts = [
+            literal_text(bind_literal(item, {a: shown(a) for a in item[0].args})) for item in mine
+        ]
+        return types[name], sorted(texts)
+
+    parts = {name: part(name) for name in rest}
+    least = min(parts.values())
+    alike = sorted((n for n in rest if parts[n] == least), key=natural)
+    if len(alike) > _MOST_ALIKE:
+        alike = alike[:1]
+    results = []
+    for name in alike:
+        more = dict(binding)
+        _add(more, name, types)
+        results.append(_ordered(more, tuple(n for n in rest if n != name), literals, types))
+    return min(
+        results, key=lambda b: sorted(literal_text(bind_literal(item, b)) for item in literals)
+    )

@@ -1,0 +1,81 @@
+"""How alike two macro actions are, whoever does them: by what they bring about and by words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hvr.library.entry import Entry
+from hvr.library.literals import Literal
+from hvr.pddl import is_variable
+from hvr.retrieval.words import singular
+
+_Shape = tuple[str, tuple[str, ...]]
+_POSITIVE = 0.75
+"""How much of the likeness of effects rests on what is made true, not on what is made false."""
+_EFFECTS = 0.5
+"""How much of the likeness of macro actions rests on effects, not on words."""
+_SMALL = frozenset(["the", "a", "an", "of", "with", "and", "then", "to", "from"])
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What of a macro action counts when it is compared with others.
+
+    Args:
+        typed: predicates of the postcondition with the types of their arguments.
+        made: predicates that it makes true, with constants.
+        undone: predicates that it makes false, with constants.
+        words: the words of its names, without variables.
+    """
+
+    typed: tuple[tuple[str, bool, tuple[str, ...]], ...]
+    made: tuple[_Shape, ...]
+    undone: tuple[_Shape, ...]
+    words: frozenset[str]
+
+
+def signature(entry: Entry) -> Signature:
+    """The signature of a macro action."""
+    words = {
+        singular(word.lower())
+        for name in entry.names
+        for word in name.split()
+        if not is_variable(word)
+    }
+    return Signature(
+        tuple(
+            sorted(
+                (atom.predicate, wanted, tuple(entry.types.get(a, a) for a in atom.args))
+                for atom, wanted in entry.effects
+            )
+        ),
+        tuple(sorted(_shapes(entry.effects, True))),
+        tuple(sorted(_shapes(entry.effects, False))),
+        frozenset(words - _SMALL),
+    )
+
+
+def similarity(one: Signature, other: Signature) -> float:
+    """From 0 to 1; 1 for the same postcondition, whatever the words."""
+    if one.typed and one.typed == other.typed:
+        return 1.0
+    effects = _POSITIVE * _jaccard(one.made, other.made)
+    effects += (1 - _POSITIVE) * _jaccard(one.undone, other.undone)
+    return _EFFECTS * effects + (1 - _EFFECTS) * _jaccard(one.words, other.words)
+
+
+def _shapes(literals: Iterable[Literal], wanted: bool) -> list[_Shape]:
+    return [
+        (atom.predicate, tuple("?" if is_variable(a) else a for a in atom.args))
+        for atom, positive in literals
+        if positive == wanted
+    ]
+
+
+def _jaccard(one: Iterable[object], other: Iterable[object]) -> float:
+    """Size of what two multisets have in common over that of all they have; 1 if both are empty."""
+    a, b = Counter(one), Counter(other)
+    union = (a | b).total()
+    return (a & b).total() / union if union else 1.0

@@ -1,0 +1,172 @@
+"""Libraries as files: read and written whole, and merged when several write at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hvr.errors import DataFileError
+from hvr.library.entry import entry_from_json
+from hvr.library.library import FORMAT, Library
+from hvr.library.turtle import from_turtle, to_turtle
+
+VARIABLE = "HVR_LIBRARY"
+"""The environment variable that says where the library is."""
+
+
+def default_path() -> Path:
+    """Where the library of this user is: `$HVR_LIBRARY`, or in the folder for users' data.
+
+    That is `~/.local/share/hvr/library.ttl` on Linux (`$XDG_DATA_HOME` is heeded),
+    `~/Library/Application Support/hvr` on macOS, `%APPDATA%\\hvr` on Windows.
+    """
+    chosen = os.environ.get(VARIABLE)
+    if chosen:
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "hvr" / "library.ttl"
+
+
+def read_library(path: Path, *, missing_ok: bool = False) -> Library:
+    """Read a library: JSON if the name ends in `.json`, else Turtle.
+
+    Args:
+        path: the file.
+        missing_ok: an empty library if there is no file.
+
+    Raises:
+        DataFileError: the file is missing, unreadable or damaged; the message says where.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        if missing_ok:
+            return Library()
+        raise DataFileError(f"{path}: there is no such file") from error
+    except OSError as error:
+        raise DataFileError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return _from_json(data, path) if _is_json(path) else from_turtle(data, str(path))
+
+
+def write_library(library: Library, path: Path) -> None:
+    """Write a library, whole or not at all; what was in the file is lost.
+
+    Args:
+        library: it.
+        path: the file: JSON if its name ends in `.json`, else Turtle. Missing folders are made.
+
+    Raises:
+        DataFileError: it cannot be written.
+    """
+    if _is_json(path):
+        text = json.dumps(library.to_json(), indent=2, ensure_ascii=False) + "\n"
+        data = text.encode("utf-8", "backslashreplace")
+    else:
+        data = to_turtle(library)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        target = path.resolve()  # a link stays a link
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).chmod(_mode(target))
+            Path(name).replace(target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise DataFileError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def update_library(path: Path, more: Library) -> Library:
+    """Merge a library into a file, which need not exist; nothing that others write is lost.
+
+    Returns:
+        What the file then holds.
+
+    Raises:
+        DataFileError: the file is damaged (it is then left as it is) or cannot be written.
+    """
+    with _locked(path):
+        merged = read_library(path, missing_ok=True).merge(more)
+        write_library(merged, path)
+    return merged
+
+
+def _mode(path: Path) -> int:
+    """The permissions that a file has, or that a new one gets."""
+    try:
+        return path.stat().st_mode & 0o777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Keep other processes and threads from writing; a lock dies with its process."""
+    lock = path.with_name(f".{path.name}.lock")
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        with lock.open("a+b") as file:
+            if sys.platform == "win32":
+                import msvcrt
+
+                file.seek(0)
+                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+                try:
+                    yield
+                finally:
+                    file.seek(0)
+                    msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+            else:
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX)
+                yield
+    except OSError as error:
+        raise DataFileError(f"{lock}: cannot be locked: {error.strerror or error}") from error
+
+
+def _is_json(path: Path) -> bool:
+    return path.suffix.lower() == ".json"
+
+
+def _from_json(data: bytes, path: Path) -> Library:
+    try:
+        values = json.loads(data)
+    except json.JSONDecodeError as error:
+        raise DataFileError(f"{path}:{error.lineno}: not valid JSON: {error.msg}") from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise DataFileError(f"{path}: not valid JSON: {error}") from error
+    if not isinstance(values, dict) or not isinstance(values.get("entries"), list):
+        raise DataFileError(f"{path}: this is no library: it has no list 'entries'")
+    if values.get("format") != FORMAT:
+        raise DataFileError(
+            f"{path}: its format is {values.get('format')!r}, and this hvr reads {FORMAT!r}"
+        )
+    entries = values["entries"]
+    try:
+        return Library([entry_from_json(_mapping(e, n)) for n, e in enumerate(entries, 1)])
+    except DataFileError as error:
+        raise DataFileError(f"{path}: {error}") from error
+
+
+def _mapping(value: object, number: int) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise DataFileError(f"entry {number} is no object")
+    return value

@@ -1,0 +1,248 @@
+"""Reader of atomic actions: a block or a whole plan as a model writes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from hvr.policies.llm.answers.forms import (
+    at_start,
+    from_json,
+    in_line,
+    in_prose,
+    is_whole,
+    unlabelled,
+)
+from hvr.policies.llm.answers.orders import INSTANCE, Order, read_order
+from hvr.policies.llm.answers.text import Line, clean, lines
+from hvr.policies.llm.answers.words import starts_with_verb
+
+
+@dataclass(frozen=True)
+class ActionText:
+    """An action as it was written.
+
+    Args:
+        name: the predicate, or the verb with its particle.
+        args: names of objects, or noun phrases.
+        line: the line of the answer that it stands in.
+    """
+
+    name: str
+    args: tuple[str, ...]
+    line: str = ""
+
+    def __str__(self) -> str:
+        return f"({', '.join((self.name, *self.args))})"
+
+
+@dataclass(frozen=True)
+class Actions:
+    """What was read from an answer.
+
+    Args:
+        actions: the actions in order.
+        unread: lines that should be actions and could not be read.
+    """
+
+    actions: tuple[ActionText, ...]
+    unread: tuple[str, ...] = ()
+
+
+_SECTION = re.compile(
+    r"(?P<lead>[\w ,'/-]{0,60}?)\b(?P<head>(?:atomic[ _-])?actions?|(?:e-?)?plan|sequence|steps"
+    r"|(?:aa-?)?block|list)\b(?P<tail>[\w ,()'-]{0,50}):\s*(?P<rest>.*)",
+    re.IGNORECASE,
+)
+_OTHER = re.compile(
+    r"\W*(?:verbal )?(?P<head>descriptions?|explanations?|notes?|reasoning|thoughts?|summary"
+    r"|observation"
+    r"|rationale|assumptions?|considerations|result|goal|preconditions?|postconditions?|history"
+    r"|objects?|analysis|state|comments?|remarks?|why|error|feedback|problem)\b"
+    r"[\w ,()-]{0,40}(?::\s*(?P<rest>.*)|$)",
+    re.IGNORECASE,
+)
+_AGAIN = re.compile(
+    r"\b(?:correct(?:ed|ion|ions)|revised|updated|final|improved|fixed|rewritten|modified)\b",
+    re.IGNORECASE,
+)
+_PART = re.compile(r"\b(?:macro|sub-?task|part|phase|stage)\b|\b(?:step|ma) ?\d", re.IGNORECASE)
+_YAML = re.compile(
+    r"^ {0,9}-? {0,9}(?:name|action) ?: {0,3}([A-Za-z_]{1,40}) ?\n"
+    r" {0,9}(?:args|arguments|objects|parameters) ?: {0,3}"
+    r"\[?([^\[\]\n]{0,200})\]? ?$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FINISHED = re.compile(
+    r"\W*(?:done|end|stop|finish(?:ed)?|complete(?:d)?|none|n/a|end of (?:plan|actions|block)"
+    r"|task (?:is )?complete[d]?|no (?:further |more )?actions?.{0,30})\W*",
+    re.IGNORECASE,
+)
+
+
+_ASIDES = frozenset({"thought", "thoughts", "observation", "comment", "remark"})
+"""Headings of a single line; the plan goes on behind it."""
+
+
+@dataclass
+class _Block:
+    """Lines that may be a plan; `headed` when they were announced as one."""
+
+    headed: bool
+    lines: list[Line] = field(default_factory=list)
+    has_actions: bool = False
+
+
+def read_actions(text: str) -> Actions:
+    """The actions of an answer.
+
+    `(a, b)`, `a(b)`, `(a b)`, `a b`, orders in English, tables and JSON are understood, with any
+    numbering, in code fences or not, with comments behind them and chat around them. What stands
+    under `Description:` is left out, and of a plan and its corrected version the last counts.
+
+    Args:
+        text: the answer.
+    """
+    text = _YAML.sub(r"- \1(\2)", clean(text))
+    found = from_json(text)
+    if found:
+        return Actions(tuple(ActionText(*order, shown) for order, shown in found))
+    blocks = _blocks(lines(text))
+    ranked = [b for b in reversed(blocks) if b.headed] + [b for b in blocks[::-1] if not b.headed]
+    unread: tuple[str, ...] = ()
+    for alone in (False, True):
+        for block in ranked:
+            result = _read(block, alone)
+            if result.actions:
+                return result
+            unread = unread or result.unread
+    return Actions((), unread)
+
+
+# Where the actions are ----------------------------------------------------------------------
+
+
+def _blocks(found: Iterable[Line]) -> list[_Block]:
+    """Cut an answer into what may be plans."""
+    block = _Block(headed=False)
+    blocks = [block]
+    skipping = part = False
+    for line in found:
+        is_action = _is_action(line)
+        section = None if is_action else _SECTION.fullmatch(line.text)
+        if section is not None and _announces(line, section):
+            goes_on = part and block.has_actions and not _AGAIN.search(line.text)
+            if not goes_on:
+                block = _Block(headed=True)
+                blocks.append(block)
+            skipping = part = False
+            if section["rest"]:
+                _add(block, Line(section["rest"], listed=True))
+            continue
+        other = None if is_action or line.listed else _OTHER.fullmatch(line.text)
+        if other is not None:
+            skipping = skipping or other["head"].lower() not in _ASIDES
+            continue
+        if not is_action and line.heading and _AGAIN.search(line.text):
+            block = _Block(headed=True)
+            blocks.append(block)
+            skipping = False
+            continue
+        if not is_action and (line.heading if line.listed else _PART.search(line.text)):
+            part = True
+        if skipping and is_action and not block.has_actions:
+            skipping = False
+        if not skipping:
+            _add(block, line)
+    return blocks
+
+
+def _add(block: _Block, line: Line) -> None:
+    block.lines.append(line)
+    block.has_actions = block.has_actions or _is_action(line)
+
+
+def _announces(line: Line, section: re.Match[str]) -> bool:
+    """Is it the heading of a plan, rather than a step such as `Action: pick_up mug-1`?"""
+    rest = section["rest"]
+    if section["head"].lower() == "action" and rest:
+        return False
+    if line.listed:
+        return not rest and not starts_with_verb(line.text)
+    return not rest or bool(in_line(rest)) or bool(re.match(r"1[.)]", rest))
+
+
+def _is_action(line: Line) -> bool:
+    """Is an action written in it with nothing before it?"""
+    if line.text.count("|") >= 2:
+        return bool(in_line(line.text))
+    return at_start(line.text) is not None and (line.listed or is_whole(line.text))
+
+
+# Reading one block --------------------------------------------------------------------------
+
+
+def _read(block: _Block, alone: bool) -> Actions:
+    """Read a block.
+
+    Args:
+        block: the block.
+        alone: orders in English count where they are no items of a list, too.
+    """
+    actions: list[ActionText] = []
+    unread: list[str] = []
+    ended = False
+    number = 0
+    for place, line in enumerate(block.lines):
+        following = block.lines[place + 1] if place + 1 < len(block.lines) else None
+        goes_on = not ended or (line.number is not None and line.number == number + 1)
+        orders = _orders(line, following, goes_on, alone)
+        if orders:
+            actions += [ActionText(name, args, line.text) for name, args in orders]
+            ended = False
+        elif goes_on and _should_be_action(line, following, block.headed, bool(actions)):
+            unread.append(line.text)
+        elif actions and not line.listed:
+            ended = True
+        number = line.number if line.number is not None else number
+    return Actions(tuple(actions), tuple(unread))
+
+
+def _orders(line: Line, following: Line | None, goes_on: bool, alone: bool) -> list[Order]:
+    text = line.text
+    if _FINISHED.fullmatch(text):
+        return []
+    listed = line.listed or line.fenced or text[:1] in "[(|"
+    if listed and not (line.heading and text.endswith(":")) and (found := in_line(text)):
+        return found
+    if _is_action(line):
+        return in_line(text)
+    if not goes_on or _heads(line, following) or text.endswith(":"):
+        return []
+    if alone and not line.listed and len(calls := in_prose(text)) > 1:
+        return calls
+    if line.listed or (alone and _is_short_order(text)):
+        return [o for o in read_order(unlabelled(text)) if o[1] or line.listed]
+    return []
+
+
+def _heads(line: Line, following: Line | None) -> bool:
+    """Does an item in English only introduce the actions that follow it?"""
+    if following is None or not _is_action(following):
+        return False
+    restarts = following.number == 1 and line.number is not None
+    return restarts or following.indent > line.indent + 1
+
+
+def _is_short_order(text: str) -> bool:
+    words = len(text.split())
+    return starts_with_verb(text) and words <= (14 if INSTANCE.search(text) else 7)
+
+
+def _should_be_action(line: Line, following: Line | None, headed: bool, begun: bool) -> bool:
+    if _FINISHED.fullmatch(line.text) or _heads(line, following) or line.text.endswith(":"):
+        return False
+    if line.listed:
+        return (headed or begun) and not _OTHER.fullmatch(line.text)
+    return headed and re.match(r"\(?[a-z]+_[a-z_]+\b", line.text) is not None

@@ -1,0 +1,353 @@
+"""AA-blocks: written by the model, checked step by step, corrected by backprompting.
+
+Paper, sections 2.3, 2.4 and B.3: a block is corrected up to `2 x` times, where `x` is its
+present length, and has at most 50 steps.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from hvr.pddl import Atom, GroundAction, State, Task
+from hvr.plans import AABlock, MacroAction
+from hvr.policies.llm.answers import read_actions
+from hvr.policies.llm.bridge import Bridge
+from hvr.policies.llm.conditions import conjunction, refined
+from hvr.policies.llm.dialogue import Dialogue
+from hvr.policies.llm.events import BlockChecked, BlockWritten, PolicyEvent
+from hvr.policies.llm.foresight import Foresight, applicable, doable, run
+from hvr.policies.llm.mapper import Mapper
+from hvr.policies.llm.record import BlockRecord
+from hvr.policies.llm.settings import PolicySettings
+from hvr.retrieval.context import object_context
+from hvr.search.macro import block_conditions
+from hvr.search.navigation import Navigation, find_navigation, repair_navigation
+from hvr.validation import Validator
+from hvr.validation.report import Failure
+from hvr.validation.text import explain_literal
+
+Block = tuple[GroundAction, ...]
+_WORD = re.compile(r"[\w-]+")
+_UNCHANGED = "before step 1, and no step since has changed it"
+
+POSTCONDITION_TRIES = 3
+"""Corrections at most of a block whose steps are fine and which does not bring about its
+postcondition: the condition may be what is wrong. hvr's own; the paper has no such check."""
+
+
+@dataclass(frozen=True)
+class BlockError:
+    """What is wrong with a block.
+
+    Args:
+        text: in sentences.
+        step: number of the step that cannot be done, from 1; None when all can and something
+            is missing at the end.
+        wrong: how many steps cannot be done when these are skipped, and conditions are missing
+            then; more than a block can have when there is no block at all.
+        done: how many steps can be done.
+    """
+
+    text: str
+    step: int | None
+    wrong: float
+    done: int = 0
+
+    @property
+    def rank(self) -> tuple[float, int]:
+        """How bad it is; of blocks with as much wrong, one that does more may do what is right."""
+        return self.wrong, -self.done
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What a block is to be written for.
+
+    Args:
+        request: the whole task.
+        number: of the macro action, from 1.
+        macro: it; without H one that stands for the whole task.
+        names: the objects that the prompt tells of.
+        history: what was planned before, as the prompt shows it.
+        hierarchical: the macro action is a part of the task.
+    """
+
+    request: str
+    number: int
+    macro: MacroAction
+    names: tuple[str, ...]
+    history: str
+    hierarchical: bool = True
+
+
+@dataclass
+class BlockWriter:
+    """Writes blocks.
+
+    Args:
+        dialogue: asks the model.
+        settings: which parts are on.
+        mapper: makes actions of what the model writes, for the objects of an assignment.
+        bridge: the classical planner.
+        listen: is told what happens.
+    """
+
+    dialogue: Dialogue
+    settings: PolicySettings
+    mapper: Callable[[tuple[str, ...]], Mapper]
+    bridge: Bridge
+    listen: Callable[[PolicyEvent], None]
+    _unmapped: list[str] = field(default_factory=list, init=False)
+
+    def write(self, work: Assignment, foresight: Foresight) -> BlockRecord:
+        """A block for a macro action from the predicted state, which stays as it is.
+
+        Raises:
+            LLMError: the model did not answer.
+        """
+        self._unmapped = []
+        spoken_of = (*work.macro.precondition, *work.macro.postcondition)
+        work = with_objects(work, (*foresight.inventory.held, *spoken_of), foresight)
+        values = self._values(work, foresight)
+        prompt = "block" if work.hierarchical else "plan"
+        written = self._read(self.dialogue.ask(prompt, **values), work, foresight)
+        self._tell(work, written, "model")
+        task, state = foresight.task, foresight.state
+        before = applicable(task, state, written) == len(written)
+        if not self.settings.verification:
+            return BlockRecord(
+                macro=work.macro, written=written, actions=written, verified_before=before,
+                verified_after=None, unmapped=tuple(self._unmapped),
+            )  # fmt: skip
+        block, tries = self._correct(work, foresight, written, values)
+        repaired = False
+        if self.settings.planner_repair and self._trouble(work, foresight, block):
+            bridged = self._bridge(work, foresight, block)
+            repaired = bridged != block
+            if repaired:
+                block = bridged
+                self._tell(work, block, "planner")
+        return finish(
+            BlockRecord(
+                macro=work.macro, written=written, actions=block, verified_before=before,
+                verified_after=None, tries=tries, repaired=repaired,
+                unmapped=tuple(self._unmapped),
+            ),
+            task, state, work.hierarchical,
+        )  # fmt: skip
+
+    # Asking -------------------------------------------------------------------------------
+
+    def _values(self, work: Assignment, foresight: Foresight) -> dict[str, str]:
+        values = {
+            "request": work.request,
+            "objects": object_context(foresight.graph, work.names),
+            "actions": signatures(foresight.task),
+            "history": work.history,
+        }
+        if work.hierarchical:
+            values["macro"] = work.macro.name
+        return values
+
+    def _read(self, answer: str, work: Assignment, foresight: Foresight) -> Block:
+        """The actions of an answer; what cannot be read is noted."""
+        read = read_actions(answer)
+        mapper = self.mapper(work.names)
+        self._unmapped += [f"{line}: this is no action" for line in read.unread]
+        state, found = foresight.state, []
+        for text in read.actions:
+            held = next((a.args[0] for a in state.atoms() if a.predicate == "holding"), None)
+            mapped = mapper.map(text, holding=held)
+            if mapped.action is None:
+                self._unmapped.append(mapped.note)
+                continue
+            found.append(mapped.action)
+            state = run(foresight.task, state, (mapped.action,))
+        return tuple(found[: self.settings.block_limit])
+
+    # Correcting -----------------------------------------------------------------------------
+
+    def _correct(
+        self, work: Assignment, foresight: Foresight, written: Block, values: dict[str, str]
+    ) -> tuple[Block, int]:
+        """Correct a block until nothing is wrong or the tries are spent; how many there were.
+
+        Then the best one that was written is kept, which need not be the last; of equally good
+        ones the last, which knew most.
+        """
+        task, state, limit = foresight.task, foresight.state, self.settings.block_limit
+        block, tries, at_end = written, 0, 0
+        prompt = "correct_block" if work.hierarchical else "correct_plan"
+        best: tuple[tuple[float, int], Block] | None = None
+        while True:
+            walked = repair_navigation(task, state, block, foresight.navigation)[:limit]
+            if walked != block:
+                block = walked
+                self._tell(work, block, "navigation")
+            trouble = self._trouble(work, foresight, block)
+            most = self.settings.tries_per_step * max(1, len(block))
+            self.listen(BlockChecked(work.number, trouble.text if trouble else "", tries, most))
+            if trouble is None:
+                return block, tries
+            if best is None or trouble.rank <= best[0]:
+                best = trouble.rank, block
+            if tries >= most or (trouble.step is None and at_end >= POSTCONDITION_TRIES):
+                if best[1] != block:
+                    self._tell(work, best[1], "best")
+                return best[1], tries
+            at_end += trouble.step is None
+            tries += 1
+            unread, self._unmapped = self._unmapped, []
+            problem = "\n".join([trouble.text, *unread[:3]])
+            told = with_objects(work, [trouble.text], foresight)
+            if told.names != work.names:
+                work = told
+                values["objects"] = object_context(foresight.graph, work.names)
+            answer = self.dialogue.ask(
+                prompt, **values, block=numbered(block), problem=problem,
+                attempt=str(tries), attempts=str(most),
+            )  # fmt: skip
+            corrected = self._read(answer, work, foresight)
+            if corrected:
+                block = corrected
+                self._tell(work, block, "correction")
+
+    def _trouble(self, work: Assignment, foresight: Foresight, block: Block) -> BlockError | None:
+        wanted = work.macro.postcondition if work.hierarchical else ()
+        if not block and not wanted and (self._unmapped or not work.hierarchical):
+            nothing = "there is no action in the answer that can be carried out"
+            return BlockError(nothing, None, math.inf)
+        return examine(foresight.task, foresight.state, block, wanted)
+
+    def _bridge(self, work: Assignment, foresight: Foresight, block: Block) -> Block:
+        """The part of a block that works, and what the planner makes of the rest."""
+        task, state = foresight.task, foresight.state
+        inventory = foresight.inventory
+        good = block[: applicable(task, state, block)]
+        after = run(task, state, good)
+        if work.hierarchical and work.macro.postcondition:
+            goal = conjunction(task, work.macro.postcondition)
+            rest = self.bridge.to(after, goal, inventory, _arguments(block))
+            if rest is not None:
+                return (*good, *rest)
+        return (*good, *self.bridge.through(after, block[len(good) :], inventory))
+
+    def _tell(self, work: Assignment, block: Block, source: str) -> None:
+        notes = tuple(self._unmapped) if source in {"model", "correction"} else ()
+        self.listen(BlockWritten(work.number, work.macro.name, block, source, notes))
+
+
+def finish(record: BlockRecord, task: Task, state: State, hierarchical: bool) -> BlockRecord:
+    """A record with what the validator says of its block, and its conditions refined.
+
+    Args:
+        record: how the block came about.
+        task: the task.
+        state: the state before the block.
+        hierarchical: the block belongs to a macro action, which has conditions.
+    """
+    valid = applicable(task, state, record.actions) == len(record.actions)
+    achieved, macro = None, record.macro
+    if hierarchical:
+        goal = conjunction(task, macro.postcondition)
+        achieved = run(task, state, record.actions).holds(goal)
+        if valid:
+            before, after, _ = block_conditions(task, state.bits, record.actions)
+            macro = refined(macro, before, after)
+    return replace(record, macro=macro, verified_after=valid, achieved=achieved)
+
+
+def with_objects(work: Assignment, texts: Iterable[str], foresight: Foresight) -> Assignment:
+    """An assignment whose prompt tells of the objects that some texts name, too.
+
+    What the validator or a condition speaks of cannot be used by a model that is not told of it;
+    the model may not have picked it, or may not have known that it matters.
+    """
+    known = {o.name for o in foresight.task.problem.objects}
+    named = (word for text in texts for word in _WORD.findall(text) if word in known)
+    return replace(work, names=tuple(dict.fromkeys((*work.names, *named))))
+
+
+def examine(
+    task: Task, state: State, block: Sequence[GroundAction], wanted: Sequence[str]
+) -> BlockError | None:
+    """What is wrong with a block, or None.
+
+    Args:
+        task: the task.
+        state: the state before it.
+        block: the actions.
+        wanted: literals that must hold after it.
+    """
+    validator = Validator(task, state=state)
+    navigation = find_navigation(task.domain)
+    done = doable(task, state, block)
+    end = run(task, state, block)
+    missing = [text for text in wanted if not end.holds(conjunction(task, [text]))]
+    for number, action in enumerate(block, start=1):
+        report = validator.apply(action)
+        if report.failure is not None:
+            failure = report.failure
+            why = " ".join(explain_literal(x, _UNCHANGED) for x in failure.literals)
+            why = why or failure.message
+            why += _what_is_in_the_way(validator, action, failure, navigation)
+            wrong = len(block) - done + len(missing)
+            text = f"step {number} {action} cannot be done: {why}"
+            return BlockError(text, number, wrong, done)
+    if missing:
+        text = f"at the end of the block this does not hold: {' '.join(missing)}"
+        return BlockError(text, None, len(missing), done)
+    return None
+
+
+def _what_is_in_the_way(
+    validator: Validator, action: GroundAction, failure: Failure, navigation: Navigation | None
+) -> str:
+    """Why the robot cannot go to what it is not near: a closed door, mostly."""
+    if navigation is None or not all(
+        isinstance(x.formula, Atom) and x.formula.predicate in navigation.predicates
+        for x in failure.literals
+    ):
+        return ""
+    said = []
+    for move in navigation.actions:
+        for name in action.args:
+            report = validator.fork().apply(GroundAction(move, (name,)))
+            if report.failure is not None and report.failure.literals:
+                why = " ".join(explain_literal(x, _UNCHANGED) for x in report.failure.literals)
+                said.append(f" It cannot go to {name}: {why}")
+    return "".join(said)
+
+
+def numbered(block: Sequence[GroundAction]) -> str:
+    """A block as the prompts show it."""
+    lines = [f"{i}. {_written(a)}" for i, a in enumerate(block, start=1)]
+    return "\n".join(lines) or "none"
+
+
+def history(blocks: Sequence[AABlock]) -> str:
+    """What was planned, grouped by macro action, as the prompts show it."""
+    lines = [
+        f"{i}. {b.macro.name}: {' '.join(map(_written, b.actions))}"
+        for i, b in enumerate(blocks, start=1)
+    ]
+    return "\n".join(lines) or "nothing"
+
+
+def signatures(task: Task) -> str:
+    """All actions with their parameters, in the form of the answers."""
+    return ", ".join(
+        f"({', '.join((s.name, *(p.name.lstrip('?') for p in s.parameters)))})"
+        for s in task.domain.actions.values()
+    )
+
+
+def _written(action: GroundAction) -> str:
+    return f"({', '.join((action.name, *action.args))})"
+
+
+def _arguments(block: Sequence[GroundAction]) -> set[str]:
+    return {name for action in block for name in action.args}

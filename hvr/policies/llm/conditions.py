@@ -1,0 +1,192 @@
+"""Pre- and postconditions of macro actions: written by the model, checked by the validator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hvr.pddl import (
+    TRUE,
+    ActionSchema,
+    And,
+    Atom,
+    GroundAction,
+    Not,
+    State,
+    Task,
+    parse_formula,
+)
+from hvr.plans import MacroAction
+from hvr.policies.llm.answers import LiteralText, MacroConditions
+from hvr.policies.llm.mapper import Mapper
+from hvr.policies.llm.record import MacroCheck
+from hvr.validation import Validator
+from hvr.validation.text import explain_literal
+
+MOST_PROBLEMS = 5
+"""Of how many macro actions it is told at once what is wrong: as many as a prompt has room for."""
+
+_UNCHANGED = "at first, and no macro action before it changes that"
+
+
+def literal(task: Task, text: str) -> Atom | Not:
+    """A literal over the objects of a task.
+
+    Raises:
+        PddlError: it is none.
+    """
+    found = parse_formula(text, task.domain, task.problem.objects, file="<condition>")
+    assert isinstance(found, Atom | Not), text
+    return found
+
+
+def conjunction(task: Task, texts: Sequence[str]) -> And:
+    """The conjunction of some literals."""
+    return And(tuple(literal(task, text) for text in texts))
+
+
+def with_conditions(
+    names: Sequence[str],
+    written: Sequence[MacroConditions],
+    mapper: Mapper,
+    nearness: frozenset[str],
+    earlier: Sequence[MacroAction] = (),
+) -> tuple[tuple[MacroAction, ...], tuple[str, ...]]:
+    """Macro actions with those conditions of an answer that mean something.
+
+    Those that a correction does not speak of keep the conditions that they had `earlier`.
+
+    Nearness is left out, since the robot goes somewhere else at once; so is a postcondition
+    that no action can bring about or undo.
+
+    Returns:
+        the macro actions, and what was left out, with the reason.
+    """
+    dropped: list[str] = []
+    macros = []
+    for number, (name, conditions) in enumerate(zip(names, written, strict=True)):
+        if earlier and not (
+            conditions.precondition or conditions.postcondition or conditions.problems
+        ):
+            macros.append(earlier[number])
+            continue
+        dropped += [f"{name}: {problem}" for problem in conditions.problems]
+        before = _usable(conditions.precondition, mapper, nearness, dropped, effect=False)
+        after = _usable(conditions.postcondition, mapper, nearness, dropped, effect=True)
+        macros.append(MacroAction(name, before, after))
+    return tuple(macros), tuple(dropped)
+
+
+def lasting(macro: MacroAction, nearness: frozenset[str]) -> MacroAction:
+    """A macro action without conditions of nearness: the robot goes where it has to be."""
+    before, after = (
+        tuple(t for t in texts if _predicate(t) not in nearness)
+        for texts in (macro.precondition, macro.postcondition)
+    )
+    return replace(macro, precondition=before, postcondition=after)
+
+
+def _predicate(text: str) -> str:
+    return text.removeprefix("(not ").strip("()").split()[0]
+
+
+def _usable(
+    texts: Sequence[LiteralText],
+    mapper: Mapper,
+    nearness: frozenset[str],
+    dropped: list[str],
+    *,
+    effect: bool,
+) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for text in texts:
+        mapped, note = mapper.map_literal(text)
+        if mapped is None:
+            dropped.append(note)
+            continue
+        predicate = _predicate(mapped)
+        if predicate in nearness:
+            continue
+        if effect and mapper.task.is_static(predicate):
+            dropped.append(f"{mapped}: no action changes this, so it is no postcondition")
+            continue
+        found.setdefault(mapped)
+    return tuple(found)
+
+
+def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> MacroCheck:
+    """Check that each macro action can follow those before it.
+
+    The macro actions become actions of a PDDL domain, without parameters, and the validator
+    looks at the sequence of them. One that cannot follow is taken to have happened all the same
+    for those after it, so that all that is wrong is told at once.
+
+    Args:
+        task: has the objects and facts.
+        state: the state before the first.
+        macros: the macro plan.
+    """
+    domain, problem = task.domain, task.problem
+    schemas = {}
+    for number, macro in enumerate(macros, start=1):
+        effect = conjunction(task, macro.postcondition)
+        needs = conjunction(task, macro.precondition)
+        schemas[_id(number)] = ActionSchema(_id(number), (), needs, effect)
+        schemas[_anyway(number)] = ActionSchema(_anyway(number), (), TRUE, effect)
+    macro_domain = domain.replace(actions=schemas, constants=(*domain.constants, *problem.objects))
+    macro_task = Task(
+        macro_domain, problem.replace(objects=(), init=state.atoms(static=True), goal=TRUE)
+    )
+    validator = Validator(macro_task)
+    problems: list[str] = []
+    verified = len(macros)
+    for number, macro in enumerate(macros, start=1):
+        why = _contradiction(macro)
+        failure = validator.apply(GroundAction(_id(number))).failure
+        if failure is not None:
+            validator.apply(GroundAction(_anyway(number)))
+            literals = [explain_literal(x, _UNCHANGED) for x in failure.literals]
+            why = why or f"cannot follow: {' '.join(literals)}"
+        if why:
+            for other in range(number, 0, -1):
+                for name in (_id(other), _anyway(other)):
+                    why = re.sub(rf"step \d+ \({name}\)", f"macro action {other}", why)
+            verified = min(verified, number - 1)
+            problems.append(f"macro action {number} ({macro.name}) {why}")
+    return MacroCheck(verified, len(macros), "\n".join(problems[:MOST_PROBLEMS]))
+
+
+def _contradiction(macro: MacroAction) -> str:
+    """What a macro action says to be true and false, or nothing."""
+    for kind, texts in (("pre", macro.precondition), ("post", macro.postcondition)):
+        both = next((t for t in texts if f"(not {t})" in texts), None)
+        if both is not None:
+            return f"contradicts itself: {both} is both true and false in its {kind}condition"
+    return ""
+
+
+def describe(macros: Sequence[MacroAction]) -> str:
+    """Macro actions and their conditions in the form of the prompts."""
+    lines = []
+    for number, macro in enumerate(macros, start=1):
+        lines += [
+            f"{number}. {macro.name}",
+            f"Preconditions: {' '.join(macro.precondition) or 'none'}",
+            f"Postconditions: {' '.join(macro.postcondition) or 'none'}",
+        ]
+    return "\n".join(lines)
+
+
+def refined(macro: MacroAction, before: Sequence[str], after: Sequence[str]) -> MacroAction:
+    """A macro action whose conditions are what its block turned out to need and to change."""
+    return replace(macro, precondition=tuple(before), postcondition=tuple(after))
+
+
+def _id(number: int) -> str:
+    return f"macro-{number}"
+
+
+def _anyway(number: int) -> str:
+    """The action that stands for a macro action that cannot follow."""
+    return f"macro-{number}-anyway"

@@ -1,0 +1,66 @@
+"""Fill in a prompt and ask the model."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hvr.llm.model import Model, Request
+from hvr.policies.llm.prompts import Prompts
+
+MAX_TOKENS: Mapping[str, int] = {
+    "select": 256,
+    "macro_plan": 512,
+    "conditions": 1024,
+    "correct_conditions": 1024,
+    "block": 640,
+    "correct_block": 640,
+    "plan": 1280,
+    "correct_plan": 1280,
+}
+"""Length of the answers at most, by prompt; with it every prompt fits a context of 4,096."""
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """A model and the prompts that it is asked with.
+
+    Args:
+        model: who answers.
+        prompts: the templates.
+        temperature: of sampling.
+        seed: for sampling, where the provider takes one.
+    """
+
+    model: Model
+    prompts: Prompts
+    temperature: float = 0.0
+    seed: int | None = None
+
+    def ask(self, prompt: str, **values: str) -> str:
+        """The text that the model answers.
+
+        Args:
+            prompt: name of the template.
+            values: what is filled in.
+
+        Raises:
+            LLMError: there is no usable answer.
+        """
+        request = Request(
+            messages=self.prompts[prompt].fill(values),
+            purpose=prompt,
+            temperature=self.temperature,
+            max_tokens=MAX_TOKENS[prompt],
+            seed=self.seed,
+        )
+        return _printable(self.model.answer(request).text)
+
+
+def _printable(text: str) -> str:
+    """The text without what would command a terminal or fits no file: � instead."""
+    return "".join(
+        c if c in "\n\t\r" or unicodedata.category(c) not in {"Cc", "Cs"} else "\ufffd"
+        for c in text
+    )

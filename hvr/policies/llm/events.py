@@ -1,0 +1,158 @@
+"""What happens while a language model plans, as values: shown, traced and tested alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hvr.pddl.model import GroundAction
+from hvr.plans import MacroAction
+from hvr.policies.llm.record import MacroCheck
+
+
+@dataclass(frozen=True)
+class ObjectsChosen:
+    """Retrieval has chosen what goes into the prompts.
+
+    Args:
+        request: what they were chosen for.
+        names: the objects, in order.
+        unmatched: names in the answer that stand for nothing in the scene.
+    """
+
+    request: str
+    names: tuple[str, ...]
+    unmatched: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "event": "objects",
+            "request": self.request,
+            "names": list(self.names),
+            "unmatched": list(self.unmatched),
+        }
+
+
+@dataclass(frozen=True)
+class MacroPlanWritten:
+    """The model has divided the request."""
+
+    names: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {"event": "macro-plan", "names": list(self.names)}
+
+
+@dataclass(frozen=True)
+class ConditionsWritten:
+    """The model has given the macro actions conditions.
+
+    Args:
+        macros: with the conditions that could be used.
+        dropped: what could not, and why.
+    """
+
+    macros: tuple[MacroAction, ...]
+    dropped: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "event": "conditions",
+            "macros": [m.to_json() for m in self.macros],
+            "dropped": list(self.dropped),
+        }
+
+
+@dataclass(frozen=True)
+class MacroPlanChecked:
+    """The validator has looked at the macro plan; `attempt` 0 is the first answer."""
+
+    check: MacroCheck
+    attempt: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {"event": "macro-check", "attempt": self.attempt, **self.check.to_json()}
+
+
+@dataclass(frozen=True)
+class BlockWritten:
+    """A block was written.
+
+    Args:
+        number: of the macro action, from 1.
+        name: of the macro action.
+        actions: the block.
+        source: `model`, `library`, `correction`, `navigation`, `planner`, or `best` (the best of
+            those written, when the tries are spent).
+        unmapped: lines that could not be made an action, and why.
+    """
+
+    number: int
+    name: str
+    actions: tuple[GroundAction, ...]
+    source: str
+    unmapped: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "event": "block",
+            "number": self.number,
+            "name": self.name,
+            "actions": [str(a) for a in self.actions],
+            "source": self.source,
+            "unmapped": list(self.unmapped),
+        }
+
+
+@dataclass(frozen=True)
+class BlockChecked:
+    """The validator has looked at a block.
+
+    Args:
+        number: of the macro action, from 1.
+        problem: what is wrong; empty when nothing is.
+        attempt: corrections so far.
+        attempts: corrections at most.
+    """
+
+    number: int
+    problem: str
+    attempt: int
+    attempts: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "event": "block-check",
+            "number": self.number,
+            "problem": self.problem,
+            "attempt": self.attempt,
+            "attempts": self.attempts,
+        }
+
+
+@dataclass(frozen=True)
+class StepsLeftOut:
+    """Steps without which the plan comes to the same end were left out."""
+
+    actions: tuple[GroundAction, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {"event": "left-out", "actions": [str(a) for a in self.actions]}
+
+
+PolicyEvent = (
+    ObjectsChosen
+    | MacroPlanWritten
+    | ConditionsWritten
+    | MacroPlanChecked
+    | BlockWritten
+    | BlockChecked
+    | StepsLeftOut
+)

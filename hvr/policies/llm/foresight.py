@@ -1,0 +1,104 @@
+"""The predicted world: what holds after the steps that have been planned so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.imagined import imagine, suppose
+from hvr.knowledge.mapping import predicate_rules
+from hvr.pddl import Domain, GroundAction, Problem, State, Task
+from hvr.pddl.conditions import Operator
+from hvr.retrieval.inventory import Inventory
+from hvr.search.navigation import find_navigation
+
+
+class Foresight:
+    """A state that moves with the plan, as PDDL and as a graph to ask.
+
+    Args:
+        graph: the world as it is; it is not changed.
+        domain: the actions.
+        inventory: what there is in the graph.
+        compile_task: makes a task of the domain and a problem; one that remembers saves time
+            when the same world is planned in again and again.
+    """
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        domain: Domain,
+        inventory: Inventory,
+        compile_task: Callable[[Domain, Problem], Task] = Task,
+    ) -> None:
+        self.task = compile_task(domain, graph.problem(domain, "plan"))
+        self.navigation = find_navigation(domain)
+        self.state: State = self.task.initial
+        self._source = graph
+        self._inventory = inventory
+        self._shown: int | None = None
+
+    def advance(self, actions: Iterable[GroundAction]) -> None:
+        """Carry out actions; those that are not applicable are skipped."""
+        self.state = run(self.task, self.state, actions)
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The predicted state as a graph."""
+        graph = self._imagined
+        if self._shown != self.state.bits:
+            known = self.task.fluent_predicates & predicate_rules(graph.ontology).keys()
+            suppose(graph, self.state.atoms(), known)
+            self._shown = self.state.bits
+        return graph
+
+    @property
+    def inventory(self) -> Inventory:
+        """What there is in the predicted state."""
+        fluents = self.task.fluent_predicates
+        fixed = frozenset(a for a in self._inventory.facts if a.predicate not in fluents)
+        return replace(self._inventory, facts=fixed | self.state.atoms())
+
+    @property
+    def nearness(self) -> frozenset[str]:
+        """The predicates of nearness: fleeting, so no condition speaks of them."""
+        return self.navigation.predicates if self.navigation else frozenset()
+
+    @cached_property
+    def _imagined(self) -> KnowledgeGraph:
+        return imagine(self._source)
+
+
+def run(task: Task, state: State, actions: Iterable[GroundAction]) -> State:
+    """The state after some actions; those that are not applicable are skipped."""
+    bits, _ = _walk(task, state, actions)
+    return State(task, bits, state.values)
+
+
+def doable(task: Task, state: State, actions: Iterable[GroundAction]) -> int:
+    """How many of the actions can be carried out, the others being skipped."""
+    _, done = _walk(task, state, actions)
+    return done
+
+
+def _walk(task: Task, state: State, actions: Iterable[GroundAction]) -> tuple[int, int]:
+    bits, done = state.bits, 0
+    for action in actions:
+        operator = task.try_ground(action)
+        if isinstance(operator, Operator) and operator.applicable(bits):
+            bits = operator.apply(bits)
+            done += 1
+    return bits, done
+
+
+def applicable(task: Task, state: State, actions: Sequence[GroundAction]) -> int:
+    """How many of the actions, from the first on, can be carried out one after the other."""
+    bits = state.bits
+    for number, action in enumerate(actions):
+        operator = task.try_ground(action)
+        if not isinstance(operator, Operator) or not operator.applicable(bits):
+            return number
+        bits = operator.apply(bits)
+    return len(actions)

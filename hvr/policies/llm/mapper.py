@@ -1,0 +1,338 @@
+"""The action mapper: from what a model wrote to a valid ground action (paper, section 3.3).
+
+An action is first read to the letter. Else its predicate and each of its objects are mapped to the
+nearest known one by the cosine similarity of their embeddings, and when what comes of that is no
+valid action, the most similar valid one that shares predicate and object is taken. What is like
+nothing is not mapped at all: a wild guess would be worse than a gap that is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from hvr.pddl import GroundAction, Predicate
+from hvr.policies.llm.action_set import ActionSet
+from hvr.policies.llm.answers.actions import ActionText
+from hvr.policies.llm.answers.glosses import ACTIONS, INSTEAD, OBJECTS, OPPOSITES, PREDICATES
+from hvr.policies.llm.answers.literals import LiteralText
+from hvr.policies.llm.answers.matching import KnownNames, Similarity, split_instance
+from hvr.policies.llm.answers.words import split_name
+
+NAME_THRESHOLD = 0.6
+"""Least similarity of a predicate."""
+
+OBJECT_THRESHOLD = 0.6
+"""Least similarity of an object."""
+
+_MOST_ARGUMENTS = 6
+_OTHER_NUMBER = 0.95
+"""How well an object fits when its class is named with a number that there is not."""
+
+_SIBLING = 0.5
+"""How well an action fits that shares a name with the one that is meant, such as `put`."""
+
+_ROBOT = frozenset({"robot", "agent", "arm", "gripper", "hand", "self", "me", "i", "you", "?o"})
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """What an action was mapped to.
+
+    Args:
+        action: a valid action, or None when nothing is near enough.
+        exact: it was written like this.
+        note: what was changed, or why there is none; empty when it is exact.
+    """
+
+    action: GroundAction | None
+    exact: bool
+    note: str = ""
+
+
+class MappedLiteral(NamedTuple):
+    """What a literal was mapped to.
+
+    Args:
+        literal: PDDL text that fits the domain and the objects, or None.
+        note: what was changed, or why there is none; empty when it is exact.
+    """
+
+    literal: str | None
+    note: str
+
+
+class _Choice(NamedTuple):
+    """A valid action and how well it fits."""
+
+    score: float
+    action: GroundAction
+
+
+class Mapper:
+    """Maps actions and literals of a model's answer to those of a task.
+
+    Args:
+        actions: the valid actions.
+        embedder: compares names that are spelt differently.
+        available: names of objects in order of preference, those in the prompt first; all
+            other objects of the task follow.
+    """
+
+    def __init__(
+        self, actions: ActionSet, embedder: Similarity, available: Sequence[str] = ()
+    ) -> None:
+        self.actions = actions
+        self.task = actions.task
+        self._embedder = embedder
+        known = self.task.objects
+        self.objects: tuple[str, ...] = tuple(
+            dict.fromkeys([*(n.lower() for n in available if n.lower() in known), *known])
+        )
+        self._classes: dict[str, dict[int | None, str]] = {}
+        for name in self.objects:
+            base, number = split_instance(name)
+            self._classes.setdefault(base, {}).setdefault(number, name)
+        phrases = {c: (*OBJECTS.get(c, ()), *_pieces(c)) for c in self._classes}
+        self._class_names = KnownNames(embedder, self._classes, phrases)
+        self._action_names = KnownNames(embedder, actions.names, ACTIONS)
+        predicates = self.task.domain.predicates
+        self._predicate_names = KnownNames(embedder, predicates, PREDICATES)
+        self._opposites = KnownNames(
+            embedder, [p for p in OPPOSITES if p in predicates],
+            {p: OPPOSITES[p] for p in OPPOSITES},
+        )  # fmt: skip
+
+    # Objects --------------------------------------------------------------------------------
+
+    def objects_like(self, text: str) -> dict[str, float]:
+        """The objects that a name may mean and how well they fit, the best first.
+
+        One object of each class that is near enough: that of the number which was written, or the
+        first that is available.
+        """
+        lower = text.strip().lower()
+        if lower in self.task.objects:
+            return {lower: 1.0}
+        base, number = split_instance(text)
+        found: dict[str, float] = {}
+        for name, score in self._class_names.scores(base).items():
+            if score < OBJECT_THRESHOLD:
+                break
+            instances = self._classes[name]
+            chosen = instances.get(number)
+            if chosen is None:
+                chosen = next(iter(instances.values()))
+            missed = number is not None and number not in instances
+            found[chosen] = score * _OTHER_NUMBER if missed else score
+        return found
+
+    def _instead(self, objects: Mapping[str, float]) -> dict[str, float]:
+        """What may be meant by some objects that cannot be: other parts of the same thing."""
+        found: dict[str, float] = {}
+        for name, score in objects.items():
+            base, number = split_instance(name)
+            for other in INSTEAD.get(base, ()):
+                instances = self._classes.get(other, {})
+                chosen = instances.get(number, next(iter(instances.values()), None))
+                if chosen is not None:
+                    found[chosen] = score * _SIBLING
+        return found
+
+    # Actions --------------------------------------------------------------------------------
+
+    def map(self, text: ActionText, holding: str | None = None) -> Mapped:
+        """The action that is meant.
+
+        Args:
+            text: what was written.
+            holding: what is then in the robot's hand; it is meant where a thing is left out, as
+                in `(put_on, countertop-1)`.
+
+        Raises:
+            LLMError: the provider of the embeddings did not answer.
+        """
+        written = GroundAction(
+            text.name.lower().replace("-", "_"), tuple(a.lower() for a in text.args)
+        )
+        if written in self.actions:
+            return Mapped(written, True)
+        names = self._names(text)
+        if not names:
+            return Mapped(None, False, f"{text.name!r} is like no action of the robot")
+        args = text.args[:_MOST_ARGUMENTS]
+        objects = [self.objects_like(a) for a in args]
+        choice = max(self._readings(names, objects, holding), default=None, key=_score)
+        if choice is None and any(objects):
+            wider = [{**found, **self._instead(found)} for found in objects]
+            choice = max(self._readings(names, wider, holding), default=None, key=_score)
+            choice = choice or self._nearest(text, names, objects)
+        if choice is not None:
+            return Mapped(choice.action, False, f"{text} was read as {choice.action}")
+        unknown = [a for a, found in zip(args, objects, strict=True) if not found]
+        if unknown:
+            return Mapped(None, False, f"{text}: there is no object like {unknown[0]!r}")
+        best = next(iter(names))
+        given = " ".join([best, *(next(iter(found)) for found in objects)])
+        return Mapped(None, False, f"{text}: ({given}) can never be done")
+
+    def _names(self, text: ActionText) -> dict[str, float]:
+        """The actions that a name may mean, the best first."""
+        scores = self._action_names.scores(text.name)
+        found = {n: s for n, s in scores.items() if s >= NAME_THRESHOLD}
+        verb = split_name(text.name)[:1]
+        if not found and verb:  # "crack into": the particle is not known
+            known = self._action_names.scores(verb[0])
+            found = {n: 0.9 for n, s in known.items() if s == 1.0}
+        if not found:
+            return {}
+        best = next(iter(found))
+        shared = set(ACTIONS.get(best, ()))
+        count = len(self.task.domain.actions[best].parameters)
+        for name in self.actions.names:
+            if len(self.task.domain.actions[name].parameters) != count:
+                continue
+            if name not in found and shared & set(ACTIONS.get(name, ())):
+                found[name] = _SIBLING
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+    def _readings(
+        self,
+        names: Mapping[str, float],
+        objects: Sequence[Mapping[str, float]],
+        holding: str | None,
+    ) -> Iterator[_Choice]:
+        """The valid actions of the names with the objects, some left out or the held one added."""
+        mentioned = [o for o in objects if o]
+        for name, score in names.items():
+            count = len(self.task.domain.actions[name].parameters)
+            places = list(combinations(mentioned, count))
+            if len(mentioned) == count - 1 and holding is not None:
+                places.append(({holding: _OTHER_NUMBER}, *mentioned))
+            for rank, place in enumerate(places):
+                lost = abs(len(objects) - count) * 0.1 + rank * 0.001
+                for action, fit in self._products(name, place):
+                    yield _Choice(score + fit / max(count, 1) - lost, action)
+
+    def _products(
+        self, name: str, place: Sequence[Mapping[str, float]]
+    ) -> Iterator[tuple[GroundAction, float]]:
+        """Valid actions of one name whose arguments are among some objects each."""
+        rows: list[tuple[tuple[str, ...], float]] = [((), 0.0)]
+        for options in place:
+            few = list(options.items())[:4]
+            rows = [((*row, o), fit + s) for row, fit in rows for o, s in few]
+        for row, fit in rows:
+            if (action := GroundAction(name, row)) in self.actions:
+                yield action, fit
+
+    def _nearest(
+        self,
+        text: ActionText,
+        names: Mapping[str, float],
+        objects: Sequence[Mapping[str, float]],
+    ) -> _Choice | None:
+        """The valid action most like the whole text that shares the first object, and a name."""
+        first = objects[0] if objects else {}
+        wanted = len(objects)
+        pool: dict[GroundAction, float] = {}
+        for name, score in names.items():
+            if len(self.task.domain.actions[name].parameters) != wanted or wanted < 2 or not first:
+                continue
+            for action in self.actions.of(name):
+                if action.args[0] in first:
+                    pool[action] = score + first[action.args[0]]
+        if not pool:
+            return None
+        # The objects left to find, the first being given; whole texts would drown in it.
+        rest = " ".join(text.args[1:])
+        endings = tuple(dict.fromkeys(" ".join(a.args[1:]) for a in pool))
+        similar = self._embedder.similarities(rest, endings)
+        by_ending = {e: round(s, 6) for e, s in zip(endings, similar, strict=True)}
+        order = {name: place for place, name in enumerate(self.objects)}
+
+        def rank(action: GroundAction) -> tuple[float, list[int]]:
+            likeness = by_ending[" ".join(action.args[1:])]
+            return likeness + 0.2 * pool[action], [-order[a] for a in action.args]
+
+        best = max(pool, key=rank)
+        likeness = by_ending[" ".join(best.args[1:])]
+        return _Choice(likeness, best) if likeness >= OBJECT_THRESHOLD else None
+
+    # Literals -------------------------------------------------------------------------------
+
+    def map_literal(self, text: LiteralText) -> MappedLiteral:
+        """The literal that is meant: a predicate with as many arguments, objects that fit it.
+
+        Args:
+            text: what was written.
+
+        Raises:
+            LLMError: the provider of the embeddings did not answer.
+        """
+        args = [a for a in text.args if a.lower() not in _ROBOT]
+        best: tuple[float, str, bool, tuple[str, ...]] | None = None
+        for names, same in ((self._predicate_names, True), (self._opposites, False)):
+            for name, score in names.scores(text.predicate).items():
+                if score < NAME_THRESHOLD or (best is not None and score + 1 <= best[0]):
+                    break
+                found = self._arguments(self.task.domain.predicates[name], args)
+                if found is not None and (best is None or score + found[1] > best[0]):
+                    best = score + found[1], name, same, found[0]
+        if best is None:
+            return MappedLiteral(None, self._why_not(text, args))
+        _, name, same, found_args = best
+        atom = f"({' '.join((name, *found_args))})"
+        literal = atom if text.positive == same else f"(not {atom})"
+        exact = literal.lower() == text.text.lower()
+        return MappedLiteral(literal, "" if exact else f"{text.text} was read as {literal}")
+
+    def _arguments(
+        self, predicate: Predicate, args: Sequence[str]
+    ) -> tuple[tuple[str, ...], float] | None:
+        """The nearest objects of the right types, and how well they fit from 0 to 1."""
+        if len(args) != len(predicate.parameters):
+            return None
+        found: list[str] = []
+        fit = 0.0
+        for arg, parameter in zip(args, predicate.parameters, strict=True):
+            members = self.task.members(parameter.types)
+            options = {o: s for o, s in self.objects_like(arg).items() if o in members}
+            if not options:
+                return None
+            name = next(iter(options))
+            found.append(name)
+            fit += options[name]
+        return tuple(found), fit / len(args) if args else 1.0
+
+    def _why_not(self, text: LiteralText, args: Sequence[str]) -> str:
+        near = {
+            name: len(self.task.domain.predicates[name].parameters)
+            for names in (self._predicate_names, self._opposites)
+            for name, score in names.scores(text.predicate).items()
+            if score >= NAME_THRESHOLD
+        }
+        if not near:
+            return f"{text.text}: {text.predicate!r} is like no predicate of the domain"
+        if len(args) not in near.values():
+            name, count = next(iter(near.items()))
+            return f"{text.text}: {name} takes {count} objects, not {len(args)}"
+        unknown = next((a for a in args if not self.objects_like(a)), None)
+        if unknown is not None:
+            return f"{text.text}: there is no object like {unknown!r}"
+        return f"{text.text}: {next(iter(near))} is not said of such objects"
+
+
+def _score(choice: _Choice) -> float:
+    return choice.score
+
+
+def _pieces(name: str) -> tuple[str, ...]:
+    """What pieces of something cut may be called."""
+    whole = name.removesuffix("sliced")
+    if whole == name:
+        return ()
+    return (f"sliced {whole}", f"{whole} slice", f"slice of {whole}", f"piece of {whole}",
+            f"{whole} piece", f"{whole} sliced")  # fmt: skip

@@ -1,0 +1,110 @@
+"""What came of planning with a language model, as values: what metrics are computed from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hvr.pddl.model import GroundAction
+from hvr.plans import MacroAction, Plan
+
+
+@dataclass(frozen=True)
+class MacroCheck:
+    """How far a macro plan is consistent: preconditions hold, step after step.
+
+    Args:
+        verified: macro actions from the first on whose preconditions hold.
+        total: all macro actions.
+        problem: what is wrong with the next one; empty when all are verified.
+    """
+
+    verified: int
+    total: int
+    problem: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {"verified": self.verified, "total": self.total, "problem": self.problem}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockRecord:
+    """How a block came about.
+
+    Args:
+        macro: the macro action, with its conditions as refined at the end.
+        written: the actions as first answered and mapped, before any correction.
+        actions: the actions after correction and repair, before elimination.
+        verified_before: every action of `written` was applicable, one after the other.
+        verified_after: likewise for `actions`; None without verification.
+        achieved: the postcondition holds after the block; None without conditions.
+        tries: corrections that were asked of the model.
+        repaired: the classical planner wrote part of it.
+        from_library: the name of the library's macro action that it was taken from, or empty.
+        unmapped: lines of the answer that could not be made an action.
+    """
+
+    macro: MacroAction
+    written: tuple[GroundAction, ...]
+    actions: tuple[GroundAction, ...]
+    verified_before: bool
+    verified_after: bool | None
+    achieved: bool | None = None
+    tries: int = 0
+    repaired: bool = False
+    from_library: str = ""
+    unmapped: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "macro": self.macro.to_json(),
+            "written": [str(a) for a in self.written],
+            "actions": [str(a) for a in self.actions],
+            "verified_before": self.verified_before,
+            "verified_after": self.verified_after,
+            "achieved": self.achieved,
+            "tries": self.tries,
+            "repaired": self.repaired,
+            "from_library": self.from_library,
+            "unmapped": list(self.unmapped),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanningRecord:
+    """How a plan came about.
+
+    Args:
+        plan: the plan; with H in a block for each macro action that has steps left, else in one.
+        blocks: how each block came about; one for the whole plan without H.
+        hierarchical: there were macro actions.
+        macro_before: check of the macro plan as first answered; None without H.
+        macro_after: the same after correction; None without H.
+        removed: steps that elimination left out at the end.
+        library_used: blocks taken from the library.
+        planner_calls: calls of the classical planner.
+    """
+
+    plan: Plan
+    blocks: tuple[BlockRecord, ...]
+    hierarchical: bool
+    macro_before: MacroCheck | None = None
+    macro_after: MacroCheck | None = None
+    removed: int = 0
+    library_used: int = 0
+    planner_calls: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "plan": self.plan.to_json(),
+            "blocks": [b.to_json() for b in self.blocks],
+            "hierarchical": self.hierarchical,
+            "macro_before": self.macro_before.to_json() if self.macro_before else None,
+            "macro_after": self.macro_after.to_json() if self.macro_after else None,
+            "removed": self.removed,
+            "library_used": self.library_used,
+            "planner_calls": self.planner_calls,
+        }

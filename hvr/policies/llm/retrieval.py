@@ -1,0 +1,61 @@
+"""KG-RAG in the loop: the model picks kinds of objects, the graph says what there is to know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hvr.policies.llm.answers import read_objects
+from hvr.policies.llm.dialogue import Dialogue
+from hvr.policies.llm.events import ObjectsChosen, PolicyEvent
+from hvr.policies.llm.foresight import Foresight
+from hvr.policies.llm.settings import PolicySettings
+from hvr.retrieval.embedders import Embedder
+from hvr.retrieval.expansion import expand
+from hvr.retrieval.selection import select
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """Chooses the objects that a prompt tells of (paper, sections 2.2 and 3.3).
+
+    Args:
+        dialogue: the model picks; it is not asked without R.
+        settings: whether to retrieve, and to expand.
+        embedder: maps the names that the model gives to objects.
+        listen: is told what was chosen.
+    """
+
+    dialogue: Dialogue
+    settings: PolicySettings
+    embedder: Embedder
+    listen: Callable[[PolicyEvent], None]
+
+    def choose(
+        self, request: str, foresight: Foresight, otherwise: tuple[str, ...] = ()
+    ) -> tuple[str, ...]:
+        """The objects for a request in the predicted state; all of them without R.
+
+        Args:
+            request: the task, or a macro action of it.
+            foresight: the predicted state.
+            otherwise: the objects when nothing that the model names is there; all if empty.
+
+        Raises:
+            LLMError: the model did not answer.
+        """
+        everything = tuple(foresight.task.problem.objects)
+        names = tuple(o.name for o in everything)
+        if not self.settings.retrieval:
+            return names
+        inventory = foresight.inventory
+        classes = ", ".join(sorted(set(inventory.classes.values())))
+        answer = self.dialogue.ask("select", request=request, classes=classes)
+        chosen = select(read_objects(answer), inventory, self.embedder)
+        found = dict(chosen.reasons)
+        if self.settings.expansion:
+            found |= expand(chosen.names, inventory)
+        picked = tuple(n for n in found if n in foresight.task.objects)
+        picked = picked or otherwise or names
+        self.listen(ObjectsChosen(request, picked, chosen.unmatched))
+        return picked

@@ -1,0 +1,92 @@
+"""Which parts of HVR are on: the paper's settings and what hvr adds to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from hvr.errors import UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicySettings:
+    """How the language model's policy plans. The first three are the paper's H, V and R.
+
+    Args:
+        hierarchical: H: macro actions first, then a block of atomic actions for each.
+            Without it the whole plan is asked for at once.
+        verification: V: the navigation heuristic, the step-wise check and backprompting.
+        retrieval: R: only the objects that the model picks go into prompts, with what the
+            graph knows of them. Without it all objects do.
+        expansion: with R: add what the picked objects depend on.
+        planner_repair: with V: when the model's tries are spent, a classical planner bridges
+            to the block's postcondition, or to the next step that can be saved.
+        elimination: leave out steps at the end that the plan does not need.
+        library: use macro actions of the library instead of asking the model.
+        block_limit: most steps that the model may write for a block (without H: for the plan);
+            planner repair may add more.
+        tries_per_step: corrections of a block at most, for each of its steps.
+        macro_tries: corrections of the conditions of the macro actions at most.
+        macro_limit: most macro actions of a plan.
+    """
+
+    hierarchical: bool = True
+    verification: bool = True
+    retrieval: bool = True
+    expansion: bool = True
+    planner_repair: bool = True
+    elimination: bool = True
+    library: bool = True
+    block_limit: int = 50
+    tries_per_step: int = 2
+    macro_tries: int = 5
+    macro_limit: int = 30
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+_PAPER = PolicySettings(expansion=False, planner_repair=False, elimination=False, library=False)
+
+NAMED: Mapping[str, PolicySettings] = {
+    "HVR+": PolicySettings(),
+    "HVR": _PAPER,
+    "HV": replace(_PAPER, retrieval=False),
+    "HR": replace(_PAPER, verification=False),
+    "VR": replace(_PAPER, hierarchical=False),
+    "R": replace(_PAPER, hierarchical=False, verification=False),
+    "LLM": replace(_PAPER, hierarchical=False, verification=False, retrieval=False),
+}
+"""The paper's method and its baselines, and `HVR+`: with all that hvr adds."""
+
+
+def named(text: str) -> PolicySettings:
+    """Settings by name, with switches: `HVR`, `HVR+planner_repair`, `HVR+-library`.
+
+    Switches follow the name as `+name` (on) or `-name` (off), as in `HVR+elimination` or
+    `HVR+-library-expansion`.
+
+    Raises:
+        UsageError: there is no such name or switch.
+    """
+    name = max((n for n in NAMED if text.upper().startswith(n)), key=len, default="")
+    if not name:
+        raise UsageError(f"unknown setting {text!r} (settings: {', '.join(NAMED)})")
+    switches = [f.name for f in fields(PolicySettings) if f.type == "bool"]
+    settings, rest = NAMED[name], text[len(name) :]
+    # "HVR+planner_repair" is HVR with a switch, not HVR+ with a word behind it.
+    if name.endswith("+") and rest and rest[0] not in "+-":
+        settings, rest = NAMED[name[:-1]], "+" + rest
+    while rest:
+        sign, rest = rest[0], rest[1:]
+        switch = next((s for s in switches if rest.lower().startswith(s)), None)
+        if sign not in "+-" or switch is None:
+            raise UsageError(
+                f"setting {text!r}: after {name} come switches such as +planner_repair or "
+                f"-library (switches: {', '.join(switches)})"
+            )
+        settings = replace(settings, **{switch: sign == "+"})
+        rest = rest[len(switch) :]
+    return settings

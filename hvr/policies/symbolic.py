@@ -1,0 +1,139 @@
+"""The built-in policy: sentence to goal by grammar and ontology, goal to plan by search.
+
+It needs no key and no network. `understand` turns a sentence into a goal; `plan` chooses the
+relevant objects, has a classical planner find a short plan, and cuts it into macro actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from hvr.errors import ImpossibleGoalError
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import Ontology
+from hvr.language.goals import Goal, Stage, end_conditions, goal_of
+from hvr.language.grammar import read
+from hvr.language.lexicon import Lexicon
+from hvr.language.taxonomy import Taxonomy
+from hvr.language.vocabulary import load_lexicon
+from hvr.pddl import Domain, Problem, Task, TypedName, parse_formula
+from hvr.plans import Plan
+from hvr.retrieval.inventory import Inventory
+from hvr.retrieval.places import any_place, tidy_places, unused
+from hvr.retrieval.relevance import Relevant, relevant_objects
+from hvr.search.fast_downward import SearchResult
+from hvr.search.macro import macro_blocks
+from hvr.search.planners import Planner
+from hvr.search.polish import eliminate, switch_late
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan with the problem that it solves.
+
+    Args:
+        problem: over the relevant objects only.
+        task: the problem compiled.
+        relevant: the objects and why each was chosen.
+        plan: the plan.
+        planner_calls: how often a planner was called.
+    """
+
+    problem: Problem
+    task: Task
+    relevant: Relevant
+    plan: Plan
+    planner_calls: int
+
+
+class SymbolicPolicy:
+    """Plans without a language model.
+
+    Args:
+        ontology: words, task knowledge and preferences.
+        domain: the actions.
+        planner: finds plans.
+        any_place: plan as if everything could be put everywhere, for a world that forces puts.
+    """
+
+    name = "symbolic"
+
+    def __init__(
+        self, ontology: Ontology, domain: Domain, planner: Planner, *, any_place: bool = False
+    ) -> None:
+        self.ontology = ontology
+        self.domain = domain
+        self.planner = planner
+        self.any_place = any_place
+
+    @cached_property
+    def taxonomy(self) -> Taxonomy:
+        """The class hierarchy as language sees it."""
+        return Taxonomy(self.ontology)
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """The words."""
+        return load_lexicon(self.ontology)
+
+    def understand(self, text: str, inventory: Inventory) -> Goal:
+        """The goal of a sentence in a scene.
+
+        Raises:
+            LanguageError: it was not understood.
+            ImpossibleGoalError: it cannot be met in this scene.
+        """
+        meaning = read(text, self.lexicon, self.taxonomy)
+        return goal_of(meaning, self.taxonomy, inventory, self.domain)
+
+    def with_ends(self, wanted: str) -> Stage:
+        """A goal given as PDDL, with the preferences for how a kitchen is left."""
+        holding = "(holding" in wanted
+        return Stage(wanted, tuple(end_conditions(self.taxonomy, set(), holding=holding)))
+
+    def clearing(self, things: Sequence[str], place: str) -> Stage:
+        """The goal of taking things away from a place."""
+        gone = " ".join(f"(not (on {t} {place})) (not (in {t} {place}))" for t in things)
+        return Stage(f"(and {gone} (hand_empty))")
+
+    def plan(
+        self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, trouble: str = ""
+    ) -> Planned:
+        """A plan for one stage of a goal, from the state in the graph.
+
+        Args:
+            stage: the goal.
+            graph: the world as observed.
+            inventory: what there is in it.
+            trouble: why an earlier plan could not be carried on; the state tells enough.
+
+        Raises:
+            ImpossibleGoalError: it is proven that there is no plan.
+            PlannerError: none was found in the time allowed.
+        """
+        del trouble
+        objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
+        wanted = parse_formula(stage.wanted, self.domain, objects, file="<goal>")
+        goal = parse_formula(stage.text, self.domain, objects, file="<goal>")
+        relevant = relevant_objects([wanted], inventory)
+        problem = graph.problem(self.domain, "task", relevant.names, goal)
+        if self.any_place:
+            problem = any_place(problem, inventory.did_not_fit)
+        problem = tidy_places(unused(problem, inventory.avoided), wanted, inventory)
+        task = Task(self.domain, problem)
+        result = self.planner.solve(task)
+        if result.plan is None:
+            raise ImpossibleGoalError(
+                f"there is no way to do this in {inventory.scene} with "
+                f"{', '.join(relevant.names)}: the planner has shown that no plan exists"
+            )
+        return Planned(problem, task, relevant, _finish(task, result), 1)
+
+
+def _finish(task: Task, result: SearchResult) -> Plan:
+    assert result.plan is not None
+    actions = result.plan if result.optimal else eliminate(task, result.plan)
+    actions = switch_late(task, actions)
+    return Plan(macro_blocks(task, actions), result.optimal, result.planner, result.seconds)

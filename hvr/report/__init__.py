@@ -1,0 +1,1 @@
+"""Pages and pictures: floor plans, run pages, plan graphs."""

@@ -1,0 +1,46 @@
+"""What is otherwise after a run than before: objects by place and state."""
+
+from __future__ import annotations
+
+import math
+
+from hvr.report.floor_plan.plan import FloorPlan, Shape
+from hvr.report.markup import table
+from hvr.report.run_page.story import Story
+
+_MOVED = 0.05
+
+
+def changes(before: FloorPlan, after: FloorPlan) -> list[tuple[str, str, str]]:
+    """Name, how it was, how it is: for each object that changed, came or went.
+
+    An object has changed when its place or state is another, or when it moved by more than 5 cm.
+    """
+    old = {shape.name: shape for shape in before.shapes}
+    new = {shape.name: shape for shape in after.shapes}
+    found = []
+    for name in [*old, *(n for n in new if n not in old)]:
+        a, b = old.get(name), new.get(name)
+        if a is None or b is None or (a.place, a.state) != (b.place, b.state):
+            found.append((name, _said(a), _said(b)))
+        elif (by := math.dist(a.box.center, b.box.center)) > _MOVED:
+            found.append((name, _said(a), f"{_said(b)}, moved by {by:.2f} m"))
+    return found
+
+
+def _said(shape: Shape | None) -> str:
+    if shape is None:
+        return "not there"
+    place = f"at {shape.place}" if shape.place else "by itself"
+    return ", ".join((place, *shape.state))
+
+
+def changes_table(story: Story) -> str:
+    """The changes as a table."""
+    if story.before is None or story.after is None:
+        return "<p>The scene after the run is not recorded.</p>"
+    rows = changes(story.before, story.after)
+    if not rows:
+        return "<p>Nothing but the robot's own place.</p>"
+    caption = "1 object" if len(rows) == 1 else f"{len(rows)} objects"
+    return table(caption, ("object", "before", "after"), rows)

@@ -1,0 +1,255 @@
+"""From a run folder to its story.
+
+Traces of older and newer versions are read alike: what is not known is kept as a remark, what
+is not there is left empty.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import DataFileError
+from hvr.report.floor_plan.route import Route, route
+from hvr.report.run_page.expected import Changes, expected_changes
+from hvr.report.run_page.scenes import scene_after, scene_before
+from hvr.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep
+
+_OF_PLANNING = {
+    "understood", "objects", "macro-plan", "conditions", "macro-check", "block", "block-check",
+    "left-out",
+}  # fmt: skip
+_DAMAGED = (KeyError, TypeError, ValueError, AttributeError)
+
+
+def read_story(folder: Path) -> Story:
+    """Read a run folder, also of a run that broke off.
+
+    Args:
+        folder: the run folder.
+
+    Raises:
+        DataFileError: it is no run folder, or a file in it is damaged.
+    """
+    if not (folder / "trace.jsonl").is_file():
+        raise DataFileError(f"{folder}: this is no run folder: it has no trace.jsonl")
+    about = _json(folder / "task.json") or {}
+    broken = _json(folder / "error.json") or {}
+    events = _trace(folder / "trace.jsonl")
+    scene = str(about.get("scene") or "")
+    before, note = scene_before(folder, scene)
+    try:
+        plans, starts = _plans(events)
+        steps = _steps(events, starts)
+        way = None
+        if before is not None:
+            raw = [e for e in events if e.get("event") == "step"]
+            way = route(before.agent, raw, [s.number for s in steps if not s.as_expected])
+        steps = _completed(steps, way, expected_changes(folder, steps))
+        ends = [event for event in events if event.get("event") == "finished"]
+        end = ends[-1] if ends else {}
+        return Story(
+            str(about.get("request") or folder.name), scene, tuple(_facts(about, end, plans)),
+            _reached(about, end), _outcome(about, end, broken, steps), plans, steps,
+            before, scene_after(folder), note, way, bool(about.get("simulated")),
+        )  # fmt: skip
+    except _DAMAGED as error:
+        raise DataFileError(
+            f"{folder}: the run cannot be read: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _json(path: Path) -> dict[str, Any] | None:
+    if not path.is_file():
+        return None
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataFileError(f"{path} cannot be read: {error}") from error
+    if not isinstance(value, dict):
+        raise DataFileError(f"{path} is damaged: it holds no object")
+    return value
+
+
+def _trace(path: Path) -> list[dict[str, Any]]:
+    """The events. A last line that was cut off, as by a crash, is passed over."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise DataFileError(f"{path} cannot be read: {error}") from error
+    events = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            event = json.loads(line)
+            if not isinstance(event, dict):
+                raise ValueError("no event")
+        except ValueError as error:
+            if number == len(lines):
+                break
+            raise DataFileError(f"{path}, line {number} is damaged: {error}") from error
+        events.append(event)
+    return events
+
+
+def _plans(events: Iterable[Mapping[str, Any]]) -> tuple[tuple[StoryPlan, ...], list[int]]:
+    """The plans, and for each event the index of the plan that it belongs to."""
+    plans: list[StoryPlan] = []
+    belongs, reason = [], ""
+    for event in events:
+        if event.get("event") == "replanning":
+            reason = str(event.get("reason") or "")
+        elif event.get("event") == "plan":
+            plan = event["plan"]
+            blocks = tuple(
+                StoryBlock(
+                    str(block["macro"]["name"]), _texts(block["macro"].get("precondition")),
+                    _texts(block["macro"].get("postcondition")),
+                    tuple(_action(a) for a in block["actions"]),
+                )
+                for block in plan["blocks"]
+            )  # fmt: skip
+            validator = str((event.get("validation") or {}).get("outcome") or "")
+            plans.append(
+                StoryPlan(blocks, int(event.get("first_step", 1)), validator,
+                          str(plan.get("planner") or ""), reason)
+            )  # fmt: skip
+            reason = ""
+        belongs.append(len(plans) - 1)
+    return tuple(plans), belongs
+
+
+def _action(raw: Mapping[str, Any]) -> str:
+    return f"({' '.join([str(raw['action']), *map(str, raw.get('args') or ())])})"
+
+
+def _steps(events: Sequence[Mapping[str, Any]], starts: Sequence[int]) -> tuple[StoryStep, ...]:
+    """The steps with the remarks that follow them; those before the first step go with it."""
+    steps: list[StoryStep] = []
+    remarks: dict[int, list[Remark]] = {}
+    for event, plan in zip(events, starts, strict=True):
+        kind = str(event.get("event", ""))
+        if kind == "step":
+            steps.append(_step(event, plan))
+        elif kind == "noticed":
+            number = steps[-1].number if steps else 1
+            for failure in event.get("failures") or ():
+                remarks.setdefault(number, []).append(_remark("failure", failure))
+        elif kind not in _OF_PLANNING and kind not in ("plan", "finished"):
+            said = event.get("step")
+            number = said if isinstance(said, int) else steps[-1].number if steps else 1
+            remarks.setdefault(number, []).append(_remark(kind, event))
+    return tuple(
+        replace(step, remarks=(*step.remarks, *remarks.get(step.number, ()))) for step in steps
+    )
+
+
+def _step(event: Mapping[str, Any], plan: int) -> StoryStep:
+    differs = event.get("difference") or {}
+    missing, unexpected = _texts(differs.get("missing")), _texts(differs.get("unexpected"))
+    failures = tuple(_remark("failure", f) for f in event.get("failures") or ())
+    success = bool(event.get("success", True))
+    # Traces of before there were failures tell of differences only.
+    wrong = bool(failures) if "failures" in event else bool(missing or unexpected)
+    return StoryStep(
+        int(event["step"]), str(event["action"]), plan, int(event.get("block") or 0),
+        success, str(event.get("error") or ""), success and not wrong, missing, unexpected, None,
+        tuple(_sent(action) for action in event.get("sent") or ()),
+        _texts(event.get("not_seen")), _texts(event.get("sounds")), failures,
+    )  # fmt: skip
+
+
+def _sent(action: Mapping[str, Any]) -> str:
+    skipped = ("action", "success", "error")
+    arguments = ", ".join(
+        f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in action.items() if k not in skipped
+    )
+    said = "" if action.get("success", True) else f" failed: {action.get('error') or 'no reason'}"
+    return f"{action.get('action', '?')}({arguments}){said}"
+
+
+def _remark(kind: str, event: Mapping[str, Any]) -> Remark:
+    """An event in words, whatever fields it has."""
+    title = " ".join(
+        str(event[key]) for key in ("kind", "rung", "attempt") if event.get(key) is not None
+    )
+    text = next(
+        (str(event[key]) for key in ("explanation", "reason", "text", "message") if event.get(key)),
+        "",
+    )
+    if event.get("outcome"):
+        text = f"{text.rstrip('.')}; outcome: {event['outcome']}" if text else str(event["outcome"])
+    literals = _texts(event.get("literals"))
+    if literals:
+        text += f" ({'violated ' if text else ''}{' '.join(literals)})"
+    if not text:
+        rest = {k: v for k, v in event.items() if k not in ("event", "step", "kind", "rung")}
+        text = ", ".join(
+            f"{k}: {v}" for k, v in rest.items() if isinstance(v, str | int | float | bool)
+        )
+    return Remark(kind, f"{kind}: {title}" if title else kind, text.strip())
+
+
+def _completed(
+    steps: Iterable[StoryStep], way: Route | None, expected: Mapping[int, Changes]
+) -> tuple[StoryStep, ...]:
+    poses = {visit.number: visit.pose for visit in way.visits} if way is not None else {}
+    return tuple(
+        replace(s, expected=expected.get(s.number), pose=poses.get(s.number)) for s in steps
+    )
+
+
+def _reached(about: Mapping[str, Any], end: Mapping[str, Any]) -> bool | None:
+    value = about["reached"] if "reached" in about else end.get("reached")
+    return None if value is None else bool(value)
+
+
+def _outcome(
+    about: Mapping[str, Any], end: Mapping[str, Any], broken: Mapping[str, Any],
+    steps: Sequence[StoryStep],
+) -> str:  # fmt: skip
+    if broken:
+        return f"The run broke off: {broken.get('message') or broken.get('error')}"
+    reached, verdict = _reached(about, end), str(about.get("verdict") or "")
+    reason = verdict or str(end.get("reason") or "")
+    if reached:
+        return "The goal is reached" + (f": {verdict}." if verdict else ".")
+    if reached is None:
+        return f"Not judged: {verdict}." if verdict else (
+            "Carried out." if steps else "Planned and validated, not executed."
+        )  # fmt: skip
+    unmet = " ".join(_texts(end.get("remains")) or _texts(end.get("unmet")))
+    said = f"The goal is not reached: {reason}" if reason else "The goal is not reached"
+    return f"{said}. Missing: {unmet}" if unmet else f"{said}."
+
+
+def _facts(
+    about: Mapping[str, Any], end: Mapping[str, Any], plans: Sequence[StoryPlan]
+) -> Iterable[tuple[str, str]]:
+    pairs = (
+        ("scene", about.get("scene")), ("task", about.get("task")), ("policy", about.get("policy")),
+        ("setting", about.get("setting")), ("model", about.get("model")),
+        ("planner", (plans[-1].planner if plans else "") or about.get("planner")),
+        ("environment", about.get("env")), ("seed", about.get("seed")),
+        ("plans", len(plans) or None), ("failures", _counted(end.get("failures"))),
+        ("recoveries", _counted(end.get("recoveries"))),
+    )  # fmt: skip
+    for title, value in pairs:
+        if value not in (None, ""):
+            yield title, str(value)
+    for stage in about.get("goal") or ():
+        yield "goal", str(stage)
+    for note in about.get("notes") or ():
+        yield "assumed", str(note)
+
+
+def _counted(counts: Any) -> str:
+    return ", ".join(f"{name}: {count}" for name, count in dict(counts or {}).items())
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    return tuple(map(str, values or ()))

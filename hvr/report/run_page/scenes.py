@@ -1,0 +1,46 @@
+"""The floor plans that a run keeps in its folder: before the first step and after the last."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hvr.errors import DataFileError, HvrError
+from hvr.report.floor_plan.plan import FloorPlan, scene_plan
+
+BEFORE, AFTER = "scene-before.json", "scene-after.json"
+
+
+def scene_before(folder: Path, scene: str) -> tuple[FloorPlan | None, str]:
+    """The scene before the run, and a note when the run itself did not record it.
+
+    Raises:
+        DataFileError: what it recorded cannot be read.
+    """
+    found = _read(folder / BEFORE)
+    if found is not None:
+        return found, ""
+    try:
+        plan = scene_plan(scene)
+    except HvrError as error:
+        return None, f"The scene is not recorded in this run, and there is no drawing: {error}."
+    return plan, f"Not recorded in this run: this is how {plan.scene} starts."
+
+
+def scene_after(folder: Path) -> FloorPlan | None:
+    """The scene after the run; None when it is not recorded.
+
+    Raises:
+        DataFileError: what it recorded cannot be read.
+    """
+    return _read(folder / AFTER)
+
+
+def _read(path: Path) -> FloorPlan | None:
+    if not path.is_file():
+        return None
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataFileError(f"{path} cannot be read: {error}") from error
+    return FloorPlan.from_json(raw, str(path))

@@ -1,0 +1,130 @@
+"""What a run folder tells, as plain values: plans, steps, what went wrong, how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hvr.report.floor_plan.plan import FloorPlan, Pose
+from hvr.report.floor_plan.route import Route
+from hvr.report.run_page.expected import Changes
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something that the trace says between or about steps.
+
+    Args:
+        event: `failure`, `recovery`, `replanning` or another name from the trace.
+        title: what it is, in a few words.
+        text: the explanation.
+    """
+
+    event: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class StoryStep:
+    """A step as it went.
+
+    Args:
+        number: in the run, from 1.
+        action: as PDDL.
+        plan: index of its plan.
+        block: index of its block in the plan.
+        success: the environment reported success.
+        error: what it said if not.
+        as_expected: everything went as the domain says, but for what changes by itself.
+        missing: facts expected that do not hold in what was observed.
+        unexpected: facts that hold in what was observed and were not expected.
+        unseen: expected effects that are believed and were not to be seen.
+        heard: sounds, in words.
+        expected: what the domain says that the action changes; None if that is not known.
+        sent: the environment's own actions, in a line each.
+        remarks: what the trace says about it.
+        pose: where the robot was after it; None without a picture of the scene.
+    """
+
+    number: int
+    action: str
+    plan: int
+    block: int
+    success: bool
+    error: str
+    as_expected: bool
+    missing: tuple[str, ...]
+    unexpected: tuple[str, ...]
+    expected: Changes | None
+    sent: tuple[str, ...]
+    unseen: tuple[str, ...] = ()
+    heard: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    pose: Pose | None = None
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """Names of the objects of the action."""
+        return tuple(self.action.strip("()").split()[1:])
+
+
+@dataclass(frozen=True)
+class StoryBlock:
+    """A macro action with the actions that carry it out."""
+
+    name: str
+    precondition: tuple[str, ...]
+    postcondition: tuple[str, ...]
+    actions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StoryPlan:
+    """A plan of the run.
+
+    Args:
+        blocks: in order.
+        first_step: number of its first step in the run.
+        validator: what the validator said of it.
+        planner: who made it.
+        reason: why it was made, if it was not the first.
+    """
+
+    blocks: tuple[StoryBlock, ...]
+    first_step: int
+    validator: str
+    planner: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Story:
+    """All of a run.
+
+    Args:
+        request: the sentence.
+        scene: where.
+        facts: further things to say about it, by title.
+        reached: whether the goal was reached; None if not executed or not judged.
+        outcome: how it ended, in a sentence.
+        plans: in order.
+        steps: in order.
+        before: the scene before it, or None.
+        after: the scene after it, or None.
+        note: what to know about the picture of the scene before.
+        route: the robot's way; None without a picture.
+        simulated: a simulated model made the plan.
+    """
+
+    request: str
+    scene: str
+    facts: tuple[tuple[str, str], ...]
+    reached: bool | None
+    outcome: str
+    plans: tuple[StoryPlan, ...]
+    steps: tuple[StoryStep, ...]
+    before: FloorPlan | None = None
+    after: FloorPlan | None = None
+    note: str = ""
+    route: Route | None = None
+    simulated: bool = False

@@ -1,0 +1,90 @@
+"""The plans of a run as trees: macro actions, their blocks, and how each step went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hvr.report.floor_plan.svg import quoted
+from hvr.report.run_page.story import Story, StoryPlan, StoryStep
+
+_MARKS = {"good": ("✓", "as expected"), "bad": ("✗", "not as expected"), "open": ("·", "not done")}
+
+
+def plan_tree(story: Story) -> str:
+    """All plans; each action with links to the steps in which it was tried."""
+    if not story.plans:
+        return "<p>No plan was made.</p>"
+    parts = []
+    for index, plan in enumerate(story.plans):
+        steps = [step for step in story.steps if step.plan == index]
+        parts.append(_plan(index + 1, plan, steps, len(story.plans) > 1))
+    return "".join(parts)
+
+
+def _plan(number: int, plan: StoryPlan, steps: Sequence[StoryStep], several: bool) -> str:
+    length = sum(len(block.actions) for block in plan.blocks)
+    about = f"{length} steps in {len(plan.blocks)} macro actions"
+    about += f"; validator: {plan.validator}" if plan.validator else ""
+    about += f"; made by {plan.planner}" if plan.planner else ""
+    reason = plan.reason and f"<p class='reason'>A new plan, because {quoted(plan.reason)}</p>"
+    head = f"<h3>Plan {number}</h3>" if several else ""
+    attempts = attempts_of(plan, steps)
+    items, position = [], 0
+    for block in plan.blocks:
+        tried = attempts[position : position + len(block.actions)]
+        position += len(block.actions)
+        actions = "".join(
+            _action(text, done) for text, done in zip(block.actions, tried, strict=True)
+        )
+        state = _state([done[-1] if done else None for done in tried])
+        conditions = _conditions("before", block.precondition) + _conditions(
+            "after", block.postcondition
+        )
+        items.append(
+            f"<li class='block'><details open><summary>{_mark(state)} {quoted(block.name)}"
+            f"</summary><ol>{actions}</ol>{conditions}</details></li>"
+        )
+    return (
+        f"{head}<p class='note'>{quoted(about)}</p>{reason}<ol class='plan'>{''.join(items)}</ol>"
+    )
+
+
+def attempts_of(plan: StoryPlan, steps: Sequence[StoryStep]) -> list[list[StoryStep]]:
+    """The steps in which each action of a plan was tried, in the order of its actions.
+
+    Steps that are not of the plan, such as those of a recovery, are in none.
+    """
+    actions = [action for block in plan.blocks for action in block.actions]
+    tried: list[list[StoryStep]] = [[] for _ in actions]
+    at = 0
+    for step in steps:
+        if at < len(actions) and step.action == actions[at]:
+            tried[at].append(step)
+            at += 1
+        elif 0 < at <= len(actions) and step.action == actions[at - 1]:
+            tried[at - 1].append(step)
+    return tried
+
+
+def _action(text: str, done: Sequence[StoryStep]) -> str:
+    state = _state([done[-1] if done else None])
+    links = ", ".join(f"<a href='#step-{step.number}'>step {step.number}</a>" for step in done)
+    return f"<li>{_mark(state)} <code>{quoted(text)}</code> <small>{links}</small></li>"
+
+
+def _state(steps: Sequence[StoryStep | None]) -> str:
+    if any(step is not None and not step.as_expected for step in steps):
+        return "bad"
+    return "good" if steps and all(step is not None for step in steps) else "open"
+
+
+def _mark(state: str) -> str:
+    sign, meaning = _MARKS[state]
+    return f"<span class='mark {state}' role='img' aria-label='{meaning}'>{sign}</span>"
+
+
+def _conditions(when: str, literals: Sequence[str]) -> str:
+    if not literals:
+        return ""
+    items = " ".join(f"<code>{quoted(text)}</code>" for text in literals)
+    return f"<details class='conditions'><summary>must hold {when}</summary>{items}</details>"

@@ -1,0 +1,81 @@
+"""What the simulated model adds when feedback names a condition that its block never sees to.
+
+An earlier block that went wrong leaves another state than the ground truth's: no knife in the
+hand, a door that is still closed. A planner that is told so goes and gets the knife. Here it
+takes the steps that bring the condition about in the ground truth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from hvr.pddl import GroundAction, Task
+from hvr.scripted.step_errors import NAVIGATION, Steps
+
+Providers = Mapping[str, tuple[Steps, ...]]
+"""For each literal the ways in which the ground truth brings it about, in order."""
+
+_WANTED = re.compile(r"(\([a-z_]+(?: [\w-]+)*\)) must be (true|false)")
+_MADE_BY = re.compile(r" made (?:true|false) by step \d+ \((?:\S+) ([\w-]+)")
+
+
+def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
+    """What each step of a plan brings about, with the way there.
+
+    Args:
+        task: the plan is valid in its initial state.
+        steps: the plan.
+    """
+    found: dict[str, list[Steps]] = {}
+    bits = task.initial.bits
+    walk: list[GroundAction] = []
+    for step in steps:
+        walk = [step] if step.name == NAVIGATION else [*walk[:1], step]
+        following = task.ground(step).apply(bits)
+        gained = [str(a) for a in task.atoms_in(following & ~bits)]
+        lost = [f"(not {a})" for a in task.atoms_in(bits & ~following)]
+        for literal in (*gained, *lost):
+            found.setdefault(literal, []).append(tuple(walk))
+        bits = following
+    return {literal: tuple(ways) for literal, ways in found.items()}
+
+
+def helpful_steps(problem: str, providers: Providers) -> tuple[GroundAction, ...]:
+    """The steps of the ground truth that bring about a condition that a problem names."""
+    return tuple(
+        way[-1]
+        for literal, value in _WANTED.findall(problem)
+        for way in providers.get(literal if value == "true" else f"(not {literal})", ())
+    )
+
+
+def adapted(
+    written: Sequence[GroundAction], failed: int, problem: str, providers: Providers,
+    held: Iterable[str],
+) -> Steps | None:  # fmt: skip
+    """The block with a way to the first missing condition before the step that failed.
+
+    Args:
+        written: the block.
+        failed: number of the step, from 1.
+        problem: what the validator says.
+        providers: of the ground truth.
+        held: what the prompt says is in the robot's hand.
+
+    Returns:
+        the new block, or None when the ground truth has no way to any of the conditions.
+    """
+    if not 1 <= failed <= len(written):
+        return None
+    maker = _MADE_BY.search(problem)
+    hands = {*held, *([maker[1]] if maker else [])}
+    for literal, value in _WANTED.findall(problem):
+        ways = providers.get(literal if value == "true" else f"(not {literal})", ())
+        ways = tuple(way for way in ways if written[failed - 1] not in way)
+        if not ways:
+            continue
+        # Of the ways to an empty hand, the one for what is in it.
+        way = next((w for w in ways if w[-1].args[0] in hands), ways[0])
+        return (*written[: failed - 1], *way, *written[failed - 1 :])
+    return None

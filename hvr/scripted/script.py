@@ -1,0 +1,168 @@
+"""What the simulated model knows: the ground truth of a task as macro actions with blocks."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from hvr.envs.kitchen import Kitchen
+from hvr.envs.scenes import Scene, load_scene
+from hvr.errors import UsageError
+from hvr.execution.world import World
+from hvr.files import data_path
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import load_ontology
+from hvr.pddl import GroundAction, Problem, Task, parse_domain
+from hvr.plans import AABlock, MacroAction
+from hvr.retrieval.inventory import Inventory
+from hvr.scripted.adapt import Providers, providers_of
+from hvr.search.macro import block_conditions, block_name
+from hvr.tasks import PaperTask
+
+_INSTANCE = re.compile(r"\b[a-z]+-\d+\b")
+_FILL = re.compile(r"fill with water (.+) with (\S+)")
+_ARTICLES = frozenset({"the", "a", "an"})
+_NTH = ("another", "a third", "a fourth", "a fifth", "a sixth", "a seventh", "an eighth")
+_AGAIN = ("again", "a third time", "a fourth time", "a fifth time", "a sixth time")
+_ALIKE = 0.8
+"""Names that are as alike as this letter by letter may be the same."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """A plan to tell.
+
+    Args:
+        blocks: macro actions with conditions, and their actions.
+        title: whose ground truth it is.
+        providers: how the plan brings about each literal, see `adapt`.
+
+    Raises:
+        UsageError: there are no blocks, or two macro actions have the same name.
+    """
+
+    blocks: tuple[AABlock, ...]
+    title: str = "a plan"
+    providers: Providers = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        keys = [_key(block.macro.name) for block in self.blocks]
+        if not keys:
+            raise UsageError("a script needs at least one block")
+        if len(set(keys)) < len(keys) or not all(keys):
+            raise UsageError("the macro actions of a script need names, each a different one")
+
+    @property
+    def steps(self) -> tuple[GroundAction, ...]:
+        """The plan as one sequence."""
+        return tuple(action for block in self.blocks for action in block.actions)
+
+    def find(self, name: str) -> AABlock | None:
+        """The block of a macro action, by its name as it may come back; None if there is none."""
+        by_key = {_key(block.macro.name): block for block in self.blocks}
+        wanted = _key(name)
+        near = difflib.get_close_matches(wanted, list(by_key), n=1, cutoff=_ALIKE)
+        return by_key.get(wanted) or (by_key[near[0]] if near else None)
+
+
+def script_of(task: PaperTask, scene: str) -> Script:
+    """The script of a task: its ground truth, with names of macro actions that name classes.
+
+    Conditions are those of `block_conditions` among the objects that the plan names and what
+    these stand on or in; that a place is free is no precondition that anybody writes.
+
+    Args:
+        task: the task.
+        scene: where; there is only one scene in which the ground truth is known.
+
+    Raises:
+        UsageError: it is another scene.
+    """
+    truth = task.ground_truth
+    if scene != truth.scene:
+        raise UsageError(
+            f"the simulated model knows the ground truth of {task.id} only in {truth.scene}, not "
+            f"in {scene}: choose the scene {truth.scene}"
+        )
+    domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
+    with KnowledgeGraph.create(None, load_ontology()) as graph:
+        inventory = World(Kitchen(load_scene(scene), 0), graph).inventory()
+        problem: Problem = graph.problem(domain, "script", _objects(truth.steps, inventory))
+    pddl = Task(domain, problem)
+    state = pddl.initial.bits
+    blocks: list[AABlock] = []
+    names: dict[str, list[str]] = {}
+    for actions in truth.blocks:
+        before, after, following = block_conditions(pddl, state, actions)
+        name = _sentence(block_name(pddl, actions, state, following), inventory.classes, names)
+        needs = tuple(text for text in before if not text.startswith(("(not (on ", "(not (in ")))
+        blocks.append(AABlock(MacroAction(name, needs, after), actions))
+        state = following
+    providers = providers_of(pddl, truth.steps)
+    return Script(tuple(blocks), f"{task.id} in {scene}", providers)
+
+
+def scene_name(scene: str | Scene) -> str:
+    """The name of a scene, as it is written everywhere.
+
+    Raises:
+        SceneError: there is no such scene.
+    """
+    return scene.name if isinstance(scene, Scene) else load_scene(scene).name
+
+
+def _objects(steps: Iterable[GroundAction], inventory: Inventory) -> tuple[str, ...]:
+    """What a plan names, what switches it or is switched, what it stands on or in."""
+    found = {name for action in steps for name in action.args}
+    found |= set(inventory.of("Floor"))
+    for pair in (*inventory.pairs("knob_of"), *inventory.pairs("faucet_of")):
+        if found & set(pair):
+            found |= set(pair)
+    waiting = list(found)
+    while waiting:
+        parent = inventory.parents.get(waiting.pop())
+        if parent is not None and parent not in found:
+            found.add(parent)
+            waiting.append(parent)
+    return tuple(sorted(found))
+
+
+def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]) -> str:
+    """`put mug-1 on plate-1` as `Put the mug on the plate`, each time in other words.
+
+    Args:
+        text: with names of objects.
+        classes: the class of each object.
+        names: the texts that were made to each sentence before; this one is added.
+    """
+
+    def said(match: re.Match[str], article: str = "the") -> str:
+        return f"{article} {_noun(classes[match[0]])}"
+
+    text = _FILL.sub(r"fill \1 with water from \2", text)
+    sentence = _capital(_INSTANCE.sub(said, text))
+    before = names.setdefault(sentence, [])
+    before.append(text)
+    times = len(before) - 1
+    if not times:
+        return sentence
+    if before.count(text) > 1:
+        return f"{sentence} {_AGAIN[times - 1]}"
+    nth = _INSTANCE.sub(lambda match: said(match, _NTH[times - 1]), text, count=1)
+    return _capital(_INSTANCE.sub(said, nth))
+
+
+def _noun(object_class: str) -> str:
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", object_class).lower().split()
+    # "bread sliced" is sliced bread.
+    return " ".join([words[-1], *words[:-1]] if words[-1] in {"sliced", "cracked"} else words)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _key(name: str) -> str:
+    return " ".join(w for w in re.findall(r"[a-z0-9]+", name.lower()) if w not in _ARTICLES)

@@ -1,0 +1,264 @@
+"""The simulated model itself: a request in, an answer out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from random import Random
+
+from hvr.envs.scenes import Scene
+from hvr.llm.errors import ModelError
+from hvr.llm.model import Answer, Request, Usage
+from hvr.llm.tokens import count_tokens, estimate_tokens
+from hvr.pddl import GroundAction
+from hvr.scripted.adapt import adapted, helpful_steps
+from hvr.scripted.asked import ParsedPrompt, class_of, read_prompt
+from hvr.scripted.error_model import (
+    CHOICE_KINDS,
+    MACRO_KINDS,
+    ErrorModel,
+    read_spec,
+)
+from hvr.scripted.literals import (
+    ConditionErrors,
+    Sides,
+    known,
+    literals,
+    problems,
+    read_written,
+    undo_conditions,
+)
+from hvr.scripted.script import Script, scene_name, script_of
+from hvr.scripted.sight import PromptObjects
+from hvr.scripted.step_errors import StepErrors, Steps, Streams
+from hvr.scripted.undo import failed_step, undo
+from hvr.scripted.wording import Chatty, Plain, describe
+from hvr.tasks import PaperTask
+
+_REPEATS = 0.5
+"""Probability that an answer to feedback that does not help is the same as before."""
+
+
+class Scripted:
+    """A simulated planner; `hvr.scripted` says what it assumes.
+
+    Args:
+        script: the ground truth.
+        errors: how it errs.
+        seed: of its errors.
+    """
+
+    simulated = True
+
+    def __init__(self, script: Script, errors: ErrorModel | None = None, seed: int = 0) -> None:
+        self.script = script
+        self.errors = errors or ErrorModel()
+        self.seed = seed
+        self._meant = frozenset(
+            [name for action in script.steps for name in action.args]
+            + [
+                name
+                for block in script.blocks
+                for x in literals((*block.macro.precondition, *block.macro.postcondition))
+                for name in x.args
+            ]
+        )
+
+    @property
+    def name(self) -> str:
+        """`scripted(error=0.3, improve=0.7, seed=1)`"""
+        return f"scripted({self.errors}, seed={self.seed})"
+
+    def answer(self, request: Request) -> Answer:
+        """Answer a prompt of the pipeline; `request.purpose` is the name of its template.
+
+        Tokens are estimates; the cost is not known, since nobody sells this model.
+
+        Raises:
+            ModelError: it is no prompt of the pipeline, or asks for JSON.
+        """
+        if request.schema is not None:
+            raise ModelError(
+                "the simulated model answers in text, not in JSON for a schema", kind="request"
+            )
+        asked, streams = read_prompt(request), self._streams(request)
+        sight = PromptObjects(asked.listed, self._meant, asked.mentioned)
+        chatty = streams("chatty").random() < self.errors.chatty
+        form = Chatty(streams("layout")) if chatty else Plain()
+        match request.purpose:
+            case "select":
+                text = form.classes(self._classes(asked, streams))
+            case "macro_plan":
+                text = form.macros(self._macros(streams))
+            case "conditions" | "correct_conditions":
+                text = self._conditions(asked, sight, streams, form)
+            case "block" | "plan":
+                whole = request.purpose == "plan"
+                steps = self._planned(sight, streams) if whole else self._block(asked, sight)
+                steps = StepErrors(self.errors, sight).corrupt(steps, streams)
+                text = form.actions(steps, self._description(request.purpose, steps))
+            case "correct_block" | "correct_plan":
+                text = form.actions(self._corrected(request.purpose, asked, sight, streams))
+            case _:
+                raise ModelError(
+                    f"the simulated model knows no prompt {request.purpose!r}; it answers only "
+                    "those of hvr/policies/llm/prompts",
+                    kind="request",
+                )
+        sent, said = count_tokens(request.messages), estimate_tokens(text)
+        usage = Usage(input=sent, output=said, cached=0, reasoning=0, cost=None)
+        return Answer(text=text, model=self.name, usage=usage)
+
+    def _streams(self, request: Request) -> Streams:
+        """Random numbers that depend on the prompt and the seed, the same in every process."""
+        asked = [request.purpose, repr(request.temperature), repr(request.seed)]
+        asked += [part for m in request.messages for part in (m.role, m.text)]
+        prompt = hashlib.sha256("\0".join(asked).encode("utf-8", "surrogatepass")).hexdigest()
+
+        def stream(label: str) -> Random:
+            digest = hashlib.sha256(f"{self.seed}\0{prompt}\0{label}".encode()).digest()
+            return Random(int.from_bytes(digest, "big"))
+
+        return stream
+
+    # Atomic actions -----------------------------------------------------------------------
+
+    def _planned(self, sight: PromptObjects, streams: Streams) -> Steps:
+        """A whole plan as it is meant: whoever forgets a part of the task forgets its steps."""
+        blocks = [self.script.find(name) for name in self._macros(streams)]
+        return _named([a for block in blocks if block for a in block.actions], sight)
+
+    def _block(self, asked: ParsedPrompt, sight: PromptObjects) -> Steps:
+        """The true actions of a macro action, in the names that the model knows."""
+        block = self.script.find(asked["Macro action"])
+        return _named(block.actions if block else (), sight)
+
+    def _corrected(
+        self, purpose: str, asked: ParsedPrompt, sight: PromptObjects, streams: Streams
+    ) -> Steps:
+        """What becomes of a block after feedback."""
+        written = asked.written
+        rng = streams("feedback")
+        if rng.random() < self.errors.improve:
+            whole = purpose == "correct_plan"
+            true = _named(self.script.steps, sight) if whole else self._block(asked, sight)
+            problem = asked["Problem"]
+            helpful = _named(helpful_steps(problem, self.script.providers), sight)
+            mended = undo(written, true, problem, sight, helpful)
+            failed = failed_step(problem)
+            if mended == written and failed is not None:
+                held = [o.name for o in asked.listed if o.held]
+                way = adapted(written, failed, problem, self.script.providers, held)
+                # With nothing to add, the true block is all that it knows.
+                mended = true if way is None else _named(way, sight)
+            return StepErrors(self.errors, sight).corrupt(mended, streams, self.errors.slip)
+        if rng.random() < _REPEATS:
+            return written
+        return StepErrors(self.errors, sight).one_more(written, rng)
+
+    def _description(self, purpose: str, steps: Steps) -> str:
+        if purpose == "block":
+            return describe(steps)
+        names = [block.macro.name for block in self.script.blocks]
+        return f"{'. '.join(names)}."
+
+    # Conditions -----------------------------------------------------------------------------
+
+    def _conditions(
+        self, asked: ParsedPrompt, sight: PromptObjects, streams: Streams, form: Plain
+    ) -> str:
+        label = "Macro actions"
+        correct = "Macro actions and their conditions" in asked.sections
+        if correct:
+            label = "Macro actions and their conditions"
+        names = asked.macros(label)
+        true = tuple(self._true_conditions(name, sight) for name in names)
+        errors = ConditionErrors(self.errors, sight)
+        if not correct:
+            return form.conditions(names, errors.corrupt(true, streams))
+        written = read_written(asked[label], len(names))
+        for number, problem in enumerate(problems(asked["Problem"])):
+            rng = streams(f"feedback {number}")
+            if rng.random() < self.errors.improve:
+                written = undo_conditions(written, true, problem)
+            elif rng.random() >= _REPEATS:
+                written = errors.one_more(written, rng)
+        return form.conditions(names, written)
+
+    def _true_conditions(self, name: str, sight: PromptObjects) -> Sides:
+        block = self.script.find(name)
+        if block is None:
+            return (), ()
+        named = frozenset(n for action in self.script.steps for n in action.args)
+        before, after = literals(block.macro.precondition), literals(block.macro.postcondition)
+        return known(before, named, sight), known(after, named, sight)
+
+    # Macro actions and classes ----------------------------------------------------------------
+
+    def _macros(self, streams: Streams) -> tuple[str, ...]:
+        names = [block.macro.name for block in self.script.blocks]
+        kinds: dict[int, str] = {}
+        for number in range(len(names)):
+            rng = streams(f"macro {number}")
+            wrong = rng.random() < self.errors.error * self.errors.macros
+            possible = MACRO_KINDS if number + 1 < len(names) else MACRO_KINDS[1:]
+            kind = self.errors.kind(possible, rng)
+            if wrong and kind is not None:
+                kinds[number] = kind
+        written = [
+            [] if kinds.get(n) == "macro_dropped" else [name] for n, name in enumerate(names)
+        ]
+        for number, kind in sorted(kinds.items()):
+            if kind == "macro_swapped":
+                written[number : number + 2] = written[number : number + 2][::-1]
+        return tuple(name for part in written for name in part)
+
+    def _classes(self, asked: ParsedPrompt, streams: Streams) -> tuple[str, ...]:
+        """The classes of what the actions name, of those that there are."""
+        block = self.script.find(asked.macro) if asked.macro else None
+        steps = block.actions if block else self.script.steps
+        there = {kind.lower(): kind for kind in asked.kinds}
+        needed = [_there(name, there) for action in steps for name in action.args]
+        true = [kind for kind in dict.fromkeys(needed) if kind]
+        spare = [kind for kind in asked.kinds if kind not in true]
+        chosen: list[str] = []
+        for kind in true:
+            rng = streams(f"class {kind}")
+            wrong = rng.random() < self.errors.error * self.errors.choices
+            error = self.errors.kind(CHOICE_KINDS if spare else CHOICE_KINDS[:1], rng)
+            if not (wrong and error == "class_dropped"):
+                chosen.append(kind)
+            if wrong and error == "class_surplus":
+                chosen.append(rng.choice(spare))
+        return tuple(dict.fromkeys(chosen))
+
+
+def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> Scripted:
+    """The simulated model of a spec for a task.
+
+    Args:
+        spec: `scripted`, or with parameters, such as `scripted:error=0.3,improve=0.7`; they are
+            those of `ErrorModel`, and `seed`, which then counts instead of the argument.
+        task: whose ground truth it knows.
+        scene: where.
+        seed: of its errors.
+
+    Raises:
+        UsageError: the spec cannot be used, or the ground truth is for another scene.
+        SceneError: there is no such scene.
+    """
+    errors, own_seed = read_spec(spec)
+    script = script_of(task, scene_name(scene))
+    return Scripted(script, errors, seed if own_seed is None else own_seed)
+
+
+def _named(steps: Iterable[GroundAction], sight: PromptObjects) -> Steps:
+    """Steps with the names that the prompt gives."""
+    return tuple(GroundAction(a.name, sight.names_of(a.args)) for a in steps)
+
+
+def _there(name: str, there: dict[str, str]) -> str | None:
+    """The class of an object among those that there are, or of what it is a piece of."""
+    kind = class_of(name)
+    whole = kind.removesuffix("sliced").removesuffix("cracked")
+    return there.get(kind) or there.get(whole)

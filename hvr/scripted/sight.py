@@ -1,0 +1,108 @@
+"""Which objects the simulated model knows by name in a prompt, and what it may take them for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from random import Random
+
+from hvr.scripted.asked import Listed, class_of
+
+# What an argument must be good for, in the words of `Listed.uses`.
+_NEEDS = {
+    ("pick_up", 0): "picked up",
+    ("put_on", 0): "picked up",
+    ("put_on", 1): "surface",
+    ("put_in", 0): "picked up",
+    ("put_in", 1): "container",
+    ("drop_obj", 0): "picked up",
+    ("throw_away", 0): "picked up",
+    ("throw_away", 1): "container",
+    ("open_obj", 0): "opened",
+    ("close_obj", 0): "opened",
+    ("toggle_on", 0): "switched",
+    ("toggle_off", 0): "switched",
+    ("slice_obj", 0): "sliced",
+    ("crack_obj", 0): "cracked",
+    ("pour", 0): "filled",
+    ("pour", 1): "filled",
+    ("holding", 0): "picked up",
+    ("on", 0): "picked up",
+    ("on", 1): "surface",
+    ("in", 0): "picked up",
+    ("in", 1): "container",
+    ("opened", 0): "opened",
+    ("toggled", 0): "switched",
+    ("sliced", 0): "sliced",
+    ("cracked", 0): "cracked",
+    ("filled", 0): "filled",
+    ("contains", 0): "filled",
+}
+_INVENTED = ("spatula", "tray", "ladle", "whisk", "napkin", "oven", "colander", "chopstick")
+
+
+@dataclass(frozen=True)
+class PromptObjects:
+    """The objects of a prompt.
+
+    Args:
+        listed: in the order of the prompt.
+        meant: names of all objects of the ground truth.
+        mentioned: names in the lines of others, such as the place where a thing is.
+    """
+
+    listed: tuple[Listed, ...]
+    meant: frozenset[str]
+    mentioned: frozenset[str] = frozenset()
+
+    def knows(self, name: str) -> bool:
+        """Say whether the prompt has the name of an object; what has no number is no object."""
+        return (
+            not _is_object(name)
+            or name in self.mentioned
+            or any(o.name == name for o in self.listed)
+        )
+
+    def name_of(self, name: str) -> str:
+        """The name that the model writes for an object of the ground truth."""
+        if self.knows(name):
+            return name
+        same = [o.name for o in self.listed if o.cls == class_of(name)]
+        spare = [n for n in same if n not in self.meant]
+        return next(iter([*spare, *same]), f"{class_of(name)}-1")
+
+    def names_of(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The names that the model writes for some objects."""
+        return tuple(map(self.name_of, names))
+
+    def confused(self, name: str, what: str, place: int, rng: Random) -> str:
+        """An object that could be meant instead, or the object itself.
+
+        Args:
+            name: the object.
+            what: the action or predicate.
+            place: of the argument in it, from 0.
+            rng: to draw one of what could be meant.
+        """
+        if not _is_object(name):
+            return name
+        others = [o for o in self.listed if o.name != name]
+        same = [o.name for o in others if o.cls == class_of(name)]
+        mine = next((o.uses for o in self.listed if o.name == name), frozenset[str]())
+        need = _NEEDS.get((what, place))
+        fits = [o.name for o in others if (need in o.uses if need else mine & o.uses)]
+        return rng.choice([name, *(same or fits)])
+
+    def invented(self, name: str, rng: Random) -> str:
+        """An object that the prompt does not list: of the same class, or of another one."""
+        known = {o.name for o in self.listed} | self.mentioned | self.meant
+        classes = {class_of(n) for n in known}
+        numbers = [n for n in range(2, 100) if f"{class_of(name)}-{n}" not in known]
+        things = [t for t in _INVENTED if t not in classes]
+        same = f"{class_of(name)}-{rng.choice(numbers[:8])}"
+        other = f"{rng.choice(things)}-{rng.randint(1, 3)}" if things else same
+        return rng.choice((same, other)) if _is_object(name) else other
+
+
+def _is_object(name: str) -> bool:
+    return name.rsplit("-", 1)[-1].isdigit()

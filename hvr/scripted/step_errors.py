@@ -1,0 +1,109 @@
+"""Errors in a sequence of atomic actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from hvr.pddl import GroundAction
+from hvr.scripted.error_model import STEP_KINDS, ErrorModel
+from hvr.scripted.sight import PromptObjects
+
+Steps = tuple[GroundAction, ...]
+Streams = Callable[[str], Random]
+"""Random numbers for a purpose; the same ones each time that it is asked."""
+
+NAVIGATION = "navigate_to_obj"
+_NO_ACTIONS = ("grab_with_both_hands", "wait_for", "wipe_obj", "stir", "check_obj", "push_obj")
+
+
+@dataclass(frozen=True)
+class StepErrors:
+    """Makes errors in sequences of actions.
+
+    Args:
+        model: how often and which.
+        sight: the objects of the prompt.
+    """
+
+    model: ErrorModel
+    sight: PromptObjects
+
+    def corrupt(self, steps: Sequence[GroundAction], streams: Streams, share: float = 1.0) -> Steps:
+        """Corrupt each step with a share of the probability of the model."""
+        kinds: dict[int, str] = {}
+        rngs = [streams(f"step {number}") for number in range(len(steps))]
+        for number, rng in enumerate(rngs):
+            # Drawn even when nothing is wrong, so that other rates see the same numbers.
+            wrong = rng.random() < self.model.rate(number) * share
+            kind = self.model.kind(possible(steps, number), rng)
+            if wrong and kind is not None:
+                kinds[number] = kind
+        return self._with(steps, kinds, rngs)
+
+    def one_more(self, steps: Sequence[GroundAction], rng: Random) -> Steps:
+        """Make exactly one more error somewhere."""
+        if not steps:
+            return ()
+        number = rng.randrange(len(steps))
+        kind = self.model.kind(possible(steps, number), rng)
+        return self._with(steps, {number: kind} if kind else {}, [rng] * len(steps))
+
+    def _with(
+        self, steps: Sequence[GroundAction], kinds: dict[int, str], rngs: Sequence[Random]
+    ) -> Steps:
+        written = [
+            self._written(steps, number, kinds.get(number), rngs[number])
+            for number in range(len(steps))
+        ]
+        for number, kind in sorted(kinds.items()):
+            if kind == "swapped":
+                written[number : number + 2] = written[number : number + 2][::-1]
+        return tuple(step for part in written for step in part)
+
+    def _written(
+        self, steps: Sequence[GroundAction], number: int, kind: str | None, rng: Random
+    ) -> Steps:
+        """What is written for a step."""
+        step = steps[number]
+        match kind:
+            case "dropped" | "missing_navigation":
+                return ()
+            case "wrong_object":
+                place = rng.randrange(len(step.args))
+                name = self.sight.confused(step.args[place], step.name, place, rng)
+                return (_with_argument(step, place, name),)
+            case "hallucinated_object":
+                place = rng.randrange(len(step.args))
+                return (_with_argument(step, place, self.sight.invented(step.args[place], rng)),)
+            case "hallucinated_action":
+                return (GroundAction(rng.choice(_NO_ACTIONS), step.args[:1]),)
+            case "superfluous":
+                return (rng.choice(list(self._superfluous(step))), step)
+        return (step,)
+
+    def _superfluous(self, step: GroundAction) -> Iterator[GroundAction]:
+        """Steps that somebody may think are needed before a step."""
+        yield step
+        for thing in self.sight.listed:
+            if (NAVIGATION, (thing.name,)) != (step.name, step.args):
+                yield GroundAction(NAVIGATION, (thing.name,))
+            if "opened" in thing.uses and step.args[:1] != (thing.name,):
+                yield GroundAction("open_obj", (thing.name,))
+
+
+def possible(steps: Sequence[GroundAction], number: int) -> list[str]:
+    """The kinds of errors that a step can have."""
+    step = steps[number]
+    moves = step.name == NAVIGATION
+    is_possible = dict.fromkeys(STEP_KINDS, True)
+    is_possible["dropped"] = not moves
+    is_possible["missing_navigation"] = moves
+    is_possible["swapped"] = number + 1 < len(steps) and steps[number + 1] != step
+    is_possible["wrong_object"] = is_possible["hallucinated_object"] = bool(step.args)
+    return [kind for kind in STEP_KINDS if is_possible[kind]]
+
+
+def _with_argument(step: GroundAction, place: int, name: str) -> GroundAction:
+    return GroundAction(step.name, (*step.args[:place], name, *step.args[place + 1 :]))

@@ -1,0 +1,1 @@
+"""Problem to plan: grounding, reduction, classical planners, macro actions."""

@@ -1,0 +1,275 @@
+"""A task as a finite-domain search problem: what a classical planner's search reads.
+
+1. `explore`: actions and fluents that a delete-free exploration from the start reaches;
+2. `relevant`: of those, what the goal can depend on;
+3. `hvr.search.mutexes`: fluents that are never true together, and what follows;
+4. `hvr.search.reduction`: fewer states, with the same length of a shortest plan.
+
+`hvr.search.sas` writes the result as text for Fast Downward; `plan_actions` turns what the
+search found into actions of the task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from hvr.errors import PlannerError
+from hvr.pddl import Equal, GroundAction, Task
+from hvr.pddl.conditions import Conjunction, Operator
+from hvr.pddl.facts import Facts, Literal, Relation, bindings, necessary_literals
+from hvr.search.mutexes import groups, mutexes, partners, simplify
+from hvr.search.operators import ActionChoice, Goals, GroundOperator, Literals, bits, minimal
+from hvr.search.reduction import forget_dead, fuse, merge_interchangeable, merge_twins
+
+MAX_DISJUNCTS = 20_000
+"""A condition that expands into more conjunctions than this is refused."""
+
+
+@dataclass(frozen=True)
+class SearchProblem:
+    """Operators, goal alternatives and variables of a task.
+
+    Args:
+        task: the task; bits are its fluents.
+        initial: the fluents that are true at the start and matter.
+        operators: reachable and relevant operators.
+        goals: the goal as alternatives; reached when one of them holds. Empty: never.
+        variables: each a tuple of fluent bits of which at most one is true at a time.
+    """
+
+    task: Task
+    initial: int
+    operators: tuple[GroundOperator, ...]
+    goals: Goals
+    variables: tuple[tuple[int, ...], ...]
+
+
+def build(task: Task, *, reduce: bool = True) -> SearchProblem:
+    """Compile a task.
+
+    Args:
+        task: the task.
+        reduce: merge and fuse what can be without changing the length of a shortest plan.
+
+    Raises:
+        PlannerError: the task is too large to be expanded.
+    """
+    reached, can = explore(task)
+    goals = tuple(disjuncts(task.goal, can))
+    operators, fluents = relevant(_expand(reached, can), goals)
+    initial = task.initial.bits & fluents
+    if reduce:
+        operators, goals, fluents = merge_twins(initial, operators, goals, fluents)
+        initial &= fluents
+    together = mutexes(initial, operators, fluents)
+    operators = simplify(operators, together)
+    goals = tuple(goal for goal in goals if partners(together, goal.true) is not None)
+    if reduce:
+        initial, operators = forget_dead(initial, operators, goals, together)
+        classes = groups(operators, goals, fluents, together)
+        initial, operators, goals = merge_interchangeable(initial, operators, goals, classes)
+        operators, fluents = relevant(operators, goals)
+        initial &= fluents
+        together = mutexes(initial, operators, fluents)
+        operators = simplify(operators, together)
+        operators = simplify(fuse(operators, goals, together), together)
+    operators, fluents = relevant(operators, goals)
+    initial &= fluents
+    variables = groups(operators, goals, fluents, together)
+    goals = tuple(goal for goal in goals if _possible_goal(goal, variables))
+    return SearchProblem(task, initial, tuple(operators), goals, variables)
+
+
+def _possible_goal(goal: Literals, variables: Iterable[Sequence[int]]) -> bool:
+    """It does not contradict itself, as reductions may have shown in the end."""
+    return not goal.true & goal.false and all(
+        sum(goal.true >> bit & 1 for bit in group) <= 1 for group in variables
+    )
+
+
+def plan_actions(problem: SearchProblem, numbers: Iterable[int]) -> Iterator[GroundAction]:
+    """The actions that a sequence of operators, given by their numbers, stands for."""
+    state = problem.task.initial.bits
+    for number in numbers:
+        for choices in problem.operators[number].steps:
+            action = next(c.action for c in choices if c.precondition.holds(state))
+            state = problem.task.ground(action).apply(state)
+            yield action
+
+
+# Exploration --------------------------------------------------------------------------------
+
+
+def explore(task: Task) -> tuple[list[Operator], Literals]:
+    """Explore without deletes: what is once true (or false) stays possible.
+
+    Returns:
+        the operators that were reached, and the fluents that may be true and may be false.
+    """
+    true = task.initial.bits
+    false = ~true
+    known: dict[GroundAction, Operator] = {}
+    reached: list[Operator] = []
+    waiting: list[Operator] = []
+    while True:
+        fresh = [action for action in _candidates(task, true) if action not in known]
+        for action in fresh:
+            known[action] = task.ground(action)
+            waiting.append(known[action])
+        before = true
+        changed = True
+        while changed:
+            start = true, false
+            blocked = []
+            for operator in waiting:
+                if _possible(operator.precondition, true, false):
+                    reached.append(operator)
+                    true |= operator.add
+                    false |= operator.delete
+                else:
+                    blocked.append(operator)
+            waiting = blocked
+            for operator in reached:
+                for condition, add, delete in operator.conditional:
+                    if (add & ~true or delete & ~false) and _possible(condition, true, false):
+                        true |= add
+                        false |= delete
+            changed = (true, false) != start
+        if true == before:
+            return reached, Literals(true, false)
+
+
+def _candidates(task: Task, true: int) -> Iterator[GroundAction]:
+    """Actions whose necessary literals are static and hold, or are among the true fluents."""
+    fluents = Facts(task.atoms_in(true))
+
+    def relation(predicate: str) -> Relation:
+        return (task.static_facts if task.is_static(predicate) else fluents).relation(predicate)
+
+    def usable(literal: Literal) -> bool:
+        atom, positive = literal
+        return positive or isinstance(atom, Equal) or task.is_static(atom.predicate)
+
+    for schema in task.domain.actions.values():
+        literals = [found for found in necessary_literals(schema.precondition) if usable(found)]
+        for binding in bindings(schema.parameters, literals, {}, relation, task.members):
+            yield GroundAction(schema.name, tuple(binding[p.name] for p in schema.parameters))
+
+
+def _possible(condition: Conjunction, true: int, false: int) -> bool:
+    """Say whether a condition may hold when fluents may be true and may be false."""
+    if condition.positive & ~true or condition.negative & ~false:
+        return False
+    return all(
+        clause.positive & true
+        or clause.negative & false
+        or any(_possible(part, true, false) for part in clause.parts)
+        for clause in condition.clauses
+    )
+
+
+def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
+    """The disjunctive normal form of a condition; empty when it can never hold.
+
+    Args:
+        condition: the condition.
+        can: the fluents that may be true and that may be false; others are left out.
+
+    Raises:
+        PlannerError: it is too large.
+    """
+    if condition.positive & ~can.true or condition.negative & ~can.false:
+        return []
+    if condition.positive & condition.negative:
+        return []
+    result = [Literals(condition.positive & can.false, condition.negative & can.true)]
+    for clause in condition.clauses:
+        if clause.positive & ~can.false or clause.negative & ~can.true:
+            continue
+        options = [Literals(1 << bit, 0) for bit in bits(clause.positive & can.true)]
+        options += [Literals(0, 1 << bit) for bit in bits(clause.negative & can.false)]
+        for part in clause.parts:
+            options += disjuncts(part, can)
+        if len(result) * len(options) > MAX_DISJUNCTS:
+            raise PlannerError(
+                "the task is too large: a condition has more than "
+                f"{MAX_DISJUNCTS} alternatives; name the objects more precisely"
+            )
+        products = (left & right for left in result for right in options)
+        result = [both for both in products if not both.true & both.false]
+    return minimal(result)
+
+
+def _expand(reached: Sequence[Operator], can: Literals) -> list[GroundOperator]:
+    """Operators with conjunctive preconditions, without what never changes."""
+    operators = []
+    for operator in reached:
+        add = operator.add & can.false
+        conditional = tuple(
+            (condition, more & can.false, less & can.true)
+            for formula, more, less in operator.conditional
+            for condition in disjuncts(formula, can)
+        )
+        for needs in disjuncts(operator.precondition, can):
+            choice = ActionChoice(operator.action, needs)
+            delete = operator.delete & can.true & ~operator.add
+            operators.append(GroundOperator(((choice,),), needs, add, delete, conditional))
+    return operators
+
+
+# Relevance ----------------------------------------------------------------------------------
+
+
+def relevant(operators: Sequence[GroundOperator], goals: Goals) -> tuple[list[GroundOperator], int]:
+    """Operators with an effect the goal can depend on, without their other effects.
+
+    Returns:
+        the operators, and the fluents that matter, as bits.
+    """
+    needed = Literals()
+    for goal in goals:
+        needed &= goal
+    useful: dict[int, GroundOperator] = {}
+    before = None
+    while needed != before:
+        before = needed
+        for number, operator in enumerate(operators):
+            for needs, add, delete in operator.effects():
+                if add & needed.true or delete & needed.false:
+                    needed &= needs
+                    useful[number] = operator
+        # What undoes something needed is kept with its condition.
+        for operator in useful.values():
+            for condition, add, delete in operator.conditional:
+                if delete & needed.true or add & needed.false:
+                    needed &= condition
+    matter = needed.all
+    kept = [
+        GroundOperator(
+            operator.steps,
+            operator.precondition,
+            operator.add & matter,
+            operator.delete & matter,
+            tuple(
+                (condition, add & matter, delete & matter)
+                for condition, add, delete in operator.conditional
+                if (add | delete) & matter
+            ),
+        )
+        for _, operator in sorted(useful.items())
+    ]
+    return kept, matter
+
+
+__all__ = [
+    "GroundOperator",
+    "Literals",
+    "SearchProblem",
+    "bits",
+    "build",
+    "disjuncts",
+    "explore",
+    "plan_actions",
+    "relevant",
+]

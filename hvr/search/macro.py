@@ -1,0 +1,171 @@
+"""Cut a plan into macro actions: each block ends where something has been accomplished.
+
+A block ends with putting something down, cutting, cracking or pouring, with switching an
+appliance off, and with closing a door that is not closed to switch something on. Its
+precondition is what its actions need and do not bring about themselves; its postcondition
+is what it changes for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hvr.pddl import GroundAction, Task
+from hvr.pddl.conditions import Conjunction
+from hvr.pddl.model import Atom
+from hvr.plans import AABlock, MacroAction
+from hvr.search.ground import Literals, bits
+
+_ENDS = frozenset(
+    {"put_on", "put_in", "drop_obj", "throw_away", "slice_obj", "crack_obj", "pour", "toggle_off"}
+)
+_FLEETING = "near"
+
+
+def macro_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABlock, ...]:
+    """Cut a valid plan into blocks.
+
+    Args:
+        task: the task; the plan must be applicable in its initial state.
+        actions: the plan.
+    """
+    state = task.initial.bits
+    blocks = []
+    for block in _cut(actions):
+        precondition, postcondition, after = block_conditions(task, state, block)
+        macro = MacroAction(block_name(task, block, state, after), precondition, postcondition)
+        blocks.append(AABlock(macro, tuple(block)))
+        state = after
+    return tuple(blocks)
+
+
+def block_conditions(
+    task: Task, state: int, block: Sequence[GroundAction]
+) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+    """What a block needs and does not bring about itself, and what it changes for good.
+
+    Args:
+        task: the task.
+        state: the bits of the state before the block, which is applicable there.
+        block: its actions.
+
+    Returns:
+        precondition and postcondition as literals without nearness, and the bits after it.
+    """
+    after = state
+    needs = have = Literals()
+    for action in block:
+        operator = task.ground(action)
+        used = support(operator.precondition, after)
+        needs = Literals(
+            needs.true | used.true & ~have.true, needs.false | used.false & ~have.false
+        )
+        following = operator.apply(after)
+        have = Literals(
+            (have.true | following & ~after) & following,
+            (have.false | after & ~following) & ~following,
+        )
+        after = following
+    changes = Literals(after & ~state, state & ~after)
+    return tuple(_literals(task, needs)), tuple(_literals(task, changes)), after
+
+
+def support(condition: Conjunction, state: int) -> Literals:
+    """Literals of a condition that make it true in a state; of a disjunction the first."""
+    true, false = condition.positive, condition.negative
+    for clause in condition.clauses:
+        held = clause.positive & state
+        missing = clause.negative & ~state
+        if held:
+            true |= held & -held
+        elif missing:
+            false |= missing & -missing
+        else:
+            part = next((p for p in clause.parts if p.holds(state)), None)
+            if part is not None:
+                inner = support(part, state)
+                true |= inner.true
+                false |= inner.false
+    return Literals(true, false)
+
+
+def _cut(actions: Sequence[GroundAction]) -> Iterator[list[GroundAction]]:
+    block: list[GroundAction] = []
+    for number, action in enumerate(actions):
+        block.append(action)
+        following = actions[number + 1].name if number + 1 < len(actions) else ""
+        ends = action.name in _ENDS or (action.name == "close_obj" and following != "toggle_on")
+        # An appliance is used in one block with filling it and closing its door.
+        if action.name in {"put_on", "put_in"} and following in {"close_obj", "toggle_on"}:
+            ends = False
+        if action.name == "crack_obj" and following in {"put_in", "put_on"}:
+            ends = False
+        if ends:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _literals(task: Task, literals: Literals) -> Iterator[str]:
+    found = [(task.fluent(bit), True) for bit in bits(literals.true)]
+    found += [(task.fluent(bit), False) for bit in bits(literals.false)]
+    for atom, positive in sorted(found, key=lambda pair: (str(pair[0]), pair[1])):
+        if atom.predicate != _FLEETING:
+            yield str(atom) if positive else f"(not {atom})"
+
+
+def block_name(task: Task, block: Sequence[GroundAction], before: int, after: int) -> str:
+    """A few words for what a block accomplishes."""
+    gained = [task.fluent(bit) for bit in bits(after & ~before)]
+    last = block[-1]
+    switched = [a.args[0] for a in block if a.name == "toggle_on"]
+    if switched:
+        return _used(switched[-1], gained)
+    match last.name:
+        case "put_on":
+            text = f"put {last.args[0]} on {last.args[1]}"
+        case "put_in" | "throw_away":
+            text = f"put {last.args[0]} in {last.args[1]}"
+        case "pour":
+            text = f"pour from {last.args[0]} into {last.args[1]}"
+        case "slice_obj":
+            text = f"slice {last.args[0]}"
+        case "crack_obj":
+            text = f"crack {last.args[0]}"
+        case "drop_obj":
+            text = f"drop {last.args[0]}"
+        case "pick_up":
+            text = f"take {last.args[0]}"
+        case "open_obj":
+            text = f"open {last.args[0]}"
+        case "close_obj":
+            text = f"close {last.args[0]}"
+        case "toggle_off":
+            text = f"turn off {last.args[0]}"
+        case _:
+            text = f"go to {last.args[0]}"
+    cracked = [a.args[0] for a in block if a.name == "crack_obj"]
+    if cracked and last.name != "crack_obj":
+        text = f"crack {cracked[0]} and {text}"
+    return text
+
+
+def _used(appliance: str, gained: list[Atom]) -> str:
+    """What using an appliance has done, the most telling change first."""
+
+    def things(predicate: str, *rest: str) -> str:
+        names = [a.args[0] for a in gained if a.predicate == predicate and a.args[1:] == rest]
+        return " and ".join(sorted(names))
+
+    for predicate, rest, verb in (
+        ("contains", ("coffee",), "brew coffee in"),
+        ("cooked", (), "cook"),
+        ("contains", ("water",), "fill with water"),
+        ("washed", (), "wash"),
+        ("warm_liquid", (), "heat what is in"),
+        ("hot", (), "heat"),
+    ):
+        if found := things(predicate, *rest):
+            return f"{verb} {found} with {appliance}"
+    return f"turn on {appliance}"

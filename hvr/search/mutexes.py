@@ -1,0 +1,146 @@
+"""Fluents that are never true together, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hvr.search.operators import Conditional, Goals, GroundOperator, Literals, bits, minimal
+
+Together = dict[int, int]
+"""For each fluent the fluents, as bits, that may be true together with it (itself included)."""
+
+
+def mutexes(initial: int, operators: Sequence[GroundOperator], fluents: int) -> Together:
+    """For each fluent, the fluents that can be true together with it.
+
+    The h2 fixpoint over positive preconditions (Haslum & Geffner 2000), from below: pairs that
+    it does not reach are mutually exclusive in every reachable state.
+    """
+    together = {bit: (initial if initial >> bit & 1 else 0) for bit in bits(fluents)}
+    cases = [
+        (number, needs.true, operator.add | add, operator.delete | delete, add)
+        for number, operator in enumerate(operators)
+        for needs, add, delete in operator.effects()
+    ]
+    seen: list[int | None] = [None] * len(cases)
+    happening = [0] * len(operators)
+    changed = True
+    while changed:
+        changed = False
+        ever = sum(1 << bit for bit, others in together.items() if others)
+        for case, (number, needs, add, delete, last) in enumerate(cases):
+            others = partners(together, needs)
+            if others is None or others & ever == seen[case]:
+                continue
+            seen[case] = others & ever
+            changed |= _join(together, add, others & ever & ~delete | add)
+            # Effects of several conditions may come together.
+            happening[number] |= last
+            changed |= _join(together, last, happening[number])
+    return together
+
+
+def partners(together: Together, needs: int) -> int | None:
+    """What may be true where all of `needs` is; None where they cannot all be true."""
+    common = -1
+    for bit in bits(needs):
+        common &= together[bit]
+    return None if needs & ~common else common
+
+
+def _join(together: Together, added: int, others: int) -> bool:
+    changed = False
+    for bit in bits(added):
+        fresh = (others | 1 << bit) & ~together[bit]
+        if fresh:
+            changed = True
+            together[bit] |= fresh
+            for other in bits(fresh):
+                together[other] |= 1 << bit
+    return changed
+
+
+def simplify(operators: Sequence[GroundOperator], together: Together) -> list[GroundOperator]:
+    """Drop what mutexes show to be impossible, implied or without effect.
+
+    Of operators with the same effects and cost only those with minimal preconditions stay: the
+    others can be replaced by them in every plan.
+    """
+    groups: dict[object, dict[Literals, GroundOperator]] = {}
+    for operator in operators:
+        found = _simplified(operator, together)
+        if found is not None:
+            effects = found.add, found.delete, found.conditional, found.cost
+            groups.setdefault(effects, {}).setdefault(found.precondition, found)
+    return [group[needs] for group in groups.values() for needs in minimal(group)]
+
+
+def _simplified(operator: GroundOperator, together: Together) -> GroundOperator | None:
+    """The operator in its simplest form, or None when it never changes anything."""
+    may = partners(together, operator.precondition.true)
+    if may is None:
+        return None
+    needs = Literals(operator.precondition.true, operator.precondition.false & may)
+    add, delete = operator.add, operator.delete
+    undecided: list[Conditional] = []
+    for condition, more, less in operator.conditional:
+        both = needs & condition
+        may_both = partners(together, both.true)
+        if may_both is None or both.true & both.false:
+            continue
+        rest = Literals(condition.true & ~needs.true, condition.false & ~needs.false & may_both)
+        if rest.all:
+            undecided.append((rest, more, less & may_both & ~more))
+        else:
+            add, delete = add | more, delete | less
+    conditional = tuple(
+        (condition, more & ~add, less & ~add & ~delete)
+        for condition, more, less in undecided
+        if more & ~add or less & ~add & ~delete
+    )
+    undone = delete
+    for _, _, less in conditional:
+        undone |= less
+    conditional = tuple(
+        (condition, more & ~(condition.true & ~undone), less)
+        for condition, more, less in conditional
+        if more & ~(condition.true & ~undone) or less
+    )
+    delete &= may & ~needs.false & ~add
+    add &= ~needs.true
+    if not (add or delete or conditional):
+        return None
+    return GroundOperator(operator.steps, needs, add, delete, conditional)
+
+
+def groups(
+    operators: Sequence[GroundOperator], goals: Goals, fluents: int, together: Together
+) -> tuple[tuple[int, ...], ...]:
+    """Cover the fluents greedily by groups of mutually exclusive ones.
+
+    A fluent that something needs to be false stays alone: "not this value" cannot be said of
+    a variable with several values.
+    """
+    alone = 0
+    for goal in goals:
+        alone |= goal.false
+    for operator in operators:
+        for needs, _, _ in operator.effects():
+            alone |= needs.false
+    found: list[tuple[int, ...]] = [(bit,) for bit in bits(alone & fluents)]
+    left = fluents & ~alone
+    exclusive = {bit: left & ~together[bit] for bit in bits(left)}
+    while left:
+        group = 0
+        candidates = left
+        while candidates:
+            bit = _most_exclusive(candidates, exclusive)
+            group |= 1 << bit
+            candidates &= exclusive[bit] & ~(1 << bit)
+        found.append(tuple(bits(group)))
+        left &= ~group
+    return tuple(found)
+
+
+def _most_exclusive(candidates: int, exclusive: Together) -> int:
+    return max(bits(candidates), key=lambda bit: ((exclusive[bit] & candidates).bit_count(), -bit))

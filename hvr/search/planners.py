@@ -1,0 +1,83 @@
+"""Classical planners by name.
+
+`fast-downward` runs the search of the package up-fast-downward on hvr's own grounding.
+`up:NAME` runs any engine of unified-planning (`up:fast-downward`, `up:enhsp`, …).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from hvr.errors import UsageError
+from hvr.pddl import Task
+from hvr.search.fast_downward import SearchResult, solve
+
+DEFAULT = "fast-downward"
+
+
+class Planner(Protocol):
+    """Finds plans for tasks."""
+
+    def solve(self, task: Task) -> SearchResult:
+        """A plan, or the proof that there is none.
+
+        Raises:
+            PlannerError: neither was found in the time allowed.
+        """
+
+
+@dataclass(frozen=True)
+class FastDownward:
+    """Fast Downward on hvr's grounding.
+
+    Args:
+        seconds: wall time at most.
+        patience: stop after the plan has not become shorter for this many seconds.
+        prove: search until the plan is proven to be shortest, or the time is up.
+    """
+
+    seconds: float = 10.0
+    patience: float = 1.5
+    prove: bool = False
+
+    def solve(self, task: Task) -> SearchResult:
+        """See `Planner`."""
+        return solve(task, self.seconds, patience=0.0 if self.prove else self.patience)
+
+
+@dataclass(frozen=True)
+class UnifiedPlanning:
+    """An engine of unified-planning.
+
+    Args:
+        engine: its name there.
+        seconds: wall time at most.
+    """
+
+    engine: str
+    seconds: float = 60.0
+
+    def solve(self, task: Task) -> SearchResult:
+        """See `Planner`."""
+        from hvr.search.unified import solve_with
+
+        return solve_with(task, self.engine, self.seconds)
+
+
+def make_planner(name: str, seconds: float) -> Planner:
+    """The planner of a name.
+
+    Raises:
+        UsageError: the name or the time is not usable.
+    """
+    if seconds <= 0:
+        raise UsageError(f"the time for planning must be positive, not {seconds:g} s")
+    if name == DEFAULT:
+        return FastDownward(seconds)
+    if name.startswith("up:") and len(name) > 3:
+        return UnifiedPlanning(name[3:], seconds)
+    raise UsageError(
+        f"unknown planner {name!r}: use 'fast-downward', or 'up:NAME' for an engine of "
+        "unified-planning, such as 'up:fast-downward'"
+    )

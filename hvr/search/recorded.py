@@ -1,0 +1,95 @@
+"""A classical planner whose results are written down, so that a run can be repeated exactly.
+
+A planner that works against the clock may find another plan the next time; with it the
+prompts after it would differ, and a recorded model would have no answer for them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import DataFileError, PlannerError
+from hvr.pddl import GroundAction, Task, print_problem
+from hvr.search.fast_downward import SearchResult
+from hvr.search.planners import Planner
+
+NAME = "planner.jsonl"
+"""The file in the folder of a run: a line a call, with the problem's digest and the plan."""
+
+
+class RecordedPlanner:
+    """A planner with a memory on disk.
+
+    Args:
+        planner: solves what was not solved before.
+        path: where each result is written as it comes.
+        earlier: a file of results to repeat; None for none.
+
+    Raises:
+        DataFileError: `earlier` cannot be read.
+    """
+
+    def __init__(self, planner: Planner, path: Path, earlier: Path | None = None) -> None:
+        self._planner = planner
+        self._path = path
+        self._known: dict[str, SearchResult | str] = {}
+        if earlier is not None and earlier.exists():
+            self._known = _read(earlier)
+
+    def solve(self, task: Task) -> SearchResult:
+        """See `Planner`.
+
+        Raises:
+            PlannerError: the planner found neither a plan nor a proof.
+            DataFileError: the result cannot be written.
+        """
+        digest = hashlib.sha256(print_problem(task.problem).encode()).hexdigest()
+        try:
+            result = self._known.get(digest) or self._planner.solve(task)
+        except PlannerError as error:
+            self._write({"problem": digest, "error": str(error)})
+            raise
+        if isinstance(result, str):
+            self._write({"problem": digest, "error": result})
+            raise PlannerError(result)
+        self._known[digest] = result
+        plan = None if result.plan is None else [[a.name, *a.args] for a in result.plan]
+        self._write({
+            "problem": digest, "plan": plan, "optimal": result.optimal,
+            "planner": result.planner, "operators": result.operators,
+            "lower_bound": result.lower_bound,
+        })  # fmt: skip
+        return result
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+        except OSError as error:
+            raise DataFileError(f"{self._path}: cannot be written: {error.strerror}") from error
+
+
+def _read(path: Path) -> dict[str, SearchResult | str]:
+    """Results by digest; of a planner that failed, what it said."""
+    found: dict[str, SearchResult | str] = {}
+    try:
+        for text in path.read_text(encoding="utf-8").splitlines():
+            line = json.loads(text)
+            if "error" in line:
+                found[str(line["problem"])] = str(line["error"])
+                continue
+            plan = line["plan"]
+            found[str(line["problem"])] = SearchResult(
+                None if plan is None else tuple(GroundAction(a[0], tuple(a[1:])) for a in plan),
+                bool(line["optimal"]), 0.0, str(line["planner"]), int(line["operators"]),
+                int(line["lower_bound"]),
+            )  # fmt: skip
+    except OSError as error:
+        raise DataFileError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise DataFileError(f"{path}: this is no record of a planner: {error}") from error
+    return found

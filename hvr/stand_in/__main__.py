@@ -1,0 +1,17 @@
+"""`python -m hvr.stand_in`: the command that the client starts."""
+
+from __future__ import annotations
+
+import sys
+
+from hvr.errors import HvrError
+from hvr.stand_in.process import main
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except HvrError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,1 +1,0 @@
-"""Graphs of tools: datasets, retrieval of the tools of a plan, and planning on them."""

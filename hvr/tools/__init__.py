@@ -1,0 +1,1 @@
+"""Tools as values: tool graphs, plans over tools, their files and metrics."""

@@ -1,0 +1,191 @@
+"""Folders of tools, links, requests and plans, in the format of GNN4TaskPlan.
+
+Two layouts are read, TaskBench, UltraTool and RestBench alike:
+
+as published   tool_desc.json, graph_desc.json, data.json, user_requests.json, split_ids.json;
+               plans outside the test ids are the split `train`
+per split      tools.json, graph.json, requests.jsonl, and plans in train.jsonl, val.jsonl, …
+
+Only tools and graph must be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import DataFileError, UsageError
+from hvr.tools.plan_files import Record, read_json, read_records, to_plan
+from hvr.tools.tool_graph import Tool, ToolGraph
+from hvr.tools.tool_plan import Link, ToolPlan
+
+_SPLITS = ("train", "val", "dev", "test")
+
+
+@dataclass(frozen=True)
+class ToolData:
+    """A folder.
+
+    Args:
+        name: of the folder.
+        graph: its tools and links.
+        link_weights: how often the file lists a link (its `upstream_count` where it has one).
+        plans: true plans by split. `train` holds what belongs to the public training draw,
+            `train_extra` what is left of it; RestBench's one-tool plans are `single`.
+        requests: what was asked, by id; of the plans as well.
+    """
+
+    name: str
+    graph: ToolGraph
+    link_weights: Mapping[Link, int] = field(default_factory=dict)
+    plans: Mapping[str, tuple[ToolPlan, ...]] = field(default_factory=dict)
+    requests: Mapping[str, str] = field(default_factory=dict)
+
+    def split(self, name: str) -> tuple[ToolPlan, ...]:
+        """The true plans of a split.
+
+        Raises:
+            UsageError: there is no such split.
+        """
+        if name not in self.plans:
+            there = ", ".join(self.plans) or "none"
+            raise UsageError(f"{self.name} has no true plans for {name!r} (there are: {there})")
+        return self.plans[name]
+
+
+def load_data(folder: Path) -> ToolData:
+    """Read a folder.
+
+    Raises:
+        DataFileError: the folder or one of its files is missing or damaged.
+        UsageError: a tool is there twice, or a link names a tool that is not there.
+    """
+    if not folder.is_dir():
+        raise DataFileError(f"{folder}: there is no such folder")
+    graph, weights = load_graph(folder)
+    plans = _published(folder) if (folder / "data.json").exists() else _per_split(folder)
+    requests = {p.id: p.request for some in plans.values() for p in some}
+    for name in ("requests.jsonl", "user_requests.json"):
+        if (folder / name).exists():
+            requests |= {p.id: p.request for p in map(to_plan, read_records(folder / name))}
+    return ToolData(folder.name, graph, weights, plans, requests)
+
+
+def load_graph(folder: Path) -> tuple[ToolGraph, Mapping[Link, int]]:
+    """The tool graph of a folder, and how often its file lists each link.
+
+    Raises:
+        DataFileError: a file is missing or damaged.
+        UsageError: a tool is there twice, or a link names a tool that is not there.
+    """
+    tools_file = _first(folder, "tools.json", "tool_desc.json")
+    graph_file = _first(folder, "graph.json", "graph_desc.json")
+    return read_graph(tools_file, graph_file)
+
+
+def read_graph(tools_file: Path, graph_file: Path) -> tuple[ToolGraph, Mapping[Link, int]]:
+    """The tool graph of two files, and how often the second lists each link.
+
+    Raises:
+        DataFileError: a file is missing or damaged.
+        UsageError: a tool is there twice, or a link names a tool that is not there.
+    """
+    tools = read_json(tools_file)
+    nodes = tools.get("nodes") if isinstance(tools, dict) else tools
+    graph = read_json(graph_file)
+    links = graph.get("links") if isinstance(graph, dict) else None
+    if not isinstance(nodes, list) or not isinstance(links, list):
+        wrong, what = (graph_file, "links") if isinstance(nodes, list) else (tools_file, "tools")
+        raise DataFileError(f"{wrong}: has no list of {what}")
+    weights: dict[Link, int] = {}
+    for link in links:
+        if not (isinstance(link, dict) and link.get("source") and link.get("target")):
+            raise DataFileError(f"{graph_file}: a link has no source or no target: {link}")
+        ends = (str(link["source"]), str(link["target"]))
+        count = link.get("upstream_count", 1)
+        weights[ends] = weights.get(ends, 0) + (count if isinstance(count, int) else 1)
+    return ToolGraph(tuple(_tool(n, tools_file) for n in nodes), tuple(weights)), weights
+
+
+def tool_text(tool: Tool, *, types: bool = False) -> str:
+    """What an encoder reads of a tool (GNN4Plan's options n+d and n+d+a).
+
+    Args:
+        tool: the tool.
+        types: say what it takes and gives as well.
+    """
+    text = f"{tool.id} # Description # {tool.description}"
+    if types and (tool.inputs or tool.outputs):
+        text += f" Takes: {', '.join(tool.inputs)}. Gives: {', '.join(tool.outputs)}."
+    return text
+
+
+def seen_links(plans: Iterable[ToolPlan]) -> tuple[Link, ...]:
+    """The links between tools that follow each other in some plans, in order of appearance."""
+    return tuple(dict.fromkeys(link for plan in plans for link in plan.chain))
+
+
+def only_seen(graph: ToolGraph, plans: Iterable[ToolPlan]) -> ToolGraph:
+    """The graph with those of its links that occur in some plans, such as the training ones.
+
+    A published graph may have been made from all plans, test ones among them; this one knows
+    nothing of those.
+    """
+    seen = set(seen_links(plans))
+    return graph.with_links(link for link in graph.links if link in seen)
+
+
+def _first(folder: Path, *names: str) -> Path:
+    for name in names:
+        if (folder / name).exists():
+            return folder / name
+    raise DataFileError(f"{folder}: has neither {' nor '.join(names)}")
+
+
+def _tool(node: Any, path: Path) -> Tool:
+    if not isinstance(node, dict) or not node.get("id"):
+        raise DataFileError(f"{path}: a tool has no id: {node}")
+    return Tool(
+        id=str(node["id"]),
+        description=str(node.get("desc") or node.get("description") or ""),
+        inputs=_types(node, "input_types", "input-type"),
+        outputs=_types(node, "output_types", "output-type"),
+    )
+
+
+def _types(node: Record, *names: str) -> tuple[str, ...]:
+    found: Any = next((node[n] for n in names if node.get(n)), [])
+    return (found,) if isinstance(found, str) else tuple(str(t) for t in found)
+
+
+def _per_split(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
+    plans: dict[str, list[ToolPlan]] = {}
+    for split in _SPLITS:
+        path = folder / f"{split}.jsonl"
+        if not path.exists():
+            continue
+        for number, record in enumerate(read_records(path), 1):
+            name = str(record.get("part") or split)
+            if record.get("in_3000") is False:
+                name = f"{split}_extra"
+            plans.setdefault(name, []).append(to_plan(record, f"{path}: record {number}"))
+    return {name: tuple(some) for name, some in plans.items()}
+
+
+def _published(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
+    """Test ids are listed by type of plan, such as `chain`; their splits are test_chain, …"""
+    split_of: dict[str, str] = {}
+    if (folder / "split_ids.json").exists():
+        listed = read_json(folder / "split_ids.json")
+        tests = listed.get("test_ids") if isinstance(listed, dict) else None
+        if not isinstance(tests, dict):
+            raise DataFileError(f"{folder / 'split_ids.json'}: has no object test_ids")
+        split_of = {str(i): f"test_{kind}" for kind, ids in tests.items() for i in ids}
+    plans: dict[str, list[ToolPlan]] = {}
+    path = folder / "data.json"
+    for number, record in enumerate(read_records(path), 1):
+        plan = to_plan(record, f"{path}: record {number}")
+        plans.setdefault(split_of.get(plan.id, "train"), []).append(plan)
+    return {name: tuple(some) for name, some in plans.items()}

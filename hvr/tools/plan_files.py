@@ -1,0 +1,160 @@
+"""Plans in files as planners write them, read with patience.
+
+One JSON object per line (or one JSON list): `id`, `user_request`, `task_steps`, `task_nodes`,
+`task_links`. Language models do not always keep to the form, so the following are read as well;
+what is none of these is skipped, and nothing is corrected.
+
+task_steps   sentences; or objects, whose `description`, else all values, make the sentence
+task_nodes   {"task": id}, {"task": [ids]}, {"name": id}, or ids
+task_links   {"source": id, "target": id}, or two numbers of steps, counted from 1
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import DataFileError
+from hvr.tools.tool_plan import Link, ToolPlan
+
+Record = Mapping[str, Any]
+
+
+def read_json(path: Path) -> Any:
+    """The value in a JSON file.
+
+    Raises:
+        DataFileError: the file is missing, unreadable or no JSON.
+    """
+    try:
+        return json.loads(_text(path))
+    except ValueError as error:
+        raise DataFileError(f"{path}: is no JSON: {error}") from None
+
+
+def read_records(path: Path) -> tuple[Record, ...]:
+    """The objects in a file with one JSON object per line, or with a JSON list of objects.
+
+    Raises:
+        DataFileError: the file is missing or unreadable, or a line is no JSON object; the
+            message has its number.
+    """
+    text = _text(path)
+    if text.lstrip().startswith("["):
+        values = list(enumerate(read_json(path), 1))
+    else:
+        values = list(_lines(path, text))
+    for number, value in values:
+        if not isinstance(value, dict):
+            raise DataFileError(f"{path}: record {number} is no JSON object")
+    return tuple(value for _, value in values)
+
+
+def read_plans(path: Path) -> tuple[ToolPlan, ...]:
+    """The plans in a file, true or predicted.
+
+    Raises:
+        DataFileError: the file cannot be read, or a record has no `id`.
+    """
+    return tuple(
+        to_plan(record, f"{path}: record {number}")
+        for number, record in enumerate(read_records(path), 1)
+    )
+
+
+def to_record(plan: ToolPlan) -> Record:
+    """A plan in the form that planners write, as `to_plan` reads it."""
+    return {
+        "id": plan.id,
+        "user_request": plan.request,
+        "task_steps": list(plan.steps),
+        "task_nodes": [{"task": tool} for tool in plan.tools],
+        "task_links": [{"source": a, "target": b} for a, b in plan.links],
+    }
+
+
+def to_plan(record: Record, place: str = "record") -> ToolPlan:
+    """The plan of one record; a record without steps, nodes or links gives empty ones.
+
+    Args:
+        record: the object.
+        place: where it is, for the message.
+
+    Raises:
+        DataFileError: it has no `id`.
+    """
+    if isinstance(record.get("id"), bool) or not isinstance(record.get("id"), str | int):
+        raise DataFileError(f"{place}: has no id that is a text or a whole number")
+    nodes = tuple(_nodes(record))
+    return ToolPlan(
+        id=str(record["id"]),
+        request=str(record.get("user_request") or record.get("instruction") or ""),
+        steps=tuple(_steps(record)),
+        tools=nodes,
+        links=tuple(_links(record, nodes)),
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise DataFileError(f"{path}: there is no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataFileError(f"{path}: cannot be read: {error}") from None
+
+
+def _lines(path: Path, text: str) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            yield number, json.loads(line)
+        except ValueError as error:
+            raise DataFileError(f"{path}, line {number}: is no JSON: {error}") from None
+
+
+def _list(record: Record, name: str) -> list[Any]:
+    found = record.get(name)
+    return found if isinstance(found, list) else []
+
+
+def _steps(record: Record) -> Iterator[str]:
+    for step in _list(record, "task_steps"):
+        if isinstance(step, str):
+            yield step
+        elif isinstance(step, dict) and step:
+            told = step.get("description")
+            yield told if isinstance(told, str) else ". ".join(str(v) for v in step.values())
+        elif isinstance(step, list) and step and isinstance(step[0], str):
+            yield step[0]
+
+
+def _nodes(record: Record) -> Iterator[str]:
+    for node in _list(record, "task_nodes"):
+        found = node
+        if isinstance(node, dict):
+            found = node["task"] if "task" in node else node.get("name")
+        many = found if isinstance(found, list) and isinstance(node, dict) else [found]
+        yield from (n for n in many if isinstance(n, str))
+
+
+def _links(record: Record, nodes: tuple[str, ...]) -> Iterator[Link]:
+    for link in _list(record, "task_links"):
+        if isinstance(link, dict):
+            source, target = link.get("source"), link.get("target")
+            if isinstance(source, str) and isinstance(target, str) and source and target:
+                yield source, target
+        elif isinstance(link, list) and len(link) == 2:
+            ends = [_number(end) for end in link]
+            if all(1 <= end <= len(nodes) for end in ends):
+                yield nodes[ends[0] - 1], nodes[ends[1] - 1]
+
+
+def _number(end: Any) -> int:
+    """The number of a step, such as 2, "2" or "Step 2"; 0 if it is none."""
+    found = re.fullmatch(r"\s*(?:step)?\s*(\d+)\s*", str(end), re.IGNORECASE)
+    return int(found[1]) if found else 0

@@ -1,0 +1,1 @@
+"""Retrieval of tools: which tools for which steps, with and without training."""

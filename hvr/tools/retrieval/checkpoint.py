@@ -1,0 +1,167 @@
+"""Trained retrievers on disk: a folder that needs nothing else to retrieve.
+
+retriever.json       form, settings, tools and links, what was counted, the decoder, fingerprints
+model.safetensors    the network's numbers
+encoder/             the language model, where it was trained along
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+import hvr
+from hvr.errors import DataFileError, UsageError
+from hvr.retrieval.text_vectors import TextVectors
+from hvr.tools.plan_files import read_json
+from hvr.tools.retrieval.config import RetrieverConfig
+from hvr.tools.retrieval.decoders import Decoder
+from hvr.tools.retrieval.retriever import Retriever
+from hvr.tools.retrieval.scorer import Scorer
+from hvr.tools.retrieval.texts import sentence_model
+from hvr.tools.retrieval.trained_scores import TrainedScores
+from hvr.tools.retrieval.transitions import Transitions
+from hvr.tools.tool_graph import Tool, ToolGraph
+from hvr.tools.tool_plan import ToolPlan
+
+FORM = "hvr-tool-retriever-1"
+"""What a folder says that it is."""
+
+_JSON, _NUMBERS, _ENCODER = "retriever.json", "model.safetensors", "encoder"
+
+
+def graph_fingerprint(graph: ToolGraph) -> str:
+    """SHA-256 of the tools in order and of the links."""
+    return _digest([[asdict(t) for t in graph.tools], graph.links])
+
+
+def data_fingerprint(plans: Iterable[ToolPlan]) -> str:
+    """SHA-256 of plans in order."""
+    return _digest([asdict(p) for p in plans])
+
+
+def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
+    """Write a trained retriever.
+
+    Args:
+        retriever: with scores of a trained network.
+        folder: made if need be; a retriever in it is replaced.
+        data: fingerprint of what it was trained on.
+
+    Raises:
+        UsageError: its scores are not those of a trained network.
+        DataFileError: the folder cannot be written.
+    """
+    source, decoder = retriever.source, retriever.decoder
+    if not isinstance(source, TrainedScores):
+        raise UsageError("only a retriever with a trained network can be saved")
+    moves = decoder.transitions
+    found = {
+        "form": FORM,
+        "hvr": hvr.__version__,
+        "config": asdict(source.config),
+        "width": source.scorer.width,
+        "tools": [asdict(t) for t in source.graph.tools],
+        "links": source.graph.links,
+        "tools_fingerprint": graph_fingerprint(source.graph),
+        "data_fingerprint": data,
+        "decoder": {
+            "rule": decoder.rule,
+            "weight": decoder.weight,
+            "temperature": decoder.temperature,
+            "skip": None if decoder.skip == -math.inf else decoder.skip,
+            "once": decoder.once,
+        },
+        "counts": {
+            "links": [[*link, count] for link, count in sorted(moves.links.items())],
+            "starts": dict(sorted(moves.starts.items())),
+            "steps": moves.steps,
+            "stays": moves.stays,
+        },
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        state = {k: v.contiguous() for k, v in source.scorer.state_dict().items()}
+        save_file(state, folder / _NUMBERS)
+        if source.language_model is not None:
+            source.language_model.save(str(folder / _ENCODER))
+        text = json.dumps(found, indent=1, ensure_ascii=False)
+        (folder / _JSON).write_text(text + "\n", encoding="utf-8")
+    except (OSError, SafetensorError) as error:
+        raise DataFileError(f"{folder}: cannot be written: {error}") from None
+
+
+def load_retriever(
+    folder: Path, graph: ToolGraph | None = None, encoder: TextVectors | None = None
+) -> Retriever:
+    """Read a trained retriever.
+
+    Args:
+        folder: as `save_retriever` wrote it.
+        graph: other tools or links than in training, if the settings allow it (`free` off).
+        encoder: of texts; made by its name in the settings if None.
+
+    Raises:
+        DataFileError: the folder or a file is missing, damaged, or something else.
+        UsageError: the network was trained for other tools.
+        MissingExtraError: the package of the encoder is not installed.
+    """
+    path = folder / _JSON
+    found = read_json(path)
+    if not isinstance(found, dict) or found.get("form") != FORM:
+        raise DataFileError(f"{path}: is no retriever of this version of hvr (form {FORM})")
+    try:
+        config = RetrieverConfig(**found["config"])
+        trained = ToolGraph(
+            tuple(
+                Tool(t["id"], t["description"], tuple(t["inputs"]), tuple(t["outputs"]))
+                for t in found["tools"]
+            ),
+            tuple((source, target) for source, target in found["links"]),
+        )
+        counts, rule = found["counts"], found["decoder"]
+        links = {(source, target): count for source, target, count in counts["links"]}
+        skip = -math.inf if rule["skip"] is None else float(rule["skip"])
+        used = graph or trained
+        moves = Transitions(used, links, counts["starts"], counts["steps"], counts["stays"])
+        decoder = Decoder(moves, rule["rule"], rule["weight"], rule["temperature"], skip,
+                          rule["once"])  # fmt: skip
+        scorer = Scorer(config, int(found["width"]), len(trained))
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataFileError(f"{path}: is damaged: {type(error).__name__} {error}") from None
+    if found.get("tools_fingerprint") != graph_fingerprint(trained):
+        raise DataFileError(f"{path}: the tools in it were changed after training")
+    if config.free and graph is not None and graph.tools != trained.tools:
+        raise UsageError(
+            f"{folder} was trained for its own {len(trained)} tools and knows no others: train "
+            "with `free` off, or on the tools at hand"
+        )
+    _fill(scorer, folder / _NUMBERS)
+    model = sentence_model(config.encoder, folder / _ENCODER) if config.tune_encoder else None
+    encoder = encoder or TextVectors(config.encoder)
+    return Retriever(TrainedScores(used, config, scorer, encoder, model), decoder)
+
+
+def _fill(scorer: Scorer, path: Path) -> None:
+    if not path.exists():
+        raise DataFileError(f"{path}: there is no such file")
+    try:
+        scorer.load_state_dict(load_file(path))
+    except (OSError, SafetensorError, RuntimeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DataFileError(f"{path}: does not hold this network's numbers: {reason}") from None
+    if not all(bool(torch.isfinite(v).all()) for v in scorer.state_dict().values()):
+        raise DataFileError(f"{path}: holds numbers that are not finite")
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()

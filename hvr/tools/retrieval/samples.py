@@ -1,0 +1,90 @@
+"""Plans as numbers of texts: what goes into a scorer for each step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from hvr.tools.datasets import tool_text
+from hvr.tools.retrieval.steps import Unnamed
+from hvr.tools.step_text import without_number
+from hvr.tools.tool_graph import ToolGraph
+from hvr.tools.tool_plan import ToolPlan
+
+
+@dataclass
+class TextList:
+    """Texts and their numbers, in order of appearance."""
+
+    texts: list[str] = field(default_factory=list)
+    _numbers: dict[str, int] = field(default_factory=dict)
+
+    def number(self, text: str) -> int:
+        """The number of a text, new if need be; -1 of an empty one."""
+        if not text.strip():
+            return -1
+        if text not in self._numbers:
+            self._numbers[text] = len(self.texts)
+            self.texts.append(text)
+        return self._numbers[text]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A step.
+
+    Args:
+        read: numbers of the texts of the step, the request, the step before, the step after;
+            -1 for none.
+        tool: number of the tool that it calls; -1 if that is not known.
+    """
+
+    read: tuple[int, int, int, int]
+    tool: int = -1
+
+
+@dataclass(frozen=True)
+class Encodable:
+    """Texts of tools and steps under common numbers.
+
+    Args:
+        graph: the tools.
+        types: tools' texts say what they take and give as well.
+    """
+
+    graph: ToolGraph
+    types: bool = False
+    list: TextList = field(default_factory=TextList)
+
+    def tools(self) -> tuple[int, ...]:
+        """Numbers of the texts of the tools."""
+        texts = (tool_text(t, types=self.types) for t in self.graph.tools)
+        return tuple(self.list.number(t) for t in texts)
+
+    def samples(
+        self, plan: ToolPlan, tools: Sequence[str | None] | None = None, *, names: bool = True
+    ) -> tuple[Sample, ...]:
+        """The steps of a plan.
+
+        Args:
+            plan: its `tools` are not looked at.
+            tools: of the steps, where they are known.
+            names: leave the tools' names in the steps.
+        """
+        clean = without_number if names else self._unnamed
+        steps = [self.list.number(clean(s)) for s in plan.steps]
+        request = self.list.number(plan.request)
+        around = [-1, *steps, -1]
+        labels = tools if tools is not None else [None] * len(steps)
+        return tuple(
+            Sample(
+                (step, request, around[i], around[i + 2]),
+                self.graph.index(label) if label is not None and label in self.graph else -1,
+            )
+            for i, (step, label) in enumerate(zip(steps, labels, strict=True))
+        )
+
+    @cached_property
+    def _unnamed(self) -> Unnamed:
+        return Unnamed(t.id for t in self.graph.tools)

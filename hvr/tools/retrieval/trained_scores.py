@@ -1,0 +1,70 @@
+"""Scores of a trained network, for any plans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from hvr.retrieval.text_vectors import TextVectors
+from hvr.tools.retrieval.config import RetrieverConfig
+from hvr.tools.retrieval.decoding import Scores
+from hvr.tools.retrieval.propagation import normalised
+from hvr.tools.retrieval.samples import Encodable
+from hvr.tools.retrieval.scorer import Scorer
+from hvr.tools.retrieval.texts import FixedTexts, TunedTexts
+from hvr.tools.retrieval.training import links_of
+from hvr.tools.tool_graph import ToolGraph
+from hvr.tools.tool_plan import ToolPlan
+
+_PART = 2048
+
+
+class TrainedScores:
+    """A source of scores, see `hvr.tools.retrieval.retriever.ScoreSource`.
+
+    Args:
+        graph: tools and links; others than in training only if `config.free` is false.
+        config: the settings that the network was trained with.
+        scorer: the network.
+        encoder: of texts.
+        language_model: what encodes texts instead, where it was trained along.
+    """
+
+    def __init__(
+        self,
+        graph: ToolGraph,
+        config: RetrieverConfig,
+        scorer: Scorer,
+        encoder: TextVectors,
+        language_model: Any = None,
+    ) -> None:
+        self.graph, self.config, self.scorer = graph, config, scorer.eval()
+        self.encoder, self.language_model = encoder, language_model
+        self._links = links_of(graph)
+        self._smoothing = torch.from_numpy(normalised(graph))
+        self._tools: torch.Tensor | None = None
+
+    @torch.no_grad()
+    def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
+        """(steps, tools) for each plan; see `ScoreSource`."""
+        encodable = Encodable(self.graph, self.config.types)
+        numbers = torch.tensor(encodable.tools())
+        samples = [encodable.samples(p, names=names) for p in plans]
+        read = torch.tensor([s.read for some in samples for s in some], dtype=torch.int64)
+        read = read.reshape(-1, 4)
+        if not self.config.context:
+            read = read[:, :1]
+        texts: FixedTexts | TunedTexts
+        if self.language_model is not None:
+            texts = TunedTexts(self.language_model, encodable.list.texts).eval()
+        else:
+            texts = FixedTexts(self.encoder, encodable.list.texts)
+        if self._tools is None:
+            self._tools = self.scorer.tools(texts(numbers), self._links, self._smoothing)
+        parts = [self.scorer(self._tools, texts(part)) for part in torch.split(read, _PART)]
+        rows = torch.cat(parts).numpy() if parts else np.zeros((0, len(self.graph)))
+        ends = np.cumsum([len(some) for some in samples])
+        return list(np.split(rows, ends[:-1])) if plans else []

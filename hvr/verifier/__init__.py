@@ -1,0 +1,1 @@
+"""The plan verifier: plans as graphs, scored by a graph neural network."""

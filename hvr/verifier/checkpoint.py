@@ -1,0 +1,201 @@
+"""A verifier on disk: a folder with `verifier.json` and `verifier.safetensors`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hvr.errors import DataFileError, HvrError
+from hvr.tools.tool_graph import Tool, ToolGraph
+from hvr.verifier.config import VerifierConfig
+from hvr.verifier.graph import PlanGraph
+from hvr.verifier.network.alignment import Alignment
+from hvr.verifier.network.inference import TrainedNetwork
+from hvr.verifier.network.path_counts import PathCounts
+from hvr.verifier.tool_embeddings import Encoder, Floats, ToolSpace
+from hvr.verifier.verdict import Thresholds
+
+if TYPE_CHECKING:
+    from hvr.verifier.verifier import Verifier
+
+VALUES = "verifier.json"
+TENSORS = "verifier.safetensors"
+_KIND = "hvr plan verifier"
+_VERSION = 1
+
+
+def fingerprint(graphs: Iterable[PlanGraph]) -> str:
+    """Sixteen hex digits that tell one set of plans from another, in whatever order."""
+    lines = sorted(
+        json.dumps([g.id, g.request, [(n.tool, n.text) for n in g.nodes], g.edges]) for g in graphs
+    )
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def tools_fingerprint(tools: ToolGraph) -> str:
+    """Sixteen hex digits that tell one set of tools and links from another."""
+    return hashlib.sha256(json.dumps(_tools_json(tools)).encode()).hexdigest()[:16]
+
+
+def save(verifier: Verifier, folder: Path) -> None:
+    """Write a verifier.
+
+    Args:
+        verifier: what to write.
+        folder: made if it is missing; a verifier in it is written over.
+
+    Raises:
+        DataFileError: it cannot be written.
+    """
+    from safetensors.numpy import save_file
+
+    tensors = {f"network.{k}": v for k, v in verifier.network.tensors.items()}
+    tensors |= {f"alignment.{k}": v for k, v in verifier.alignment.tensors.items()}
+    tensors = {k: np.asarray(v, order="C") for k, v in tensors.items()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        save_file(tensors, folder / TENSORS)
+        values = {
+            "kind": _KIND,
+            "version": _VERSION,
+            "config": verifier.config.to_dict(),
+            "compatibility": verifier.space.compatibility,
+            "text_size": int(verifier.space.vectors.shape[1]),
+            "thresholds": asdict(verifier.thresholds),
+            "data": verifier.data,
+            "tools_fingerprint": tools_fingerprint(verifier.tools),
+            "tools": _tools_json(verifier.tools),
+            "counts": [[list(p), n] for p, n in sorted(verifier.counts.counts.items())],
+            "tensors": _digest(folder / TENSORS),
+        }
+        (folder / VALUES).write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
+    except OSError as error:
+        raise DataFileError(f"cannot write the verifier {folder}: {error.strerror}") from error
+
+
+def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
+    """Read a verifier.
+
+    Args:
+        folder: what `save` wrote.
+        encoder: of texts; what the checkpoint names if None.
+
+    Raises:
+        DataFileError: it is missing, damaged, no verifier, or of another version.
+    """
+    from hvr.verifier.verifier import Verifier, make_encoder
+
+    values = read_values(folder / VALUES, "verifier", _KIND, _VERSION)
+    try:
+        config = VerifierConfig.from_dict(values["config"], f"{folder / VALUES}")
+        tools = _tools(values["tools"])
+        if tools_fingerprint(tools) != values["tools_fingerprint"]:
+            raise DataFileError(f"the verifier {folder} is damaged: its tools were changed")
+        counts = PathCounts({tuple(path): int(n) for path, n in values["counts"]})
+        thresholds = Thresholds(**{k: float(v) for k, v in values["thresholds"].items()})
+        space = ToolSpace(tools, encoder or make_encoder(config), config)
+        if space.vectors.shape[1] != values["text_size"]:
+            raise DataFileError(
+                f"the verifier {folder} was trained with vectors of {values['text_size']} numbers, "
+                f"and the encoder gives {space.vectors.shape[1]}: use {config.encoder}"
+            )
+        tensors = _tensors(folder, values["tensors"])
+        text, types = space.vectors.shape[1], 2 * len(space.types)
+        alignment = Alignment(
+            _part(tensors, "alignment.", Alignment.shapes(text, config.align_hidden))
+        )
+        network = TrainedNetwork(
+            config, _part(tensors, "network.", TrainedNetwork.shapes(config, text, types))
+        )
+    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DataFileError(f"the verifier {folder} is damaged: {reason}") from error
+    except HvrError as error:
+        if isinstance(error, DataFileError) or "encoder" in str(error):
+            raise
+        raise DataFileError(f"the verifier {folder} is damaged: {error}") from error
+    data = str(values.get("data", ""))
+    return Verifier(config, space, counts, alignment, network, thresholds, data)
+
+
+def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any]:
+    """The JSON half of something trained.
+
+    Args:
+        path: of the file.
+        what: `verifier` or `corrector`, for messages.
+        kind: what the file must say it is.
+        version: the one that can be read.
+
+    Raises:
+        DataFileError: it is missing, damaged, something else, or of another version.
+    """
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataFileError(
+            f"there is no {what} in {path.parent}: cannot read {path.name} ({error.strerror})"
+        ) from error
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DataFileError(f"{path} is damaged: it is not JSON") from error
+    if not isinstance(values, dict) or values.get("kind") != kind:
+        raise DataFileError(f"{path} is not of a plan {what} of hvr")
+    if values.get("version") != version:
+        raise DataFileError(
+            f"{path} has version {values.get('version')}, and this hvr reads {version}: "
+            "train it again"
+        )
+    return values
+
+
+def _tensors(folder: Path, digest: str) -> dict[str, Floats]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    path = folder / TENSORS
+    try:
+        if _digest(path) != digest:
+            raise DataFileError(f"the verifier {folder} is damaged: {TENSORS} was changed")
+        found: dict[str, Floats] = load_file(path)
+    except OSError as error:
+        raise DataFileError(f"cannot read {path}: {error.strerror}") from error
+    except SafetensorError as error:
+        raise DataFileError(f"the verifier {folder} is damaged: {error}") from error
+    return found
+
+
+def _part(
+    tensors: dict[str, Floats], prefix: str, shapes: dict[str, tuple[int, ...]]
+) -> dict[str, Floats]:
+    """The tensors of one of the two networks, as they must be."""
+    found = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+    for name in sorted(found.keys() ^ shapes.keys()):
+        raise ValueError(f"{prefix}{name} is {'missing' if name in shapes else 'not known'}")
+    for name, shape in shapes.items():
+        if found[name].shape != shape:
+            raise ValueError(f"{prefix}{name} has the shape {found[name].shape}, not {shape}")
+    return found
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _tools_json(tools: ToolGraph) -> dict[str, Any]:
+    return {
+        "tools": [[t.id, t.description, list(t.inputs), list(t.outputs)] for t in tools.tools],
+        "links": [list(link) for link in tools.links],
+    }
+
+
+def _tools(given: dict[str, Any]) -> ToolGraph:
+    return ToolGraph(
+        tuple(Tool(i, d, tuple(a), tuple(b)) for i, d, a, b in given["tools"]),
+        tuple((a, b) for a, b in given["links"]),
+    )

@@ -1,0 +1,1 @@
+"""Correction of plans over tools, by search or by a language model."""

@@ -1,0 +1,126 @@
+"""Corrections by a language model, at risky places only (GNNVerifier, 3.6 and appendix B)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from hvr.errors import LLMError
+from hvr.llm.model import Message, Model, Request
+from hvr.llm.schema import find_json
+from hvr.verifier.correction.candidates import Editable, editable
+from hvr.verifier.correction.edits import SCHEMA, Edit, apply_edits, read_edits
+from hvr.verifier.graph import START
+from hvr.verifier.verdict import Verdict
+from hvr.verifier.verifier import Plan, Verifier
+
+_PROMPTS = Path(__file__).parent / "prompts"
+_TOKENS = 1024
+
+
+@dataclass(frozen=True)
+class ModelCorrection:
+    """What became of a plan.
+
+    Args:
+        before: the verdict on the plan as it was.
+        after: the verdict on the plan as it is now; the same where nothing was changed.
+        edits: what was changed.
+        outcome: `accepted` (no need for changes), `no candidates`, `unchanged` (the model
+            wanted no change), `unusable` (no answer could be used), `no gain` (the score did
+            not rise) or `corrected`.
+    """
+
+    before: Verdict
+    after: Verdict
+    edits: tuple[Edit, ...]
+    outcome: str
+
+
+def repair(verifier: Verifier, plan: Plan, model: Model) -> ModelCorrection:
+    """Let a model edit the risky places of a plan that scores below the threshold.
+
+    An answer that cannot be used is asked for once more. The edited plan is taken only if it
+    scores higher (B.4).
+
+    Args:
+        verifier: the judge.
+        plan: what a planner gave.
+        model: who edits.
+
+    Raises:
+        UsageError: the plan is empty or goes round in a circle.
+        LLMError: the model gives no answer.
+    """
+    before = verifier.score([plan])[0]
+    if before.accepted:
+        return ModelCorrection(before, before, (), "accepted")
+    allowed = editable(verifier, before)
+    if not allowed:
+        return ModelCorrection(before, before, (), "no candidates")
+    edits = _ask(verifier, before, allowed, model)
+    if edits is None:
+        return ModelCorrection(before, before, (), "unusable")
+    if not edits:
+        return ModelCorrection(before, before, (), "unchanged")
+    after = verifier.score([apply_edits(before.graph, edits, verifier.tools)])[0]
+    if after.score > before.score:
+        return ModelCorrection(before, after, edits, "corrected")
+    return ModelCorrection(before, before, (), "no gain")
+
+
+def _ask(
+    verifier: Verifier, verdict: Verdict, allowed: Editable, model: Model
+) -> tuple[Edit, ...] | None:
+    """The edits; None where neither of two answers could be used."""
+    values = _values(verifier, verdict, allowed)
+    problem = ""
+    for prompt in ("repair", "repair_again"):
+        text = Template((_PROMPTS / f"{prompt}.txt").read_text(encoding="utf-8")).substitute(
+            values, problem=problem
+        )
+        request = Request(
+            messages=(Message("user", text),), purpose="repair_tools", max_tokens=_TOKENS
+        )
+        try:
+            answer = model.answer(request)
+            return read_edits(find_json(answer.text, SCHEMA), allowed)
+        except ValueError as error:
+            problem = str(error)
+        except LLMError as error:
+            if getattr(error, "kind", "") not in ("empty", "schema"):
+                raise
+            problem = str(error)
+    return None
+
+
+def _values(verifier: Verifier, verdict: Verdict, allowed: Editable) -> dict[str, str]:
+    graph = verdict.graph
+    risks = dict(zip(graph.all_edges, verdict.edge_risks, strict=True))
+
+    def choice(tools: tuple[str, ...]) -> str:
+        return "; ".join(
+            f"{i}: {t} ({verifier.tools.tool(t).description})" for i, t in enumerate(tools)
+        )
+
+    def name(node: int) -> str:
+        return "Start" if node == START else f"step {node} {graph.nodes[node].tool}"
+
+    plan = [f"{i}. {graph.nodes[i].tool}: {graph.nodes[i].text}" for i in graph.order]
+    plan += [f"{name(a)} -> {name(b)}" for a, b in graph.edges]
+    nodes = [
+        f"node_id {i} ({graph.nodes[i].tool}), risk {verdict.node_risks[i]:.2f}: {choice(tools)}"
+        for i, tools in allowed.replace.items()
+    ]
+    edges = [
+        f"edge_id {k} ({name(a)} -> {name(b)}), risk {risks[a, b]:.2f}: {choice(tools)}"
+        for k, ((a, b), tools) in enumerate(allowed.insert.items())
+    ]
+    return {
+        "request": graph.request,
+        "plan": "\n".join(plan),
+        "score": f"{verdict.score:.2f}",
+        "nodes": "\n".join(nodes) or "none",
+        "edges": "\n".join(edges) or "none",
+    }

@@ -1,0 +1,202 @@
+"""A plan as a directed graph without cycles (GNNVerifier, section 3.1)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heapify, heappop, heappush
+
+from hvr.errors import UsageError
+from hvr.tools.step_text import without_number
+from hvr.tools.tool_graph import ToolGraph
+from hvr.tools.tool_plan import ToolPlan
+
+START = -1
+"""The node that stands before every first step; edges from it have this as their source."""
+
+Edge = tuple[int, int]
+_NEAR = 8
+
+
+@dataclass(frozen=True)
+class PlanNode:
+    """One step: a tool, or an atomic action, called once.
+
+    Args:
+        tool: id of the tool.
+        text: what the step does, in words.
+        inputs: types (or facts) that the step needs.
+        outputs: types (or facts) that it gives.
+    """
+
+    tool: str
+    text: str
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PlanGraph:
+    """The steps of a plan and what follows from what.
+
+    Args:
+        id: of the request.
+        request: what was asked, in words.
+        nodes: the steps.
+        edges: numbers of nodes (source, target): order and dependence.
+
+    Raises:
+        UsageError: there are no nodes, an edge names a node that is not there, or the edges
+            go round in a circle.
+    """
+
+    id: str
+    request: str
+    nodes: tuple[PlanNode, ...]
+    edges: tuple[Edge, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.nodes:
+            raise UsageError(f"plan {self.id!r} is empty: a plan needs at least one step")
+        object.__setattr__(self, "edges", tuple(dict.fromkeys(self.edges)))
+        size = len(self.nodes)
+        for edge in self.edges:
+            if not all(0 <= end < size for end in edge):
+                raise UsageError(f"plan {self.id!r}: edge {edge} names a step that is not there")
+        _ = self.order
+
+    @cached_property
+    def _neighbours(self) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
+        into: list[list[int]] = [[] for _ in self.nodes]
+        out: list[list[int]] = [[] for _ in self.nodes]
+        for source, target in self.edges:
+            out[source].append(target)
+            into[target].append(source)
+        return tuple(map(tuple, into)), tuple(map(tuple, out))
+
+    def before(self, node: int) -> tuple[int, ...]:
+        """The nodes with an edge to this one, Start not among them."""
+        return self._neighbours[0][node]
+
+    def after(self, node: int) -> tuple[int, ...]:
+        """The nodes that this one has an edge to."""
+        return self._neighbours[1][node]
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The nodes that no edge leads to; Start is linked to each of them."""
+        return tuple(i for i in range(len(self.nodes)) if not self.before(i))
+
+    @property
+    def all_edges(self) -> tuple[Edge, ...]:
+        """The edges from Start to the roots, then the others."""
+        return tuple((START, root) for root in self.roots) + self.edges
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The nodes, each after those before it; otherwise as they stand.
+
+        Raises:
+            UsageError: the edges go round in a circle.
+        """
+        waiting = [len(self.before(i)) for i in range(len(self.nodes))]
+        ready = [i for i, n in enumerate(waiting) if not n]
+        found: list[int] = []
+        if self.edges == tuple((i, i + 1) for i in range(len(self.nodes) - 1)):
+            return tuple(range(len(self.nodes)))
+        heapify(ready)
+        while ready:
+            node = heappop(ready)
+            found.append(node)
+            for after in self.after(node):
+                waiting[after] -= 1
+                if not waiting[after]:
+                    heappush(ready, after)
+        if len(found) < len(self.nodes):
+            stuck = sorted({self.nodes[i].tool for i, n in enumerate(waiting) if n})
+            raise UsageError(
+                f"plan {self.id!r}: its links go round in a circle, through {', '.join(stuck[:5])}"
+            )
+        return tuple(found)
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Ids of the tools in the order of the plan."""
+        return tuple(self.nodes[i].tool for i in self.order)
+
+    def plan(self) -> ToolPlan:
+        """The plan as the value that loaders give."""
+        nodes = [self.nodes[i] for i in self.order]
+        place = {node: i for i, node in enumerate(self.order)}
+        edges = sorted((place[a], place[b]) for a, b in self.edges)
+        return ToolPlan(
+            self.id,
+            self.request,
+            tuple(n.text for n in nodes),
+            tuple(n.tool for n in nodes),
+            tuple((nodes[a].tool, nodes[b].tool) for a, b in edges),
+        )
+
+
+def chain(nodes: int) -> tuple[Edge, ...]:
+    """The edges between nodes that follow each other."""
+    return tuple((i, i + 1) for i in range(nodes - 1))
+
+
+def plan_graph(plan: ToolPlan, tools: ToolGraph | None = None) -> PlanGraph:
+    """The graph of a plan.
+
+    A link names tools, not steps: it is taken for the nearest pair of steps with these tools,
+    forward if there is one. A link with a tool that is not in the plan is left out; a plan
+    without links is a chain. Where there are not as many steps as tools, a tool's description
+    stands for its step. A tool that is unknown has no types and its id is its description.
+
+    Args:
+        plan: what a planner gave.
+        tools: gives descriptions and types.
+
+    Raises:
+        UsageError: the plan is empty, or its links go round in a circle.
+    """
+    told = len(plan.steps) == len(plan.tools)
+    nodes = []
+    for i, name in enumerate(plan.tools):
+        known = tools.tool(name) if tools is not None and name in tools else None
+        text = without_number(plan.steps[i]) if told else ""
+        if not text:
+            text = (known.description if known else "") or name
+        nodes.append(
+            PlanNode(name, text, known.inputs if known else (), known.outputs if known else ())
+        )
+    places: dict[str, list[int]] = {}
+    for i, name in enumerate(plan.tools):
+        places.setdefault(name, []).append(i)
+    if not plan.links or plan.links == plan.chain:
+        edges = chain(len(nodes))
+    else:
+        edges = _matched(plan.links, places)
+    return PlanGraph(plan.id, plan.request, tuple(nodes), edges)
+
+
+def _matched(links: Sequence[tuple[str, str]], places: Mapping[str, list[int]]) -> tuple[Edge, ...]:
+    """Each link as the nearest pair of steps; a link that is there twice means the next pair."""
+    waiting: dict[tuple[str, str], Iterator[Edge]] = {}
+    found: list[Edge] = []
+    for link in links:
+        if link not in waiting:
+            waiting[link] = iter(_pairs(places.get(link[0], ()), places.get(link[1], ())))
+        pair = next(waiting[link], None)
+        if pair is not None:
+            found.append(pair)
+    return tuple(found)
+
+
+def _pairs(sources: Sequence[int], targets: Sequence[int]) -> list[Edge]:
+    """Pairs of steps, forward ones first, near ones first; a few of each step."""
+    found: list[Edge] = []
+    for a in sources:
+        at = bisect_left(targets, a)
+        found += [(a, b) for b in targets[max(at - _NEAR, 0) : at + _NEAR + 1] if b != a]
+    return sorted(found, key=lambda e: (e[1] < e[0], abs(e[1] - e[0]), e))

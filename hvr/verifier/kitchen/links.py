@@ -1,0 +1,120 @@
+"""The causal links of a plan, as the validator carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from hvr.errors import UsageError
+from hvr.pddl.conditions import Operator
+from hvr.pddl.model import Atom, GroundAction
+from hvr.pddl.task import Task
+from hvr.search.ground import bits
+from hvr.search.macro import support
+from hvr.search.operators import Literals
+from hvr.validation import Validator
+from hvr.verifier.kitchen.linked_plan import START, Fact, LinkedPlan, LinkedStep, Need
+
+
+def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
+    """What each step needs, and the step that brought it about.
+
+    A step needs the literals that make its precondition true, and those that make the
+    conditions of its conditional effects true where they come about: a microwave heats what was
+    put in. Of a disjunction the first part that holds counts. The producer of a literal is the
+    step that last made it true. What can never change is left out.
+
+    Args:
+        parts: a task with actions that begin in its initial state. A request that is planned
+            in stages has several, each task beginning where the actions before it ended.
+
+    Raises:
+        UsageError: a step cannot be executed.
+    """
+    since: dict[Fact, int] = {}
+    steps: list[LinkedStep] = []
+    types: dict[str, str] = {}
+    first: dict[Atom, bool] = {}
+    last: dict[Atom, bool] = {}
+    still: set[Fact] = set()
+    for task, actions in parts:
+        validator = Validator(task)
+        for action in actions:
+            before = validator.state.bits
+            misfit = task.misfit(action)
+            report = None if misfit is not None else validator.apply(action)
+            if report is None or not report.ok:
+                why = f"{misfit.message}" if misfit is not None else ""
+                if report is not None and report.failure is not None:
+                    why = " ".join(report.failure.explain().split())
+                raise UsageError(
+                    f"step {len(steps) + 1} {action} cannot be executed, so that the plan has no "
+                    f"causal links: {why}"
+                )
+            found = _facts(task, _needs(task.ground(action), before))
+            needs = [Need(fact, since.get(fact, START)) for fact in found]
+            # That a place is free is a fact about each thing that there is; only who freed it
+            # tells something of the plan.
+            needs = [n for n in needs if n.producer != START or not _is_absence(n.fact)]
+            makes = tuple(
+                sorted(
+                    [_fact(a, True) for a in report.added]
+                    + [_fact(a, False) for a in report.deleted]
+                )
+            )
+            for fact in makes:
+                atom = Atom(fact.predicate, fact.args)
+                since[fact] = len(steps)
+                since.pop(Fact(fact.predicate, fact.args, not fact.positive), None)
+                first.setdefault(atom, not fact.positive)
+                last[atom] = fact.positive
+            steps.append(LinkedStep(action, tuple(needs), makes))
+        names = {n for s in steps for n in s.action.args}
+        names |= {n for s in steps for f in s.makes for n in f.args}
+        types |= {n: task.objects[n][0] for n in sorted(names) if n in task.objects}
+        final = validator.state.bits
+        still = {_fact(a, True) for a in task.atoms_in(final) if a.predicate in _PLACED}
+    ends = {_fact(atom, now) for atom, now in last.items() if _tells(atom, first[atom], now)}
+    ends |= {f for f in still if f.args[0] in types and f.args[1] in types}
+    return LinkedPlan(
+        tuple(steps), tuple(Need(fact, since.get(fact, START)) for fact in sorted(ends)), types
+    )
+
+
+_PLACED = frozenset({"on", "in"})
+_SWITCHED = frozenset({"opened", "toggled", "dirty", "filled"})
+"""Predicates of which the negation is a state, too."""
+
+
+def _tells(atom: Atom, before: bool, now: bool) -> bool:
+    """Whether it is worth saying of the end of a plan."""
+    if atom.predicate in {"near", "hand_empty", "present"}:
+        return False
+    return now or (before and atom.predicate in _SWITCHED)
+
+
+def _is_absence(fact: Fact) -> bool:
+    return not fact.positive and fact.predicate in _PLACED
+
+
+def _needs(operator: Operator, state: int) -> Literals:
+    """The literals of the precondition, and of the effects that come about."""
+    used = support(operator.precondition, state)
+    true, false = used.true, used.false
+    for condition, add, delete in operator.conditional:
+        # An effect that changes nothing needs nothing.
+        if (add & ~state or delete & state) and condition.holds(state):
+            used = support(condition, state)
+            true, false = true | used.true, false | used.false
+    return Literals(true, false)
+
+
+def _facts(task: Task, literals: Literals) -> Iterator[Fact]:
+    found: Iterable[Fact] = (
+        *(_fact(task.fluent(b), True) for b in bits(literals.true)),
+        *(_fact(task.fluent(b), False) for b in bits(literals.false)),
+    )
+    yield from sorted(found)
+
+
+def _fact(atom: Atom, positive: bool) -> Fact:
+    return Fact(atom.predicate, tuple(map(str, atom.args)), positive)

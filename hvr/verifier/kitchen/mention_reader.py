@@ -1,0 +1,302 @@
+"""Reads what a request names (`asked.py`), word by word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from hvr.errors import LanguageError
+from hvr.knowledge.ontology import Ontology, load_ontology
+from hvr.language.lexicon import (
+    Adjective,
+    Dish,
+    Entry,
+    FunctionWord,
+    Lexicon,
+    Noun,
+    Verb,
+    tokenize,
+)
+from hvr.language.vocabulary import load_lexicon
+from hvr.verifier.kitchen.mentions import FAMILIES, FROM, IN, NEAR, WITH, Mentions, Named, State
+
+_PREDICATE = re.compile(r"\((not \()?([a-z_]+)")
+_NO_STATES = frozenset({"and", "or", "not", "exists", "forall", "when", "near", "on", "in"})
+_ROLES = {"prep": IN, "from": FROM, "with": WITH, "means": WITH, "unplaced": NEAR}
+_BESIDE = frozenset(
+    (
+        *("front", "left", "right", "side", "next", "beside", "near", "nearest", "by", "behind"),
+        *("under", "underneath", "below", "between", "above", "corner", "edge", "across", "along"),
+    )
+)
+_MORE_NOUNS: Mapping[str, str] = {
+    "goblet": "Cup", "wineglass": "Cup", "beaker": "Cup", "cabbage": "Lettuce",
+    "container": "Bowl", "salt mill": "SaltShaker", "salt mills": "SaltShaker",
+    "salt shakers": "SaltShaker", "grinder": "PepperShaker", "grinders": "PepperShaker",
+    "pepper grinder": "PepperShaker", "shaker": "SaltShaker", "tray": "Plate",
+    "tea cup": "Mug",
+    "scoop": "Ladle", "dipper": "Ladle", "scooper": "Ladle", "tea pot": "Kettle",
+    "island": "CounterTop", "kitchen island": "CounterTop", "countertops": "CounterTop",
+    "desk": "DiningTable", "oven": "Microwave", "cupboards": "Cabinet", "freezer": "Fridge",
+    "recycling bin": "GarbageCan", "recycle bin": "GarbageCan", "recycling": "GarbageCan",
+    "waste basket": "GarbageCan", "waste bucket": "GarbageCan", "basket": "GarbageCan",
+    "garbage pail": "GarbageCan", "shelving": "Shelf", "bookshelf": "Shelf", "ledge": "Shelf",
+    "stove top": "StoveBurner", "gas": "StoveBurner", "cell": "CellPhone", "figure": "Statue",
+    "salt container": "SaltShaker", "pepper container": "PepperShaker",
+    "kitchen utensil": "Spatula", "utensil": "Spatula", "flask": "Bottle", "jar": "Vase",
+}  # fmt: skip
+"""Names that people use and the ontology leaves to nobody, as they may mislead a planner."""
+_MORE_STATES: Mapping[str, State] = {
+    "microwaved": ("heat", True), "warmed": ("heat", True), "heated": ("heat", True),
+    "cooled": ("cold", True), "frozen": ("cold", True), "refrigerated": ("cold", True),
+    "cooked": ("heat", True), "cleaned": ("wash", True), "rinsed": ("wash", True),
+    "running": ("switch", True), "cutting": ("slice", True), "piece": ("slice", True),
+    "pieces": ("slice", True), "slice": ("slice", True), "slices": ("slice", True),
+}  # fmt: skip
+_PIECES = frozenset({"Slice"})
+_BEFORE_NOUNS = frozenset({"det", "number", "of", "be", "unheeded", *_ROLES})
+_AFTER_VERBS = frozenset({",", ".", ";", "!", "?", "and", "then", "again", "for", "please"})
+_ENDS = frozenset({",", ".", ";", "!", "?"})
+
+
+@lru_cache(maxsize=65536)
+def asked_of(request: str) -> Mentions:
+    """Read a request; of an empty one, or one far too long, nothing is read."""
+    ontology = load_ontology()
+    try:
+        tokens = tokenize(request)
+    except LanguageError:
+        return Mentions()
+    reader = _Reader(ontology, _lexicon(ontology))
+    place = 0
+    while place < len(tokens):
+        place += reader.read(tokens, place)
+    return reader.asked()
+
+
+@dataclass
+class _Thing:
+    """A name while the words after it are still to come."""
+
+    named: Named
+    states: set[State] = field(default_factory=set)
+
+
+class _Reader:
+    """Goes through the words once."""
+
+    def __init__(self, ontology: Ontology, lexicon: Lexicon) -> None:
+        self._ontology = ontology
+        self._lexicon = lexicon
+        self._things: list[_Thing] = []
+        self._states: set[State] = set()
+        self._liquids: set[str] = set()
+        self._frame: list[str] = []
+        self._count = 1
+        self._role = ""
+        self._verb: set[State] = set()
+        self._adjectives: set[State] = set()
+        self._usual: frozenset[str] = frozenset()
+
+    def read(self, tokens: tuple[str, ...], place: int) -> int:
+        """Take in the phrase at a position; how many words it has."""
+        length, entries = next(iter(self._lexicon.matches(tokens, place)), (1, ()))
+        more = self._more(tokens, place)
+        if more > length or (more and not entries):
+            length, entries = more, (Noun(_MORE_NOUNS[" ".join(tokens[place : place + more])]),)
+        apart = self._apart(tokens, place)
+        if apart is not None:
+            length, entries = 1, (apart,)
+        words = tokens[place : place + length]
+        verb = self._is_verb(entries, tokens, place)
+        entries = tuple(e for e in entries if verb or not isinstance(e, Verb))
+        noun = None if verb else _noun(entries, self._count)
+        if noun is None and not entries:
+            noun = _by_name(self._ontology, words[0])
+        if noun is not None and noun.classes == _PIECES:
+            noun = None
+            self._adjectives |= self._said({("slice", True)})
+            self._again()
+        if verb:
+            self._close()
+            self._go_usual()
+            self._verb, self._role = set(), ""
+        for entry in entries:
+            match entry:
+                case Verb():
+                    self._verb |= self._said(_states(entry.condition or ""))
+                    self._usual = frozenset(entry.places)
+                    if entry.liquid:
+                        self._liquids.add(entry.liquid)
+                case Adjective() if noun is None and not verb:
+                    self._adjectives |= self._said(_states(entry.condition))
+                case Dish() if noun is None and not verb:
+                    self._dish(entry)
+                case FunctionWord() if noun is None:
+                    self._function(entry)
+        if len(words) == 1:
+            if words[0] in _MORE_STATES and noun is None:
+                self._adjectives |= self._said({_MORE_STATES[words[0]]})
+            if words[0] in _BESIDE:
+                self._role = NEAR
+            if words[0] in _ENDS:
+                self._close()
+                self._role = ""
+            if words[0].isdecimal():
+                self._count = int(words[0])
+        if words == ("off",) and place and self._verb:
+            self._role = ""
+        if noun is not None:
+            self._name(noun)
+        carried = noun is not None and self._carried(noun)
+        self._frame += ["thing"] if carried else list(words)
+        return length
+
+    def asked(self) -> Mentions:
+        """What was read."""
+        self._close()
+        self._go_usual()
+        things = (
+            Named(t.named.classes, t.named.count, t.named.optional, t.named.role,
+                  frozenset(t.states))
+            for t in self._things
+        )  # fmt: skip
+        return Mentions(
+            tuple(dict.fromkeys(things)),
+            frozenset(self._states),
+            frozenset(self._liquids),
+            " ".join(self._frame),
+        )
+
+    def _more(self, tokens: tuple[str, ...], place: int) -> int:
+        """Words of a name in `_MORE_NOUNS` at a position."""
+        return next((n for n in (2, 1) if " ".join(tokens[place : place + n]) in _MORE_NOUNS), 0)
+
+    def _apart(self, tokens: tuple[str, ...], place: int) -> Verb | None:
+        """A verb whose second word stands after its object: `turn … on`."""
+        seconds = self._lexicon.separable.get(tokens[place], {})
+        for at in range(place + 2, min(place + 7, len(tokens))):
+            after = tokens[at + 1] if at + 1 < len(tokens) else "."
+            if tokens[at] in seconds and after in _AFTER_VERBS:
+                return seconds[tokens[at]]
+            if tokens[at] in _AFTER_VERBS:
+                return None
+        return None
+
+    def _said(self, states: set[State]) -> set[State]:
+        self._states |= states
+        return states
+
+    def _function(self, entry: FunctionWord) -> None:
+        if entry.role in {"det", "number"} and isinstance(entry.value, int):
+            self._count = entry.value
+        elif entry.role in _ROLES:
+            self._close()
+            self._count = 1
+            self._role = self._role if self._role == NEAR else _ROLES[entry.role]
+        elif entry.role == "pronoun" and not self._role:
+            self._again()
+        elif entry.role == "then":
+            self._close()
+
+    def _again(self) -> None:
+        """The last thing is spoken of again."""
+        said = [t for t in self._things if t.named.role in {"", WITH}]
+        if said:
+            said[-1].states |= self._verb
+
+    def _is_verb(self, entries: tuple[Entry, ...], tokens: tuple[str, ...], place: int) -> bool:
+        """Whether words are a verb here: those that can be a thing too are one after others."""
+        if not any(isinstance(e, Verb) for e in entries):
+            return False
+        if not any(isinstance(e, Noun | Dish | Adjective) for e in entries):
+            return True
+        before = self._lexicon.lookup(tokens[place - 1]) if place else ()
+        return not any(
+            isinstance(e, Adjective | Noun | Verb)
+            or (isinstance(e, FunctionWord) and e.role in _BEFORE_NOUNS)
+            for e in before
+        )
+
+    def _name(self, noun: Named) -> None:
+        states = self._adjectives | (set() if self._role else self._verb)
+        named = Named(noun.classes, noun.count, noun.optional, self._role)
+        if self._role == IN:
+            self._usual = frozenset()
+        same = [
+            t
+            for t in self._things
+            if t.named.classes == noun.classes and (t.named.role == IN) == (self._role == IN)
+        ]
+        if same:
+            same[-1].states |= states
+        else:
+            self._things.append(_Thing(named, set(states)))
+        self._adjectives, self._count, self._role = set(), 1, ""
+
+    def _dish(self, dish: Dish) -> None:
+        there = {t.named.classes for t in self._things}
+        for part in dish.parts:
+            if frozenset({part.object_class}) not in there:
+                states = self._said(_states(part.condition or ""))
+                named = Named(frozenset({part.object_class}), part.count)
+                self._things.append(_Thing(named, states | self._adjectives))
+        if dish.vessels and not any(w & set(dish.vessels) for w in there):
+            self._things.append(_Thing(Named(frozenset(dish.vessels), optional=True)))
+        if dish.liquid:
+            self._liquids.add(dish.liquid)
+        if dish.at:
+            self._usual = frozenset({dish.at})
+
+    def _close(self) -> None:
+        """At the end of a clause, what was said of nothing yet is said of the last thing."""
+        if self._adjectives and self._things:
+            said = [t for t in self._things if t.named.role != IN] or self._things
+            said[-1].states |= self._adjectives
+        self._adjectives = set()
+
+    def _go_usual(self) -> None:
+        """Where no place was said, things go where the verb has them go."""
+        if self._usual:
+            self._things.append(_Thing(Named(self._usual, optional=True, role=IN)))
+        self._usual = frozenset()
+
+    def _carried(self, noun: Named) -> bool:
+        known = [c for c in noun.classes if self._ontology.has_class(c)]
+        return any(self._ontology.is_a(c, "Pickupable") for c in known)
+
+
+@lru_cache(maxsize=4)
+def _lexicon(ontology: Ontology) -> Lexicon:
+    return load_lexicon(ontology)
+
+
+def _noun(entries: tuple[Entry, ...], count: int) -> Named | None:
+    nouns = [e for e in entries if isinstance(e, Noun)]
+    if not nouns:
+        return None
+    if count == 1 and any(n.collective for n in nouns):
+        count = 0
+    elif count == 1 and all(n.plural for n in nouns):
+        count = -1
+    return Named(frozenset(n.object_class for n in nouns), count)
+
+
+def _by_name(ontology: Ontology, token: str) -> Named | None:
+    """`mug-1` and the like."""
+    stem, _, number = token.rpartition("-")
+    found = ontology.class_of_pddl_type(stem) if number.isdecimal() else None
+    return Named(frozenset({found})) if found else None
+
+
+def _states(condition: str) -> set[State]:
+    found = set()
+    for negated, predicate in _PREDICATE.findall(condition):
+        if predicate in FAMILIES and predicate not in _NO_STATES:
+            wanted = not negated
+            if predicate == "dirty":
+                wanted = not wanted
+            found.add((FAMILIES[predicate], wanted))
+    return found

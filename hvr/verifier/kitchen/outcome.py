@@ -1,0 +1,123 @@
+"""What a kitchen plan has done, as its end and its steps tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from hvr.verifier.kitchen.linked_plan import START, Fact, LinkedPlan
+from hvr.verifier.kitchen.mentions import FAMILIES, State
+from hvr.verifier.kitchen.words import class_of
+
+
+@dataclass(frozen=True)
+class PlanOutcome:
+    """What is so after a plan, and what happened in it.
+
+    Args:
+        classes: of all things that steps or the end name.
+        handled: classes of what steps or the end name.
+        changed: classes of what facts of the end name that steps made so.
+        changed_names: the names of these.
+        tools: what was held to cut something.
+        carried: what steps put somewhere or hold at the end.
+        held: what is in the hand at the end.
+        under: where each thing lies.
+        above: classes (thing, place), also of places further below.
+        states: families of states that steps made so, as they are at the end.
+        ever: families of states that steps made so at any time.
+        states_of: the class and the states of each thing that has some.
+        liquids: what was filled in somewhere.
+        vessels: classes of what has something in it that a step filled in.
+    """
+
+    classes: Mapping[str, str]
+    handled: frozenset[str]
+    changed: frozenset[str]
+    changed_names: frozenset[str]
+    tools: frozenset[str]
+    carried: tuple[str, ...]
+    held: frozenset[str]
+    under: Mapping[str, tuple[str, ...]]
+    above: tuple[tuple[str, str], ...]
+    states: frozenset[State]
+    ever: frozenset[State]
+    states_of: tuple[tuple[str, frozenset[State]], ...]
+    liquids: frozenset[str]
+    vessels: tuple[str, ...]
+
+    @classmethod
+    def of(cls, plan: LinkedPlan) -> PlanOutcome:
+        """The outcome of a plan."""
+        ends = [n.fact for n in plan.ends]
+        made = [n.fact for n in plan.ends if n.producer != START]
+        names = [a for s in plan.steps for a in s.action.args] + [a for f in ends for a in f.args]
+        classes = {n: class_of(n, plan.types) for n in dict.fromkeys(names)}
+        changed = frozenset(a for f in made for a in f.args)
+        held = frozenset(f.args[0] for f in ends if f.predicate == "holding" and f.positive)
+        moved = [f.args[0] for f in made if f.positive and f.predicate in {"on", "in"}]
+        under: dict[str, tuple[str, ...]] = {}
+        for fact in ends:
+            if fact.positive and fact.predicate in {"on", "in"}:
+                under[fact.args[0]] = (*under.get(fact.args[0], ()), fact.args[1])
+        for fact in _left_alone(plan):
+            if fact.args[0] not in under and fact.args[0] not in held:
+                under[fact.args[0]] = (fact.args[1],)
+                classes |= {n: class_of(n, plan.types) for n in fact.args}
+        states: dict[str, set[State]] = {}
+        for fact in ends:
+            if fact.args:
+                states.setdefault(fact.args[0], set()).update(families_of([fact]))
+        poured = [f for f in made if f.predicate == "contains" and f.positive]
+        return cls(
+            classes=classes,
+            handled=frozenset(classes[n] for n in names),
+            changed=frozenset(classes[n] for n in changed),
+            changed_names=changed,
+            tools=frozenset(
+                n.fact.args[0] for s in plan.steps if s.action.name == "slice_obj"
+                for n in s.needs if n.fact.predicate == "holding"
+            ),
+            carried=tuple(dict.fromkeys([*moved, *sorted(held)])),
+            held=held,
+            under=under,
+            above=tuple(dict.fromkeys((classes[a], classes[b]) for a, b in _closure(under))),
+            states=frozenset(families_of(made)),
+            ever=frozenset(families_of(f for s in plan.steps for f in s.makes)),
+            states_of=tuple(
+                dict.fromkeys((classes[n], frozenset(s)) for n, s in states.items() if s)
+            ),
+            liquids=frozenset(f.args[1] for f in poured),
+            vessels=tuple(dict.fromkeys(classes[f.args[0]] for f in poured)),
+        )  # fmt: skip
+
+
+def _left_alone(plan: LinkedPlan) -> Iterator[Fact]:
+    """Where things lie that steps had to do with and that none carried away."""
+    gone = {f for s in plan.steps for f in s.makes if not f.positive}
+    for fact in (n.fact for s in plan.steps for n in s.needs):
+        stays = Fact(fact.predicate, fact.args, False) not in gone
+        if fact.positive and fact.predicate in {"on", "in"} and stays:
+            yield fact
+
+
+def families_of(facts: Iterable[Fact]) -> set[State]:
+    """The families of states that facts are of."""
+    found = set()
+    for fact in facts:
+        if fact.predicate in FAMILIES:
+            so = fact.positive if fact.predicate != "dirty" else not fact.positive
+            found.add((FAMILIES[fact.predicate], so))
+    return found
+
+
+def _closure(under: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    for thing in sorted(under):
+        seen: set[str] = set()
+        todo = sorted(under[thing])
+        while todo:
+            place = todo.pop()
+            if place not in seen:
+                seen.add(place)
+                yield thing, place
+                todo += sorted(under.get(place, ()))

@@ -1,0 +1,113 @@
+"""The kitchen verifier that comes with hvr."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.extras import need_gnn
+from hvr.pddl.model import GroundAction
+from hvr.pddl.task import Task
+from hvr.verifier.graph import START, PlanGraph
+from hvr.verifier.kitchen.graph import graph_of, reading_of
+from hvr.verifier.kitchen.linked_plan import LinkedPlan
+from hvr.verifier.kitchen.links import causal_links
+from hvr.verifier.kitchen.marks import is_named, lacking, untouched
+from hvr.verifier.kitchen.mention_reader import asked_of
+from hvr.verifier.kitchen.words import FINISH, class_of, label
+
+if TYPE_CHECKING:
+    from hvr.verifier.verdict import RiskFinding, Verdict
+    from hvr.verifier.verifier import Verifier
+
+FOLDER = Path(__file__).resolve().parent.parent / "data" / "kitchen"
+"""Where the trained verifier lies."""
+
+_STATES = {
+    "heat": "hot or cooked", "cold": "cold", "wash": "washed", "slice": "sliced",
+    "crack": "cracked", "fill": "filled", "open": "open", "switch": "switched on",
+    "hold": "in the hand",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def load_kitchen_verifier() -> Verifier:
+    """The trained verifier, loaded once.
+
+    Raises:
+        MissingExtraError: the extra `gnn` is not installed.
+        DataFileError: its files are damaged.
+    """
+    need_gnn()
+    from hvr.verifier.verifier import Verifier
+
+    return Verifier.load(FOLDER)
+
+
+def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Verdict:
+    """How well a plan fits what was asked.
+
+    Args:
+        request: the sentence.
+        parts: a task with its plan; several for a request that was planned in stages.
+
+    Raises:
+        MissingExtraError: the extra `gnn` is not installed.
+        UsageError: the plan is empty, or a step cannot be executed.
+    """
+    verifier = load_kitchen_verifier()
+    plan = causal_links(*parts)
+    return judge(verifier, plan, request)
+
+
+def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
+    """The verdict of a verifier on one plan, its reasons in the words of the kitchen.
+
+    Raises:
+        UsageError: the plan is empty.
+    """
+    from dataclasses import replace
+
+    found = verifier.score([reading_of(plan, request)])[0]
+    found = replace(found, graph=graph_of(plan, request))
+    return replace(found, findings=tuple(_reworded(f, found.graph, plan) for f in found.findings))
+
+
+def _reworded(finding: RiskFinding, graph: PlanGraph, plan: LinkedPlan) -> RiskFinding:
+    from dataclasses import replace
+
+    return replace(finding, reason=_reason(finding.where, graph, plan))
+
+
+def _reason(where: int | tuple[int, int], graph: PlanGraph, plan: LinkedPlan) -> str:
+    asked = asked_of(graph.request)
+    missing = [
+        *(f"nothing is done with the {_said(t.classes)}" for t in untouched(plan, asked)),
+        *(f"nothing is {_STATES[f]} at the end" for f in lacking(plan, asked) if f in _STATES),
+    ]
+    if isinstance(where, tuple):
+        source, target = where
+        if graph.nodes[target].tool == FINISH:
+            return "something that was asked for seems to be left undone" + _because(missing)
+        first = "the start" if source == START else graph.nodes[source].text
+        return f"a step between '{first}' and '{graph.nodes[target].text}' seems to be missing"
+    node = graph.nodes[where]
+    if node.tool == FINISH:
+        return "the end does not seem to be what was asked for" + _because(missing)
+    strange = [
+        label(c)
+        for c in (class_of(a, plan.types) for a in plan.steps[where].action.args)
+        if not is_named(c, asked)
+    ]
+    text = f"'{node.text}' does not seem to serve the request"
+    return text + (f": it does not name the {' or the '.join(strange)}" if strange else "")
+
+
+def _said(classes: frozenset[str]) -> str:
+    return " or ".join(sorted(label(c) for c in classes))
+
+
+def _because(missing: Sequence[str]) -> str:
+    return f": {' and '.join(missing)}" if missing else ""

@@ -1,0 +1,1 @@
+"""The graph neural network: layers, losses, training, inference."""

@@ -1,0 +1,69 @@
+"""Batches for training: some rows of the arrays of plan graphs, as tensors.
+
+All graphs of a training run are turned into arrays once; a batch is a selection of rows.
+That is the union of graphs that `torch_geometric.data.Batch` makes, without an object per graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from hvr.verifier.network.arrays import Ints, PlanArrays, row_ranges
+
+
+@dataclass(frozen=True)
+class PlanBatch:
+    """What the network reads; shapes as in `PlanArrays`, nodes numbered through the batch.
+
+    Args:
+        graphs: how many.
+        request: rows of the text table (graphs,).
+        start: whether a node is a Start (nodes,).
+        tool, step, types, margin: of the nodes.
+        node_graph: which graph a node is of (nodes,).
+        edges: source and target (2, edges).
+        edge_values: of the edges.
+        edge_graph: which graph an edge is of (edges,).
+    """
+
+    graphs: int
+    request: Tensor
+    start: Tensor
+    tool: Tensor
+    step: Tensor
+    types: Tensor
+    margin: Tensor
+    node_graph: Tensor
+    edges: Tensor
+    edge_values: Tensor
+    edge_graph: Tensor
+
+
+def select(arrays: PlanArrays, graphs: Ints, device: str = "cpu") -> PlanBatch:
+    """Some of the graphs as one batch, in the order asked for."""
+    nodes, node_graph, node_at = row_ranges(arrays.node_ptr, graphs)
+    edges, edge_graph, _ = row_ranges(arrays.edge_ptr, graphs)
+    first = np.concatenate([[0], np.cumsum(np.diff(arrays.node_ptr)[graphs])])[:-1]
+    index = arrays.edges[:, edges] + first[edge_graph]
+
+    def tensor(values: NDArray[np.generic]) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(values)).to(device)
+
+    return PlanBatch(
+        graphs=len(graphs),
+        request=tensor(arrays.request[graphs]),
+        start=tensor(node_at == 0),
+        tool=tensor(arrays.tool[nodes]),
+        step=tensor(arrays.step[nodes]),
+        types=tensor(arrays.types[nodes]),
+        margin=tensor(arrays.margin[nodes]),
+        node_graph=tensor(node_graph),
+        edges=tensor(index),
+        edge_values=tensor(arrays.edge_values[edges]),
+        edge_graph=tensor(edge_graph),
+    )

@@ -1,0 +1,126 @@
+"""The network that judges a plan: as a whole, by step and by link (GNNVerifier, 3.3 and 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from hvr.verifier.config import VerifierConfig
+from hvr.verifier.network.batch import PlanBatch
+from hvr.verifier.network.inference import TrainedNetwork
+from hvr.verifier.network.layers import PlanLayer, two_layers
+
+
+@dataclass(frozen=True)
+class Logits:
+    """What the heads say, before the logistic function (equation 8).
+
+    Args:
+        graph: z(G) (graphs,); high is plausible.
+        node: z^V (nodes without Start,); high is risky.
+        edge: z^E (edges,); high is risky.
+    """
+
+    graph: Tensor
+    node: Tensor
+    edge: Tensor
+
+
+class PlanNetwork(nn.Module):
+    """Attributes in, three kinds of logits out.
+
+    Args:
+        config: widths and what is taken away.
+        text: size of the vectors of texts.
+        types: number of types, of inputs and outputs together.
+    """
+
+    def __init__(self, config: VerifierConfig, text: int, types: int) -> None:
+        super().__init__()
+        self.config = config
+        hidden = config.hidden
+        node_size = text + types + (text + 1 if config.node_features else 0)
+        self.node_in = nn.Sequential(
+            nn.Linear(node_size, hidden), nn.ReLU(), nn.Dropout(config.dropout)
+        )
+        self.edge_in = nn.Sequential(
+            nn.Linear(3 if config.edge_features else 1, hidden),
+            nn.ReLU(),
+            nn.Dropout(config.dropout),
+        )
+        self.start_node = nn.Parameter(torch.randn(hidden) * 0.1)
+        self.start_edge = nn.Parameter(torch.randn(hidden) * 0.1)
+        self.layers = nn.ModuleList(
+            PlanLayer(hidden, text, config.dropout, config.use_messages)
+            for _ in range(config.layers)
+        )
+        read = 2 * hidden if config.readout == "mean_max" else hidden
+        self.graph_head = two_layers(read, hidden, 1, config.dropout)
+        self.node_head = two_layers(hidden, hidden, 1, config.dropout)
+        self.edge_head = two_layers(3 * hidden, hidden, 1, config.dropout)
+
+    def trained(self) -> TrainedNetwork:
+        """The network with what was learned."""
+        tensors = {k: v.detach().cpu().numpy() for k, v in self.state_dict().items()}
+        return TrainedNetwork(self.config, tensors)
+
+    def local_parameters(self) -> Iterator[nn.Parameter]:
+        """What stage II trains: the last layer and the two local heads (A.3)."""
+        yield from self.layers[-1].parameters()
+        yield from self.node_head.parameters()
+        yield from self.edge_head.parameters()
+
+    def forward(self, batch: PlanBatch, texts: Tensor) -> Logits:
+        """Judge a batch.
+
+        Args:
+            batch: the plans.
+            texts: the text table (rows, text).
+        """
+        h, x = self.encode(batch, texts)
+        return Logits(self.whole(batch, h), *self.parts(batch, h, x))
+
+    def whole(self, batch: PlanBatch, h: Tensor) -> Tensor:
+        """z(G) of what `encode` gives (graphs,)."""
+        real = ~batch.start
+        found: Tensor = self.graph_head(
+            self._readout(h[real], batch.node_graph[real], batch.graphs)
+        )
+        return found.squeeze(-1)
+
+    def parts(self, batch: PlanBatch, h: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+        """z^V and z^E of what `encode` gives (nodes without Start,), (edges,)."""
+        source, target = batch.edges
+        node: Tensor = self.node_head(h[~batch.start])
+        edge: Tensor = self.edge_head(torch.cat([h[source], h[target], x], dim=-1))
+        return node.squeeze(-1), edge.squeeze(-1)
+
+    def encode(self, batch: PlanBatch, texts: Tensor) -> tuple[Tensor, Tensor]:
+        """h after the last layer (nodes, hidden) and x of the edges (edges, hidden)."""
+        parts = [texts[batch.tool], batch.types]
+        if self.config.node_features:
+            parts += [texts[batch.step], batch.margin[:, None]]
+        h = self.node_in(torch.cat(parts, dim=-1))
+        h = torch.where(batch.start[:, None], self.start_node.to(h.dtype), h)
+        values = batch.edge_values if self.config.edge_features else batch.edge_values[:, :1]
+        x = self.edge_in(values)
+        x = torch.where(batch.start[batch.edges[0]][:, None], self.start_edge.to(x.dtype), x)
+        request = texts[batch.request]
+        for layer in self.layers:
+            h = layer(h, batch.edges, x, request, batch.node_graph, batch.edge_graph)
+        return h, x
+
+    def _readout(self, h: Tensor, graph: Tensor, graphs: int) -> Tensor:
+        """The mean over the steps of each plan, and their largest where that is chosen."""
+        size = h.shape[1]
+        total = h.new_zeros(graphs, size).index_add_(0, graph, h)
+        count = h.new_zeros(graphs).index_add_(0, graph, h.new_ones(len(graph)))
+        mean = total / count[:, None].clamp(min=1)
+        if self.config.readout == "mean":
+            return mean
+        where = graph[:, None].expand(-1, size)
+        largest = h.new_zeros(graphs, size).scatter_reduce(0, where, h, "amax", include_self=False)
+        return torch.cat([mean, largest], dim=-1)

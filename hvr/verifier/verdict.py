@@ -1,0 +1,114 @@
+"""What a verifier says of a plan."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hvr.verifier.graph import Edge, PlanGraph
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Where a score or risk counts (equation 10).
+
+    Args:
+        graph: τ_G; a plan that scores below is to be looked at.
+        node: τ_V; a step with so much risk, or more, is risky.
+        edge: τ_E; the same for a link.
+    """
+
+    graph: float = 0.5
+    node: float = 0.5
+    edge: float = 0.5
+
+
+@dataclass(frozen=True)
+class RiskFinding:
+    """A risky step or link.
+
+    Args:
+        where: number of the step, or numbers (source, target) with -1 for Start.
+        risk: 0 to 1.
+        reason: in words.
+    """
+
+    where: int | Edge
+    risk: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How plausible a plan is, and what makes it less so.
+
+    Args:
+        graph: the plan.
+        score: S of equation 8, 0 to 1; high is plausible.
+        node_risks: P^V, by node.
+        edge_risks: P^E, by edge of `graph.all_edges`.
+        thresholds: what they are held against.
+        findings: risky steps and links with reasons, the riskiest first.
+    """
+
+    graph: PlanGraph
+    score: float
+    node_risks: tuple[float, ...]
+    edge_risks: tuple[float, ...]
+    thresholds: Thresholds
+    findings: tuple[RiskFinding, ...] = ()
+
+    @property
+    def accepted(self) -> bool:
+        """The score is not below its threshold."""
+        return self.score >= self.thresholds.graph
+
+    @property
+    def risky_nodes(self) -> tuple[int, ...]:
+        """V_edit of equation 10, the riskiest first."""
+        found = [i for i, r in enumerate(self.node_risks) if r >= self.thresholds.node]
+        return tuple(sorted(found, key=lambda i: (-self.node_risks[i], i)))
+
+    @property
+    def risky_edges(self) -> tuple[int, ...]:
+        """E_edit of equation 10 as places in `graph.all_edges`, the riskiest first."""
+        found = [i for i, r in enumerate(self.edge_risks) if r >= self.thresholds.edge]
+        return tuple(sorted(found, key=lambda i: (-self.edge_risks[i], i)))
+
+    def summary(self) -> dict[str, Any]:
+        """Score, threshold and reasons as plain values, for JSON."""
+        return {
+            "score": round(self.score, 4),
+            "threshold": self.thresholds.graph,
+            "accepted": self.accepted,
+            "reasons": [f.reason for f in self.findings],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        names = [n.tool for n in self.graph.nodes]
+        return {
+            "id": self.graph.id,
+            "request": self.graph.request,
+            "score": round(self.score, 4),
+            "accepted": self.accepted,
+            "thresholds": asdict(self.thresholds),
+            "nodes": [
+                {"tool": n.tool, "step": n.text, "risk": round(r, 4)}
+                for n, r in zip(self.graph.nodes, self.node_risks, strict=True)
+            ],
+            "edges": [
+                {
+                    "source": names[a] if a >= 0 else "Start",
+                    "target": names[b],
+                    "from": a,
+                    "to": b,
+                    "risk": round(r, 4),
+                }
+                for (a, b), r in zip(self.graph.all_edges, self.edge_risks, strict=True)
+            ],
+            "findings": [
+                {"where": f.where, "risk": round(f.risk, 4), "reason": f.reason}
+                for f in self.findings
+            ],
+        }

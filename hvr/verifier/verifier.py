@@ -1,0 +1,152 @@
+"""A trained verifier: plans in, verdicts out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from hvr.tools.tool_graph import ToolGraph
+from hvr.tools.tool_plan import ToolPlan
+from hvr.verifier.config import VerifierConfig
+from hvr.verifier.graph import START, PlanGraph, plan_graph
+from hvr.verifier.network.alignment import Alignment
+from hvr.verifier.network.arrays import plan_arrays
+from hvr.verifier.network.inference import TrainedNetwork
+from hvr.verifier.network.logistic import logistic
+from hvr.verifier.network.path_counts import PathCounts
+from hvr.verifier.tool_embeddings import Encoder, Floats, ToolSpace
+from hvr.verifier.verdict import RiskFinding, Thresholds, Verdict
+
+Plan = ToolPlan | PlanGraph
+
+
+@dataclass
+class Verifier:
+    """Judges plans over the tools that it was trained on; unknown tools get no risk for free.
+
+    Args:
+        config: how it was trained.
+        space: of the tools.
+        counts: of paths in the training plans.
+        alignment: the scorer g.
+        network: the judge.
+        thresholds: chosen on plans that were held out.
+        data: fingerprint of the training plans.
+    """
+
+    config: VerifierConfig
+    space: ToolSpace
+    counts: PathCounts
+    alignment: Alignment
+    network: TrainedNetwork
+    thresholds: Thresholds
+    data: str = ""
+
+    @property
+    def tools(self) -> ToolGraph:
+        """The tools that it knows."""
+        return self.space.tools
+
+    def graph(self, plan: Plan) -> PlanGraph:
+        """The graph of a plan.
+
+        Raises:
+            UsageError: the plan is empty or goes round in a circle.
+        """
+        return plan if isinstance(plan, PlanGraph) else plan_graph(plan, self.tools)
+
+    def score(self, plans: Iterable[Plan]) -> list[Verdict]:
+        """Judge plans, all in one go.
+
+        Raises:
+            UsageError: a plan is empty or goes round in a circle.
+        """
+        graphs = [self.graph(p) for p in plans]
+        if not graphs:
+            return []
+        said = self._logits(graphs)
+        node, edge = said[1].tolist(), said[2].tolist()
+        found = []
+        n = e = 0
+        for graph, score in zip(graphs, said[0].tolist(), strict=True):
+            nodes, edges = len(graph.nodes), len(graph.roots) + len(graph.edges)
+            risks = tuple(node[n : n + nodes]), tuple(edge[e : e + edges])
+            found.append(self._judged(graph, score, *risks))
+            n, e = n + nodes, e + edges
+        return found
+
+    def plausibility(self, graphs: Sequence[PlanGraph]) -> Floats:
+        """S of each graph (graphs,): what `score` finds, without the rest."""
+        return self._logits(graphs)[0] if graphs else np.zeros(0, np.float32)
+
+    def _logits(self, graphs: Sequence[PlanGraph]) -> tuple[Floats, Floats, Floats]:
+        """S, P^V and P^E."""
+        arrays = plan_arrays(graphs, self.space, self.counts, self.alignment)
+        said = self.network.logits(arrays, self.space.texts.matrix)
+        return logistic(said.graph), logistic(said.node), logistic(said.edge)
+
+    def _judged(
+        self, graph: PlanGraph, score: float, nodes: tuple[float, ...], edges: tuple[float, ...]
+    ) -> Verdict:
+        plain = Verdict(graph, score, nodes, edges, self.thresholds)
+        limits = self.thresholds
+        if max(nodes) < limits.node and max(edges) < limits.edge:
+            return plain
+        links = graph.all_edges
+        found = [RiskFinding(i, nodes[i], self._why_node(graph, i)) for i in plain.risky_nodes]
+        found += [
+            RiskFinding(links[i], edges[i], self._why_edge(graph, *links[i]))
+            for i in plain.risky_edges
+        ]
+        return replace(plain, findings=tuple(sorted(found, key=lambda f: -f.risk)))
+
+    def _why_node(self, graph: PlanGraph, at: int) -> str:
+        tool = graph.nodes[at].tool
+        if not self.space.known(tool):
+            return f"{tool} is not among the tools"
+        near = self.space.near(tool)
+        row = self.space.texts.rows([self.space.step_text(graph.nodes[at].text)])
+        numbers = [self.tools.index(t) for t in (tool, *near)]
+        g = self.alignment.table(self.space.texts.matrix[row], self.space.vectors[numbers])[0]
+        if near and g[1:].max() > g[0]:
+            return f"{near[int(g[1:].argmax())]} fits what the step says better than {tool}"
+        return f"{tool} seems the wrong tool here, for this request and the steps beside it"
+
+    def _why_edge(self, graph: PlanGraph, source: int, target: int) -> str:
+        to = graph.nodes[target].tool
+        if source == START:
+            return f"a step before {to} seems to be missing"
+        first = graph.nodes[source].tool
+        between = self.counts.usual_between(first, to)
+        if between:
+            return f"between {first} and {to} there is usually {', '.join(between)}"
+        if not self.counts.of((first, to)):
+            return f"{to} never comes straight after {first} in the training plans"
+        return f"a step between {first} and {to} seems to be missing"
+
+    def save(self, folder: Path) -> None:
+        """Write a checkpoint; see `hvr.verifier.checkpoint`."""
+        from hvr.verifier.checkpoint import save
+
+        save(self, folder)
+
+    @classmethod
+    def load(cls, folder: Path, encoder: Encoder | None = None) -> Verifier:
+        """Read a checkpoint; see `hvr.verifier.checkpoint`."""
+        from hvr.verifier.checkpoint import load
+
+        return load(folder, encoder)
+
+
+def make_encoder(config: VerifierConfig) -> Encoder:
+    """The encoder that a configuration names, with vectors kept on disk.
+
+    Raises:
+        UsageError: there is no such encoder.
+    """
+    from hvr.retrieval.text_vectors import TextVectors
+
+    return TextVectors(config.encoder)

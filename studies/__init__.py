@@ -1,0 +1,1 @@
+"""Experiments on hvr that are not part of the installed package."""

@@ -1,0 +1,7 @@
+"""Every fault at every step of a plan: played, detected, recovered from, and counted."""
+
+from studies.fault_runs.baseline import Baseline, Lab
+from studies.fault_runs.cases import Case, cases
+from studies.fault_runs.runs import Row, run_case, run_free
+
+__all__ = ["Baseline", "Case", "Lab", "Row", "cases", "run_case", "run_free"]

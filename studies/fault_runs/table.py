@@ -1,0 +1,103 @@
+"""Tables of fault runs: by kind, and of the runs without faults."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+
+from studies.detection_scoring import RIGHT, rates
+from studies.fault_runs.runs import CRASHED, Row
+
+_HEAD = (
+    f"{'fault':18} {'runs':>5} {'obs.':>5} {'recall':>7} {'later':>6} {'kind':>7} "
+    f"{'prec.':>7} {'recov.':>7} {'extra':>6}"
+)
+
+
+def by_kind(rows: Sequence[Row]) -> str:
+    """One line a kind of fault.
+
+    Columns: runs in which the fault happened; those in which it changed a fact about the
+    task's objects or had an action refused; of these the share noticed in the same step, the
+    number noticed later only, the share noticed in the same step with a right kind; the share
+    of failures reported with such a kind for which a fault of that kind was the reason; of
+    all runs the share that reached the goal, and the median of the extra steps of these.
+    """
+    happened = [r for r in rows if r.injected]
+    seen = [r for r in happened if r.observable]
+    found = [r.detection for r in seen]
+    lines = [_HEAD]
+    for kind in (*dict.fromkeys(r.kind for r in happened), "all"):
+        runs = [r for r in happened if kind in (r.kind, "all")]
+        shown = [r for r in seen if kind in (r.kind, "all")]
+        detected = [r.detection for r in shown]
+        in_time = sum(d.in_time for d in detected)
+        later = sum(d.noticed is not None and not d.in_time for d in detected)
+        right = sum(d.in_time and d.right_kind for d in detected)
+        precision = None if kind == "all" else rates(kind, found).precision
+        reached = [r for r in runs if r.reached]
+        extra = f"{statistics.median(r.extra for r in reached):g}" if reached else "-"
+        lines.append(
+            f"{kind:18} {len(runs):>5} {len(shown):>5} {share(in_time, len(shown)):>7} "
+            f"{later:>6} {share(right, len(shown)):>7} "
+            f"{'-' if precision is None else f'{precision:.1%}':>7} "
+            f"{share(len(reached), len(runs)):>7} {extra:>6}"
+        )
+    unseen = [r for r in happened if not r.observable]
+    alarms = sum(r.noticed is not None for r in unseen)
+    early = sum(len(r.early) for r in happened)
+    lines.append(
+        f"{len(rows) - len(happened)} faults could not be made to happen; of {len(unseen)} that "
+        f"changed nothing about the task {alarms} were noticed; {early} failures were reported "
+        "before the fault"
+    )
+    crashed = [r for r in rows if r.reason.startswith(CRASHED)]
+    lines += [f"{r.key} {r.reason}" for r in crashed]
+    return "\n".join(lines)
+
+
+def confusion(rows: Sequence[Row]) -> str:
+    """What was reported instead, where the kind was not right or nothing was noticed in time."""
+    lines = []
+    seen = [r for r in rows if r.injected and r.observable]
+    for kind in dict.fromkeys(r.kind for r in seen):
+        wrong: Counter[str] = Counter()
+        for row in (r for r in seen if r.kind == kind):
+            found = row.detection
+            if not found.in_time:
+                wrong["nothing in that step"] += 1
+            elif not found.right_kind:
+                wrong[" + ".join(row.reported)] += 1
+        if wrong:
+            right = " or ".join(sorted(k.value for k in RIGHT[kind]))
+            told = ", ".join(f"{what} {n}" for what, n in wrong.most_common())
+            lines.append(f"{kind}: {right} expected, reported: {told}")
+    return "\n".join(lines)
+
+
+def without_faults(rows: Sequence[Row]) -> str:
+    """One line for a perfect and one for a noisy sensor."""
+    lines = []
+    for kind, name in (("none", "perfect sensor"), ("noise", "noisy sensor")):
+        runs = [r for r in rows if r.kind == kind]
+        if not runs:
+            continue
+        alarms = sum(len(r.early) for r in runs)
+        steps = sum(r.steps for r in runs)
+        line = (
+            f"{name}: {len(runs)} runs, {steps} steps, {alarms} false alarms, "
+            f"{sum(r.reached for r in runs)} reached"
+        )
+        if kind == "noise":
+            line += (
+                f"; {sum(r.wrong for r in runs)} wrong readings, "
+                f"{sum(r.looks for r in runs)} further looks"
+            )
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def share(part: int, whole: int) -> str:
+    """A percentage; a dash of nothing."""
+    return f"{part / whole:.1%}" if whole else "-"

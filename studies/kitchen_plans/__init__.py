@@ -1,0 +1,1 @@
+"""Training and test data for the kitchen verifier."""

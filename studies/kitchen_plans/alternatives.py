@@ -1,0 +1,102 @@
+"""Other plans that do what was asked: not the shortest, with other tools, leaving things elsewhere.
+
+A planner's plans are all alike. People's are not, and a verifier that has only seen the shortest
+takes every other step for a mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from random import Random
+
+from hvr.pddl.model import Atom, GroundAction
+from hvr.pddl.task import Task
+from studies.kitchen_plans.hard_negatives import Steps, carried_out, other_objects, other_places
+
+_TRIES = 8
+_WALK = "navigate_to_obj"
+
+
+def detours(
+    task: Task, actions: Sequence[GroundAction], draw: Random, most: int = 2
+) -> list[Steps]:
+    """Other plans that reach the goal of a task, at most `most`.
+
+    Args:
+        task: with the goal.
+        actions: a plan of the task.
+        draw: chooses.
+        most: how many.
+    """
+    plan = tuple(actions)
+    ways: list[Callable[[], Iterator[Steps]]] = [
+        lambda: _tidied(plan),
+        lambda: _looked(task, plan, draw),
+        lambda: _moved_vessels(task, plan, draw),
+        lambda: other_objects(task, plan, draw),
+        lambda: _other_surfaces(task, plan, draw),
+    ]
+    draw.shuffle(ways)
+    found: list[Steps] = []
+    for way in ways:
+        for steps in islice(way(), _TRIES):
+            state = carried_out(task, steps)
+            if steps != plan and state is not None and task.goal.holds(state):
+                found.append(steps)
+                break
+        if len(found) == most:
+            break
+    return found
+
+
+def _tidied(plan: Steps) -> Iterator[Steps]:
+    """What is left open or switched on is closed and switched off."""
+    opened = dict.fromkeys(a.args[0] for a in plan if a.name == "open_obj")
+    for action in plan:
+        if action.name == "close_obj":
+            opened.pop(action.args[0], None)
+    steps = list(plan)
+    for name in opened:
+        steps += [GroundAction(_WALK, (name,)), GroundAction("close_obj", (name,))]
+    yield tuple(steps)
+
+
+def _looked(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
+    """First a look behind a door, or a walk to a thing."""
+    facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
+    doors = [n for n in task.objects if ("openable", n) in facts and ("opened", n) not in facts]
+    draw.shuffle(doors)
+    for name in doors:
+        look = [GroundAction(_WALK, (name,)), GroundAction("open_obj", (name,))]
+        yield (*look, GroundAction("close_obj", (name,)), *plan)
+    for name in draw.sample(list(task.objects), min(3, len(task.objects))):
+        yield (GroundAction(_WALK, (name,)), *plan)
+
+
+def _other_surfaces(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
+    """What is only put down lies elsewhere, but on or in nothing that is carried itself."""
+    facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
+    for steps in other_places(task, plan, draw):
+        put = {a.args[1] for a in steps if a.name in {"put_on", "put_in"}}
+        put -= {a.args[1] for a in plan if a.name in {"put_on", "put_in"}}
+        if not any(("pickupable", name) in facts for name in put):
+            yield steps
+
+
+def _moved_vessels(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
+    """What something is put into or onto is first carried elsewhere."""
+    facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
+    vessels = [a.args[1] for a in plan if a.name in {"put_on", "put_in"}]
+    for name in dict.fromkeys(v for v in vessels if ("pickupable", v) in facts):
+        places = [n for n in task.objects if ("fits", name, n) in facts and n != name]
+        draw.shuffle(places)
+        for place in places[:4]:
+            put = "put_in" if ("container", place) in facts else "put_on"
+            yield (
+                GroundAction(_WALK, (name,)),
+                GroundAction("pick_up", (name,)),
+                GroundAction(_WALK, (place,)),
+                GroundAction(put, (name, place)),
+                *plan,
+            )

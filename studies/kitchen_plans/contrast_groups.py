@@ -1,0 +1,75 @@
+"""True plans with plans that miss the request, and marks on what is wrong in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from hvr.verifier.graph import PlanGraph
+from hvr.verifier.kitchen.graph import reading_of
+from hvr.verifier.kitchen.linked_plan import LinkedPlan
+from hvr.verifier.kitchen.marks import handles
+from hvr.verifier.network.perturbations import Operation, Perturbed, unharmed
+
+COST = 2.0
+"""c of a plan that misses the request: it is no less wrong for being nearly right."""
+
+
+def kitchen_family(
+    request: str,
+    plan_id: str,
+    true: LinkedPlan,
+    wrong: Sequence[tuple[str, LinkedPlan]],
+    also: Sequence[LinkedPlan] = (),
+) -> tuple[Perturbed, ...]:
+    """A true plan and wrong ones, as training takes them.
+
+    Args:
+        request: what was asked.
+        plan_id: names the family.
+        true: a plan that does it.
+        wrong: plans that do not, each with its kind of `misses.KINDS`.
+        also: other plans that do it.
+    """
+    good = [unharmed(reading_of(plan, request, plan_id)) for plan in (true, *also)]
+    return (*good, *(_marked(true, plan, request, plan_id) for _, plan in wrong))
+
+
+def _marked(true: LinkedPlan, plan: LinkedPlan, request: str, plan_id: str) -> Perturbed:
+    graph = reading_of(plan, request, plan_id)
+    strange, gaps, missing = _differences(_keys(true), _keys(plan))
+    last = len(plan.steps)
+    labels = [int(i in strange) for i in range(last)] + [1]
+    edges = tuple(int(any(a < g <= b for g in gaps)) for a, b in graph.all_edges)
+    operation = Operation("DROP" if missing else "REPLACE", missing, None, COST)
+    return Perturbed(graph, (operation,), tuple(labels), _some(edges, graph, bool(gaps)))
+
+
+def _keys(plan: LinkedPlan) -> list[tuple[str, ...]]:
+    """The steps by class, so that another mug does not count as something else."""
+    return [(s.action.name, *handles(s.action, plan.types)) for s in plan.steps]
+
+
+def _differences(
+    true: Sequence[tuple[str, ...]], wrong: Sequence[tuple[str, ...]]
+) -> tuple[set[int], set[int], tuple[str, ...]]:
+    """Steps that should be others, places before which steps are missing, and those steps."""
+    strange: set[int] = set()
+    gaps: set[int] = set()
+    missing: list[str] = []
+    matcher = SequenceMatcher(None, list(true), list(wrong), autojunk=False)
+    for what, a, b, c, d in matcher.get_opcodes():
+        if what in {"replace", "insert"}:
+            strange |= set(range(c, d))
+        if what == "delete" or (what == "replace" and b - a > d - c):
+            gaps.add(d)
+            missing += [step[0] for step in true[a:b]]
+    return strange, gaps, tuple(missing)
+
+
+def _some(edges: tuple[int, ...], graph: PlanGraph, wanted: bool) -> tuple[int, ...]:
+    """Where steps are missing and no link passes over the place, the links to the end do."""
+    if not wanted or any(edges):
+        return edges
+    last = len(graph.nodes) - 1
+    return tuple(int(b == last) for _, b in graph.all_edges)

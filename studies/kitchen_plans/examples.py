@@ -1,0 +1,128 @@
+"""Requests with a plan that does what was asked and plans that miss it, as a file.
+
+One line of JSON each, packed where the name ends in `.xz`. The file that the shipped
+verifier was trained and tested on is `tools/data/kitchen_plans.jsonl.xz` in the repository; its
+requests are T1 to T12, drawn goals and requests, the sentences of
+`benchmarks/sentences.txt`, and wordings and goals of ALFRED (MIT License, Copyright 2019 ALFRED).
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hvr.errors import DataFileError
+from hvr.verifier.kitchen.linked_plan import LinkedPlan
+from hvr.verifier.kitchen.words import class_of
+
+HELD_OUT_SCENES = frozenset(
+    {"FloorPlan4", "FloorPlan11", "FloorPlan15", "FloorPlan20", "FloorPlan25", "FloorPlan28"}
+)
+"""Kitchens that no plan of the training comes from."""
+HELD_OUT_THINGS = frozenset({"Ladle", "SoapBottle", "PepperShaker", "Spatula", "Pot", "DishSponge"})
+"""Classes of things that no plan of the training handles."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A request and plans for it.
+
+    Args:
+        id: unique with the world.
+        world: name of the scene, with the demonstration's id for ALFRED's.
+        source: `task`, `made`, `said`, `sentence` or `alfred`.
+        texts: how the request is worded.
+        true: a plan that does it.
+        wrong: plans that miss it, each with its kind of `misses.KINDS`.
+        also: other plans that do it.
+    """
+
+    id: str
+    world: str
+    source: str
+    texts: tuple[str, ...]
+    true: LinkedPlan
+    wrong: tuple[tuple[str, LinkedPlan], ...]
+    also: tuple[LinkedPlan, ...] = ()
+
+    @property
+    def scene(self) -> str:
+        """Name of the kitchen."""
+        return self.world.partition(" ")[0]
+
+    @property
+    def new_scene(self) -> bool:
+        """Its kitchen is held out of training."""
+        return self.scene in HELD_OUT_SCENES
+
+    @property
+    def new_thing(self) -> bool:
+        """Its plan handles a thing that is held out of training."""
+        return handles_new(self.true)
+
+
+def handles_new(plan: LinkedPlan) -> bool:
+    """A plan handles something of a class that is held out of training."""
+    return any(
+        class_of(a, plan.types) in HELD_OUT_THINGS for s in plan.steps for a in s.action.args
+    )
+
+
+def read_examples(path: Path) -> Iterator[Example]:
+    """The examples of a file.
+
+    Raises:
+        DataFileError: it cannot be read, or is something else.
+    """
+    try:
+        opened = lzma.open if path.suffix == ".xz" else open
+        with opened(path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    values = json.loads(line)
+                    yield Example(
+                        str(values["id"]),
+                        str(values["world"]),
+                        str(values["source"]),
+                        tuple(map(str, values["texts"])),
+                        LinkedPlan.from_json(values["true"]),
+                        tuple((str(k), LinkedPlan.from_json(p)) for k, p in values["wrong"]),
+                        tuple(map(LinkedPlan.from_json, values.get("also", ()))),
+                    )
+                except (KeyError, TypeError, ValueError) as error:
+                    raise DataFileError(f"{path}:{number}: not an example: {error}") from error
+    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
+        raise DataFileError(f"cannot read the examples {path}: {error}") from error
+
+
+def write_examples(path: Path, examples: Iterable[Example]) -> None:
+    """Write a file of examples; the same examples give the same bytes.
+
+    Raises:
+        DataFileError: it cannot be written.
+    """
+    lines = [
+        json.dumps(
+            {
+                "id": e.id,
+                "world": e.world,
+                "source": e.source,
+                "texts": list(e.texts),
+                "true": e.true.to_json(),
+                "wrong": [[kind, plan.to_json()] for kind, plan in e.wrong],
+                "also": [plan.to_json() for plan in e.also],
+            },
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+        for e in examples
+    ]
+    data = ("\n".join(lines) + "\n").encode("utf-8")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(lzma.compress(data) if path.suffix == ".xz" else data)
+    except OSError as error:
+        raise DataFileError(f"cannot write {path}: {error.strerror}") from error

@@ -1,0 +1,219 @@
+"""Plans that can be carried out and miss what was asked.
+
+They are made of a plan that does what was asked. The symbolic validator finds nothing wrong with
+their steps; only the goal, which a verifier does not see, tells that they miss it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+
+from hvr.pddl.model import Atom, GroundAction
+from hvr.pddl.task import Task
+from hvr.search.macro import macro_blocks
+
+WRONG_OBJECT = "wrong object"
+WRONG_PLACE = "wrong place"
+MISSING_END = "missing end"
+MISSING_MIDDLE = "missing middle"
+OTHER_REQUEST = "another request"
+KINDS = (WRONG_OBJECT, WRONG_PLACE, MISSING_END, MISSING_MIDDLE, OTHER_REQUEST)
+
+Steps = tuple[GroundAction, ...]
+_PIECES = ("sliced", "cracked")
+_HANDLED = frozenset({"pick_up", "slice_obj", "crack_obj"})
+_PUT = {"put_on": "put_in", "put_in": "put_on"}
+_DOORS = frozenset({"open_obj", "close_obj"})
+_USES = ("pickupable", "sliceable", "crackable", "cutting_tool")
+_LONGEST = 14
+_TRIES = 14
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A plan that misses the request.
+
+    Args:
+        kind: one of `KINDS`.
+        actions: the plan.
+    """
+
+    kind: str
+    actions: Steps
+
+
+def misses(
+    task: Task,
+    actions: Sequence[GroundAction],
+    draw: Random,
+    others: Sequence[Steps] = (),
+    each: int = 1,
+) -> list[Miss]:
+    """Plans that miss the goal of a task, at most `each` of a kind.
+
+    Args:
+        task: with the goal; the more objects it has, the more can be taken for others.
+        actions: a plan of the task.
+        draw: chooses.
+        others: plans for other requests in the same world.
+        each: how many of each kind.
+    """
+    plan = tuple(actions)
+    ways: dict[str, Callable[[], Iterator[Steps]]] = {
+        WRONG_OBJECT: lambda: other_objects(task, plan, draw),
+        WRONG_PLACE: lambda: other_places(task, plan, draw),
+        MISSING_END: lambda: _ends(task, plan, draw),
+        MISSING_MIDDLE: lambda: _middles(plan, draw),
+        OTHER_REQUEST: lambda: iter(draw.sample(list(others), len(others))),
+    }
+    found: list[Miss] = []
+    seen = {plan}
+    for kind, way in ways.items():
+        count = 0
+        for steps in islice(way(), _TRIES):
+            if count >= each:
+                break
+            if steps and steps not in seen and _misses(task, steps):
+                seen.add(steps)
+                count += 1
+                found.append(Miss(kind, steps))
+    return found
+
+
+def carried_out(task: Task, actions: Steps) -> int | None:
+    """The state after a plan, as bits; None if it cannot be carried out."""
+    bits = task.initial.bits
+    for action in actions:
+        if task.misfit(action) is not None:
+            return None
+        operator = task.ground(action)
+        if not operator.applicable(bits):
+            return None
+        bits = operator.apply(bits)
+    return bits
+
+
+def _misses(task: Task, actions: Steps) -> bool:
+    """It can be carried out, and the goal does not hold after it."""
+    state = carried_out(task, actions)
+    return state is not None and not task.goal.holds(state)
+
+
+def other_objects(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
+    """Something of another class in the place of what is handled, all through the plan."""
+    start = _Start(task)
+    handled = list(dict.fromkeys(a.args[0] for a in plan if a.name in _HANDLED))
+    handled = [h for h in handled if _piece_of(_kind(task, h)) is None]
+    pairs = [
+        (a, b)
+        for a in handled
+        for b in task.objects
+        if _kind(task, a) != _kind(task, b) and start.could_stand_for(a, b, plan)
+    ]
+    draw.shuffle(pairs)
+    for old, new in pairs:
+        yield renamed(task, plan, old, new)
+
+
+def other_places(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
+    """Something else in the place of where things are put."""
+    start = _Start(task)
+    puts = [a for a in plan if a.name in _PUT]
+    places = list(dict.fromkeys(a.args[1] for a in puts))
+    pairs = [
+        (a, b)
+        for a in places
+        for b in task.objects
+        if _kind(task, a) != _kind(task, b)
+        and all(start.has("fits", p.args[0], b) for p in puts if p.args[1] == a)
+        and not (start.closed(b) and not start.closed(a))
+    ]
+    draw.shuffle(pairs)
+    # The last place is most often what was asked for.
+    pairs.sort(key=lambda p: p[0] != places[-1])
+    for old, new in pairs:
+        put = "put_in" if start.has("container", new) else "put_on"
+        steps = [
+            GroundAction(put, a.args) if a.name in _PUT and a.args[1] == new else a
+            for a in renamed(task, plan, old, new)
+        ]
+        if not start.has("openable", new):
+            steps = [a for a in steps if a.name not in _DOORS or a.args[0] != new]
+        yield tuple(steps)
+
+
+class _Start:
+    """What is so at the start of a task."""
+
+    def __init__(self, task: Task) -> None:
+        self._facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
+        self._inside = {f[1]: f[2] for f in self._facts if f[0] == "in"}
+
+    def has(self, *fact: str) -> bool:
+        """A fact is so."""
+        return fact in self._facts
+
+    def closed(self, name: str) -> bool:
+        """It has a door that is closed."""
+        return self.has("openable", name) and not self.has("opened", name)
+
+    def could_stand_for(self, old: str, new: str, plan: Steps) -> bool:
+        """Another thing can be handled like one, as far as can be told without trying."""
+        if any(self.has(u, old) and not self.has(u, new) for u in _USES):
+            return False
+        place = self._inside.get(new)
+        if place is not None and self.closed(place) and self._inside.get(old) != place:
+            return False
+        return all(
+            self.has("fits", new, a.args[1]) for a in plan if a.name in _PUT and a.args[0] == old
+        )
+
+
+def _ends(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
+    """The plan without its last macro actions, or without its last steps."""
+    blocks = [b.actions for b in macro_blocks(task, plan)]
+    cuts = [sum(map(len, blocks[:i])) for i in range(1, len(blocks))]
+    cuts += range(max(1, len(plan) - 4), len(plan))
+    cuts = sorted(set(cuts), reverse=True)
+    late = cuts[:4]
+    draw.shuffle(late)
+    for cut in (*late, *cuts[4:]):
+        yield plan[:cut]
+
+
+def _middles(plan: Steps, draw: Random) -> Iterator[Steps]:
+    """The plan without some steps in a row, such as those that wash, heat or slice."""
+    spans = [
+        (first, last)
+        for first in range(len(plan))
+        for last in range(first + 2, min(len(plan), first + _LONGEST))
+    ]
+    draw.shuffle(spans)
+    for first, last in spans:
+        yield (*plan[:first], *plan[last:])
+
+
+def renamed(task: Task, plan: Steps, old: str, new: str) -> Steps:
+    """A plan with another object, and its pieces, in the place of one."""
+    a, b = _kind(task, old), _kind(task, new)
+    names = {old: new}
+    for name in task.objects:
+        if _piece_of(_kind(task, name)) == a:
+            piece = b + _kind(task, name)[len(a) :]
+            names[name] = f"{piece}-{name.rpartition('-')[2]}"
+    return tuple(GroundAction(x.name, tuple(names.get(arg, arg) for arg in x.args)) for x in plan)
+
+
+def _kind(task: Task, name: str) -> str:
+    return task.objects[name][0]
+
+
+def _piece_of(kind: str) -> str | None:
+    """The kind that a piece is of: `tomato` of `tomatosliced`."""
+    for ending in _PIECES:
+        if kind.endswith(ending):
+            return kind.removesuffix(ending)
+    return None

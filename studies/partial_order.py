@@ -1,0 +1,164 @@
+"""Which blocks of a plan may change places.
+
+Explanation-based order generalisation (Kambhampati & Kedar, Artificial Intelligence 67,
+1994), over whole blocks: of two blocks the first stays first when it brings about what the
+second needs, when the second undoes what the first needs, or when it undoes what a block
+between them brings about again. Blocks are not interleaved: the robot is at one place at a
+time and has one hand.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hvr.pddl import GroundAction, Task
+from hvr.search.ground import Literals
+from hvr.search.macro import support
+
+Blocks = Sequence[Sequence[GroundAction]]
+Pairs = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class _Summary:
+    """What a block needs from before it, and what it makes true and false at its end."""
+
+    needs: Literals
+    true: int
+    false: int
+
+
+def block_order(task: Task, blocks: Blocks) -> Pairs:
+    """The pairs of blocks (i, j), numbered from 1, of which i must come before j.
+
+    Args:
+        task: the task; the blocks in the given order must be a valid plan of it.
+        blocks: the plan.
+
+    Returns:
+        The pairs without those that follow from others.
+    """
+    summaries = _summaries(task, blocks)
+    goal = support(task.goal, _final(task, blocks))
+    count = len(summaries)
+    before = [[False] * (count + 1) for _ in range(count + 1)]
+    consumers = [*summaries, _Summary(goal, 0, 0)]
+    for b, consumer in enumerate(consumers):
+        for wanted in (True, False):
+            needed = consumer.needs.true if wanted else consumer.needs.false
+            given = needed & (task.initial.bits if wanted else ~task.initial.bits)
+            _constrain(summaries, b, (needed, given), wanted, before)
+    for a in range(count):
+        for b in range(a + 1, count):
+            undone = summaries[a].needs.true & summaries[b].false
+            undone |= summaries[a].needs.false & summaries[b].true
+            before[a][b] |= bool(undone)
+    closed = _closure(before, count)
+    return tuple(
+        (a + 1, b + 1)
+        for a in range(count)
+        for b in range(a + 1, count)
+        if closed[a][b] and not any(closed[a][c] and closed[c][b] for c in range(a + 1, b))
+    )
+
+
+def _constrain(
+    summaries: Sequence[_Summary],
+    b: int,
+    literals: tuple[int, int],
+    wanted: bool,
+    before: list[list[bool]],
+) -> None:
+    """Order the producers of what block `b` needs, and what would undo it.
+
+    The producer is the first block that makes the literal after it was last undone, so that
+    blocks which use something and give it back (the empty hand) are not chained.
+
+    Args:
+        summaries: of all blocks.
+        b: the consumer; one past the last block for the goal.
+        literals: the bits it needs, and those of them that hold at the start.
+        wanted: whether the bits must be true or false.
+        before: what is found is written here.
+    """
+    needed, given = literals
+    count = len(summaries)
+    while needed:
+        literal = needed & -needed
+        needed ^= literal
+
+        def makes(summary: _Summary, literal: int = literal) -> bool:
+            return bool((summary.true if wanted else summary.false) & literal)
+
+        def breaks(summary: _Summary, literal: int = literal) -> bool:
+            return bool((summary.false if wanted else summary.true) & literal)
+
+        undone = max((p for p in range(b) if breaks(summaries[p])), default=-1)
+        producer = None
+        if undone >= 0 or not given & literal:
+            producer = next((p for p in range(undone + 1, b) if makes(summaries[p])), None)
+        if producer is not None and b < count:
+            before[producer][b] = True
+        for threat in range(count):
+            if threat == b or not breaks(summaries[threat]):
+                continue
+            if threat < b and producer is not None:
+                before[threat][producer] = True
+            elif threat > b:
+                before[b][threat] = True
+
+
+def _summaries(task: Task, blocks: Blocks) -> list[_Summary]:
+    state = task.initial.bits
+    found = []
+    for block in blocks:
+        needs_true = needs_false = true = false = 0
+        for action in block:
+            operator = task.ground(action)
+            used = support(operator.precondition, state)
+            needs_true |= used.true & ~true
+            needs_false |= used.false & ~false
+            add, delete = operator.add, operator.delete
+            for condition, more_add, more_delete in operator.conditional:
+                if condition.holds(state):
+                    used = support(condition, state)
+                    needs_true |= used.true & ~true
+                    needs_false |= used.false & ~false
+                    add, delete = add | more_add, delete | more_delete
+            true = true & ~delete | add
+            false = false & ~add | delete & ~add
+            state = operator.apply(state)
+        found.append(_Summary(Literals(needs_true, needs_false), true, false))
+    return found
+
+
+def _final(task: Task, blocks: Blocks) -> int:
+    state = task.initial.bits
+    for block in blocks:
+        for action in block:
+            state = task.ground(action).apply(state)
+    return state
+
+
+def _closure(before: list[list[bool]], count: int) -> list[list[bool]]:
+    closed = [row[:count] for row in before[:count]]
+    for middle in range(count):
+        for a in range(count):
+            if closed[a][middle]:
+                for b in range(count):
+                    closed[a][b] |= closed[middle][b]
+    return closed
+
+
+def sample_linearization(count: int, order: Pairs, rng: random.Random) -> tuple[int, ...]:
+    """A random order of blocks (numbered from 1) that respects the pairs."""
+    waiting = set(range(1, count + 1))
+    result: list[int] = []
+    while waiting:
+        free = sorted(b for b in waiting if not any(a in waiting for a, c in order if c == b))
+        chosen = rng.choice(free)
+        waiting.remove(chosen)
+        result.append(chosen)
+    return tuple(result)

@@ -1,0 +1,7 @@
+"""REFLECT's failure scenarios, carried out in the kitchen and watched."""
+
+from studies.reflect.player import Played, play
+from studies.reflect.scenarios import Scenario, load_scenarios
+from studies.reflect.score import Score, score
+
+__all__ = ["Played", "Scenario", "Score", "load_scenarios", "play", "score"]

@@ -1,0 +1,88 @@
+"""Which object of the scene REFLECT's words mean, and which of hvr's actions its actions are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from hvr.envs import Names
+from hvr.envs.faults import Fault
+from hvr.errors import SceneError
+from hvr.execution.world import World
+from hvr.pddl.model import Atom, GroundAction
+from hvr.scene_graph import SceneGraph, SceneObject
+from studies.reflect.scenarios import Action
+
+_NUMBERED = re.compile(r"(?P<type>[A-Za-z]+)-(?P<number>\d+)")
+_INSTEAD = {"Sink": "SinkBasin"}
+_PUTS = ("put_on", "put_in")
+
+
+class Binding:
+    """The objects that the words mean, each chosen when it is first needed.
+
+    A word without a number means the nearest object of the type that is there; what can be
+    carried stays the same object from then on. A piece that was never cut is the first one.
+
+    Args:
+        names: the names of the scene.
+    """
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._chosen: dict[str, str] = {}
+
+    def name(self, word: str, scene: SceneGraph) -> str:
+        """Name of the object that a word means.
+
+        Raises:
+            SceneError: there is none.
+        """
+        match = _NUMBERED.fullmatch(word)
+        if match:
+            return f"{_INSTEAD.get(match['type'], match['type']).lower()}-{match['number']}"
+        if word in self._chosen:
+            return self._chosen[word]
+        kind = _INSTEAD.get(word, word)
+        options = [o for o in scene.of_type(kind) if not _gone(o)]
+        if not options and f"{kind.lower()}-1" in self._names:
+            return f"{kind.lower()}-1"
+        if not options:
+            raise SceneError(f"{scene.scene} has no {kind}")
+        best = min(options, key=lambda o: (not o.in_reach, round(o.distance, 2), o.name))
+        if best.attributes.get("pickupable"):
+            self._chosen[word] = best.name
+        return best.name
+
+    def action(self, action: Action, world: World) -> GroundAction:
+        """The atomic action that a high-level action is: put_on and put_in by what the place is.
+
+        Raises:
+            SceneError: one of its objects is not there.
+        """
+        name, *words = action
+        args = tuple(self.name(word, world.scene) for word in words)
+        if name in _PUTS:
+            container = Atom("container", args[1:]) in world.facts(args)
+            name = "put_in" if container else "put_on"
+        return GroundAction(name, args)
+
+    def fault(self, fault: Fault, scene: SceneGraph) -> Fault:
+        """The fault with names in place of types.
+
+        Raises:
+            SceneError: an object is not there.
+        """
+        what = fault.what
+        target, other, place = (
+            self.name(word, scene) if word else "" for word in (what.target, what.other, what.place)
+        )
+        what = replace(what, target=target, other=other, place=place)
+        when = fault.when
+        if when.target:
+            when = replace(when, target=self.name(when.target, scene))
+        return replace(fault, what=what, when=when)
+
+
+def _gone(o: SceneObject) -> bool:
+    return bool(o.attributes.get("isSliced") or o.attributes.get("isBroken"))

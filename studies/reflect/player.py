@@ -1,0 +1,187 @@
+"""Carries out a scenario in the kitchen with its fault, and watches.
+
+Each action is checked against the domain in the observed state, done, and compared with what
+the domain says that it does. As in REFLECT, an action goes to its object first when it is
+not near, and the plan goes on whatever happens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hvr.envs import Kitchen, Names, scene_graph
+from hvr.envs.faults import Fault, FaultyEnvironment, Injection, Schedule
+from hvr.execution.detection import goal_unmet
+from hvr.execution.failures import Deviation
+from hvr.execution.perception import Senses
+from hvr.execution.watching import Watch
+from hvr.execution.world import World
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import Ontology
+from hvr.pddl import Domain, Task, TypedName, parse_formula
+from hvr.pddl.model import Atom, Expression, GroundAction
+from hvr.plans import Plan
+from hvr.policies.symbolic import Planned
+from hvr.retrieval.relevance import Relevant, relevant_objects
+from hvr.validation import Validator
+from studies.reflect.binding import Binding
+from studies.reflect.scenarios import Scenario
+
+_BEFORE = {"dirty_obj": "DirtyObject"}
+
+
+@dataclass(frozen=True)
+class StepPlayed:
+    """One atomic action of a scenario.
+
+    Args:
+        index: of the high-level action that it belongs to, from 0.
+        action: what was done.
+        success: whether it was reported as done.
+        error: why not.
+        failures: what was noticed.
+    """
+
+    index: int
+    action: GroundAction
+    success: bool
+    error: str
+    failures: tuple[Deviation, ...]
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of a scenario.
+
+    Args:
+        scenario: the scenario.
+        steps: what was done, in order.
+        injected: the faults that happened.
+        reached: the goal holds at the end.
+    """
+
+    scenario: Scenario
+    steps: tuple[StepPlayed, ...]
+    injected: tuple[Injection, ...]
+    reached: bool
+
+
+def play(
+    scenario: Scenario,
+    ontology: Ontology,
+    domain: Domain,
+    *,
+    faults: bool = True,
+    senses: Senses | None = None,
+) -> Played:
+    """Carry out a scenario.
+
+    Args:
+        scenario: the scenario.
+        ontology: classes and their ties to the domain.
+        domain: what the actions should do.
+        faults: inject its fault; otherwise its plan is played alone.
+        senses: how the robot perceives.
+
+    Raises:
+        SceneError: the scene lacks an object of the scenario.
+    """
+    fault = scenario.fault if faults else None
+    if fault is not None and scenario.at is not None:
+        first = _Run(scenario, ontology, domain, None, senses)
+        first.go(until=scenario.at)
+        fault = replace(fault, when=replace(fault.when, step=first.env.steps + 1))
+    run = _Run(scenario, ontology, domain, fault, senses)
+    run.go()
+    return Played(scenario, tuple(run.steps), run.env.log, not run.watch.unmet_goal())
+
+
+class _Run:
+    """One playing of a scenario."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        ontology: Ontology,
+        domain: Domain,
+        fault: Fault | None,
+        senses: Senses | None,
+    ) -> None:
+        self.scenario = scenario
+        self.steps: list[StepPlayed] = []
+        kitchen = Kitchen(scenario.scene)
+        names = Names.from_metadata(kitchen.last_event.metadata)
+        self.binding = Binding(names)
+        scene = scene_graph(kitchen.last_event.metadata, names)
+        for action, word in scenario.before:
+            target = names.object_id(self.binding.name(word, scene))
+            kitchen.step(_BEFORE[action], objectId=target, forceAction=True)
+        bound = () if fault is None else (self.binding.fault(fault, scene),)
+        self.env = FaultyEnvironment(kitchen, Schedule(bound))
+        self.world = World(self.env, KnowledgeGraph.create(None, ontology), senses=senses)
+        self.planned = self._planned(domain)
+        self.watch = Watch(self.world, self.planned)
+        self.expected = self.watch.state
+
+    def go(self, until: int | None = None) -> None:
+        """Carry out the actions before an index, or all, and then look at the goal."""
+        for index, action in enumerate(self.scenario.actions[:until]):
+            step = self.binding.action(action, self.world)
+            for target in self._out_of_reach(step):
+                self._do(index, GroundAction("navigate_to_obj", (target,)))
+            self._do(index, step)
+        if until is None and (unmet := self.watch.unmet_goal()):
+            last = self.steps[-1]
+            found = goal_unmet(len(self.steps), unmet)
+            self.steps[-1] = replace(last, failures=(*last.failures, found))
+
+    def _do(self, index: int, action: GroundAction) -> None:
+        number = len(self.steps) + 1
+        validator = Validator(self.planned.task, state=self.expected)
+        before = validator.state
+        report = validator.apply(action)
+        if report.ok:
+            done = self.watch.step(number, action, index, before, report)
+            played = StepPlayed(index, action, done.success, done.error, done.failures)
+            validator = self.watch.resumed(done.difference) if done.difference else validator
+            self.expected = validator.state
+        else:
+            failure = self.watch.cannot(number, action)
+            result = self.world.act(number, action, ()).result
+            played = StepPlayed(index, action, result.success, result.error, (failure,))
+            self.watch = Watch(self.world, self.planned)
+            self.expected = self.watch.state
+        self.steps.append(played)
+
+    def _out_of_reach(self, action: GroundAction) -> tuple[str, ...]:
+        """Where the robot has to go before an action for which all else is there."""
+        if action.name == "navigate_to_obj":
+            return ()
+        unmet = self.watch.unmet(action)
+        if not unmet or any(_predicate(e) not in _REACH for e in unmet):
+            return ()
+        return action.args[-1:]
+
+    def _planned(self, domain: Domain) -> Planned:
+        """The problem over the objects that the scenario can speak of; its plan is empty."""
+        graph, inventory = self.world.graph, self.world.inventory()
+        objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
+        goal = parse_formula(self.scenario.goal, domain, objects, file=self.scenario.id)
+        reasons = dict(relevant_objects([goal], inventory).reasons)
+        words = {w.split("-")[0] for a in self.scenario.actions for w in a[1:]} | {"Sink"}
+        if self.scenario.fault is not None:
+            words |= {self.scenario.fault.what.target, self.scenario.fault.what.other}
+        for name, kind in inventory.classes.items():
+            if kind in words or kind in _ALSO:
+                reasons.setdefault(name, "named by the scenario")
+        relevant = Relevant(reasons)
+        problem = graph.problem(domain, "scenario", relevant.names, goal)
+        return Planned(problem, Task(domain, problem), relevant, Plan((), False, "", 0.0), 0)
+
+
+_REACH = frozenset({"near"})
+_ALSO = frozenset({"SinkBasin", "Faucet", "StoveKnob", "Floor"})
+
+
+def _predicate(literal: Expression) -> str:
+    return literal.predicate if isinstance(literal, Atom) else ""

@@ -1,0 +1,1 @@
+"""Baselines of planning on tool graphs (GNN4Plan), without training."""

@@ -1,0 +1,135 @@
+"""Agreement of calls on what they are given: parameter type F1 and parameter value F1.
+
+GNN4Plan (appendix G.2) reports both and takes them over from TaskBench without giving formulas;
+hvr defines them so. An argument is a name with a value, or a value alone.
+
+type F1    of the pairs (tool, type). The type is the argument's name where it has one. Else it is
+           `image`, `audio` or `video` for a value with the ending of such a file, the first
+           output type of tool j for a value `<node-j>`, and `text` for all others.
+value F1   of the triples (tool, type, value); values are compared without outer blanks and quotes,
+           in lower case.
+
+Both are F1 of lists as in `hvr.tools.agreement`, with repeats taken out first, as means over
+requests; a request whose two lists are both empty is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hvr.tools.agreement import f1
+from hvr.tools.tool_graph import ToolGraph
+
+_ENDINGS = {
+    "image": ("jpg", "jpeg", "png", "gif", "bmp", "tiff", "svg", "webp"),
+    "audio": ("wav", "mp3", "ogg", "aac", "flac", "wma", "aiff"),
+    "video": ("mp4", "avi", "mov", "mkv", "webm", "wmv", "mpg", "mpeg", "flv"),
+}
+_NODE = re.compile(r"<node-(\d+)>")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool and what it is given.
+
+    Args:
+        tool: its id.
+        arguments: pairs of name and value; the name is empty where there is none.
+    """
+
+    tool: str
+    arguments: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class ArgumentAgreement:
+    """Means over requests, from 0 to 1.
+
+    Args:
+        requests: how many were scored.
+        type_f1: of the pairs (tool, type).
+        value_f1: of the triples (tool, type, value).
+    """
+
+    requests: int
+    type_f1: float
+    value_f1: float
+
+
+def read_calls(nodes: Any) -> tuple[Call, ...]:
+    """The calls in `task_nodes`, read with the patience of `hvr.tools.plan_files`.
+
+    Args:
+        nodes: objects with `task` and `arguments`, which are values or {"name", "value"}; what is
+            neither is skipped.
+    """
+    found = []
+    for node in nodes if isinstance(nodes, list) else []:
+        if isinstance(node, dict) and isinstance(node.get("task"), str):
+            given = node.get("arguments")
+            arguments = tuple(_argument(a) for a in given if _readable(a)) if isinstance(
+                given, list
+            ) else ()  # fmt: skip
+            found.append(Call(node["task"], arguments))
+    return tuple(found)
+
+
+def argument_agreement(
+    predicted: Mapping[str, Sequence[Call]],
+    truth: Mapping[str, Sequence[Call]],
+    graph: ToolGraph | None = None,
+) -> ArgumentAgreement:
+    """Score what calls are given.
+
+    Args:
+        predicted: calls by the id of the request; a request without counts 0.
+        truth: the true ones.
+        graph: says what tools give, for values `<node-j>`.
+    """
+    types: list[float] = []
+    values: list[float] = []
+    for key, true in truth.items():
+        said = predicted.get(key, ())
+        mine, theirs = list(dict.fromkeys(_triples(said, graph))), list(
+            dict.fromkeys(_triples(true, graph))
+        )  # fmt: skip
+        if not mine and not theirs:
+            continue
+        values.append(f1(mine, theirs))
+        types.append(f1(_pairs(mine), _pairs(theirs)))
+    count = max(1, len(values))
+    return ArgumentAgreement(len(values), sum(types) / count, sum(values) / count)
+
+
+def _readable(argument: Any) -> bool:
+    return isinstance(argument, str) or (isinstance(argument, dict) and "value" in argument)
+
+
+def _argument(argument: Any) -> tuple[str, str]:
+    if isinstance(argument, str):
+        return "", argument
+    return str(argument.get("name") or ""), str(argument["value"])
+
+
+def _pairs(triples: Iterable[tuple[str, str, str]]) -> list[tuple[str, str]]:
+    return list(dict.fromkeys((tool, kind) for tool, kind, _ in triples))
+
+
+def _triples(calls: Sequence[Call], graph: ToolGraph | None) -> Iterable[tuple[str, str, str]]:
+    for call in calls:
+        for name, value in call.arguments:
+            plain = value.strip().strip("'\"").lower()
+            yield call.tool, name or _type(plain, calls, graph), plain
+
+
+def _type(value: str, calls: Sequence[Call], graph: ToolGraph | None) -> str:
+    node = _NODE.search(value)
+    if node is not None and int(node[1]) < len(calls) and graph is not None:
+        tool = calls[int(node[1])].tool
+        if tool in graph and graph.tool(tool).outputs:
+            return graph.tool(tool).outputs[0]
+    ending = value.rpartition(".")[2]
+    return next((kind for kind, endings in _ENDINGS.items() if ending in endings), "text")

@@ -1,0 +1,151 @@
+"""What a language model is asked about tools: whole plans, scores, a choice, arguments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from itertools import pairwise
+from string import Template
+from typing import Any
+
+from hvr.llm.model import Message, Model, Request
+from hvr.tools.plan_files import to_plan
+from hvr.tools.tool_graph import ToolGraph
+from hvr.tools.tool_plan import ToolPlan
+
+_NAME = {"type": "string"}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+_PLAN = _object(
+    task_steps=_list(_NAME),
+    task_nodes=_list(_object(task=_NAME)),
+    task_links=_list(_object(source=_NAME, target=_NAME)),
+)
+_SCORES = _object(scores=_list(_object(tool=_NAME, score={"type": "number"})))
+_CHOICE = _object(number={"type": "integer"})
+_CALLS = _object(calls=_list(_object(arguments=_list(_NAME))))
+
+
+class ToolModel:
+    """A language model that plans with tools; also a `StepJudge` for `graph_search`.
+
+    Args:
+        model: whom to ask.
+        graph: the tools; links are not shown to it.
+        temperature: of sampling; GNN4Plan's is 0.2.
+        max_tokens: of an answer at most.
+    """
+
+    def __init__(
+        self, model: Model, graph: ToolGraph, *, temperature: float = 0.2, max_tokens: int = 2000
+    ) -> None:
+        self._model, self._graph = model, graph
+        self._temperature, self._max_tokens = temperature, max_tokens
+
+    def direct(self, id: str, request: str, example: ToolPlan | None = None) -> ToolPlan:
+        """Plan in one go (the baseline Direct).
+
+        Args:
+            id: of the request.
+            request: what is asked for.
+            example: a true plan to show; not of the requests that are scored.
+
+        Returns:
+            The plan as the model wrote it: names of tools that do not exist stay in.
+
+        Raises:
+            LLMError: there is no usable answer.
+        """
+        shown = ""
+        if example is not None:
+            given = json.dumps(_as_record(example), ensure_ascii=False)
+            shown = f"\nAn example. The user asks:\n{example.request}\nThe answer is:\n{given}\n"
+        data = self._ask("direct", _PLAN, tools=self._tools(), example=shown, request=request)
+        return to_plan({**data, "id": id, "user_request": request})
+
+    def scores(self, step: str, candidates: Sequence[str]) -> Mapping[str, float]:
+        """See `StepJudge`. Scores of tools that were not asked about are left out."""
+        data = self._ask("score", _SCORES, tools=self._tools(candidates), step=step)
+        known = set(candidates)
+        return {
+            s["tool"]: min(5.0, max(1.0, float(s["score"])))
+            for s in data["scores"]
+            if s["tool"] in known
+        }
+
+    def choose(self, request: str, steps: Sequence[str], paths: Sequence[tuple[str, ...]]) -> int:
+        """See `StepJudge`. A number that there is not chooses the first path."""
+        data = self._ask(
+            "choose",
+            _CHOICE,
+            request=request,
+            steps="\n".join(f"{i}. {s}" for i, s in enumerate(steps, 1)),
+            solutions="\n".join(f"{i}. {', '.join(p)}" for i, p in enumerate(paths, 1)),
+        )
+        number = int(data["number"])
+        return number - 1 if 1 <= number <= len(paths) else 0
+
+    def arguments(self, plan: ToolPlan) -> tuple[tuple[str, ...], ...]:
+        """What each call of a plan is given (GNN4Plan, appendix G.1).
+
+        Returns:
+            For each of the plan's tools its values; `<node-j>` for what call j gives. Calls that
+            the model left out get none.
+
+        Raises:
+            LLMError: there is no usable answer.
+        """
+        calls = "\n".join(f"{i}. {t}" for i, t in enumerate(plan.tools))
+        used = [t for t in dict.fromkeys(plan.tools) if t in self._graph]
+        data = self._ask(
+            "arguments", _CALLS, tools=self._tools(used), request=plan.request, calls=calls
+        )
+        found = [tuple(str(v) for v in call["arguments"]) for call in data["calls"]]
+        return tuple((found + [()] * len(plan.tools))[: len(plan.tools)])
+
+    def _ask(self, prompt: str, schema: Mapping[str, Any], **values: str) -> dict[str, Any]:
+        text = (files("studies.tool_planning") / "prompts" / f"{prompt}.txt").read_text(
+            encoding="utf-8"
+        )
+        request = Request(
+            messages=(Message("user", Template(text).substitute(values).strip()),),
+            purpose=f"tools-{prompt}",
+            schema=schema,
+            temperature=self._temperature,
+            max_tokens=self._max_tokens,
+        )
+        data: dict[str, Any] = self._model.answer(request).data
+        return data
+
+    def _tools(self, ids: Sequence[str] | None = None) -> str:
+        tools = self._graph.tools if ids is None else [self._graph.tool(i) for i in ids]
+        lines = []
+        for tool in tools:
+            told: dict[str, Any] = {"name": tool.id, "description": tool.description}
+            if tool.inputs or tool.outputs:
+                told |= {"takes": tool.inputs, "gives": tool.outputs}
+            lines.append(json.dumps(told, ensure_ascii=False))
+        return "\n".join(lines)
+
+
+def _as_record(plan: ToolPlan) -> dict[str, Any]:
+    links = plan.links or tuple(pairwise(plan.tools))
+    return {
+        "task_steps": list(plan.steps),
+        "task_nodes": [{"task": t} for t in plan.tools],
+        "task_links": [{"source": s, "target": t} for s, t in links],
+    }

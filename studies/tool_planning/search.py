@@ -1,0 +1,146 @@
+"""GraphSearch: paths on the tool graph, step by step, with scores from 1 to 5 for each tool.
+
+greedy     goes on with the best tool of each step
+adaptive   goes on with all tools that reach a threshold
+beam       goes on with the few paths whose scores sum up highest
+
+From GNN4Plan (section 2.2 and appendix E.1), where a language model gives the scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, Protocol
+
+from hvr.errors import UsageError
+from hvr.tools.tool_graph import ToolGraph
+from hvr.tools.tool_plan import ToolPlan
+
+SearchRule = Literal["greedy", "adaptive", "beam"]
+Path = tuple[str, ...]
+
+
+class StepJudge(Protocol):
+    """Scores tools for steps, and chooses among paths."""
+
+    def scores(self, step: str, candidates: Sequence[str]) -> Mapping[str, float]:
+        """From 1 to 5 for the candidates; what is left out counts 0.
+
+        Raises:
+            LLMError: there is no usable answer.
+        """
+
+    def choose(self, request: str, steps: Sequence[str], paths: Sequence[Path]) -> int:
+        """The place of the best path.
+
+        Raises:
+            LLMError: there is no usable answer.
+        """
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """How to search; the defaults are GNN4Plan's.
+
+    Args:
+        rule: see the head of this module.
+        width: paths that `beam` keeps.
+        threshold: score that `adaptive` asks for.
+        calls: times that a judge is asked for scores at most, for one request.
+        solutions: paths that are kept at most.
+    """
+
+    rule: SearchRule = "beam"
+    width: int = 2
+    threshold: float = 3.0
+    calls: int = 30
+    solutions: int = 20
+
+    def __post_init__(self) -> None:
+        if self.rule not in ("greedy", "adaptive", "beam"):
+            raise UsageError(f"unknown search {self.rule!r} (searches: greedy, adaptive, beam)")
+        if min(self.width, self.calls, self.solutions) < 1:
+            raise UsageError("width, calls and solutions must be at least 1")
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search found.
+
+    Args:
+        plan: the chosen path, as a chain.
+        paths: all that were left to choose from, best first.
+        calls: times that the judge was asked for scores.
+    """
+
+    plan: ToolPlan
+    paths: tuple[Path, ...]
+    calls: int
+
+
+def graph_search(
+    plan: ToolPlan, graph: ToolGraph, judge: StepJudge, config: SearchConfig | None = None
+) -> Searched:
+    """Find tools for the steps of a plan.
+
+    The first step may use any tool, each later one an out-neighbour of the tool before.
+    `greedy` only keeps a tool from following itself; the others name no tool twice. A path that
+    cannot go on, or that the judge may no longer be asked about, is kept as it is.
+
+    Args:
+        plan: request and steps; its own tools are not looked at.
+        graph: the tools and links.
+        judge: gives scores, and chooses if several paths are left.
+        config: how to search.
+
+    Raises:
+        LLMError: what the judge raises.
+    """
+    config = config or SearchConfig()
+    open_paths: list[tuple[float, Path]] = [(0.0, ())]
+    ended: list[tuple[float, Path]] = []
+    calls = 0
+    for step in plan.steps:
+        grown: list[tuple[float, Path]] = []
+        for total, path in open_paths:
+            candidates = _candidates(path, graph, config.rule)
+            if not candidates or calls >= config.calls:
+                ended.append((total, path))
+                continue
+            calls += 1
+            given = judge.scores(step, candidates)
+            ranked = sorted(
+                ((float(given.get(t, 0)), t) for t in candidates), key=lambda pair: -pair[0]
+            )
+            kept = _kept(ranked, config)
+            if not kept:
+                ended.append((total, path))
+            grown += [(total + score, (*path, tool)) for score, tool in kept]
+        grown.sort(key=lambda pair: -pair[0])
+        limit = {"greedy": 1, "beam": config.width, "adaptive": config.solutions}[config.rule]
+        open_paths = grown[:limit]
+    found = sorted(
+        (p for p in (*open_paths, *ended) if p[1]), key=lambda pair: (-len(pair[1]), -pair[0])
+    )
+    paths = tuple(dict.fromkeys(path for _, path in found))[: config.solutions]
+    place = judge.choose(plan.request, plan.steps, paths) if len(paths) > 1 else 0
+    best = paths[place if 0 <= place < len(paths) else 0] if paths else ()
+    made = ToolPlan(plan.id, plan.request, plan.steps, best, tuple(pairwise(best)))
+    return Searched(made, paths, calls)
+
+
+def _candidates(path: Path, graph: ToolGraph, rule: SearchRule) -> list[str]:
+    if not path:
+        return [t.id for t in graph.tools]
+    used = path[-1:] if rule == "greedy" else path
+    return [t for t in graph.successors(path[-1]) if t not in used]
+
+
+def _kept(ranked: list[tuple[float, str]], config: SearchConfig) -> list[tuple[float, str]]:
+    if config.rule == "greedy":
+        return ranked[:1]
+    if config.rule == "beam":
+        return ranked[: config.width]
+    return [pair for pair in ranked if pair[0] >= config.threshold]

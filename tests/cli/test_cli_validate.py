@@ -1,0 +1,438 @@
+"""`hvr validate` as people and CI systems call it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from junitparser import JUnitXml
+
+import hvr
+from hvr.cli.main import run
+from tests.validation.validation_task import write_task
+
+SOURCES = Path(hvr.__file__).resolve().parents[1]
+TASK = ("domain.pddl", "problem.pddl")
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    write_task(tmp_path)
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    return Call(monkeypatch, capsys)
+
+
+class Call:
+    """Calls the entry point in this process."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        """Return the exit code and what was printed."""
+        self._monkeypatch.setattr(sys, "argv", ["hvr", "validate", *arguments])
+        with pytest.raises(SystemExit) as ending:
+            run()
+        captured = self._capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return int(ending.value.code or 0), captured.out, captured.err
+
+
+def process(*arguments: str, **more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "hvr", *arguments],
+        env={**os.environ, "PYTHONPATH": str(SOURCES), **more},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+# Exit codes -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("plans", "code"),
+    [
+        (["good.plan"], 0),
+        (["early.plan"], 1),
+        (["ajar.plan"], 1),
+        (["good.plan", "early.plan"], 1),
+        (["broken.plan"], 2),
+        (["none.plan"], 2),
+        (["good.plan", "broken.plan"], 2),
+        (["early.plan", "broken.plan"], 2),
+        (["early.plan", "ajar.plan"], 1),
+    ],
+)
+def test_exit_codes(call: Call, plans: list[str], code: int) -> None:
+    files = [f"plans/{name}" for name in plans]
+    assert call(*TASK, *files)[0] == code
+    assert call(*TASK, *files, "--exit-zero")[0] == (0 if code == 1 else code)
+    assert call(*TASK, *files, "--json", "--jobs", "2")[0] == code
+    assert call(*TASK, *files, "-q") == (code, "", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], ["no domain file", "pyproject.toml"]),
+        (["domain.pddl"], ["no problem file"]),
+        ([*TASK], ["no plan"]),
+        ([*TASK, "plans/good.plan", "--fromat", "sarif"], ["--fromat", "--help"]),
+        ([*TASK, "plans/good.plan", "--format", "xml"], ["xml", "sarif"]),
+        ([*TASK, "plans/good.plan", "--json", "--format", "sarif"], ["--json", "sarif"]),
+        ([*TASK, "plans/good.plan", "--jobs", "-1"], ["--jobs"]),
+        ([*TASK, "plans/good.plan", "--jobs", "99999"], ["99999"]),
+        ([*TASK, "plans/good.plan", "--epsilon", "soon"], ["--epsilon", "soon"]),
+        ([*TASK, "plans/good.plan", "--tolerance", "1e999999999"], ["--tolerance"]),
+        ([*TASK, "plans/good.plan", "--state-at", "x"], ["--state-at"]),
+        ([*TASK, "*.nothing"], ["*.nothing"]),
+        ([*TASK, "-", "--watch"], ["--watch", "standard input"]),
+        ([*TASK, "plans/good.plan", "--output-file", "none/out.json"], ["none/out.json"]),
+        ([*TASK, "plans/good.plan", "--output-file", "plans"], ["plans", "folder"]),
+        (["none.pddl", "problem.pddl", "plans/good.plan"], ["none.pddl"]),
+        (["domain.pddl", "domain.pddl", "plans/good.plan"], ["domain.pddl:1"]),
+    ],
+)
+def test_bad_requests_are_one_error(call: Call, arguments: list[str], words: list[str]) -> None:
+    before = sorted(Path().rglob("*"))
+    code, out, err = call(*arguments)
+    assert code == 2
+    assert not out or json.loads(out)["exit_code"] == 2
+    assert err.startswith("error: ")
+    assert err.count("error: ") == 1
+    for word in words:
+        assert word in err
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_options_and_files_may_be_mixed(call: Call) -> None:
+    code, out, _ = call("domain.pddl", "--quiet", "problem.pddl", "--jobs", "1", "plans/good.plan")
+    assert (code, out) == (0, "")
+
+
+# What is printed ------------------------------------------------------------------------------
+
+
+def test_text_explains(call: Call) -> None:
+    code, out, err = call(*TASK, "plans")
+    assert code == 2
+    assert err == ""
+    assert "plans/good.plan: valid (3 steps, cost 3)\n" in out
+    assert "plans/early.plan: invalid: precondition at step 1 of 2 [HVR101]" in out
+    assert "(open)  false since the initial state" in out
+    assert "  domain.pddl:7\n" in out
+    assert "plans/broken.plan: unknown: syntax error [HVR001]\n  plans/broken.plan:1:" in out
+    assert out.endswith("4 plans: 1 valid, 2 invalid, 1 unknown\n")
+
+
+def test_json_formats(call: Call) -> None:
+    data = json.loads(call(*TASK, "plans", "--json")[1])
+    assert [entry["outcome"] for entry in data] == ["invalid", "unknown", "invalid", "valid"]
+    lines = call(*TASK, "plans", "--format", "json-lines")[1].splitlines()
+    assert [json.loads(line) for line in lines] == data
+
+
+def test_sarif(call: Call) -> None:
+    log = json.loads(call(*TASK, "plans", "--format", "sarif")[1])
+    results = {result["ruleId"]: result for result in log["runs"][0]["results"]}
+    assert set(results) == {"HVR001", "HVR101", "HVR102"}
+    place = results["HVR101"]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "plans/early.plan"
+    assert place["region"] == {"startLine": 2, "startColumn": 1, "endColumn": 7}
+    related = results["HVR101"]["relatedLocations"][0]["physicalLocation"]
+    assert related["artifactLocation"]["uri"] == "domain.pddl"
+    assert related["region"]["startLine"] == 7
+
+
+def test_junit(call: Call) -> None:
+    xml = JUnitXml.fromstring(call(*TASK, "plans", "--format", "junit")[1].encode())
+    assert (xml.tests, xml.failures, xml.errors) == (4, 2, 1)
+
+
+def test_github_is_chosen_in_its_workflows(
+    call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path.parent))
+    _, out, _ = call(*TASK, "plans")
+    assert f"\n::error file={tmp_path.name}/plans/early.plan,line=2,col=1,title=HVR101 " in out
+    assert "plans/good.plan: valid" in out
+    assert "::" not in call(*TASK, "plans", "--format", "text")[1]
+    monkeypatch.setenv("GITHUB_ACTIONS", "false")
+    assert "::" not in call(*TASK, "plans")[1]
+
+
+@pytest.mark.parametrize("name", ["json", "json-lines", "junit", "sarif", "github"])
+def test_a_broken_domain_is_reported_in_every_format(call: Call, name: str) -> None:
+    Path("bad.pddl").write_text("(define (domain d)\n  (:predicates (p)\n")
+    code, out, err = call("bad.pddl", "problem.pddl", "plans", "--format", name)
+    assert code == 2
+    assert err.startswith("error: bad.pddl:")
+    if name.startswith("json"):
+        entry = json.loads(out)[0] if name == "json" else json.loads(out)
+        assert (entry["plan"], entry["rule"]) == (None, "HVR001")
+        assert entry["diagnostic"]["location"]["file"] == "bad.pddl"
+    elif name == "sarif":
+        (result,) = json.loads(out)["runs"][0]["results"]
+        place = result["locations"][0]["physicalLocation"]
+        assert place["artifactLocation"]["uri"] == "bad.pddl"
+    elif name == "junit":
+        assert JUnitXml.fromstring(out.encode()).errors == 1
+    else:
+        assert "::error file=bad.pddl,line=" in out
+
+
+def test_all_failures(call: Call) -> None:
+    def kinds(*options: str) -> list[str]:
+        data = json.loads(call(*TASK, "plans/early.plan", "--json", *options)[1])
+        return [failure["kind"] for failure in data[0]["failures"]]
+
+    assert kinds() == ["precondition"]
+    assert kinds("--all-failures") == ["precondition", "precondition", "goal"]
+    assert kinds("--on-failure", "force") == ["precondition", "precondition"]
+    assert kinds("--on-failure", "stop") == ["precondition"]
+
+
+def test_standard_input() -> None:
+    child = process("validate", *TASK, "-", "--json")
+    out, _ = child.communicate("(open) (fill) (close)")
+    assert child.returncode == 0
+    assert json.loads(out)[0]["plan"] == "<stdin>"
+
+
+def test_a_reader_that_goes_away() -> None:
+    with process("validate", *TASK, "plans/early.plan", "plans/good.plan") as child:
+        assert child.stdout is not None
+        child.stdout.close()
+        assert child.stderr is not None
+        assert "Traceback" not in child.stderr.read()
+    assert child.returncode != 0
+
+
+def test_names_that_the_terminal_cannot_show() -> None:
+    name = os.fsdecode(b"plans/\xffber.plan")
+    Path(name).write_text("(open)\n")
+    for name_of_format in ("text", "json", "sarif", "junit", "github"):
+        child = process("validate", *TASK, name, "--format", name_of_format, LC_ALL="C",
+                        PYTHONIOENCODING="ascii")  # fmt: skip
+        _, err = child.communicate()
+        assert (child.returncode, err) == (1, "")
+
+
+# Files ----------------------------------------------------------------------------------------
+
+
+def test_output_file(call: Call) -> None:
+    code, out, _ = call(*TASK, "plans", "--format", "sarif", "--output-file", "out.sarif")
+    assert code == 2
+    assert "plans/good.plan: valid" in out
+    assert len(json.loads(Path("out.sarif").read_text())["runs"][0]["results"]) == 3
+    code, out, _ = call(*TASK, "plans", "--output-file", "out.txt")
+    assert out == "4 plans: 1 valid, 2 invalid, 1 unknown; see out.txt\n"
+    assert "plans/good.plan: valid" in Path("out.txt").read_text()
+    assert call(*TASK, "plans", "--json", "--output-file", "out.json", "-q")[1] == ""
+    assert len(json.loads(Path("out.json").read_text())) == 4
+    assert not list(Path().glob(".out*"))
+
+
+def test_output_file_of_a_broken_domain(call: Call) -> None:
+    Path("bad.pddl").write_text("(define")
+    code, _, err = call("bad.pddl", "problem.pddl", "plans", "--format", "sarif",
+                        "--output-file", "out.sarif")  # fmt: skip
+    assert code == 2
+    assert err.startswith("error: bad.pddl")
+    assert len(json.loads(Path("out.sarif").read_text())["runs"][0]["results"]) == 1
+
+
+def test_an_old_output_file_stays_when_the_new_one_is_not_finished(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("out.json").write_text("old")
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    code, _, err = call(*TASK, "plans", "--json", "--output-file", "out.json")
+    assert code == 2
+    assert "No space left" in err
+    assert Path("out.json").read_text() == "old"
+    assert not list(Path().glob(".out*"))
+
+
+def test_what_is_no_file_is_not_replaced_by_one(call: Call) -> None:
+    assert call(*TASK, "plans/good.plan", "--output-file", "/dev/null")[0] == 0
+    assert not Path("/dev/null").is_file()
+
+
+# Settings -------------------------------------------------------------------------------------
+
+
+def configure(text: str, place: str = "pyproject.toml") -> None:
+    Path(place).write_text(f"[tool.hvr.validate]\n{text}\n")
+
+
+def test_everything_may_be_configured(call: Call) -> None:
+    configure('domain = "domain.pddl"\nproblem = "problem.pddl"\nplans = ["plans/g*.plan"]')
+    assert call() == (0, "plans/good.plan: valid (3 steps, cost 3)\n", "")
+    assert call("plans/early.plan")[0] == 1
+    # A whole command line means the same as without settings.
+    Path("other.pddl").write_text(Path("problem.pddl").read_text().replace("(full)", ""))
+    assert call(*TASK, "plans/early.plan")[0] == 1
+    Path("idle.plan").write_text("")
+    assert call("domain.pddl", "other.pddl", "idle.plan")[0] == 0
+    assert call("idle.plan")[0] == 1
+
+
+def test_settings_are_found_from_folders_below(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    configure('domain = "domain.pddl"\nproblem = "problem.pddl"\nplans = ["plans/good.plan"]')
+    monkeypatch.chdir("plans")
+    assert call()[0] == 0
+    assert call("early.plan")[0] == 1
+
+
+def test_options_win_over_settings(call: Call) -> None:
+    configure('format = "json"\nquiet = true\nexit-zero = true\njobs = 2\non-failure = "skip"')
+    assert call(*TASK, "plans/early.plan") == (0, "", "")
+    code, out, _ = call(*TASK, "plans/early.plan", "--no-quiet", "--no-exit-zero")
+    assert code == 1
+    assert len(json.loads(out)[0]["failures"]) == 3
+    assert call(*TASK, "plans/good.plan", "--no-quiet", "--format", "text")[1].endswith(")\n")
+
+
+def test_numbers_of_settings_are_exact(call: Call) -> None:
+    configure("epsilon = 0.001\ntolerance = '0.5'")
+    assert call(*TASK, "plans/good.plan")[0] == 0
+
+
+def test_the_address_of_the_rules(call: Call) -> None:
+    configure('rules-url = "https://example.org/r"')
+    log = json.loads(call(*TASK, "plans", "--format", "sarif")[1])
+    rules = log["runs"][0]["tool"]["driver"]["rules"]
+    assert rules[0]["helpUri"] == "https://example.org/r/HVR001.md"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("fromat = 'json'", ["'fromat'", "did you mean 'format'"]),
+        ("format = 'xml'", ["'format'", "sarif"]),
+        ("jobs = true", ["'jobs'", "whole number"]),
+        ("jobs = -1", ["'jobs'", "-1"]),
+        ("quiet = 'yes'", ["'quiet'", "true or false"]),
+        ("epsilon = -0.1", ["'epsilon'", "-0.1"]),
+        ("epsilon = nan", ["'epsilon'"]),
+        ("plans = 'a.plan'", ["'plans'", "list"]),
+        ("plans = [1]", ["'plans'", "list"]),
+        ("domain = 3", ["'domain'", "file"]),
+        ("watch = true", ["'watch'"]),
+        ("domain = ", ["not TOML"]),
+    ],
+)
+def test_bad_settings_are_one_error(call: Call, text: str, words: list[str]) -> None:
+    configure(text)
+    code, out, err = call(*TASK, "plans/good.plan")
+    assert (code, out) == (2, "")
+    assert "pyproject.toml" in err
+    for word in words:
+        assert word in err
+
+
+def test_settings_of_others_are_left_alone(call: Call) -> None:
+    Path("pyproject.toml").write_text("[tool.other]\nhvr = 1\n")
+    assert call(*TASK, "plans/good.plan")[0] == 0
+    Path("pyproject.toml").write_text("tool = 3 # hvr\n")
+    assert call(*TASK, "plans/good.plan")[0] == 2
+
+
+# Help and start-up ----------------------------------------------------------------------------
+
+
+def test_help(
+    call: Call, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = call("--help")
+    assert code == 0
+    for word in ("examples:", "exit codes:", "--output-file", "pyproject.toml", "--watch"):
+        assert word in out
+    assert max(map(len, out.splitlines())) <= 100
+    monkeypatch.setattr(sys, "argv", ["hvr", "--help"])
+    with pytest.raises(SystemExit):
+        run()
+    listed = capsys.readouterr().out
+    assert "validate" in listed
+    assert "lint" in listed
+
+
+def test_the_listed_command_is_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    from typer.testing import CliRunner
+
+    from hvr.cli.app import app
+
+    result = CliRunner().invoke(app, ["validate", *TASK, "plans/early.plan", "--json"])
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)[0]["outcome"] == "invalid"
+    assert "examples:" in CliRunner().invoke(app, ["validate", "--help"]).stdout
+    del capsys
+
+
+def test_it_starts_without_what_it_does_not_need() -> None:
+    code = (
+        "import sys; sys.argv = ['hvr', 'validate', 'domain.pddl', 'problem.pddl',"
+        " 'plans/good.plan']\n"
+        "from hvr.cli.main import run\n"
+        "try: run()\n"
+        "except SystemExit as end: assert end.code == 0\n"
+        "print(*sorted(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(SOURCES), "GITHUB_ACTIONS": ""},
+    )  # fmt: skip
+    loaded = set(done.stdout.splitlines()[-1].split())
+    heavy = {
+        "typer", "click", "rich", "rdflib", "csv", "tomllib", "multiprocessing",
+        "hashlib", "xml", "tempfile", "shutil", "glob", "hvr.run", "hvr.knowledge",
+        "hvr.validation.processes", "hvr.validation.reporters.sarif", "hvr.cli.app",
+    }  # fmt: skip
+    assert not loaded & heavy
+
+
+# Watching -------------------------------------------------------------------------------------
+
+
+def test_watch_validates_again_after_a_change() -> None:
+    child = process("validate", *TASK, "plans/ajar.plan", "--watch", GITHUB_ACTIONS="")
+    assert child.stdout is not None
+    try:
+        assert "invalid: goal not reached" in child.stdout.readline()
+        assert "(open)" in child.stdout.readline()
+        time.sleep(0.5)
+        plan = Path("plans/ajar.plan")
+        plan.write_text(plan.read_text() + "(close)\n")
+        line = child.stdout.readline()
+        while "valid (3 steps" not in line:
+            assert line, "it ended"
+            line = child.stdout.readline()
+        Path("domain.pddl").write_text("(define")
+        time.sleep(1)
+    finally:
+        child.send_signal(signal.SIGINT)
+        _, errors = child.communicate(timeout=20)
+    assert child.returncode == 0
+    assert "changed: plans/ajar.plan" in errors
+    assert "error: domain.pddl" in errors
+    assert "Traceback" not in errors

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from hvr.files import data_path
+from hvr.knowledge.ontology import load_ontology
+from hvr.language.goals import Goal
+from hvr.pddl import TypedName, parse_domain
+from hvr.policies.symbolic import SymbolicPolicy
+from hvr.search.planners import FastDownward
+from tests.language.goal_sets import Wanted, wanted_of, world_of
+
+Understand = Callable[[str, str], Goal]
+Read = Callable[[str, str], Wanted]
+
+
+@pytest.fixture(scope="session")
+def policy() -> SymbolicPolicy:
+    domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
+    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=10, patience=1))
+
+
+@pytest.fixture(scope="session")
+def understand(policy: SymbolicPolicy) -> Understand:
+    """The goal of a sentence in the kitchen of a number."""
+
+    def goal(scene: str, text: str) -> Goal:
+        return policy.understand(text, world_of(f"FloorPlan{scene}").inventory())
+
+    return goal
+
+
+@pytest.fixture(scope="session")
+def read(policy: SymbolicPolicy, understand: Understand) -> Read:
+    """What a sentence wants, as sets of literals over kinds of things."""
+
+    def wanted(scene: str, text: str) -> Wanted:
+        world = world_of(f"FloorPlan{scene}")
+        objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in world.inventory().classes]
+        return wanted_of(understand(scene, text), policy.domain, objects)
+
+    return wanted

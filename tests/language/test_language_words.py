@@ -1,0 +1,83 @@
+"""The lexicon: what the ontology's labels make, and how text becomes words."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from hvr.errors import LanguageError
+from hvr.knowledge.ontology import load_ontology
+from hvr.language.lexicon import Dish, Noun, Verb, plurals, tokenize
+from hvr.language.literals import cuts, literals, opposed
+from hvr.language.vocabulary import load_lexicon
+
+LEXICON = load_lexicon(load_ontology())
+
+
+@pytest.mark.parametrize(
+    ("word", "many"),
+    [("apple", "apples"), ("knife", "knives"), ("dish", "dishes"), ("shelf", "shelves"),
+     ("potato", "potatoes"), ("glass", "glasses"), ("slice of bread", "slices of bread"),
+     ("berry", "berries"), ("tray", "trays")],
+)  # fmt: skip
+def test_plurals(word, many):
+    assert many in plurals(word)
+
+
+def test_tokens_are_words_names_and_punctuation():
+    assert tokenize("Put mug-1, the chef\u2019s knife & 2 eggs!") == (
+        "put", "mug-1", ",", "the", "chef's", "knife", "2", "eggs", "!",
+    )  # fmt: skip
+
+
+def test_too_long_and_empty_texts_are_refused():
+    for text in ("", " \t ", "a " * 2000):
+        with pytest.raises(LanguageError):
+            tokenize(text)
+
+
+def test_plural_synonyms_are_plurals():
+    (glasses,) = (e for e in LEXICON.lookup("glasses") if isinstance(e, Noun))
+    assert glasses.plural
+    dishes = [e.object_class for e in LEXICON.lookup("dishes") if isinstance(e, Noun)]
+    assert dishes == ["Plate", "Dishware"]
+
+
+def test_a_word_can_be_several_things():
+    kinds = {type(e) for e in LEXICON.lookup("toast")}
+    assert {Verb, Dish} <= kinds
+
+
+def test_nearest_words():
+    assert LEXICON.nearest("cofee") == ("coffee",)
+    assert "wash" in LEXICON.nearest("wsh")
+    assert LEXICON.nearest("tea")[0].startswith("tea")
+    assert LEXICON.nearest("zzzz") == ()
+
+
+def test_literals_of_conditions():
+    assert literals("(and (washed ?x) (not (dirty ?x)))") == {("washed", True), ("dirty", False)}
+    assert opposed("(opened ?x)", "(not (opened ?x))")
+    assert opposed("(or (hot ?x) (warm_liquid ?x))", "(cold ?x)")
+    assert not opposed("(hot ?x)", "(hot ?x)")
+    assert cuts("(sliced ?x)")
+    assert not cuts("(not (sliced ?x))")
+
+
+def test_the_lexicon_does_not_depend_on_hash_seeds():
+    code = (
+        "from hvr.knowledge.ontology import load_ontology\n"
+        "from hvr.language.vocabulary import load_lexicon\n"
+        "print(list(load_lexicon(load_ontology()).entries.items()))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(outputs) == 1

@@ -1,0 +1,149 @@
+"""Scenes, models that answer from a list, and policies made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from hvr.envs.kitchen import Kitchen
+from hvr.envs.scenes import load_scene
+from hvr.errors import LLMError, PlannerError
+from hvr.execution.world import World
+from hvr.files import data_path
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import load_ontology
+from hvr.library import Library
+from hvr.llm.model import Answer, Model, Request
+from hvr.pddl import Domain, GroundAction, Task, parse_domain
+from hvr.plans import MacroAction
+from hvr.policies.llm.events import PolicyEvent
+from hvr.policies.llm.foresight import Foresight
+from hvr.policies.llm.policy import LLMPolicy
+from hvr.policies.llm.prompts import load_prompts
+from hvr.policies.llm.record import PlanningRecord
+from hvr.policies.llm.settings import named
+from hvr.retrieval.embedders import LexicalEmbedder
+from hvr.retrieval.inventory import Inventory
+from hvr.search.fast_downward import SearchResult
+from hvr.search.planners import FastDownward, Planner
+
+SCENE = "FloorPlan16"
+"""The mug is in the sink basin, the egg in the closed fridge, knives lie on countertop-1."""
+
+
+@dataclass(frozen=True)
+class Hasty:
+    """The classical planner; it gives up on problems that take long to ground."""
+
+    inner: Planner
+
+    def solve(self, task: Task) -> SearchResult:
+        """A plan for a problem of few objects."""
+        if len(task.problem.objects) > 30:
+            raise PlannerError("the problem has too many objects")
+        return self.inner.solve(task)
+
+
+PLANNER = Hasty(FastDownward(seconds=5.0, patience=0.3))
+
+Answers = Callable[[Request], str] | Sequence[str] | str
+
+
+@dataclass
+class Fake:
+    """A model that answers by the purpose of a request: a text, texts in turn, or a function.
+
+    The last of some texts is repeated. A purpose without answers is a failure.
+    """
+
+    answers: Mapping[str, Answers]
+    requests: list[Request] = field(default_factory=list)
+    name = "fake"
+    simulated = True
+
+    def answer(self, request: Request) -> Answer:
+        """The next answer of the purpose."""
+        place = self.asked(request.purpose)
+        self.requests.append(request)
+        found = self.answers.get(request.purpose)
+        if found is None:
+            raise LLMError(f"nothing to say about {request.purpose}")
+        if isinstance(found, str):
+            return Answer(text=found)
+        if callable(found):
+            return Answer(text=found(request))
+        return Answer(text=found[min(place, len(found) - 1)])
+
+    def asked(self, purpose: str) -> int:
+        """How often it was asked for something."""
+        return sum(r.purpose == purpose for r in self.requests)
+
+    def prompts(self, purpose: str) -> list[str]:
+        """What the user said at last, of the requests with a purpose."""
+        return [r.messages[-1].text for r in self.requests if r.purpose == purpose]
+
+
+@cache
+def domain() -> Domain:
+    """The kitchen."""
+    return parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
+
+
+@cache
+def scene(name: str = SCENE) -> tuple[KnowledgeGraph, Inventory]:
+    """The graph and the inventory of a scene; nothing that plans may change them."""
+    world = World(Kitchen(load_scene(name), 0), KnowledgeGraph.create(None, load_ontology()))
+    return world.graph, world.inventory()
+
+
+def foresight(name: str = SCENE) -> Foresight:
+    """The predicted world before the first step."""
+    graph, inventory = scene(name)
+    return Foresight(graph, domain(), inventory)
+
+
+def policy(
+    model: Model,
+    setting: str,
+    *,
+    listen: Callable[[PolicyEvent], None] | None = None,
+    library: Library | None = None,
+    planner: Planner = PLANNER,
+) -> LLMPolicy:
+    """The language model's policy with a setting by name."""
+    return LLMPolicy(
+        load_ontology(), domain(), model, named(setting), embedder=LexicalEmbedder(),
+        planner=planner, prompts=load_prompts(), library=library, listen=listen,
+    )  # fmt: skip
+
+
+def write(
+    model: Model,
+    setting: str,
+    request: str = "Do it",
+    place: str = SCENE,
+    listen: Callable[[PolicyEvent], None] | None = None,
+) -> PlanningRecord:
+    """A plan in a scene."""
+    return policy(model, setting, listen=listen).write(request, *scene(place))
+
+
+def steps(*texts: str) -> tuple[GroundAction, ...]:
+    """Actions, each written as in `pick_up mug-1`."""
+    return tuple(GroundAction(t.split()[0], tuple(t.split()[1:])) for t in texts)
+
+
+def answer_of(*texts: str) -> str:
+    """The answer of a model that wants some actions."""
+    lines = [f"{i}. ({', '.join(t.split())})" for i, t in enumerate(texts, start=1)]
+    return "\n".join(["Description: what has to be done.", "Actions:", *lines])
+
+
+def macro(name: str, before: str = "", after: str = "") -> MacroAction:
+    """A macro action whose literals are separated by commas."""
+    return MacroAction(name, _literals(before), _literals(after))
+
+
+def _literals(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -1,0 +1,195 @@
+"""Elimination: the end is the same, with fewer steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hvr.pddl import Atom, GroundAction, State
+from hvr.policies.llm.action_set import action_set
+from hvr.policies.llm.foresight import Foresight, applicable, run
+from hvr.policies.llm.lean import lean, outcome
+from hvr.tasks import load_task, task_ids
+from tests.policies.llm.llm_worlds import foresight, steps
+
+WORLD = foresight()
+TASK = WORLD.task
+ROUND_TRIP = steps(
+    "navigate_to_obj apple-1", "pick_up apple-1", "navigate_to_obj diningtable-1",
+    "put_on apple-1 diningtable-1",
+)  # fmt: skip
+"""The apple ends where it began."""
+TAKE_CUP = steps("navigate_to_obj cup-1", "pick_up cup-1")
+
+
+def end(world: Foresight, state: State, actions: Sequence[GroundAction]) -> set[Atom]:
+    """What holds after a plan, nearness apart."""
+    found = run(world.task, state, actions).atoms()
+    return {a for a in found if a.predicate not in world.nearness}
+
+
+def leaner(
+    actions: Sequence[GroundAction], state: State | None = None, world: Foresight = WORLD
+) -> tuple[GroundAction, ...]:
+    """What is kept of a plan; the law is checked on the way."""
+    start = state or world.task.initial
+    numbers = lean(world.task, start, actions, world.nearness)
+    assert list(numbers) == sorted(set(numbers)), "a subsequence"
+    kept = tuple(actions[n] for n in numbers)
+    assert applicable(world.task, start, kept) == len(kept)
+    assert end(world, start, kept) == end(world, start, actions)
+    return kept
+
+
+@cache
+def moves() -> tuple[GroundAction, ...]:
+    """What can be done with a few things around the sink and the stove."""
+    names = {
+        "mug-1", "plate-1", "apple-1", "knife-1", "sinkbasin-1", "faucet-1", "countertop-1",
+        "pan-1", "stoveburner-1", "stoveknob-1", "egg-1", "fridge-1", "coffeemachine-1",
+    }  # fmt: skip
+    return tuple(a for a in action_set(TASK) if names.issuperset(a.args))
+
+
+@st.composite
+def walks(draw: st.DrawFn) -> tuple[GroundAction, ...]:
+    """A plan that wanders about, doing rather than going where it can."""
+    state = TASK.initial
+    found: list[GroundAction] = []
+    for _ in range(draw(st.integers(0, 9))):
+        able = [a for a in moves() if TASK.ground(a).applicable(state.bits)]
+        doing = [a for a in able if a.name != "navigate_to_obj"]
+        rather: bool = draw(st.booleans())
+        action = draw(st.sampled_from(doing if doing and rather else able))
+        found.append(action)
+        state = run(TASK, state, (action,))
+    return tuple(found)
+
+
+@settings(max_examples=6, deadline=None)
+@given(walks())
+def test_the_end_stays_the_same(plan: tuple[GroundAction, ...]) -> None:
+    kept = leaner(plan)
+    assert leaner(kept) == kept, "nothing is left to leave out"
+
+
+@pytest.mark.parametrize("task_id", ["T2", "T10"])
+def test_a_ground_truth_with_detours_gets_shorter_by_them(task_id: str) -> None:
+    truth = load_task(task_id).ground_truth
+    world = foresight(truth.scene)
+    start = world.task.initial
+    held = start
+    plan: list[GroundAction] = []
+    added = 0
+    parents = {a.args[0]: a for a in start.atoms() if a.predicate in {"on", "in"}}
+    used = {name for a in truth.steps for name in a.args}
+    thing = next(
+        t for t, a in sorted(parents.items())
+        if a.predicate == "on" and t not in used and a.args[1].startswith(("countertop", "dining"))
+        and Atom("pickupable", (t,)) in start.atoms(static=True)
+    )  # fmt: skip
+    place = parents[thing].args[1]
+    detour = steps(
+        f"navigate_to_obj {thing}", f"pick_up {thing}", f"navigate_to_obj {place}",
+        f"put_on {thing} {place}",
+    )  # fmt: skip
+    for action in truth.steps:
+        if action.name == "navigate_to_obj" and applicable(world.task, held, detour) == 4:
+            plan += detour
+            added += 1
+        plan.append(action)
+        held = run(world.task, held, (action,))
+    assert added and applicable(world.task, start, plan) == len(plan)
+    kept = leaner(plan, world=world)
+    assert len(kept) <= len(truth.steps)
+    assert not any(thing in action.args for action in kept)
+
+
+def test_a_thing_that_is_picked_up_and_put_back_is_left_alone() -> None:
+    assert leaner([*ROUND_TRIP, *TAKE_CUP]) == TAKE_CUP
+    assert leaner(ROUND_TRIP * 3) == ()
+
+
+def test_a_thing_that_ends_elsewhere_is_moved_once() -> None:
+    away = steps(
+        "navigate_to_obj apple-1", "pick_up apple-1", "navigate_to_obj countertop-2",
+        "put_on apple-1 countertop-2",
+    )  # fmt: skip
+    assert leaner([*ROUND_TRIP, *away]) == away
+
+
+def test_nothing_is_left_out_of_a_plan_that_needs_all() -> None:
+    for task_id in task_ids()[:2]:
+        truth = load_task(task_id).ground_truth
+        world = foresight(truth.scene)
+        assert leaner(truth.steps, world=world) == truth.steps
+
+
+COOK = steps("navigate_to_obj stoveknob-1", "toggle_on stoveknob-1", "toggle_off stoveknob-1")
+
+
+@settings(max_examples=6, deadline=None)
+@given(walks(), st.integers(0, 14))
+def test_nothing_is_left_on_that_the_plan_turns_off(
+    plan: tuple[GroundAction, ...], place: int
+) -> None:
+    actions = (*plan[:place], *COOK, *plan[place:])
+    actions = tuple(
+        a for i, a in enumerate(actions)
+        if TASK.ground(a).applicable(run(TASK, TASK.initial, actions[:i]).bits)
+    )  # fmt: skip
+    kept = leaner(actions)
+    on = {a for a in end(WORLD, TASK.initial, kept) if a.predicate == "toggled"}
+    assert on == {a for a in end(WORLD, TASK.initial, actions) if a.predicate == "toggled"}
+
+
+def test_what_a_toggle_has_done_keeps_it_with_its_toggle_off() -> None:
+    plate = steps(
+        "navigate_to_obj plate-1", "pick_up plate-1", "navigate_to_obj sinkbasin-1",
+        "put_in plate-1 sinkbasin-1",
+    )  # fmt: skip
+    wash = steps("navigate_to_obj faucet-1", "toggle_on faucet-1", "toggle_off faucet-1")
+    kept = leaner([*plate, *wash])
+    assert set(wash[1:]) <= set(kept)
+
+
+def test_what_was_on_at_the_start_is_still_turned_off() -> None:
+    start = run(TASK, TASK.initial, COOK[:2])
+    assert leaner([*ROUND_TRIP, *COOK[::2]], start)[-1] == COOK[-1]
+
+
+def test_what_is_spared_by_a_detour_is_still_spared() -> None:
+    # The mug is out of the basin while the plate is washed: else it would be filled with water.
+    start = run(TASK, TASK.initial, steps(
+        "navigate_to_obj plate-1", "pick_up plate-1", "navigate_to_obj sinkbasin-1",
+        "put_in plate-1 sinkbasin-1",
+    ))  # fmt: skip
+    plan = steps(
+        "pick_up mug-1", "navigate_to_obj faucet-1", "toggle_on faucet-1", "toggle_off faucet-1",
+        "navigate_to_obj sinkbasin-1", "put_in mug-1 sinkbasin-1",
+    )  # fmt: skip
+    assert applicable(TASK, start, plan) == len(plan)
+    kept = leaner(plan, start)
+    assert Atom("washed", ("mug-1",)) not in end(WORLD, start, kept)
+
+
+def test_a_plan_that_does_not_work_is_left_as_it_is() -> None:
+    plan = steps("pick_up egg-1", *(str(a)[1:-1] for a in ROUND_TRIP))
+    assert lean(TASK, TASK.initial, plan, WORLD.nearness) == (0, 1, 2, 3, 4)
+    assert lean(TASK, TASK.initial, (), WORLD.nearness) == ()
+
+
+@settings(max_examples=6, deadline=None)
+@given(walks())
+def test_the_outcome_of_a_plan_holds_after_it_and_says_nothing_fleeting(
+    plan: tuple[GroundAction, ...],
+) -> None:
+    goal = outcome(TASK, TASK.initial, plan, WORLD.nearness)
+    assert run(TASK, TASK.initial, plan).holds(goal)
+    assert not any(p in str(goal) for p in WORLD.nearness)
+    if end(WORLD, TASK.initial, plan) != end(WORLD, TASK.initial, ()):
+        assert not TASK.initial.holds(goal)

@@ -1,0 +1,51 @@
+"""What a language model's plan is judged by, and how a run ends that has no valid plan."""
+
+from pathlib import Path
+
+import pytest
+
+from hvr.envs.kitchen import Kitchen
+from hvr.envs.scenes import load_scene
+from hvr.execution.world import open_world
+from hvr.files import data_path
+from hvr.knowledge.ontology import load_ontology
+from hvr.pddl import parse_domain
+from hvr.policies.symbolic import SymbolicPolicy
+from hvr.run import Options, plan
+from hvr.run.judge import reading
+from hvr.run.model_choice import ModelChoice
+from hvr.search.planners import FastDownward
+
+
+@pytest.mark.parametrize(
+    ("request_text", "readable", "impossible"),
+    [
+        ("make coffee", True, False),
+        ("sing me a song", False, False),
+        ("put the laptop in the fridge", False, None),
+    ],
+)
+def test_what_cannot_be_read_is_not_what_is_impossible(
+    request_text: str, readable: bool, impossible: bool | None
+) -> None:
+    domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
+    policy = SymbolicPolicy(load_ontology(), domain, FastDownward())
+    found = reading(policy, open_world(Kitchen(load_scene("FloorPlan1"), 0)), request_text)
+    assert (found.goal is not None) == readable
+    if impossible is not None:
+        assert bool(found.impossible) == impossible
+
+
+def test_a_plan_that_is_not_valid_is_the_end_of_a_run_and_no_failure_of_hvr(
+    tmp_path: Path,
+) -> None:
+    """Without verification a model's plan is taken as it is written."""
+    choice = ModelChoice(spec="scripted:error=0.5", setting="HR")
+    options = Options(scene="FloorPlan1", policy="llm", model=choice, save=tmp_path / "run")
+    run = plan(task="T7", options=options)
+    assert run.reached is False
+    assert "does not validate" in run.verdict
+    assert not run.steps
+    assert run.spent is not None and run.spent.calls > 0
+    for name in ("task.json", "planning.json", "llm.jsonl", "plan.pddl"):
+        assert (tmp_path / "run" / name).exists()

@@ -1,0 +1,33 @@
+"""Runs that earlier versions of hvr recorded are repeated byte for byte."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import Hvr
+
+RECORDED = Path(__file__).with_name("recorded")
+RUNS = sorted(path.name.removesuffix(".tar.xz") for path in RECORDED.glob("*.tar.xz"))
+REPEATED = (
+    "domain.pddl", "llm.jsonl", "plan.json", "plan.pddl", "planning.json", "problem.pddl",
+    "subgraph.json", "trace.jsonl",
+)  # fmt: skip
+
+
+def test_there_are_recorded_runs() -> None:
+    assert RUNS == ["coffee", "simulated-T2", "simulated-T4-library"]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_recorded_run_is_repeated_byte_for_byte(name: str, hvr_: Hvr, tmp_path: Path) -> None:
+    with tarfile.open(RECORDED / f"{name}.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    first, second = tmp_path / name, tmp_path / "again"
+    ended = hvr_("plan", "--llm", f"replay:{first}", "--save", second)
+    assert (ended.code, ended.err) == (0, "")
+    assert "goal reached" in ended.out
+    differing = [f for f in REPEATED if (first / f).read_bytes() != (second / f).read_bytes()]
+    assert differing == []

