@@ -41,7 +41,7 @@ class Agent:
         return data_path("domains") / self.domain_file
 
     def domain(self) -> Domain:
-        """Its domain, read only once.
+        """Return its domain, read only once.
 
         Raises:
             DataFileError, PddlError: the file is missing or damaged.
@@ -76,7 +76,7 @@ DEFAULT_AGENT = "single-arm"
 
 
 def load_agent(name: str) -> Agent:
-    """An agent by name.
+    """Return an agent by name.
 
     Raises:
         UsageError: there is no such agent; the message lists all.

@@ -11,7 +11,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def data_path(name: str) -> Path:
-    """Path of a data folder: `ontology`, `domains` or `tasks`.
+    """Return path of a data folder: `ontology`, `domains` or `tasks`.
 
     An installed hvr has it inside the package; in a checkout it is at the top.
 
@@ -27,7 +27,7 @@ def data_path(name: str) -> Path:
 
 
 def commit() -> str:
-    """The commit of hvr's checkout, `+` behind it if files differ; `unknown` without git."""
+    """Return the commit of hvr's checkout, `+` behind it if files differ; `unknown` without git."""
 
     def git(*arguments: str) -> str:
         done = subprocess.run(

@@ -23,7 +23,7 @@ class MacroAction:
     postcondition: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "name": self.name,
             "precondition": list(self.precondition),
@@ -39,7 +39,7 @@ class AABlock:
     actions: tuple[GroundAction, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "macro": self.macro.to_json(),
             "actions": [{"action": a.name, "args": list(a.args)} for a in self.actions],
@@ -68,7 +68,7 @@ class Plan:
         return tuple(action for block in self.blocks for action in block.actions)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values, without the time it took: the same plan is the same text."""
+        """Return plain JSON values, without the time it took: the same plan is the same text."""
         return {
             "blocks": [block.to_json() for block in self.blocks],
             "length": len(self.actions),

@@ -58,7 +58,7 @@ class SceneGraph:
     controls: tuple[tuple[str, str], ...] = ()
 
     def shut_in(self, name: str) -> bool:
-        """An object is in something that is closed, at any depth."""
+        """Return an object is in something that is closed, at any depth."""
         waiting, known = [name], {name}
         while waiting:
             here = self.objects.get(waiting.pop())
@@ -73,5 +73,5 @@ class SceneGraph:
         return False
 
     def of_type(self, object_type: str) -> tuple[SceneObject, ...]:
-        """Objects whose AI2-THOR type is `object_type`, in name order of creation."""
+        """Return objects whose AI2-THOR type is `object_type`, in name order of creation."""
         return tuple(o for o in self.objects.values() if o.object_type == object_type)

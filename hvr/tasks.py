@@ -92,7 +92,7 @@ class PaperTask:
 
 
 def task_ids(folder: Path | None = None) -> tuple[str, ...]:
-    """Ids of all tasks in natural order: T1, T2, …, T5, T5bis, T6, …"""
+    """Return ids of all tasks in natural order: T1, T2, …, T5, T5bis, T6, …"""
     names = [path.stem for path in (folder or data_path("tasks")).glob("*.toml")]
     return tuple(sorted(names, key=_natural))
 
@@ -116,7 +116,7 @@ def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The values of a TOML file.
+    """Return the values of a TOML file.
 
     Raises:
         DataFileError: it cannot be read or is not TOML.

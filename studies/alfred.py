@@ -30,7 +30,7 @@ _CELL = 0.25
 
 
 def scene_from_alfred(record: Mapping[str, Any]) -> Scene:
-    """The scene in which a demonstration starts.
+    """Return the scene in which a demonstration starts.
 
     * Pickupable objects are exactly those of `object_poses`; a name that occurs k times
       means k copies. Their ids are those that AI2-THOR gives after the poses are set,
@@ -81,7 +81,7 @@ def scene_from_alfred(record: Mapping[str, Any]) -> Scene:
 
 
 def resolve_id(scene: Scene, alfred_id: str, first_piece: int = 0) -> str | None:
-    """The id in a scene of `scene_from_alfred` of what a record calls `alfred_id`.
+    """Return the id in a scene of `scene_from_alfred` of what a record calls `alfred_id`.
 
     Ids of things that stood elsewhere, or were rounded otherwise, are taken to the nearest
     object of the type; pieces are counted from `first_piece`, in the record from 1. None when
@@ -127,7 +127,7 @@ def resolve_id(scene: Scene, alfred_id: str, first_piece: int = 0) -> str | None
 def _as_in_2_1_0(
     objects: Iterable[ObjectSpec], legacy: Iterable[LegacyReceptacle]
 ) -> list[ObjectSpec]:
-    """The objects with furniture and appliances where 2.1.0 had them.
+    """Return the objects with furniture and appliances where 2.1.0 had them.
 
     Each one of 2.1.0 is the nearest of its type; what differs by more than 5 cm on the
     floor plan is shifted. An appliance keeps its height above what it stands on.
@@ -189,7 +189,7 @@ def _switched(spec: ObjectSpec, toggles: Mapping[str, bool]) -> ObjectSpec:
 
 
 def _placed(record: Mapping[str, Any], base: Scene) -> list[ObjectSpec]:
-    """The pickupable objects of a record, without parents."""
+    """Return the pickupable objects of a record, without parents."""
     types = load_facts().types
     dirty = bool(record.get("dirty_and_empty", False))
     samples = {o.object_type: o for o in base.objects if "pickupable" in o.properties}
@@ -235,7 +235,7 @@ def _placed(record: Mapping[str, Any], base: Scene) -> list[ObjectSpec]:
 
 
 def _size(facts: TypeFacts, sample: ObjectSpec | None) -> tuple[Vec, float]:
-    """Size without rotation and height of the pivot above the bottom, metres."""
+    """Return size without rotation and height of the pivot above the bottom, metres."""
     if sample is None:
         return facts.size, facts.pivot_height
     x, yaw, z = sample.rotation
@@ -248,7 +248,7 @@ def _size(facts: TypeFacts, sample: ObjectSpec | None) -> tuple[Vec, float]:
 
 
 def _box(position: Vec, yaw: float, size: Vec, pivot: float) -> Box:
-    """The axis aligned box of something turned about the vertical."""
+    """Return the axis aligned box of something turned about the vertical."""
     w, h, d = size
     turn = math.radians(yaw)
     c, s = abs(math.cos(turn)), abs(math.sin(turn))

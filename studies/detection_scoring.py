@@ -101,12 +101,12 @@ class Detection:
         return any(map(self.accepts, self.reported))
 
     def accepts(self, kind: DeviationKind) -> bool:
-        """A failure of this kind is a right answer to the fault."""
+        """Return a failure of this kind is a right answer to the fault."""
         return kind in RIGHT[self.kind] or (self.own and kind in ALIKE.get(self.kind, ()))
 
 
 def detection(kind: str, step: int, failures: Iterable[Deviation]) -> Detection:
-    """What came of a fault of a run.
+    """Return what came of a fault of a run.
 
     Args:
         kind: of the fault.

@@ -31,7 +31,7 @@ class _Summary:
 
 
 def block_order(task: Task, blocks: Blocks) -> Pairs:
-    """The pairs of blocks (i, j), numbered from 1, of which i must come before j.
+    """Return the pairs of blocks (i, j), numbered from 1, of which i must come before j.
 
     Args:
         task: the task; the blocks in the given order must be a valid plan of it.
@@ -153,7 +153,7 @@ def _closure(before: list[list[bool]], count: int) -> list[list[bool]]:
 
 
 def sample_linearization(count: int, order: Pairs, rng: random.Random) -> tuple[int, ...]:
-    """A random order of blocks (numbered from 1) that respects the pairs."""
+    """Return a random order of blocks (numbered from 1) that respects the pairs."""
     waiting = set(range(1, count + 1))
     result: list[int] = []
     while waiting:

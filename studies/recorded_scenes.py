@@ -29,7 +29,7 @@ _NOT_IN_THE_WAY = frozenset(
 def scene_from_metadata(
     metadata: Mapping[str, Any], grid: Iterable[tuple[float, float]] | None = None
 ) -> Scene:
-    """The scene at the moment of an event, to be played on from there.
+    """Return the scene at the moment of an event, to be played on from there.
 
     Relations, states and what the hand holds are those of the metadata, as they are.
 
@@ -75,7 +75,7 @@ def scene_from_metadata(
 def standing_room(
     objects: Iterable[ObjectSpec], start: tuple[float, float]
 ) -> tuple[tuple[float, float], ...]:
-    """The 0.25 m grid points to which the agent could walk, judged from boxes.
+    """Return the 0.25 m grid points to which the agent could walk, judged from boxes.
 
     A point is free when no box between ankle and head is within 0.1 m. The agent is 0.2 m
     wide to each side, but boxes are larger than the shapes in them, and that of an L-shaped

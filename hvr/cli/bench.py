@@ -250,7 +250,7 @@ def _report(
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Listen]:
-    """A progress bar with the time left, on standard error."""
+    """Return a progress bar with the time left, on standard error."""
     if quiet:
         yield lambda _: None
         return

@@ -34,7 +34,7 @@ from hvr.policies.llm.events import (
 
 @contextmanager
 def display(kind: str) -> Iterator[Callable[[Event | PolicyEvent], None] | None]:
-    """A listener that shows events.
+    """Return a listener that shows events.
 
     Args:
         kind: `live` (a tree that is redrawn), `lines` (one line an event) or `none`.
@@ -104,7 +104,7 @@ class Lines:
 
 
 def policy_line(event: Event | PolicyEvent) -> str:
-    """What a language model's policy does, in plain lines; empty for other events."""
+    """Return what a language model's policy does, in plain lines; empty for other events."""
     match event:
         case ObjectsChosen(request, names, unmatched):
             what = request.rpartition("Macro action: ")[2]
@@ -134,7 +134,7 @@ def policy_line(event: Event | PolicyEvent) -> str:
 
 
 def policy_style(event: Event | PolicyEvent) -> str:
-    """How a line of `policy_line` looks on a terminal: trouble in yellow."""
+    """Return how a line of `policy_line` looks on a terminal: trouble in yellow."""
     match event:
         case BlockChecked(_, problem):
             return "yellow" if problem else "green"
@@ -147,7 +147,7 @@ def policy_style(event: Event | PolicyEvent) -> str:
 
 
 def describe_plan(event: PlanReady) -> str:
-    """One line: how long the plan is, what was proven, how long it took."""
+    """Return one line: how long the plan is, what was proven, how long it took."""
     plan = event.plan
     proven = "shortest, proven" if plan.optimal else "not proven to be shortest"
     return (
@@ -158,7 +158,7 @@ def describe_plan(event: PlanReady) -> str:
 
 
 def trouble(event: StepDone) -> str:
-    """What went otherwise than expected, or nothing."""
+    """Return what went otherwise than expected, or nothing."""
     parts = [f"{f.kind.value}: {f.explanation}" for f in event.failures]
     if not parts and event.error:
         parts.append(event.error)
@@ -202,7 +202,7 @@ class LiveTree:
                 pass
 
     def render(self) -> Group:
-        """What is to be seen now."""
+        """Return what is to be seen now."""
         parts: list[Tree | Text] = [*self.head, *self.past]
         if self.plan is None:
             parts.append(Text("planning …", style="dim"))
@@ -211,7 +211,7 @@ class LiveTree:
         return Group(*parts)
 
     def tree(self, event: PlanReady) -> Tree:
-        """A plan with its marks: v validated, x executed, o observed as expected."""
+        """Return a plan with its marks: v validated, x executed, o observed as expected."""
         root = Tree(Text(describe_plan(event), style="bold"), guide_style="dim")
         number = event.first_step
         for block in event.plan.blocks:
@@ -225,7 +225,7 @@ class LiveTree:
         return root
 
     def step(self, number: int, action: str) -> Text:
-        """One step: ✓ validated, ✓ executed, ✓ observed; ✗ where it went wrong."""
+        """Return one step: ✓ validated, ✓ executed, ✓ observed; ✗ where it went wrong."""
         done = self.done.get(number)
         text = Text()
         if done is None:

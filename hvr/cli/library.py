@@ -176,7 +176,7 @@ def _path(library: Path | None) -> Path:
 
 
 def _read(library: Path | None, agent: str | None) -> Library:
-    """The library, of one agent if one is named. The default one need not exist yet."""
+    """Return the library, of one agent if one is named. The default one need not exist yet."""
     from hvr.agents import load_agent
     from hvr.library.store import read_library
 

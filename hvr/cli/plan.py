@@ -181,7 +181,9 @@ def plan(
 
 
 def _verdict(run: Run) -> Verdict | None:
-    """What the plan verifier says; None without the extra `gnn`, or of a plan that is not valid."""
+    """Return what the plan verifier says; None without the extra `gnn`, or of a plan that is not
+    valid.
+    """
     from hvr.errors import MissingExtraError, UsageError
     from hvr.extras import need_gnn
 

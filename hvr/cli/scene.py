@@ -162,7 +162,7 @@ def _legend(plan: FloorPlan, drawn: CharacterPlan, width: int) -> list[str]:
 
 
 def _wrapped(items: list[str], width: int) -> list[str]:
-    """Items in columns of one width, as many as there is room for."""
+    """Return items in columns of one width, as many as there is room for."""
     column = max(map(len, items), default=0) + 2
     count = max(1, (width + 2) // column)
     rows = [items[i : i + count] for i in range(0, len(items), count)]

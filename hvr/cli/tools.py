@@ -191,7 +191,7 @@ def _config(settings: str, layer: str, encoder: str, co_train: bool, seed: int) 
 
 @contextmanager
 def _epochs(config: RetrieverConfig) -> Iterator[Callable[[Any], None]]:
-    """A progress bar on standard error."""
+    """Return a progress bar on standard error."""
     from rich.console import Console
     from rich.progress import Progress, TextColumn
 

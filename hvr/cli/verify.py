@@ -279,7 +279,7 @@ def _names() -> list[str]:
 
 
 def lines(verdict: Verdict) -> list[str]:
-    """A verdict for people."""
+    """Return a verdict for people."""
     graph, at = verdict.graph, verdict.thresholds
     found = "accepted" if verdict.accepted else "below the threshold: look at it again"
     title = f"{graph.id}: " if graph.id else ""
@@ -393,7 +393,7 @@ def _by_model(verifier: Verifier, llm: str, base_url: str | None) -> Mend:
 
 
 def _asked(plans: Sequence[ToolPlan], requests: Mapping[str, str]) -> tuple[ToolPlan, ...]:
-    """Plans with the requests that they lack, where these are known."""
+    """Return plans with the requests that they lack, where these are known."""
     from dataclasses import replace
 
     return tuple(p if p.request else replace(p, request=requests.get(p.id, "")) for p in plans)
@@ -407,7 +407,7 @@ def _thresholds(verifier: Verifier) -> dict[str, Any]:
 
 @contextmanager
 def _told(log: Path | None) -> Iterator[Tell]:
-    """Who is told of the epochs: a bar, and a file if one is named."""
+    """Return who is told of the epochs: a bar, and a file if one is named."""
     from hvr.verifier.network.progress import bar, both, csv_log
 
     with bar() as shown:

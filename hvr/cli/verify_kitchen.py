@@ -22,7 +22,7 @@ Part = tuple[Task, Sequence[GroundAction]]
 def kitchen_verdict(
     plan: Path, request: str | None, model: Path | None, domain: Path | None, problem: Path | None
 ) -> Verdict:
-    """The verdict on a robot's plan.
+    """Return the verdict on a robot's plan.
 
     Args:
         plan: the folder of a run, or a PDDL plan.
@@ -59,7 +59,9 @@ def kitchen_verdict(
 
 
 def _of_run(folder: Path) -> tuple[list[Part], str | None]:
-    """The plans of a run, one for each stage, and its request; the first one after a failure."""
+    """Return the plans of a run, one for each stage, and its request; the first one after a
+    failure.
+    """
     about = folder / "task.json"
     try:
         run = json.loads(about.read_text(encoding="utf-8"))

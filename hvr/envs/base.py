@@ -51,14 +51,14 @@ class Event:
         return self.success
 
     def get_object(self, object_id: str) -> dict[str, Any] | None:
-        """Metadata of the object with this id, or None."""
+        """Return metadata of the object with this id, or None."""
         for entry in self.metadata["objects"]:
             if entry["objectId"] == object_id:
                 return dict(entry)
         return None
 
     def objects_by_type(self, object_type: str) -> list[dict[str, Any]]:
-        """Metadata of all objects of this type."""
+        """Return metadata of all objects of this type."""
         return [o for o in self.metadata["objects"] if o["objectType"] == object_type]
 
     def __repr__(self) -> str:
@@ -78,11 +78,11 @@ class Environment(Protocol):
         ...
 
     def reset(self, scene: Any = None) -> Event:
-        """Puts a scene into its first state; None means the present scene again."""
+        """Put a scene into its first state; None means the present scene again."""
         ...
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Does one action, given by name and arguments or as one dict with `action`.
+        """Do one action, given by name and arguments or as one dict with `action`.
 
         Raises:
             ValueError: unknown action, or unknown or missing argument.

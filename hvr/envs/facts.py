@@ -69,7 +69,7 @@ class ObjectTypeFacts:
 
 @lru_cache(maxsize=1)
 def load_facts() -> ObjectTypeFacts:
-    """The packaged facts.
+    """Return the packaged facts.
 
     Raises:
         DataFileError: the package data is missing or damaged.

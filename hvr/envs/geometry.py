@@ -32,7 +32,7 @@ class Box(NamedTuple):
 
     @classmethod
     def around(cls, center: Vec, size: Vec) -> Box:
-        """The box with this center and these edge lengths."""
+        """Return the box with this center and these edge lengths."""
         (x, y, z), (w, h, d) = center, size
         return cls(x - w / 2, y - h / 2, z - d / 2, x + w / 2, y + h / 2, z + d / 2)
 
@@ -52,19 +52,19 @@ class Box(NamedTuple):
         return (self.x1 - self.x0) * (self.z1 - self.z0)
 
     def distance(self, x: float, z: float) -> float:
-        """Horizontal distance from a point to the nearest part of the box."""
+        """Return horizontal distance from a point to the nearest part of the box."""
         dx = max(self.x0 - x, 0.0, x - self.x1)
         dz = max(self.z0 - z, 0.0, z - self.z1)
         return math.hypot(dx, dz)
 
     def over(self, x: float, z: float, margin: float = 0.0) -> bool:
-        """Whether the point lies in the footprint, widened by `margin`."""
+        """Return whether the point lies in the footprint, widened by `margin`."""
         return (
             self.x0 - margin <= x <= self.x1 + margin and self.z0 - margin <= z <= self.z1 + margin
         )
 
     def overlaps(self, other: Box, slack: float = 0.0) -> bool:
-        """Whether the two share more than `slack` in every direction."""
+        """Return whether the two share more than `slack` in every direction."""
         return (
             self.x0 + slack < other.x1
             and other.x0 + slack < self.x1
@@ -75,7 +75,7 @@ class Box(NamedTuple):
         )
 
     def within(self, other: Box, slack: float = 1e-6) -> bool:
-        """Whether this box lies inside the other, up to `slack`."""
+        """Return whether this box lies inside the other, up to `slack`."""
         return (
             self.x0 >= other.x0 - slack
             and self.y0 >= other.y0 - slack
@@ -97,11 +97,11 @@ class Camera(NamedTuple):
 
     @classmethod
     def of_agent(cls, position: Vec, yaw: float, horizon: float) -> Camera:
-        """The camera of a standing agent whose `position` is AI2-THOR's `agent.position`."""
+        """Return the camera of a standing agent whose `position` is AI2-THOR's `agent.position`."""
         return cls(position[0], position[1] + CAMERA_HEIGHT, position[2], yaw, horizon)
 
     def sees(self, points: Iterable[Vec], spread: float = 1.0) -> bool:
-        """Whether one of the points lies in the square view.
+        """Return whether one of the points lies in the square view.
 
         Args:
             points: in the world.
@@ -123,7 +123,7 @@ class Camera(NamedTuple):
         return False
 
     def at(self, right: float, up: float, ahead: float) -> Vec:
-        """World position of a point given relative to the camera."""
+        """Return world position of a point given relative to the camera."""
         sin_y, cos_y, sin_p, cos_p = _directions(self.yaw, self.horizon)
         level = ahead * cos_p + up * sin_p
         return (
@@ -135,7 +135,7 @@ class Camera(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _directions(yaw: float, horizon: float) -> tuple[float, float, float, float]:
-    """Sine and cosine of both angles, degrees."""
+    """Return sine and cosine of both angles, degrees."""
     turn, pitch = math.radians(yaw), math.radians(horizon)
     return math.sin(turn), math.cos(turn), math.sin(pitch), math.cos(pitch)
 
@@ -146,7 +146,7 @@ _MOST_PER_AXIS = 6
 
 @lru_cache(maxsize=8192)
 def visibility_points(box: Box) -> tuple[Vec, ...]:
-    """Points spread over a box that stand for AI2-THOR's visibility points.
+    """Return points spread over a box that stand for AI2-THOR's visibility points.
 
     A lattice with at most 0.3 m between neighbours (at most six points an axis), drawn
     in from the faces by a twentieth of the edge.

@@ -56,7 +56,7 @@ class Names:
 
     @classmethod
     def from_metadata(cls, metadata: Mapping[str, Any]) -> Names:
-        """Names for the scene of an event; take the first one.
+        """Return names for the scene of an event; take the first one.
 
         When it already has pieces, their ids tell whether they are counted from 0 or 1.
         """
@@ -71,7 +71,7 @@ class Names:
         return tuple(self._ids)
 
     def name(self, object_id: str) -> str:
-        """hvr's name of an object.
+        """Return hvr's name of an object.
 
         Raises:
             UnknownObjectError: no object of this scene, nor a piece of one, has this id.
@@ -91,7 +91,7 @@ class Names:
         )
 
     def object_id(self, name: str) -> str:
-        """AI2-THOR's id of the object with this name, also of a piece not yet cut.
+        """Return AI2-THOR's id of the object with this name, also of a piece not yet cut.
 
         Raises:
             UnknownObjectError: there is no such object; the message lists near names.
@@ -108,7 +108,7 @@ class Names:
         return f"{source}|{piece_type}_{k}"
 
     def pieces(self, name: str) -> tuple[str, ...]:
-        """Names of the pieces that cutting the object will give, or gave.
+        """Return names of the pieces that cutting the object will give, or gave.
 
         Empty when it cannot be cut.
 
@@ -124,7 +124,7 @@ class Names:
         return tuple(f"{piece_type.lower()}-{first + i}" for i in range(count))
 
     def source(self, name: str) -> str | None:
-        """Name of the object that a piece is cut from; None for a whole object.
+        """Return name of the object that a piece is cut from; None for a whole object.
 
         Raises:
             UnknownObjectError: there is no such object.
@@ -138,7 +138,7 @@ class Names:
         return self._names[found[0]]
 
     def type_of(self, name: str) -> str:
-        """AI2-THOR's type of the object with this name.
+        """Return AI2-THOR's type of the object with this name.
 
         Raises:
             UnknownObjectError: there is no such object.
@@ -151,7 +151,7 @@ class Names:
         return isinstance(name, str) and (name in self._ids or self._piece(name) is not None)
 
     def _split(self, object_id: str, types: Mapping[str, str]) -> str | None:
-        """Id of the source when the id is that of a piece of a known object."""
+        """Return id of the source when the id is that of a piece of a known object."""
         match = _PIECE.fullmatch(object_id)
         if match is None or match["source"] not in types:
             return None
@@ -171,7 +171,7 @@ class Names:
         return sources * count + (index - count) * sources + number
 
     def _piece(self, name: str) -> tuple[str, str, int] | None:
-        """Source id, type and k of a piece's name."""
+        """Return source id, type and k of a piece's name."""
         match = _NAME.fullmatch(name)
         if match is None:
             return None

@@ -45,7 +45,7 @@ _BREAKS_APART = frozenset(
 
 
 def scene_graph(metadata: Mapping[str, Any], names: Names) -> SceneGraph:
-    """What an event shows, in hvr's names.
+    """Return what an event shows, in hvr's names.
 
     * `parents` are the receptacles an object is directly in: innermost first, without
       those that merely contain another parent, and without the Floor when there is any
@@ -92,14 +92,14 @@ def scene_graph(metadata: Mapping[str, Any], names: Names) -> SceneGraph:
 
 
 def is_inert(entry: Mapping[str, Any]) -> bool:
-    """Whether the object is only the remains of what was sliced or shattered."""
+    """Return whether the object is only the remains of what was sliced or shattered."""
     return bool(entry["isSliced"] or (entry["isBroken"] and entry["objectType"] in _BREAKS_APART))
 
 
 def direct_parents(
     entry: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]], held_id: str | None
 ) -> tuple[str, ...]:
-    """Ids of the receptacles that directly hold an object, innermost first.
+    """Return ids of the receptacles that directly hold an object, innermost first.
 
     Args:
         entry: metadata of the object.
@@ -163,7 +163,7 @@ def _attributes(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def controls(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Pairs of ids (control, controlled): knob and burner, faucet and nearest basin."""
+    """Return pairs of ids (control, controlled): knob and burner, faucet and nearest basin."""
     ids = {entry["objectId"] for entry in entries}
     basins = [entry for entry in entries if entry["objectType"] == "SinkBasin"]
     pairs = []

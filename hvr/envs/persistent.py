@@ -78,7 +78,7 @@ class Persistent:
         return self._event
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Does one action, and more where that fails for a reason of place.
+        """Do one action, and more where that fails for a reason of place.
 
         Raises:
             ValueError: unknown action, or unknown or missing argument.
@@ -99,7 +99,7 @@ class Persistent:
         return self._event
 
     def stop(self) -> None:
-        """Stops the environment, if it can be."""
+        """Stop the environment, if it can be."""
         stop = getattr(self.env, "stop", None)
         if stop is not None:
             stop()
@@ -135,7 +135,7 @@ class Persistent:
         return event
 
     def _other_poses(self, object_id: str, start: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Poses at other points of the grid, one a point, the nearest first."""
+        """Return poses at other points of the grid, one a point, the nearest first."""
         try:
             asked = self.env.step(action="GetInteractablePoses", objectId=object_id)
         except ValueError:

@@ -19,7 +19,7 @@ class OpenEnvironment(Environment, Protocol):
     """An environment that has to be stopped in the end."""
 
     def stop(self) -> None:
-        """Frees what it holds; more than once does no harm."""
+        """Free what it holds; more than once does no harm."""
         ...
 
 
@@ -42,7 +42,7 @@ def open_environment(
     folder: Path | None = None,
     faults: Schedule | None = None,
 ) -> OpenEnvironment:
-    """An environment in the first state of a scene. Stop it in the end.
+    """Return an environment in the first state of a scene. Stop it in the end.
 
     Args:
         name: one of `ENVIRONMENTS`.

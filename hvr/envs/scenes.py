@@ -143,7 +143,7 @@ _FILE = re.compile(r"(FloorPlan(\d+))\.json\.gz")
 
 @lru_cache(maxsize=1)
 def scene_names() -> tuple[str, ...]:
-    """Names of the packaged scenes in natural order: FloorPlan1, FloorPlan2, …"""
+    """Return names of the packaged scenes in natural order: FloorPlan1, FloorPlan2, …"""
     found = []
     folder = files("hvr.envs") / "data" / "scenes"
     if folder.is_dir():
@@ -156,7 +156,7 @@ def scene_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def load_scene(name: str) -> Scene:
-    """The packaged scene with this name; AI2-THOR's ending `_physics` is accepted.
+    """Return the packaged scene with this name; AI2-THOR's ending `_physics` is accepted.
 
     Raises:
         SceneError: no such scene (the message lists the nearest names), or its file is
@@ -181,7 +181,7 @@ def load_scene(name: str) -> Scene:
 
 
 def parse_scene(data: bytes, source: str) -> Scene:
-    """A scene from the bytes of its file.
+    """Return a scene from the bytes of its file.
 
     Args:
         data: gzip-compressed JSON as `tools/build_scenes.py` writes it.

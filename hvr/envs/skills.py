@@ -101,7 +101,7 @@ class _Robot:
         return inventory[0]["objectId"] if inventory else None
 
     def find(self, name: str) -> dict[str, Any]:
-        """Metadata of the object with this name."""
+        """Return metadata of the object with this name."""
         object_id = self.names.object_id(name)
         entry = self.entries.get(object_id)
         if entry is None:
@@ -121,7 +121,7 @@ class _Robot:
     # acting
 
     def send(self, action: str, **kwargs: Any) -> None:
-        """Sends one action; ends the skill when it fails."""
+        """Send one action; ends the skill when it fails."""
         if not self.try_send(action, **kwargs):
             raise _RefusedError(self.steps[-1].error)
 
@@ -137,7 +137,7 @@ class _Robot:
         return success
 
     def ask(self, action: str, **kwargs: Any) -> list[dict[str, Any]]:
-        """The answer to a question, empty when it fails; asking is not a step."""
+        """Return the answer to a question, empty when it fails; asking is not a step."""
         try:
             event = self.env.step(action=action, **kwargs)
         except ValueError:
@@ -145,7 +145,7 @@ class _Robot:
         return list(event.metadata["actionReturn"] or ()) if event else []
 
     def poses(self, object_id: str) -> list[dict[str, Any]]:
-        """Poses from which the object can be handled."""
+        """Return poses from which the object can be handled."""
         return self.ask("GetInteractablePoses", objectId=object_id)
 
     def teleport(self, pose: Mapping[str, Any]) -> bool:
@@ -158,7 +158,7 @@ class _Robot:
         )
 
     def approach(self, name: str) -> dict[str, Any]:
-        """Metadata of an object that is now in reach, after stepping nearer if need be."""
+        """Return metadata of an object that is now in reach, after stepping nearer if need be."""
         entry = self.find(name)
         object_id = entry["objectId"]
         if entry["isInteractable"] or object_id == self.held:
@@ -193,7 +193,7 @@ class _Robot:
         return self.find(name)
 
     def check_not_shut_in(self, name: str, entry: Mapping[str, Any]) -> None:
-        """Ends the skill when a closed receptacle surrounds the object."""
+        """End the skill when a closed receptacle surrounds the object."""
         entries = self.entries
         seen: set[str] = set()
         todo = list(direct_parents(entry, entries, self.held))
@@ -233,7 +233,7 @@ class _Robot:
         return length
 
     def require_held(self, name: str) -> dict[str, Any]:
-        """Metadata of an object that must be in the hand."""
+        """Return metadata of an object that must be in the hand."""
         entry = self.find(name)
         held = self.held
         if entry["objectId"] != held:
@@ -288,7 +288,7 @@ class _Robot:
         raise _RefusedError(self.steps[-1].error)
 
     def companions(self, entry: Mapping[str, Any]) -> tuple[list[Box], list[Box]]:
-        """What must be, and what had better be, in reach together with an object.
+        """Return what must be, and what had better be, in reach together with an object.
 
         A basin goes with its faucet and a burner with its knob, and the other way round;
         a receptacle with what it holds; an object with what holds it.
@@ -332,7 +332,7 @@ class _Robot:
         raise _RefusedError(error)
 
     def other_spots(self, object_id: str) -> list[dict[str, Any]]:
-        """A few poses at other sides of a receptacle, the nearest first."""
+        """Return a few poses at other sides of a receptacle, the nearest first."""
         agent = self.metadata["agent"]["position"]
         chosen: list[dict[str, Any]] = []
         options = sorted(
@@ -453,7 +453,7 @@ SKILLS: Mapping[str, int] = MappingProxyType({name: n for name, (n, _) in _SKILL
 def perform(
     env: Environment, names: Names, action: str, args: Sequence[str], *, force_put: bool = False
 ) -> SkillResult:
-    """Does one atomic action.
+    """Do one atomic action.
 
     Before it handles something out of reach but within 2.5 m the robot steps to the
     nearest place from which it can; that teleport is among the steps. What is farther
@@ -502,7 +502,7 @@ def perform(
 
 
 def box_of(entry: Mapping[str, Any]) -> Box:
-    """The axis aligned box of an object in the metadata."""
+    """Return the axis aligned box of an object in the metadata."""
     box = entry["axisAlignedBoundingBox"]
     center, size = box["center"], box["size"]
     return Box.around((center["x"], center["y"], center["z"]), (size["x"], size["y"], size["z"]))
@@ -511,7 +511,7 @@ def box_of(entry: Mapping[str, Any]) -> Box:
 def _least(
     options: Sequence[dict[str, Any]], costs: Sequence[Callable[[Mapping[str, Any]], float]]
 ) -> dict[str, Any]:
-    """The option that is least by the first cost, among equals by the second, and so on."""
+    """Return the option that is least by the first cost, among equals by the second, and so on."""
     for cost in costs:
         if len(options) == 1:
             break

@@ -51,7 +51,7 @@ class Body(NamedTuple):
 
 
 def holder_of(body: Body, holders: Iterable[Holder]) -> str | None:
-    """Id of the receptacle that holds the object, or None.
+    """Return id of the receptacle that holds the object, or None.
 
     In this order: a vessel around its middle; an appliance or burner that takes its type;
     a basin, closed box or tray around it; a surface at its bottom; the floor; the nearest

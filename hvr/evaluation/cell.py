@@ -101,7 +101,7 @@ def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
 
 
 def prompt_digests() -> dict[str, str]:
-    """Digests of the prompt texts that cells are run with, for the manifest."""
+    """Return digests of the prompt texts that cells are run with, for the manifest."""
     return dict(_prompts().digests)
 
 
@@ -136,7 +136,7 @@ def _task(problem: Problem) -> Task:
 
 
 def _compiled(domain: Domain, problem: Problem) -> Task:
-    """A task that remembers what it has compiled, for the next cell in the same scene."""
+    """Return a task that remembers what it has compiled, for the next cell in the same scene."""
     assert domain is _domain()
     return _task(problem)
 

@@ -21,7 +21,7 @@ class _Part:
 
 
 def goal_condition_success(state: State, goal: Expression) -> float:
-    """The share of the conditions of a goal that hold, with the best choice of objects.
+    """Return the share of the conditions of a goal that hold, with the best choice of objects.
 
     Of `(exists (variables) (and conditions))`, the greatest number of conditions that hold
     under one binding of the variables, divided by the number of conditions. Equalities only
@@ -54,7 +54,9 @@ def goal_condition_success(state: State, goal: Expression) -> float:
 
 
 def _conjuncts(goal: Expression, variables: dict[str, TypedName]) -> Iterator[_Part]:
-    """The conditions of a goal; variables that are bound by `exists` outside them are noted."""
+    """Yield the conditions of a goal; variables that are bound by `exists` outside them are
+    noted.
+    """
     match goal:
         case Exists(bound, body) if not any(v.name in variables for v in bound):
             variables.update((v.name, v) for v in bound)
@@ -88,7 +90,7 @@ class _Search:
         self.atoms = state.atoms(static=True)
 
     def best(self, parts: Sequence[_Part], binding: Mapping[str, str]) -> int:
-        """The most counting parts that hold together; _IMPOSSIBLE if an equality cannot."""
+        """Return the most counting parts that hold together; _IMPOSSIBLE if an equality cannot."""
         score = 0
         for group in _groups(parts, binding):
             found = self._group(group, binding)
@@ -121,7 +123,7 @@ class _Search:
 
 
 def _groups(parts: Sequence[_Part], binding: Mapping[str, str]) -> list[list[_Part]]:
-    """Parts grouped so that those of different groups share no unbound variable."""
+    """Return parts grouped so that those of different groups share no unbound variable."""
     groups: list[tuple[set[str], list[_Part]]] = []
     for part in parts:
         names = set(part.variables - binding.keys())

@@ -19,7 +19,8 @@ Names = Mapping[str, str]
 
 
 def plan_correctness(plan: Steps, truth: GroundTruth) -> float:
-    """PC: the share of the ground truth that a plan gets done, in order (paper, section 4.1).
+    """Return PC: the share of the ground truth that a plan gets done, in order (paper, section
+    4.1).
 
     The furthest step of the ground truth that is reached in order, divided by its number of
     steps; superfluous steps of the plan do not count against it, so the steps are matched as a
@@ -64,7 +65,8 @@ def plan_correctness(plan: Steps, truth: GroundTruth) -> float:
 def best_correctness(
     plan: Steps, truth: GroundTruth, valid: Callable[[GroundTruth], bool]
 ) -> tuple[float, GroundTruth]:
-    """PC against the ground truth with those objects of the same classes that fit the plan best.
+    """Return PC against the ground truth with those objects of the same classes that fit the plan
+    best.
 
     A plan that makes coffee in `mug-2` is as correct as one that does so in `mug-1` if the
     ground truth works with `mug-2`, too: the greatest PC over `truth_variants`.
@@ -127,7 +129,7 @@ def truth_variants(
 
 
 def rename(truth: GroundTruth, names: Names) -> GroundTruth:
-    """The ground truth with other objects; names that are not mapped stay."""
+    """Return the ground truth with other objects; names that are not mapped stay."""
     blocks = tuple(
         tuple(GroundAction(a.name, tuple(names.get(n, n) for n in a.args)) for a in block)
         for block in truth.blocks
@@ -136,7 +138,7 @@ def rename(truth: GroundTruth, names: Names) -> GroundTruth:
 
 
 def _renamed(plan: Steps, truth: GroundTruth) -> Iterator[GroundTruth]:
-    """All renamings but the one that changes nothing."""
+    """Yield all renamings but the one that changes nothing."""
     choices = [ways for _, ways in _choices(plan, truth)]
     for chosen in islice(product(*choices), 1, RENAMINGS):
         yield rename(truth, {a: b for names in chosen for a, b in names.items()})
@@ -158,7 +160,7 @@ def _choices(plan: Steps, truth: GroundTruth) -> list[tuple[str, Sequence[Names]
 
 
 def _abstract_plan(plan: Steps, kinds: Container[str]) -> Steps:
-    """The plan with the objects of some classes taken for the same."""
+    """Return the plan with the objects of some classes taken for the same."""
     return [
         GroundAction(a.name, tuple(_class(n) if _class(n) in kinds else n for n in a.args))
         for a in plan
@@ -166,13 +168,15 @@ def _abstract_plan(plan: Steps, kinds: Container[str]) -> Steps:
 
 
 def _abstract_truth(truth: GroundTruth, names: Names, kinds: Container[str]) -> GroundTruth:
-    """The ground truth, renamed, with the objects of the other classes taken for the same."""
+    """Return the ground truth, renamed, with the objects of the other classes taken for the
+    same.
+    """
     objects = {n for a in truth.steps for n in a.args}
     return rename(truth, {**{n: _class(n) for n in objects if _class(n) in kinds}, **names})
 
 
 def _injections(names: Sequence[str], pool: Sequence[str]) -> Sequence[Names]:
-    """All ways to give each name another of the pool, the one that changes nothing first."""
+    """Return all ways to give each name another of the pool, the one that changes nothing first."""
     # Sorting needs all of them; a class with this many objects in one plan has not been seen.
     ways = islice(permutations(pool, len(names)), RENAMINGS * 10)
     found = [dict(zip(names, way, strict=True)) for way in ways]
@@ -205,7 +209,9 @@ def _places(plan: Steps) -> dict[tuple[str, tuple[str, ...]], list[int]]:
 def _match(
     block: Steps, places: Mapping[tuple[str, tuple[str, ...]], list[int]], position: int
 ) -> tuple[int, int]:
-    """How many steps of a block follow in order from a position, and the position after them."""
+    """Return how many steps of a block follow in order from a position, and the position after
+    them.
+    """
     for matched, action in enumerate(block):
         found = places.get((action.name, action.args), ())
         index = bisect_left(found, position)

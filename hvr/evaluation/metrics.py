@@ -27,7 +27,7 @@ __all__ = [
 
 
 def execution_success(correctness: float, executed: int, truth_length: int) -> float | None:
-    """ES: how far a correct plan can be executed (paper, section 4.1).
+    """Return ES: how far a correct plan can be executed (paper, section 4.1).
 
     Steps executed before the first failure, divided by the steps of the ground truth. Plans
     may be longer than the ground truth, so the ratio is capped at 1; a longer plan that fails
@@ -45,7 +45,7 @@ def execution_success(correctness: float, executed: int, truth_length: int) -> f
 
 
 def length_discrepancy(plan_length: int, truth_length: int) -> float:
-    """LD: how much longer a plan is than the ground truth (paper, section 4.1 and table 7).
+    """Return LD: how much longer a plan is than the ground truth (paper, section 4.1 and table 7).
 
     The difference in steps, divided by the steps of the ground truth: 1.0 is twice as long,
     negative is shorter, and an empty plan has -1.
@@ -82,7 +82,7 @@ def length_summary(values: Sequence[float]) -> LengthSummary | None:
 
 
 def expanded_plan_verification(verified: int, total: int) -> float:
-    """EPV: the share of a plan's steps that are verified (paper, section 4.1).
+    """Return EPV: the share of a plan's steps that are verified (paper, section 4.1).
 
     Steps up to the first that is not applicable, divided by all steps of the plan, after all
     corrections.
@@ -95,7 +95,7 @@ def expanded_plan_verification(verified: int, total: int) -> float:
 
 
 def macro_plan_verification(check: MacroCheck | None) -> float | None:
-    """MPV: the share of the macro plan that is verified (paper, section 4.1).
+    """Return MPV: the share of the macro plan that is verified (paper, section 4.1).
 
     Macro actions from the first on whose preconditions hold, divided by all. Computed before
     and after correction.
@@ -122,7 +122,7 @@ class BlockVerification:
 
 
 def block_verification(blocks: Sequence[BlockRecord], macro_actions: int) -> BlockVerification:
-    """AABV: the share of macro actions whose block is verified (paper, section 4.1).
+    """Return AABV: the share of macro actions whose block is verified (paper, section 4.1).
 
     A block is verified when each of its actions was applicable, one after the other. Macro
     actions that never got a block count as not verified.

@@ -46,12 +46,14 @@ class PaperTables:
     source: str
 
     def summary(self, model: str) -> Values:
-        """Table 2: for each setting its values by name, `mpv_before` and the like among them."""
+        """Return table 2: for each setting its values by name, `mpv_before` and the like among
+        them.
+        """
         found: Values = self.tables["2"]["rows"][model]
         return found
 
     def per_task(self, measure: str, model: str, stage: str = "") -> Values:
-        """Tables 5 to 16: for each setting a value for each task, and the printed averages.
+        """Return tables 5 to 16: for each setting a value for each task, and the printed averages.
 
         Args:
             measure: `pc`, `es`, `ld`, `epv`, `mpv` or `aabv`.
@@ -63,11 +65,11 @@ class PaperTables:
         return found
 
     def number(self, measure: str, model: str) -> str:
-        """The number of the table."""
+        """Return the number of the table."""
         return TABLES[measure][MODELS.index(model)]
 
     def special(self) -> Mapping[str, Mapping[str, Values]]:
-        """Table 4: for each setting and model, PC, LD and EPV of T5bis and T5."""
+        """Return table 4: for each setting and model, PC, LD and EPV of T5bis and T5."""
         found: Mapping[str, Mapping[str, Values]] = self.tables["4"]["rows"]
         return found
 

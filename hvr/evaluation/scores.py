@@ -66,7 +66,7 @@ class Scores:
     failures: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         values["spent"] = {f.name: getattr(self.spent, f.name) for f in fields(Spent)}
         values["failures"] = dict(self.failures)

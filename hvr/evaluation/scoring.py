@@ -222,7 +222,7 @@ def _valid(task: Task, goal: Expression, truth: GroundTruth) -> bool:
 
 
 def _aligned(goal: str, scene: str, plan: Steps) -> Steps:
-    """A plan that reaches the goal, without the steps it does not need."""
+    """Return a plan that reaches the goal, without the steps it does not need."""
     kept = eliminate(_task_with(goal, scene).initial, plan)
     return plan if kept is None else [plan[i] for i in kept]
 
@@ -230,7 +230,9 @@ def _aligned(goal: str, scene: str, plan: Steps) -> Steps:
 def _failures(
     record: PlanningRecord, replay: DomainReplay, success: bool, run: ExecutionOutcome | None
 ) -> dict[str, int]:
-    """What went wrong, by kind: the first inapplicable step only, the others follow from it."""
+    """Return what went wrong, by kind: the first inapplicable step only, the others follow
+    from it.
+    """
     found: Counter[str] = Counter()
     found["unmapped action"] = sum(len(block.unmapped) for block in record.blocks)
     if replay.failure is not None:
@@ -263,7 +265,7 @@ def _domain() -> Domain:
 
 @lru_cache(maxsize=32)
 def scene_task(scene: str) -> Task:
-    """The problem of all objects of a scene at its start, without a goal."""
+    """Return the problem of all objects of a scene at its start, without a goal."""
     graph = KnowledgeGraph.create(None, load_ontology())
     try:
         World(Kitchen(load_scene(scene)), graph)

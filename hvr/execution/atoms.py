@@ -30,7 +30,7 @@ class ChangeReader:
         }
 
     def atoms(self, change: Change) -> tuple[frozenset[Atom], frozenset[Atom]]:
-        """The atoms that became true and those that became false."""
+        """Return the atoms that became true and those that became false."""
         return self._read(change.added), self._read(change.removed)
 
     def _read(self, statements: Iterable[Statement]) -> frozenset[Atom]:

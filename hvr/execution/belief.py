@@ -41,7 +41,7 @@ class Belief:
 
 
 def first_look(scene: SceneGraph) -> Belief:
-    """The belief at the start of a run: the robot has been shown the room."""
+    """Return the belief at the start of a run: the robot has been shown the room."""
     names = frozenset(scene.objects)
     return Belief(scene, names, MappingProxyType(dict.fromkeys(names, 0)))
 
@@ -49,7 +49,7 @@ def first_look(scene: SceneGraph) -> Belief:
 def seen_objects(
     scene: SceneGraph, visible: Collection[str], large: Collection[str]
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """What is seen of a scene, and into which receptacles the robot sees.
+    """Return what is seen of a scene, and into which receptacles the robot sees.
 
     Args:
         scene: all that is there.
@@ -90,7 +90,7 @@ def update(
     step: int,
     robot: tuple[float, float, float],
 ) -> Belief:
-    """The belief after an action.
+    """Return the belief after an action.
 
     What is seen is as observed. What is not stays as predicted; but where the robot sees all
     that a receptacle holds, what it believed to be there and does not see is nowhere known.

@@ -27,7 +27,7 @@ class Difference:
         return bool(self.missing or self.unexpected)
 
     def explain(self) -> str:
-        """One line: what was expected, and what was seen instead."""
+        """Return one line: what was expected, and what was seen instead."""
         parts = []
         if self.missing:
             parts.append("expected " + " ".join(map(str, self.missing)))
@@ -36,7 +36,7 @@ class Difference:
         return "; ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "missing": [str(atom) for atom in self.missing],
             "unexpected": [str(atom) for atom in self.unexpected],

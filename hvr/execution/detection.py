@@ -25,7 +25,7 @@ from hvr.validation import ValidationReport
 def detect(
     step: int, action: GroundAction, expected: Expected, observed: Observed
 ) -> tuple[Deviation, ...]:
-    """All that went otherwise than expected in one step.
+    """Return all that went otherwise than expected in one step.
 
     Args:
         step: its number in the run.
@@ -47,7 +47,7 @@ def detect(
 
 
 def not_applicable(step: int, action: GroundAction, observed: Observed) -> Deviation:
-    """The failure of a step that is not attempted, because a precondition does not hold.
+    """Return the failure of a step that is not attempted, because a precondition does not hold.
 
     Args:
         step: the number that it would have had.
@@ -60,7 +60,7 @@ def not_applicable(step: int, action: GroundAction, observed: Observed) -> Devia
 
 
 def goal_unmet(step: int, unmet: Iterable[Expression]) -> Deviation:
-    """The failure of a plan that was carried out and did not reach its goal.
+    """Return the failure of a plan that was carried out and did not reach its goal.
 
     Args:
         step: the number of its last step.
@@ -73,7 +73,7 @@ def goal_unmet(step: int, unmet: Iterable[Expression]) -> Deviation:
 
 
 def foreseen(step: int, report: ValidationReport) -> Deviation:
-    """The failure of a plan that a harmless looking difference has made impossible.
+    """Return the failure of a plan that a harmless looking difference has made impossible.
 
     Args:
         step: the number of the last step that was done.
@@ -181,7 +181,9 @@ class _Search:
         return DeviationKind.WRONG_EFFECT if own else DeviationKind.CHANGED_BY_OTHERS
 
     def _used_up(self, atom: Atom) -> bool:
-        """The action itself takes a thing out of the hand, and has begun to: an egg is cracked."""
+        """Return the action itself takes a thing out of the hand, and has begun to: an egg is
+        cracked.
+        """
         gone = Atom("present", atom.args)
         return (
             atom not in self.expected.after
@@ -190,11 +192,11 @@ class _Search:
         )
 
     def _halfway(self) -> bool:
-        """A refused action has done a part of what it should."""
+        """Return a refused action has done a part of what it should."""
         return any(self._used_up(a) for a in self.left.missing if a.predicate == "holding")
 
     def _wrong_object(self, wrong: Iterable[Expression]) -> UnworkedDeviation | None:
-        """The effect was had by another object: burner 2 is on and not burner 4."""
+        """Return the effect was had by another object: burner 2 is on and not burner 4."""
         before = self.expected.before | self.observed.lost
         gained = self.left.unexpected | self.observed.gained
         lost = self.left.missing | self.observed.lost
@@ -214,7 +216,7 @@ class _Search:
         return None
 
     def _fell(self, wrong: Iterable[Expression]) -> UnworkedDeviation | None:
-        """What was taken or put is neither where it was nor where it should be."""
+        """Return what was taken or put is neither where it was nor where it should be."""
         for literal in wrong:
             if not isinstance(literal, Atom) or literal.predicate not in PLACES | {"holding"}:
                 continue
@@ -243,7 +245,7 @@ class _Search:
         return None
 
     def _broken(self, name: str) -> bool:
-        """What should be there is not, or only its pieces are."""
+        """Return what should be there is not, or only its pieces are."""
         present = Atom("present", (name,))
         was = self.expected.before & self.expected.after
         return present in was and self.observed.value(present) is Truth.FALSE

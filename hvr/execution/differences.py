@@ -63,7 +63,7 @@ class Differences:
         return frozenset({*self.missing, *(Not(a) for a in self.unexpected)})
 
     def effects(self) -> list[Expression]:
-        """The literals that the action should have made true.
+        """Return the literals that the action should have made true.
 
         Being near counts only for what the action names: where the robot stands follows.
         """
@@ -78,7 +78,7 @@ class Differences:
         return new + gone
 
     def touched(self) -> set[str]:
-        """The objects that the action names or should change."""
+        """Return the objects that the action names or should change."""
         return {*self.action.args, *(n for e in self.effects() for n in atom_of(e).args)}
 
     def forget(
@@ -106,7 +106,7 @@ class Differences:
         self.unexpected = {a for a in self.unexpected if not explained(a)}
 
     def groups(self) -> Iterator[tuple[Expression, ...]]:
-        """The differences, those together that one cause may have.
+        """Yield the differences, those together that one cause may have.
 
         Those about one object hang together, and those about a switch and what it switches, and
         about a thing and what it is or was on or in.
@@ -136,7 +136,7 @@ class Differences:
         yield from map(tuple, groups.values())
 
     def places(self, name: str) -> set[str]:
-        """What an object is or was directly on or in."""
+        """Return what an object is or was directly on or in."""
         observed = self.observed
         atoms = (*self.expected.before, *observed.atoms, *observed.gained, *observed.lost)
         return {a.args[1] for a in atoms if a.predicate in PLACES and a.args[0] == name}
@@ -149,14 +149,16 @@ class Differences:
         return self.observed.value(atom) is Truth.FALSE
 
     def _is_odd(self, atom: Atom, within: frozenset[str]) -> bool:
-        """A change of something that the plan does not name is not the action's own doing."""
+        """Return a change of something that the plan does not name is not the action's own
+        doing.
+        """
         if atom.predicate in REMEMBERED | WARMTH | {"near"}:
             return False
         own = self.observed.success and atom.predicate in self.expected.effects
         return not (own and not within.isdisjoint(atom.args))
 
     def _within(self, names: set[str]) -> frozenset[str]:
-        """Objects, what they switch, and all that is or was on or in them at any depth."""
+        """Return objects, what they switch, and all that is or was on or in them at any depth."""
         inside: dict[str, set[str]] = {}
         for switch, switched in self.observed.scene.controls:
             inside.setdefault(switch, set()).add(switched)
@@ -175,13 +177,13 @@ class Differences:
 
 
 def atom_of(literal: Expression) -> Atom:
-    """The atom of a literal; of another formula, one that is named by its text."""
+    """Return the atom of a literal; of another formula, one that is named by its text."""
     atom = literal.operand if isinstance(literal, Not) else literal
     return atom if isinstance(atom, Atom) else Atom(str(atom))
 
 
 def subjects(literals: Iterable[Expression]) -> tuple[str, ...]:
-    """The objects that literals are about: what is somewhere before where it is."""
+    """Return the objects that literals are about: what is somewhere before where it is."""
     atoms = [atom_of(literal) for literal in literals]
     first = [a.args[0] for a in atoms if a.args]
     others = [n for a in atoms for n in a.args[1:]]

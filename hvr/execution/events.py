@@ -28,7 +28,7 @@ class Understood:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "event": "understood",
             "stages": list(self.stages),
@@ -48,7 +48,7 @@ class PlanReady:
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "event": "plan",
             "first_step": self.first_step,
@@ -94,7 +94,7 @@ class StepDone:
         return self.success and not self.failures
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "event": "step",
             "step": self.number,
@@ -118,7 +118,7 @@ class Noticed:
     failures: tuple[Deviation, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"event": "noticed", "failures": [f.to_json() for f in self.failures]}
 
 
@@ -139,7 +139,7 @@ class Recovery:
     step: int
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "event": "recovery",
             "rung": self.rung,
@@ -157,7 +157,7 @@ class Replanning:
     attempt: int
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"event": "replanning", "attempt": self.attempt, "reason": self.reason}
 
 
@@ -186,7 +186,7 @@ class Finished:
     recoveries: tuple[tuple[str, int], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "event": "finished",
             "reached": self.reached,

@@ -44,7 +44,7 @@ class Policy(Protocol[Goal]):
     def plan(
         self, stage: Goal, graph: KnowledgeGraph, inventory: Inventory, trouble: str = ""
     ) -> Planned:
-        """A plan from the world as observed.
+        """Return a plan from the world as observed.
 
         Args:
             stage: what to reach.
@@ -54,7 +54,7 @@ class Policy(Protocol[Goal]):
         """
 
     def clearing(self, things: Sequence[str], place: str) -> Goal:
-        """The goal of taking things away from a place.
+        """Return the goal of taking things away from a place.
 
         Args:
             things: names of the things.
@@ -206,7 +206,7 @@ class Executor(Generic[Goal]):
         return self._missed(planned, watch)
 
     def _missed(self, planned: Planned, watch: Watch) -> Impasse | None:
-        """The trouble at the end of a plan, if its goal does not hold."""
+        """Return the trouble at the end of a plan, if its goal does not hold."""
         unmet = watch.unmet_goal()
         if not unmet:
             return None
@@ -243,7 +243,7 @@ class Executor(Generic[Goal]):
         return left is None
 
     def _new_plan(self, stage: Goal, trouble: Impasse, old: Planned) -> tuple[Planned | None, str]:
-        """The plan of the next rung that makes one; or None, and why there is none."""
+        """Return the plan of the next rung that makes one; or None, and why there is none."""
         if self.replans >= self.max_replans:
             return None, f"gave up after {self.replans} new plans: {trouble.reason}"
         names = ("ask", "replace") if self._is_model else ("satisfy", "replace")
@@ -264,7 +264,7 @@ class Executor(Generic[Goal]):
     def _climb(
         self, names: tuple[str, ...], stage: Goal, trouble: Impasse, reasons: list[str]
     ) -> Planned | None:
-        """The plan of the first of some rungs that makes one; adds why the others do not."""
+        """Return the plan of the first of some rungs that makes one; adds why the others do not."""
         for name in self._ladder.least_tried(names, trouble):
             if self.replans >= self.max_replans:
                 break
@@ -284,7 +284,7 @@ class Executor(Generic[Goal]):
         return None
 
     def _another(self, rung: str, goal: Goal, trouble: Impasse, told: str) -> Planned:
-        """The plan of a rung; what came of it is told and counted.
+        """Return the plan of a rung; what came of it is told and counted.
 
         Raises:
             ImpossibleGoalError: there is no plan.

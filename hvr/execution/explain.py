@@ -45,7 +45,7 @@ class Explanation:
     sounds: tuple[Sound, ...]
 
     def sentence(self, finding: UnworkedDeviation) -> str:
-        """One sentence without a full stop inside."""
+        """Return one sentence without a full stop inside."""
         named = finding.objects
         first = named[0] if named else str(self.action)
         so = say_all([opposite(literal) for literal in finding.literals])
@@ -84,7 +84,7 @@ class Explanation:
                 return f"The plan is done and the goal does not hold: {so}."
 
     def heard(self, finding: UnworkedDeviation) -> tuple[str, ...]:
-        """The sounds that speak for a finding, in words."""
+        """Return the sounds that speak for a finding, in words."""
         told = _TELLING.get(finding.kind, frozenset())
         types = {name.rpartition("-")[0] for name in finding.objects}
         return tuple(

@@ -78,7 +78,7 @@ class Deviation:
     evidence: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "kind": self.kind.value,
             "side": self.side.value,

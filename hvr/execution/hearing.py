@@ -13,7 +13,7 @@ from hvr.scene_graph import SceneGraph, SceneObject
 def hear(
     predicted: SceneGraph, before: SceneGraph, heard: Iterable[Sound], room: SceneGraph
 ) -> SceneGraph:
-    """The believed scene after listening.
+    """Return the believed scene after listening.
 
     What should have been switched and was not heard is believed to be as before. A sound of
     which there is but one source in the room tells of that source; where there are several

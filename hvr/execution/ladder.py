@@ -30,7 +30,7 @@ class Ladder:
     _pending: tuple[str, str, int, int] | None = field(default=None, init=False)
 
     def mend(self, trouble: Impasse) -> Steps | None:
-        """The steps of the lowest rung that helps and has not been used up for this step."""
+        """Return the steps of the lowest rung that helps and has not been used up for this step."""
         for name, rung in self.mends:
             if self._tried[name, trouble.action] >= self.max_tries:
                 continue
@@ -58,7 +58,7 @@ class Ladder:
             self.listen(Recovery(name, reason, "failed", step))
 
     def least_tried(self, names: tuple[str, ...], trouble: Impasse) -> tuple[str, ...]:
-        """Rungs in the order in which to use them: least used for this step first."""
+        """Return rungs in the order in which to use them: least used for this step first."""
         return tuple(sorted(names, key=lambda name: self._tried[name, trouble.action]))
 
     def take(self, name: str, trouble: Impasse) -> None:

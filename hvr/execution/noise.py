@@ -30,7 +30,7 @@ _Key: TypeAlias = tuple[str, str]
 
 
 def votes_needed(error_rate: float) -> int:
-    """How many more looks must speak for a surprising reading than against it.
+    """Return how many more looks must speak for a surprising reading than against it.
 
     With an error rate p, k votes ahead are wrong with a chance of about (p / (1 - p))^k: 1 for
     a perfect sensor, 5 for one that is wrong in 5 % of its readings.
@@ -50,7 +50,7 @@ def filtered(
     votes: int,
     among: Collection[str] | None = None,
 ) -> tuple[SceneGraph, int]:
-    """A scene graph without the surprises that further looks do not confirm.
+    """Return a scene graph without the surprises that further looks do not confirm.
 
     What is missing from the first look is looked for again, `votes` - 1 times at most.
 
@@ -98,7 +98,7 @@ def _completed(
     most: int,
     among: Collection[str] | None,
 ) -> tuple[SceneGraph, int]:
-    """A look with the objects that it has missed, from a few further looks; and how many."""
+    """Return a look with the objects that it has missed, from a few further looks; and how many."""
     wanted = expected.objects.keys() if among is None else expected.objects.keys() & set(among)
     missed = wanted - first.objects.keys()
     objects = dict(first.objects)
@@ -140,7 +140,7 @@ def _reading(scene: SceneGraph, key: _Key) -> Any:
 
 
 def _value(o: SceneObject, field: str) -> Any:
-    """What counts of a field: the innermost receptacle; False and nothing are the same."""
+    """Return what counts of a field: the innermost receptacle; False and nothing are the same."""
     if field == "parents":
         return o.parents[:1]
     default = "RoomTemp" if field == "temperature" else False
@@ -150,7 +150,7 @@ def _value(o: SceneObject, field: str) -> Any:
 def _with(
     seen: SceneGraph, confirmed: Mapping[_Key, Any], new: Mapping[str, SceneObject]
 ) -> SceneGraph:
-    """What was seen, with the confirmed readings where the first look did not show them."""
+    """Return what was seen, with the confirmed readings where the first look did not show them."""
     objects = dict(seen.objects)
     held = seen.held
     for (name, field), value in confirmed.items():
@@ -164,7 +164,7 @@ def _with(
 
 
 def _corrected(seen: SceneGraph, expected: SceneGraph, refuted: Collection[_Key]) -> SceneGraph:
-    """What was seen, with the expected readings in place of the refuted ones."""
+    """Return what was seen, with the expected readings in place of the refuted ones."""
     objects = dict(seen.objects)
     held = seen.held
     for key in refuted:

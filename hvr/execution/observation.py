@@ -67,7 +67,7 @@ class Observed:
     lost: frozenset[Atom] = frozenset()
 
     def value(self, atom: Atom) -> Truth:
-        """Whether an atom is true or false by what is seen now, or not seen.
+        """Return whether an atom is true or false by what is seen now, or not seen.
 
         An object's state and place are seen with it, and that something is not in a
         receptacle also where all of the receptacle's content is seen. What is in the hand is

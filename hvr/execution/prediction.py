@@ -34,7 +34,7 @@ _WARMTH = {"hot": "Hot", "cold": "Cold"}
 def predict(
     scene: SceneGraph, added: Iterable[Atom], deleted: Iterable[Atom], names: Names
 ) -> SceneGraph:
-    """A scene graph after the effects of an action.
+    """Return a scene graph after the effects of an action.
 
     Predicates without a counterpart in a scene graph (`near`, the history marks) are left out.
 
@@ -96,7 +96,7 @@ def _set(o: SceneObject, key: str, value: Any) -> SceneObject:
 
 
 def _pieces(name: str, objects: Mapping[str, SceneObject], names: Names) -> dict[str, SceneObject]:
-    """A piece that cutting has just made and all others of the same thing, at its place."""
+    """Return a piece that cutting has just made and all others of the same thing, at its place."""
     source = names.source(name) if name in names else None
     whole = objects.get(source) if source is not None else None
     if source is None or whole is None:

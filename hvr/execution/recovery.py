@@ -136,7 +136,7 @@ MOST_MOVED = 3
 def crowding(
     trouble: Impasse, relevant: Collection[str], scene: SceneGraph, *, new: bool
 ) -> tuple[str, tuple[str, ...]]:
-    """Where there was no room, and what to take away from there: nothing of the plan's own.
+    """Return where there was no room, and what to take away from there: nothing of the plan's own.
 
     Args:
         trouble: what went wrong.
@@ -160,7 +160,7 @@ def crowding(
 def replaceable(
     trouble: Impasse, graph: KnowledgeGraph, inventory: Inventory, avoid: frozenset[str]
 ) -> str | None:
-    """The object of the trouble that another one could stand in for, or None.
+    """Return the object of the trouble that another one could stand in for, or None.
 
     The other one is of the same class, has the same affordances, and is there.
 
@@ -188,7 +188,7 @@ def replaceable(
 
 
 def _affordances(name: str, inventory: Inventory, task: Task) -> frozenset[str]:
-    """The unary predicates that never change and are true of an object."""
+    """Return the unary predicates that never change and are true of an object."""
     return frozenset(
         predicate for predicate in task.domain.predicates
         if predicate not in task.fluent_predicates and Atom(predicate, (name,)) in inventory.facts

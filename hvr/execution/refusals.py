@@ -33,7 +33,7 @@ _PLACES = frozenset({"on", "in"})
 
 
 def refusal(action: GroundAction, observed: Observed) -> UnworkedDeviation:
-    """The kind of failure that a refused action is, with the literals that speak of it.
+    """Return the kind of failure that a refused action is, with the literals that speak of it.
 
     What the domain knows comes first: a precondition that does not hold. Where all hold, the
     message of the environment decides.

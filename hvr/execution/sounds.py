@@ -39,7 +39,7 @@ class Sound:
         return f"{self.object_type} {self.noise.value}"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"noise": self.noise.value, "object_type": self.object_type}
 
 
@@ -50,7 +50,7 @@ _FLOOR = "Floor"
 
 
 def sounds(before: SceneGraph, after: SceneGraph) -> tuple[Sound, ...]:
-    """The sounds of what happened between two moments, in order of the objects.
+    """Return the sounds of what happened between two moments, in order of the objects.
 
     * turned on, turned off: an appliance, burner, faucet or light that was switched;
     * broken: a thing that broke;

@@ -85,20 +85,22 @@ class Watch:
         )  # fmt: skip
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:
-        """Why a step cannot be tried in the observed state."""
+        """Return why a step cannot be tried in the observed state."""
         observed = Observed(self.observed, self.world.scene, unmet=self.unmet(action))
         return not_applicable(number, action, observed)
 
     def unmet(self, action: GroundAction) -> tuple[Expression, ...]:
-        """The literals of an action's precondition that do not hold in the observed state."""
+        """Return the literals of an action's precondition that do not hold in the observed
+        state.
+        """
         return literals(Validator(self.task, state=self.state).apply(action).failure)
 
     def unmet_goal(self) -> tuple[Expression, ...]:
-        """The literals that the goal needs and that do not hold in the observed state."""
+        """Return the literals that the goal needs and that do not hold in the observed state."""
         return literals(Validator(self.task, state=self.state).goal_failure())
 
     def resumed(self, found: Difference) -> Validator:
-        """A validator that goes on from what is observed.
+        """Return a validator that goes on from what is observed.
 
         Args:
             found: how that differs from what was expected; what the robot was to be near and
@@ -112,7 +114,7 @@ class Watch:
 
 
 def literals(failure: Violation | None) -> tuple[Expression, ...]:
-    """The literals that a validator's failure speaks of, as they should be."""
+    """Return the literals that a validator's failure speaks of, as they should be."""
     if failure is None:
         return ()
     return tuple(u.formula if u.wanted else Not(u.formula) for u in failure.literals)
@@ -120,5 +122,5 @@ def literals(failure: Violation | None) -> tuple[Expression, ...]:
 
 @lru_cache(maxsize=256)
 def changeable(schema: ActionSchema) -> frozenset[str]:
-    """Names of the predicates that an action can change."""
+    """Return names of the predicates that an action can change."""
     return frozenset(a.predicate for a in changes_of(schema.effect) if isinstance(a, Atom))

@@ -34,7 +34,9 @@ _CLAUSES: Mapping[str, tuple[str, str]] = {
 
 
 def say(literal: Expression) -> str:
-    """A literal as a clause, `mug-1 is not in the hand`; its PDDL text if there are no words."""
+    """Return a literal as a clause, `mug-1 is not in the hand`; its PDDL text if there are no
+    words.
+    """
     positive = not isinstance(literal, Not)
     atom = literal.operand if isinstance(literal, Not) else literal
     if isinstance(atom, Atom) and atom.predicate in _CLAUSES:
@@ -43,12 +45,14 @@ def say(literal: Expression) -> str:
 
 
 def opposite(literal: Expression) -> Expression:
-    """The negation of a literal, without double negation."""
+    """Return the negation of a literal, without double negation."""
     return literal.operand if isinstance(literal, Not) else Not(literal)
 
 
 def say_all(literals: Iterable[Expression], most: int = 3) -> str:
-    """Several literals as clauses joined by commas and `and`; at most `most` are written out."""
+    """Return several literals as clauses joined by commas and `and`; at most `most` are written
+    out.
+    """
     clauses = list(dict.fromkeys(say(literal) for literal in literals))
     if len(clauses) > most:
         clauses = [*clauses[: most - 1], f"{len(clauses) - most + 1} more things"]

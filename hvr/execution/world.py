@@ -86,12 +86,12 @@ class World:
         return self.perception.scene
 
     def inventory(self) -> Inventory:
-        """What there is now, nearest to the robot first."""
+        """Return what there is now, nearest to the robot first."""
         positions = {name: o.position for name, o in self.scene.objects.items()}
         return take_inventory(self.graph, self.scene.scene, positions, self.perception.stands_at)
 
     def facts(self, objects: Iterable[str]) -> frozenset[Atom]:
-        """The PDDL atoms that hold over some objects, as last observed."""
+        """Return the PDDL atoms that hold over some objects, as last observed."""
         return self.graph.facts(objects)
 
     def act(self, step: int, action: GroundAction, near: Iterable[str]) -> ActionOutcome:
@@ -191,7 +191,7 @@ class World:
         return tuple(sorted({*found, *named}))
 
     def _is_near(self, name: str) -> bool:
-        """A thing that the robot means to be near has not been taken away or shut in."""
+        """Return a thing that the robot means to be near has not been taken away or shut in."""
         there = self.scene.objects.get(name)
         if there is None or self.scene.shut_in(name):
             return False
@@ -231,7 +231,7 @@ def _notes(failures: Iterable[Deviation]) -> tuple[FailureNote, ...]:
 
 
 def open_world(env: Environment, folder: Path | None = None) -> World:
-    """A world with a new graph.
+    """Return a world with a new graph.
 
     Args:
         env: the environment, reset to its scene.

@@ -37,7 +37,7 @@ class UnifiedNames:
         self._old: dict[tuple[str, str], str] = {}
 
     def add(self, kind: str, name: str) -> str:
-        """Name a thing of a kind (`type`, `object`, …), or return the name that it has."""
+        """Return name a thing of a kind (`type`, `object`, …), or return the name that it has."""
         found = self._new.get((kind, name))
         if found is None:
             found = self.fresh(name)

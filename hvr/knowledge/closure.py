@@ -69,13 +69,13 @@ class Rules:
         """All strict superproperties of every property that has any."""
 
     def axioms(self) -> set[Triple]:
-        """The sub-class and sub-property axioms that follow, asserted ones included."""
+        """Return the sub-class and sub-property axioms that follow, asserted ones included."""
         return {(c, SUB_CLASS, a) for c, above in self.superclasses.items() for a in above} | {
             (c, SUB_PROPERTY, a) for c, above in self.superproperties.items() for a in above
         }
 
     def entail(self, triples: Iterable[Triple]) -> set[Triple]:
-        """The triples and all that follows from them by these rules."""
+        """Return the triples and all that follows from them by these rules."""
         known: set[Triple] = set()
         todo: list[Triple] = list(triples)
         after: dict[tuple[Node, Node], set[Node]] = defaultdict(set)

@@ -43,7 +43,7 @@ class Description:
     events: tuple[tuple[Value, ...], ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The description as JSON values."""
+        """Return the description as JSON values."""
         return {
             "name": self.name,
             "type": self.type,

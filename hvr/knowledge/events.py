@@ -57,7 +57,7 @@ class FailureNote:
     objects: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The note as JSON values."""
+        """Return the note as JSON values."""
         return {
             "kind": self.kind,
             "side": self.side,
@@ -92,7 +92,7 @@ class ActionEvent:
     failures: tuple[FailureNote, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The event as JSON values."""
+        """Return the event as JSON values."""
         return {
             "step": self.step,
             "action": self.action,
@@ -107,7 +107,7 @@ class ActionEvent:
 
 
 def statements(triples: Iterable[Triple]) -> tuple[Statement, ...]:
-    """Triples as statements, in order."""
+    """Return triples as statements, in order."""
     found = []
     for s, p, o in triples:
         v = value(o)
@@ -116,7 +116,7 @@ def statements(triples: Iterable[Triple]) -> tuple[Statement, ...]:
 
 
 def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterator[Quad]:
-    """The triples that record an event, and its two graphs of changes.
+    """Yield the triples that record an event, and its two graphs of changes.
 
     Args:
         event: what happened.
@@ -173,7 +173,7 @@ def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterat
 def notice_quads(
     failures: Sequence[FailureNote], step: int, sequence: int, ontology: Ontology
 ) -> Iterator[Quad]:
-    """The triples that record failures of no executed step.
+    """Yield the triples that record failures of no executed step.
 
     Args:
         failures: what was noticed.

@@ -37,7 +37,7 @@ class FactReader:
         }
 
     def read(self, store: Store, objects: Mapping[str, str]) -> frozenset[Atom]:
-        """All true atoms over some objects.
+        """Return all true atoms over some objects.
 
         Args:
             store: the graph.

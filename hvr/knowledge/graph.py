@@ -90,7 +90,7 @@ class KnowledgeGraph:
 
     @classmethod
     def create(cls, path: Path | None = None, ontology: Ontology | None = None) -> KnowledgeGraph:
-        """A new graph that has only the ontology.
+        """Return a new graph that has only the ontology.
 
         Args:
             path: an empty or new folder to keep it in; None keeps it in memory.
@@ -360,7 +360,7 @@ class KnowledgeGraph:
         return 1 + self._last_event
 
     def did_not_fit(self) -> frozenset[tuple[str, str]]:
-        """Pairs of a thing and a place in which there was no room for it."""
+        """Return pairs of a thing and a place in which there was no room for it."""
         return frozenset((short(s), short(o)) for s, _, o in self._triples_with(("didNotFit",)))
 
     # --- questions ---
@@ -377,7 +377,7 @@ class KnowledgeGraph:
         return run_query(self.store, sparql)
 
     def objects(self, cls: str = "PhysicalObject") -> tuple[str, ...]:
-        """Names of all objects of a class, in order.
+        """Return names of all objects of a class, in order.
 
         Raises:
             UnknownObjectError: there is no such class.
@@ -386,7 +386,7 @@ class KnowledgeGraph:
         return tuple(sorted(n for n, types in self._types.items() if not wanted.isdisjoint(types)))
 
     def classes(self, name: str) -> frozenset[str]:
-        """The classes of an object, superclasses included.
+        """Return the classes of an object, superclasses included.
 
         Raises:
             UnknownObjectError: the graph has no object of this name.
@@ -394,7 +394,7 @@ class KnowledgeGraph:
         return self._types[self._known(name)]
 
     def object_class(self, name: str) -> str:
-        """The class of an object that is its AI2-THOR type.
+        """Return the class of an object that is its AI2-THOR type.
 
         Raises:
             UnknownObjectError: the graph has no object of this name.
@@ -402,7 +402,7 @@ class KnowledgeGraph:
         return next(c for c in self.classes(name) if c in self._object_types)
 
     def pddl_type(self, name: str) -> str:
-        """The PDDL type of an object.
+        """Return the PDDL type of an object.
 
         Raises:
             UnknownObjectError: the graph has no object of this name.
@@ -410,7 +410,7 @@ class KnowledgeGraph:
         return str(self.ontology.pddl_type(self.object_class(name)))
 
     def describe(self, name: str) -> Description:
-        """Everything known of one object.
+        """Return everything known of one object.
 
         Raises:
             UnknownObjectError: the graph has no object of this name.
@@ -420,7 +420,7 @@ class KnowledgeGraph:
             return describe(self.store, self.ontology, name, cls)
 
     def facts(self, names: Iterable[str] | None = None) -> frozenset[Atom]:
-        """All true PDDL atoms over objects, static ones included.
+        """Return all true PDDL atoms over objects, static ones included.
 
         What did not fit into a place is not said to fit there.
 
@@ -443,7 +443,7 @@ class KnowledgeGraph:
         objects: Iterable[str] | None = None,
         goal: Formula = NO_GOAL,
     ) -> Problem:
-        """A PDDL problem about objects of the scene, as they are now.
+        """Return a PDDL problem about objects of the scene, as they are now.
 
         Args:
             domain: says which predicates and types there are; facts it has no predicate
@@ -471,7 +471,7 @@ class KnowledgeGraph:
     # --- for others ---
 
     def scene_triples(self) -> set[Triple]:
-        """All triples that are not the ontology's: objects, state, events."""
+        """Return all triples that are not the ontology's: objects, state, events."""
         with self._reading():
             quads = self.store.quads_for_pattern(None, None, None, _DEFAULT)
             all_: set[Triple] = {(q.subject, q.predicate, q.object) for q in quads}
@@ -500,7 +500,7 @@ class KnowledgeGraph:
         self._save(serialize(quads, format=RdfFormat.TRIG, prefixes=PREFIXES), target)
 
     def rdflib_graph(self) -> rdflib.Graph:
-        """The graph for rdflib; changes in the one are changes in the other."""
+        """Return the graph for rdflib; changes in the one are changes in the other."""
         import rdflib
         from oxrdflib import OxigraphStore
         from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
@@ -574,7 +574,7 @@ class KnowledgeGraph:
         return frozenset(k(p) for p in self._reader.place_properties + _DERIVED)
 
     def _states_of(self, names: Iterable[str]) -> set[Triple]:
-        """The states of some objects."""
+        """Return the states of some objects."""
         store, wanted = self.store, self._state_terms
         with self._reading():
             return {
@@ -585,7 +585,7 @@ class KnowledgeGraph:
             }
 
     def _out_of_date(self, removed: Iterable[Triple]) -> set[Triple]:
-        """What did not fit into places from which something has been taken away."""
+        """Return what did not fit into places from which something has been taken away."""
         emptied = {o for _, p, o in removed if p in (k("on"), k("in"))}
         if not emptied:
             return set()

@@ -23,7 +23,7 @@ def marks(
     after: SceneGraph,
     marked: Collection[Mark] = (),
 ) -> set[Mark]:
-    """The marks that a successful step sets.
+    """Return the marks that a successful step sets.
 
     Args:
         step: the action as sent, with hvr's names for ids:
@@ -45,7 +45,7 @@ def marks(
 def cleared_marks(
     step: Mapping[str, Any], before: SceneGraph | None = None, after: SceneGraph | None = None
 ) -> set[Mark]:
-    """The marks that a successful step takes away.
+    """Return the marks that a successful step takes away.
 
     The liquid of a vessel is warm no more when it is poured out or put into the fridge, be it
     on a tray or in a bowl there.
@@ -68,13 +68,13 @@ def cleared_marks(
 
 
 def _parent(scene: SceneGraph, name: str) -> SceneObject | None:
-    """What an object is directly on or in."""
+    """Return what an object is directly on or in."""
     parents = scene.objects[name].parents
     return scene.objects.get(parents[0]) if parents else None
 
 
 def _warmed(heated: Collection[str], before: SceneGraph, after: SceneGraph) -> Iterator[str]:
-    """Vessels whose liquid has just become warm: heated while full, or filled with coffee."""
+    """Yield vessels whose liquid has just become warm: heated while full, or filled with coffee."""
     for name, seen in after.objects.items():
         filled = seen.attributes.get("isFilledWithLiquid")
         if name in heated and filled:
@@ -86,7 +86,7 @@ def _warmed(heated: Collection[str], before: SceneGraph, after: SceneGraph) -> I
 
 
 def contents(scene: SceneGraph, receptacle: str) -> set[str]:
-    """Names of what is in or on a receptacle, and in or on something that is."""
+    """Return names of what is in or on a receptacle, and in or on something that is."""
     direct = _direct(scene, receptacle)
     return direct | {inner for d in direct for inner in _direct(scene, d)}
 
@@ -140,7 +140,7 @@ def _put(
 
 
 def _running(name: str, scene: SceneGraph) -> str | None:
-    """The mark that a place gives to what is put there now."""
+    """Return the mark that a place gives to what is put there now."""
     place = scene.objects.get(name)
     if place is None:
         return None

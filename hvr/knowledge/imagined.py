@@ -25,7 +25,7 @@ _DEFAULT = DefaultGraph()
 
 
 def imagine(graph: KnowledgeGraph) -> KnowledgeGraph:
-    """A copy of a graph in memory, for asking questions of states that `suppose` writes.
+    """Return a copy of a graph in memory, for asking questions of states that `suppose` writes.
 
     It has the objects, the state and the events, but not the graphs of what each event
     changed. It is no place for observations: `KnowledgeGraph.update` belongs to the original.
@@ -100,11 +100,11 @@ class _State:
         } - self._direct - self._derived  # fmt: skip
 
     def before(self) -> set[Triple]:
-        """What the graph says now."""
+        """Return what the graph says now."""
         return self._stored(self._direct | self._derived)
 
     def after(self) -> set[Triple]:
-        """What it should say."""
+        """Return what it should say."""
         direct = set(self._asserted())
         above = self._ontology.rules.superproperties
         # Flags have no superproperty and imply only classes, which do not change.
@@ -129,7 +129,7 @@ class _State:
             yield from self._values(prop, rules)
 
     def _flag(self, rule: PredicateRule) -> Iterator[Triple]:
-        """A boolean property: false for what could have it, except for marks of the past."""
+        """Yield a boolean property: false for what could have it, except for marks of the past."""
         prop = k(rule.term)
         true: set[Node] = {
             self._node(args[0]) if args else ROBOT for args in self._atoms[rule.predicate]
@@ -147,7 +147,9 @@ class _State:
         yield from ((s, prop, FALSE) for s in known - true)
 
     def _values(self, prop: str, rules: list[PredicateRule]) -> Iterator[Triple]:
-        """A property with individuals as values, of which one may stand for none of the others."""
+        """Yield a property with individuals as values, of which one may stand for none of the
+        others.
+        """
         chosen: dict[Node, set[Node]] = defaultdict(set)
         for rule in rules:
             for (name,) in self._atoms[rule.predicate]:
@@ -199,7 +201,7 @@ def _constants(ontology: Ontology) -> dict[str, Node]:
 
 @lru_cache(maxsize=8)
 def _marks(ontology: Ontology) -> frozenset[str]:
-    """The history marks, which are stored only where they are true."""
+    """Return the history marks, which are stored only where they are true."""
     above = ontology.rules.superproperties
     return frozenset(
         r.term
@@ -210,7 +212,7 @@ def _marks(ontology: Ontology) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _neutral(ontology: Ontology, prop: str) -> str | None:
-    """The value of a property for which there is no predicate: room temperature."""
+    """Return the value of a property for which there is no predicate: room temperature."""
     with_predicate = {r.term for r in predicate_rules(ontology).values() if r.prop == prop}
     values = (v for v in ontology.subjects("valueOf") if prop in ontology.annotation(v, "valueOf"))
     return next((v for v in values if v not in with_predicate), None)

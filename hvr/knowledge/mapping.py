@@ -45,7 +45,7 @@ class PredicateRule:
 
 @lru_cache(maxsize=8)
 def predicate_rules(ontology: Ontology) -> Mapping[str, PredicateRule]:
-    """The rule of every PDDL predicate that the ontology knows.
+    """Return the rule of every PDDL predicate that the ontology knows.
 
     Raises:
         DataFileError: the annotations of a predicate are incomplete or contradict others.

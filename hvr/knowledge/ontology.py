@@ -74,7 +74,7 @@ class Ontology:
     # --- classes ---
 
     def classes(self) -> frozenset[str]:
-        """All classes."""
+        """Return all classes."""
         return frozenset(self._above)
 
     def has_class(self, name: str) -> bool:
@@ -82,7 +82,7 @@ class Ontology:
         return name.removeprefix("k:") in self._above
 
     def superclasses(self, cls: str, *, reflexive: bool = False) -> frozenset[str]:
-        """All classes above a class, and itself if `reflexive`.
+        """Return all classes above a class, and itself if `reflexive`.
 
         Raises:
             UnknownObjectError: there is no such class.
@@ -91,7 +91,7 @@ class Ontology:
         return self._above[name] | {name} if reflexive else self._above[name]
 
     def subclasses(self, cls: str, *, reflexive: bool = False) -> frozenset[str]:
-        """All classes below a class, and itself if `reflexive`.
+        """Return all classes below a class, and itself if `reflexive`.
 
         Raises:
             UnknownObjectError: there is no such class.
@@ -100,7 +100,7 @@ class Ontology:
         return self._below[name] | {name} if reflexive else self._below[name]
 
     def parents(self, cls: str) -> tuple[str, ...]:
-        """The direct superclasses, as written."""
+        """Return the direct superclasses, as written."""
         return tuple(_local(o) for o in self._objects(k(cls), SUB_CLASS) if _is_named(o))
 
     def is_a(self, cls: str, ancestor: str) -> bool:
@@ -108,7 +108,7 @@ class Ontology:
         return cls == ancestor or ancestor in self._above.get(cls, ())
 
     def affordances(self, cls: str) -> frozenset[str]:
-        """What all instances of a class are good for: `Pickupable`, `Openable`, …
+        """Return what all instances of a class are good for: `Pickupable`, `Openable`, …
 
         Raises:
             UnknownObjectError: there is no such class.
@@ -118,19 +118,21 @@ class Ontology:
 
     @cache  # noqa: B019 - an ontology lives as long as the process
     def sometimes(self, cls: str) -> frozenset[str]:
-        """Affordances that only some instances of a class have."""
+        """Return affordances that only some instances of a class have."""
         above = self.superclasses(cls, reflexive=True)
         return frozenset(str(a) for c in above for a in self.annotation(c, "sometimes"))
 
     # --- names ---
 
     def label(self, name: str) -> str:
-        """What people call a class, property or individual; its local name if nothing is said."""
+        """Return what people call a class, property or individual; its local name if nothing is
+        said.
+        """
         labels = self._objects(k(name), LABEL)
         return short(labels[0]) if labels else name.removeprefix("k:")
 
     def labels(self, name: str) -> tuple[str, ...]:
-        """The label and all synonyms."""
+        """Return the label and all synonyms."""
         node = k(name)
         nodes = (*self._objects(node, LABEL), *self._objects(node, ALT_LABEL))
         return tuple(short(n) for n in nodes)
@@ -138,7 +140,7 @@ class Ontology:
     # --- ties ---
 
     def annotation(self, name: str, prop: str) -> tuple[Value, ...]:
-        """The values of a property of a class, property or individual, as written.
+        """Return the values of a property of a class, property or individual, as written.
 
         Args:
             name: whose values, `Mug`.
@@ -147,31 +149,33 @@ class Ontology:
         return tuple(value(o) for o in self._objects(k(name), _property(prop)))
 
     def subjects(self, prop: str) -> tuple[str, ...]:
-        """Names of all that have a property of the ontology, in order."""
+        """Return names of all that have a property of the ontology, in order."""
         return tuple(sorted(_local(s) for s in self._by_property[_property(prop)] if _is_named(s)))
 
     def instances(self, cls: str) -> tuple[str, ...]:
-        """The ontology's own individuals of a class, such as `water` of `Liquid`, in order."""
+        """Return the ontology's own individuals of a class, such as `water` of `Liquid`, in
+        order.
+        """
         wanted = {k(c) for c in self.subclasses(cls, reflexive=True)}
         kinds = self._by_property[RDF_TYPE]
         return tuple(sorted(_local(s) for s in kinds if not wanted.isdisjoint(kinds[s])))
 
     def domain_of(self, prop: str) -> str | None:
-        """The class whose instances have a property."""
+        """Return the class whose instances have a property."""
         domain = self._objects(k(prop), _DOMAIN)
         return _local(domain[0]) if domain else None
 
     def pddl_type(self, cls: str) -> str | None:
-        """The PDDL type of a class, or None."""
+        """Return the PDDL type of a class, or None."""
         found = self.annotation(cls, "pddlType")
         return str(found[0]) if found else None
 
     def class_of_pddl_type(self, name: str) -> str | None:
-        """The class of a PDDL type, or None."""
+        """Return the class of a PDDL type, or None."""
         return self._one_by("pddlType").get(name)
 
     def class_of_thor_type(self, name: str) -> str | None:
-        """The class of an AI2-THOR object type, or None."""
+        """Return the class of an AI2-THOR object type, or None."""
         return self._one_by("thorType").get(name)
 
     @cached_property
@@ -181,7 +185,7 @@ class Ontology:
 
     @cache  # noqa: B019 - an ontology lives as long as the process
     def related(self, prop: str, cls: str) -> frozenset[str]:
-        """Object types to which a relation between classes leads, inherited ones included.
+        """Return object types to which a relation between classes leads, inherited ones included.
 
         `related("placeableIn", "Mug")` is where mugs may be put.
         """

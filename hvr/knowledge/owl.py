@@ -44,7 +44,7 @@ class ConsistencyReport:
     note: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The report as JSON values."""
+        """Return the report as JSON values."""
         return {
             "checked": self.checked,
             "consistent": self.consistent,
@@ -57,7 +57,7 @@ class ConsistencyReport:
 def load_owlready(
     ontology: Ontology | None = None, facts: Iterable[Triple] = ()
 ) -> owlready2.Ontology:
-    """The ontology as an Owlready2 ontology, in a world of its own.
+    """Return the ontology as an Owlready2 ontology, in a world of its own.
 
     Classes are attributes: `load_owlready().Mug`.
 
@@ -124,7 +124,7 @@ def check_consistency(
 
 
 def missing_entailments(triples: Iterable[Triple], known: Iterable[Triple]) -> list[Triple]:
-    """What an OWL 2 RL reasoner derives about hvr's own names and hvr does not.
+    """Return what an OWL 2 RL reasoner derives about hvr's own names and hvr does not.
 
     Types, sub-classes, sub-properties and relations between objects count.
 

@@ -28,7 +28,7 @@ class QueryResult:
     rows: tuple[tuple[Value, ...], ...]
 
     def dicts(self) -> list[dict[str, Value]]:
-        """The rows as mappings from variable to value."""
+        """Return the rows as mappings from variable to value."""
         return [dict(zip(self.variables, row, strict=True)) for row in self.rows]
 
     def __iter__(self) -> Iterator[tuple[Value, ...]]:

@@ -43,11 +43,11 @@ class SceneReader:
         """The properties that `states` makes statements with."""
 
     def class_of(self, o: SceneObject) -> str | None:
-        """The class of an object, None if the ontology does not know its type."""
+        """Return the class of an object, None if the ontology does not know its type."""
         return self.ontology.class_of_thor_type(o.object_type)
 
     def types(self, o: SceneObject) -> frozenset[str]:
-        """The direct classes of an object: its type's, and what its own fields say.
+        """Return the direct classes of an object: its type's, and what its own fields say.
 
         Raises:
             SceneError: the ontology does not know its type.
@@ -65,11 +65,11 @@ class SceneReader:
         return frozenset({cls, *own})
 
     def known(self, scene: SceneGraph) -> list[SceneObject]:
-        """The objects whose type the ontology knows."""
+        """Return the objects whose type the ontology knows."""
         return [o for o in scene.objects.values() if self.class_of(o) is not None]
 
     def static(self, o: SceneObject, scene: str) -> Iterator[Triple]:
-        """What never changes about an object: types, names, scene."""
+        """Yield what never changes about an object: types, names, scene."""
         node = obj(o.name)
         for cls in self.types(o):
             yield node, RDF_TYPE, k(cls)
@@ -82,7 +82,7 @@ class SceneReader:
     def pieces(
         self, scene: SceneGraph, pieces: Mapping[str, Sequence[str]]
     ) -> Iterator[tuple[SceneObject, str]]:
-        """The objects that slicing would make, each with the name of what it is a piece of.
+        """Yield the objects that slicing would make, each with the name of what it is a piece of.
 
         Raises:
             SceneError: a piece belongs to no object of the scene, or to one that gives none.
@@ -107,7 +107,7 @@ class SceneReader:
     def belongings(
         self, scene: SceneGraph, known: Mapping[str, frozenset[str]]
     ) -> Iterator[Triple]:
-        """Knobs of burners, faucets of basins, and what is beside what.
+        """Yield knobs of burners, faucets of basins, and what is beside what.
 
         Args:
             scene: the scene.
@@ -127,7 +127,7 @@ class SceneReader:
             yield a, k("beside"), b
 
     def observed(self, scene: SceneGraph, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
-        """What can be seen of the objects: place and state.
+        """Yield what can be seen of the objects: place and state.
 
         Args:
             scene: the scene.
@@ -139,13 +139,13 @@ class SceneReader:
     def states(
         self, objects: Iterable[SceneObject], known: Mapping[str, frozenset[str]]
     ) -> Iterator[Triple]:
-        """The state of some objects."""
+        """Yield the state of some objects."""
         for o in objects:
             if o.name in known:
                 yield from self._state(o, known[o.name])
 
     def places(self, scene: SceneGraph, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
-        """Where the objects of a scene are, and what the robot holds."""
+        """Yield where the objects of a scene are, and what the robot holds."""
         held = scene.held if scene.held in known else None
         if held is not None:
             yield ROBOT, k("holding"), obj(held)

@@ -52,23 +52,23 @@ _FLOATS = frozenset(XSD + t for t in ("double", "float", "decimal"))
 
 @lru_cache(maxsize=4096)
 def k(name: str) -> NamedNode:
-    """The node of a name of the ontology: `Mug`, `isOpen`."""
+    """Return the node of a name of the ontology: `Mug`, `isOpen`."""
     return NamedNode(KITCHEN + name.removeprefix("k:"))
 
 
 @lru_cache(maxsize=16384)
 def obj(name: str) -> NamedNode:
-    """The node of an object of the scene: `mug-1`."""
+    """Return the node of an object of the scene: `mug-1`."""
     return NamedNode(OBJECT + name)
 
 
 def date_time(text: str) -> Literal:
-    """An ISO 8601 time as a literal."""
+    """Return an ISO 8601 time as a literal."""
     return Literal(text, datatype=_DATE_TIME)
 
 
 def short(node: Node) -> str:
-    """The text form of a node.
+    """Return the text form of a node.
 
     `mug-1` for objects, the local name (`Mug`) for the ontology's, `e:3` for events,
     other IRIs with their prefix or in full; the text of a literal.
@@ -89,7 +89,7 @@ def short(node: Node) -> str:
 
 
 def value(node: Node | None) -> Value:
-    """A term as a plain value: booleans and numbers as such, all else by `short`."""
+    """Return a term as a plain value: booleans and numbers as such, all else by `short`."""
     if node is None:
         return None
     if isinstance(node, Literal):

@@ -136,14 +136,14 @@ class Adjuncts:
         return bool(places)
 
     def _goes_on(self, inner: int, outer: int) -> bool:
-        """Whether something can be carried to a place."""
+        """Return whether something can be carried to a place."""
         outers = self.draft.entities[outer].classes
         return self.draft.is_a(inner, "Pickupable") and any(
             o in self.taxonomy.places(i) for i in self.draft.entities[inner].classes for o in outers
         )
 
     def default_place(self, verb: Verb, number: int) -> int:
-        """The place a verb implies: the first class where the thing may be put."""
+        """Return the place a verb implies: the first class where the thing may be put."""
         classes: list[str] = []
         for name in verb.places:
             classes += [c for c in self.taxonomy.concrete(name) if c not in classes]
@@ -175,7 +175,7 @@ class Adjuncts:
         return True
 
     def _is_table(self, number: int | None) -> bool:
-        """A knife belongs on a table, where else it is a tool."""
+        """Return a knife belongs on a table, where else it is a tool."""
         return number is not None and self.draft.is_a(number, "WorkSurface")
 
     def is_tool(self, adjunct: Adjunct) -> bool:

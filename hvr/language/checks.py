@@ -57,7 +57,7 @@ def _lacking(
 
 
 def _able(choice: ObjectChoice, affordance: str) -> str:
-    """Things with an affordance, those in the scene only."""
+    """Return things with an affordance, those in the scene only."""
     classes = [c for c in choice.taxonomy.concrete(affordance) if choice.inventory.of(c)]
     labels = [choice.taxonomy.label(c) for c in classes]
     more = ", …" if len(labels) > _MOST_NAMED else ""

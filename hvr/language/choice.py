@@ -66,36 +66,36 @@ class ObjectChoice:
     # --- asking --------------------------------------------------------------------------
 
     def any_is(self, classes: Iterable[str], wanted: str) -> bool:
-        """Whether some class is of a kind."""
+        """Return whether some class is of a kind."""
         return any(self.taxonomy.is_a(c, wanted) for c in classes)
 
     def label(self, number: int) -> str:
-        """What people call an entity."""
+        """Return what people call an entity."""
         classes = self.classes[number] or self.entities[number].classes
         return self.taxonomy.label(classes[0]) if classes else self.entities[number].text
 
     def fits(self, inner: str, outer: str) -> bool:
-        """Whether things of one class may be put on or in things of another."""
+        """Return whether things of one class may be put on or in things of another."""
         return outer in self.taxonomy.places(inner)
 
     def is_piece(self, number: int) -> bool:
-        """Whether an entity comes of slicing or cracking."""
+        """Return whether an entity comes of slicing or cracking."""
         return any(self.taxonomy.source(c) for c in self.classes[number])
 
     def available(self, number: int) -> tuple[str, ...]:
-        """All objects of the classes of an entity, preferred first."""
+        """Return all objects of the classes of an entity, preferred first."""
         return tuple(n for c in self.classes[number] for n in self.inventory.of(c))
 
     def names(self, number: int) -> tuple[str, ...]:
-        """The objects an entity can be; empty if any of its classes will do."""
+        """Return the objects an entity can be; empty if any of its classes will do."""
         return self._names.get(number, ())
 
     def pool(self, number: int) -> tuple[str, ...]:
-        """The objects an entity can be, preferred first."""
+        """Return the objects an entity can be, preferred first."""
         return self.names(number) or self.available(number)
 
     def copies(self, number: int) -> int:
-        """How many of an entity are wanted; all that can be meant for 0.
+        """Return how many of an entity are wanted; all that can be meant for 0.
 
         Raises:
             ImpossibleGoalError: there are not so many.
@@ -146,7 +146,7 @@ class ObjectChoice:
         return replace(entity, classes=classes, conditions=conditions)
 
     def _for_places(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """The pieces, if only they go where the whole is to be: bread in a toaster."""
+        """Return the pieces, if only they go where the whole is to be: bread in a toaster."""
         for relation in self.relations:
             outers = self._said[relation.outer].classes
             if relation.inner != number or not outers:
@@ -158,7 +158,7 @@ class ObjectChoice:
         return classes
 
     def _choose(self, number: int) -> tuple[str, ...]:
-        """The classes an entity is taken from in this scene."""
+        """Return the classes an entity is taken from in this scene."""
         entity = self.entities[number]
         if not entity.classes:
             return ()
@@ -187,7 +187,9 @@ class ObjectChoice:
         return (best,)
 
     def _fitting(self, number: int) -> list[str]:
-        """The classes that can be what is asked; of all things, those that cannot are named."""
+        """Return the classes that can be what is asked; of all things, those that cannot
+        are named.
+        """
         entity = self.entities[number]
         classes = list(entity.classes)
         if entity.count != 0:
@@ -200,7 +202,7 @@ class ObjectChoice:
         return able or classes
 
     def _able(self, number: int, object_class: str) -> bool:
-        """Whether things of a class have the affordances that the conditions ask for."""
+        """Return whether things of a class have the affordances that the conditions ask for."""
         entity = self.entities[number]
         if entity.liquid and not self.taxonomy.is_a(object_class, "Fillable"):
             return False
@@ -209,7 +211,7 @@ class ObjectChoice:
         )
 
     def _suits(self, number: int, object_class: str) -> bool:
-        """Whether things of a class can be what is asked, and go where it is asked."""
+        """Return whether things of a class can be what is asked, and go where it is asked."""
         places = all(
             any(self.fits(object_class, outer) for outer in self.entities[r.outer].classes)
             for r in self.relations
@@ -225,7 +227,7 @@ class ObjectChoice:
     # --- objects -------------------------------------------------------------------------
 
     def _select(self, number: int) -> tuple[str, ...]:
-        """The objects that a description fits; empty if it fits all."""
+        """Return the objects that a description fits; empty if it fits all."""
         entity = self.entities[number]
         everything = self.available(number)
         chosen = self._own_name(number) or self._pieces(number) or everything
@@ -272,7 +274,7 @@ class ObjectChoice:
         return chosen[:PORTION]
 
     def _own_name(self, number: int) -> tuple[str, ...]:
-        """The object named; its pieces, if it is these that can be what is asked."""
+        """Return the object named; its pieces, if it is these that can be what is asked."""
         entity = self.entities[number]
         if entity.name is None:
             return ()
@@ -281,7 +283,7 @@ class ObjectChoice:
         return tuple(p for p, s in self.inventory.pairs("piece_of") if s == entity.name)
 
     def _pieces(self, number: int) -> tuple[str, ...]:
-        """The pieces of what is cut; of all slices, those there are or the nearest gives."""
+        """Return the pieces of what is cut; of all slices, those there are or the nearest gives."""
         entity = self.entities[number]
         if entity.group or not self.is_piece(number):
             return ()

@@ -32,7 +32,7 @@ IT = NounPhrase("pronoun", "it", Determiner(1))
 
 
 def read_clauses(cursor: Cursor) -> tuple[Clause, ...]:
-    """All clauses of a request, in the order in which they are to be reached.
+    """Return all clauses of a request, in the order in which they are to be reached.
 
     Raises:
         LanguageError: words that do not fit in.
@@ -99,7 +99,7 @@ def _elliptic(cursor: Cursor, before: Clause) -> Clause:
 
 
 def read_clause(cursor: Cursor) -> list[Clause]:
-    """One clause, or several that share their objects ('wash and slice the tomato')."""
+    """Return one clause, or several that share their objects ('wash and slice the tomato')."""
     cursor.skip_fillers()
     cursor.take("first")
     if cursor.take("ensure"):
@@ -157,7 +157,7 @@ def _prefers_goal(cursor: Cursor) -> bool:
 
 
 def _verbs(cursor: Cursor) -> list[Clause]:
-    """One verb with its objects, or several before the same objects."""
+    """Return one verb with its objects, or several before the same objects."""
     verbs: list[Verb] = []
     while True:
         found = cursor.verb()
@@ -193,7 +193,7 @@ def _another_verb(cursor: Cursor, at: int) -> bool:
 
 
 def _verb_clause(cursor: Cursor) -> list[Clause]:
-    """A verb with its objects; two clauses for 'turn the tap on and off'."""
+    """Return a verb with its objects; two clauses for 'turn the tap on and off'."""
     found = cursor.verb()
     apart = cursor.particles() if found is None or found[0] == 1 else {}
     verb = found[1] if found else None
@@ -257,7 +257,7 @@ def _rest_of_group(cursor: Cursor, things: tuple[NounPhrase, ...]) -> NounGroup:
 
 
 def _after_things(cursor: Cursor) -> Predication:
-    """An adjective after the objects: 'leave the fridge open', 'get the potato sliced'."""
+    """Return an adjective after the objects: 'leave the fridge open', 'get the potato sliced'."""
     length = cursor.kind(Adjective)
     on_off = cursor.word() in {"on", "off"} and cursor.particle_here()
     if on_off or (length and cursor.verb() is None and not cursor.named(cursor.at + length)):

@@ -49,16 +49,16 @@ class Cursor:
         return self.at >= len(self.tokens)
 
     def word(self, at: int | None = None) -> str:
-        """The word at a position; empty after the end."""
+        """Return the word at a position; empty after the end."""
         at = self.at if at is None else at
         return self.tokens[at] if at < len(self.tokens) else ""
 
     def between(self, start: int) -> str:
-        """The words from a position up to here."""
+        """Return the words from a position up to here."""
         return " ".join(self.tokens[start : self.at])
 
     def lost(self) -> LanguageError:
-        """The error for words that do not fit in anywhere."""
+        """Return the error for words that do not fit in anywhere."""
         if self.done:
             return LanguageError(f"the request ends too early: {self.text.strip()!r}")
         rest = " ".join(self.tokens[self.at : self.at + 6])
@@ -67,18 +67,18 @@ class Cursor:
     # --- what stands there ---------------------------------------------------------------
 
     def kind(self, wanted: type[Entry], at: int | None = None) -> int:
-        """Length of the longest phrase of a kind at a position; 0 without one."""
+        """Return length of the longest phrase of a kind at a position; 0 without one."""
         for length, entries in self.lexicon.matches(self.tokens, self.at if at is None else at):
             if any(isinstance(entry, wanted) for entry in entries):
                 return length
         return 0
 
     def named(self, at: int | None = None) -> int:
-        """Length of the longest noun or dish at a position; 0 without one."""
+        """Return length of the longest noun or dish at a position; 0 without one."""
         return max(self.kind(Noun, at), self.kind(Dish, at))
 
     def function(self, *roles: str, at: int | None = None) -> tuple[int, FunctionWord] | None:
-        """The longest phrase at a position that has one of the roles, with its length."""
+        """Return the longest phrase at a position that has one of the roles, with its length."""
         for length, entries in self.lexicon.matches(self.tokens, self.at if at is None else at):
             for entry in entries:
                 if isinstance(entry, FunctionWord) and entry.role in roles:
@@ -86,7 +86,7 @@ class Cursor:
         return None
 
     def longest(self) -> int:
-        """Length of the longest known phrase that starts here."""
+        """Return length of the longest known phrase that starts here."""
         return next(self.lexicon.matches(self.tokens, self.at), (0, ()))[0]
 
     def take(self, *roles: str) -> FunctionWord | None:
@@ -124,11 +124,11 @@ class Cursor:
                 self.notes.append(note)
 
     def is_name(self, at: int | None = None) -> bool:
-        """An object's own name stands here: mug-1."""
+        """Return an object's own name stands here: mug-1."""
         return is_name(self.word(at))
 
     def starts_exactly(self, at: int) -> bool:
-        """A thing starts here for certain: 'the …', 'two …', 'it', 'mug-1'."""
+        """Return a thing starts here for certain: 'the …', 'two …', 'it', 'mug-1'."""
         return bool(
             self.function("det", "number", "pronoun", "everything", at=at)
             or self.is_name(at)
@@ -136,7 +136,7 @@ class Cursor:
         )
 
     def starts_thing(self, at: int | None = None) -> bool:
-        """A noun phrase can start here."""
+        """Return a noun phrase can start here."""
         at = self.at if at is None else at
         passed = self.function("filler", "unheeded", at=at)
         return bool(
@@ -148,11 +148,11 @@ class Cursor:
         )
 
     def particles(self, at: int | None = None) -> Mapping[str, Verb]:
-        """What can follow, apart from it, the first word of a verb: 'turn … on'."""
+        """Return what can follow, apart from it, the first word of a verb: 'turn … on'."""
         return self.lexicon.separable.get(self.word(at), _NOTHING)
 
     def verb(self, at: int | None = None, *, listing: bool = False) -> tuple[int, Verb] | None:
-        """The verb at a position, if it reads as one there, with its length.
+        """Return the verb at a position, if it reads as one there, with its length.
 
         A word that is something else as well ('open', 'toast', 'water') is a verb only before
         a thing or before another verb; inside a list of things only before one that starts
@@ -179,14 +179,14 @@ class Cursor:
         return self.starts_exactly(at) or (not listing and self.starts_thing(at))
 
     def split_verb(self, at: int | None = None) -> bool:
-        """The first word of a verb in two parts stands here: 'switch the light on'."""
+        """Return the first word of a verb in two parts stands here: 'switch the light on'."""
         at = self.at if at is None else at
         if not self.particles(at):
             return False
         return self.starts_exactly(at + 1) if self.named(at) else self.starts_thing(at + 1)
 
     def clause_starts(self, at: int, *, listing: bool = False) -> bool:
-        """A new clause begins here, rather than another thing of a list."""
+        """Return a new clause begins here, rather than another thing of a list."""
         while (passed := self.function("then", "first", "filler", at=at)) and not self.named(at):
             if self.verb(at):
                 break
@@ -214,7 +214,7 @@ class Cursor:
         return self.function("modal", "be", "have", "needing", at=at) is not None
 
     def particle_here(self) -> str | None:
-        """A second word of a verb that nothing but the verb can want here."""
+        """Return a second word of a verb that nothing but the verb can want here."""
         word = self.word()
         if word not in PARTICLES:
             return None
@@ -225,6 +225,6 @@ class Cursor:
 
 
 def is_name(token: str) -> bool:
-    """Whether a word is an object's own name, such as mug-1."""
+    """Return whether a word is an object's own name, such as mug-1."""
     head, _, number = token.rpartition("-")
     return bool(head) and number.isdecimal()

@@ -42,7 +42,7 @@ class Demand:
 
 
 def collect(choice: ObjectChoice) -> list[Demand]:
-    """All demands of a request, in the order of its entities.
+    """Return all demands of a request, in the order of its entities.
 
     Raises:
         MissingObjectError: there is nowhere to serve.
@@ -84,7 +84,7 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
 
 
 def _in_the_open(choice: ObjectChoice) -> list[str]:
-    """Where dishes with something on them shall not be left."""
+    """Return where dishes with something on them shall not be left."""
     ontology = choice.taxonomy.ontology
     return [
         str(ontology.annotation(name, "condition")[0])
@@ -147,13 +147,13 @@ def _on_the_way(choice: ObjectChoice, demand: Demand, demands: list[Demand]) -> 
 
 
 def _about(choice: ObjectChoice, demand: Demand, entity: int) -> bool:
-    """Whether a demand is about an entity, about pieces of it or what is put on it."""
+    """Return whether a demand is about an entity, about pieces of it or what is put on it."""
     cut_from = choice.entities[demand.entity].cut_from
     return entity in (demand.entity, demand.outer, cut_from)
 
 
 def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
-    """Whether one demand makes another untrue."""
+    """Return whether one demand makes another untrue."""
     if earlier.holds and _about(choice, later, earlier.entity):
         return later.text != earlier.text
     if later.entity != earlier.entity:

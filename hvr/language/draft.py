@@ -37,7 +37,7 @@ class MeaningDraft:
         self._topic: tuple[int, ...] = ()
 
     def finish(self) -> Meaning:
-        """The meaning, when all clauses are read."""
+        """Return the meaning, when all clauses are read."""
         return Meaning(
             self.text, tuple(self.entities), tuple(self.relations), self.clause, tuple(self.notes)
         )
@@ -50,7 +50,7 @@ class MeaningDraft:
     # --- entities ------------------------------------------------------------------------
 
     def new(self, entity: Entity) -> int:
-        """Number of a new entity."""
+        """Return number of a new entity."""
         self.entities.append(entity)
         self._born.append(self.clause)
         return len(self.entities) - 1
@@ -65,7 +65,7 @@ class MeaningDraft:
         self.relations = [r for r in self.relations if number not in (r.inner, r.outer)]
 
     def live(self, things: Iterable[int]) -> list[int]:
-        """The entities that these have become, without those that were only means."""
+        """Return the entities that these have become, without those that were only means."""
         found: list[int] = []
         for number in things:
             now = number
@@ -76,7 +76,7 @@ class MeaningDraft:
         return found
 
     def is_a(self, number: int, *kinds: str) -> bool:
-        """Whether some class of an entity is of one of the kinds."""
+        """Return whether some class of an entity is of one of the kinds."""
         return any(
             self.taxonomy.is_a(c, kind) for c in self.entities[number].classes for kind in kinds
         )
@@ -104,7 +104,7 @@ class MeaningDraft:
         self.clause += 1
 
     def spoken(self, *, now: bool = False) -> list[list[int]]:
-        """Groups of entities of earlier clauses, the most prominent first.
+        """Return groups of entities of earlier clauses, the most prominent first.
 
         Args:
             now: those of this clause too, and first.
@@ -113,7 +113,7 @@ class MeaningDraft:
         return [group for group in reversed(groups) if group]
 
     def known(self, classes: Sequence[str]) -> int | None:
-        """An entity spoken of before that 'the …' can mean; pieces, once it is cut."""
+        """Return an entity spoken of before that 'the …' can mean; pieces, once it is cut."""
         for number in range(len(self.entities) - 1, -1, -1):
             entity = self.entities[number]
             default = entity.unnamed and self.fresh(number)
@@ -123,7 +123,7 @@ class MeaningDraft:
         return None
 
     def pieces(self, number: int, count: int) -> int:
-        """The entity for pieces of a thing; the thing itself if it gives none."""
+        """Return the entity for pieces of a thing; the thing itself if it gives none."""
         entity = self.entities[number]
         classes = tuple(p for c in entity.classes if (p := self.taxonomy.pieces(c)))
         if not classes:
@@ -167,7 +167,7 @@ class MeaningDraft:
         return bool(entity.conditions) or related or entity.liquid is not None
 
     def placed(self, number: int) -> bool:
-        """A place is asked for."""
+        """Return a place is asked for."""
         return any(r.inner == number for r in self.relations)
 
     def holds_something(self, number: int) -> bool:
@@ -175,7 +175,7 @@ class MeaningDraft:
         return any(r.outer == number for r in self.relations)
 
     def outermost(self, number: int) -> int:
-        """What an entity stands on in the end, as far as that can be carried."""
+        """Return what an entity stands on in the end, as far as that can be carried."""
         for relation in self.relations:
             if relation.inner == number and self.is_a(relation.outer, "PortableReceptacle"):
                 return self.outermost(relation.outer)
@@ -184,7 +184,7 @@ class MeaningDraft:
     # --- places --------------------------------------------------------------------------
 
     def default_vessel(self, number: int) -> bool:
-        """The vessel of a liquid that no one named: 'coffee', not 'a mug of coffee'."""
+        """Return the vessel of a liquid that no one named: 'coffee', not 'a mug of coffee'."""
         entity = self.entities[number]
         return entity.liquid is not None and entity.unnamed
 

@@ -55,7 +55,7 @@ class Goal:
 
 
 def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> Goal:
-    """The goal of a request in a scene.
+    """Return the goal of a request in a scene.
 
     Raises:
         ImpossibleGoalError: the scene lacks something, or a thing cannot be what is asked.
@@ -82,7 +82,7 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
 
 
 def _ends(choice: ObjectChoice, demands: list[Demand]) -> list[str]:
-    """The preferences for the end of a task, except where the request says otherwise."""
+    """Return the preferences for the end of a task, except where the request says otherwise."""
     exempt = {c for d in demands for c in choice.classes[d.entity]
               if d.text in {"(toggled ?x)", "(opened ?x)"}}  # fmt: skip
     if exempt & {"StoveBurner", "StoveKnob"}:
@@ -92,7 +92,7 @@ def _ends(choice: ObjectChoice, demands: list[Demand]) -> list[str]:
 
 
 def end_conditions(taxonomy: Taxonomy, exempt: set[str], *, holding: bool) -> list[str]:
-    """PDDL conditions for how a kitchen is left, from the preferences in the ontology.
+    """Return PDDL conditions for how a kitchen is left, from the preferences in the ontology.
 
     Args:
         taxonomy: has the ontology.

@@ -23,7 +23,7 @@ _NOISE = frozenset({"really", "very", "quite", "just", "actually", "basically", 
 
 
 def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> Meaning:
-    """The meaning of a request.
+    """Return the meaning of a request.
 
     Args:
         text: English sentences or fragments.
@@ -102,7 +102,7 @@ def _hints(cursor: Cursor, unknown: list[str]) -> str:
 
 
 def _dishes(cursor: Cursor) -> str:
-    """What can be made, if the request is to make something."""
+    """Return what can be made, if the request is to make something."""
     first = cursor.verb(0)
     if first is None or not isinstance(first[1], Verb) or first[1].frame not in {"make", "serve"}:
         return ""

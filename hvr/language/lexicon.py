@@ -110,14 +110,14 @@ class Lexicon:
     def matches(
         self, tokens: tuple[str, ...], start: int
     ) -> Iterator[tuple[int, tuple[Entry, ...]]]:
-        """The known phrases at a position with their lengths, the longest first."""
+        """Yield the known phrases at a position with their lengths, the longest first."""
         for length in range(min(self.longest, len(tokens) - start), 0, -1):
             entries = self.entries.get(tokens[start : start + length])
             if entries:
                 yield length, entries
 
     def lookup(self, phrase: str) -> tuple[Entry, ...]:
-        """Entries of exactly this phrase."""
+        """Return entries of exactly this phrase."""
         return self.entries.get(tuple(phrase.split()), ())
 
     @cached_property
@@ -132,7 +132,9 @@ class Lexicon:
         return found
 
     def nearest(self, word: str, count: int = 2) -> tuple[str, ...]:
-        """Known words that look like an unknown one, or known phrases that it is a part of."""
+        """Return known words that look like an unknown one, or known phrases that it is a
+        part of.
+        """
         phrases = sorted(
             " ".join(key) for key, entries in self.entries.items()
             if word in key and not isinstance(entries[0], FunctionWord | Verb)
@@ -146,7 +148,7 @@ class Lexicon:
 
 
 def verb_of(lexicon: Lexicon, word: str) -> Verb:
-    """The verb of a word that the ontology has."""
+    """Return the verb of a word that the ontology has."""
     return next(entry for entry in lexicon.lookup(word) if isinstance(entry, Verb))
 
 
@@ -386,7 +388,7 @@ def build_lexicon(
 
 
 def _gerund(phrase: str) -> str:
-    """The -ing form of the first word: 'make up' gives 'making up'."""
+    """Return the -ing form of the first word: 'make up' gives 'making up'."""
     first, *rest = phrase.split()
     if first.endswith("e") and not first.endswith("ee"):
         stem = first[:-1]

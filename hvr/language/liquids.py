@@ -146,7 +146,7 @@ class Liquids:
     def _poured(
         self, thing: NounPhrase, others: Sequence[Adjunct]
     ) -> tuple[str | None, int | None]:
-        """What is poured, and out of what if that was said or is known."""
+        """Return what is poured, and out of what if that was said or is known."""
         draft = self.draft
         vessel: int | None = None
         for adjunct in others:

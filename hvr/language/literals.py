@@ -16,7 +16,7 @@ Literal = tuple[str, bool]
 
 @lru_cache(maxsize=1024)
 def literals(condition: str) -> frozenset[Literal]:
-    """Predicates of a condition, each with whether it is to hold.
+    """Return predicates of a condition, each with whether it is to hold.
 
     Examples:
         >>> sorted(literals("(and (washed ?x) (not (dirty ?x)))"))
@@ -26,17 +26,17 @@ def literals(condition: str) -> frozenset[Literal]:
 
 
 def asks(condition: str, predicate: str) -> bool:
-    """Whether a condition wants a predicate to hold."""
+    """Return whether a condition wants a predicate to hold."""
     return (predicate, True) in literals(condition)
 
 
 def cuts(condition: str) -> bool:
-    """Whether a condition wants a thing cut up or cracked, which leaves pieces of it."""
+    """Return whether a condition wants a thing cut up or cracked, which leaves pieces of it."""
     return asks(condition, "sliced") or asks(condition, "cracked")
 
 
 def opposed(one: str, other: str) -> bool:
-    """Whether two conditions cannot hold of one thing at once.
+    """Return whether two conditions cannot hold of one thing at once.
 
     Examples:
         >>> opposed("(opened ?x)", "(not (opened ?x))"), opposed("(hot ?x)", "(cold ?x)")

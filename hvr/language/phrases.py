@@ -21,7 +21,7 @@ MOST = 20
 def read_group(
     cursor: Cursor, after: str, *, listing: bool = False, subject: bool = False
 ) -> NounGroup:
-    """Things with what follows them.
+    """Return things with what follows them.
 
     Args:
         cursor: where to read.
@@ -39,7 +39,9 @@ def read_group(
 def read_things(
     cursor: Cursor, after: str, *, listing: bool = False, subject: bool = False
 ) -> tuple[NounPhrase, ...]:
-    """One or more things joined by 'and' or commas; the arguments are those of `next_thing`."""
+    """Return one or more things joined by 'and' or commas; the arguments are those of
+    `next_thing`.
+    """
     found = [read_thing(cursor, after)]
     while (start := next_thing(cursor, listing=listing, subject=subject)) is not None:
         cursor.at = start
@@ -48,7 +50,7 @@ def read_things(
 
 
 def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) -> int | None:
-    """Where the next thing of a list starts, if the list goes on here.
+    """Return where the next thing of a list starts, if the list goes on here.
 
     Args:
         cursor: where to read.
@@ -71,7 +73,9 @@ def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) 
 
 
 def _described(cursor: Cursor, at: int) -> bool:
-    """Words after a comma tell more of a thing: ', filled with water', ', washed and sliced'."""
+    """Return words after a comma tell more of a thing: ', filled with water', ', washed and
+    sliced'.
+    """
     length = cursor.kind(Adjective, at)
     found = cursor.function("with", "prep", "from", "means", at=at)
     if found and found[0] > max(length, cursor.named(at)):
@@ -88,7 +92,7 @@ def _described(cursor: Cursor, at: int) -> bool:
 
 
 def read_thing(cursor: Cursor, after: str) -> NounPhrase:
-    """One noun phrase.
+    """Return one noun phrase.
 
     Raises:
         LanguageError: none stands here.
@@ -271,7 +275,7 @@ def _relative(cursor: Cursor) -> Predication | None:
 
 
 def read_adjuncts(cursor: Cursor) -> tuple[Adjunct, ...]:
-    """All places, sources, means and contents that follow."""
+    """Return all places, sources, means and contents that follow."""
     found: list[Adjunct] = []
     while (adjunct := read_adjunct(cursor)) is not None:
         found.append(adjunct)
@@ -279,7 +283,7 @@ def read_adjuncts(cursor: Cursor) -> tuple[Adjunct, ...]:
 
 
 def read_adjunct(cursor: Cursor) -> Adjunct | None:
-    """The place, source, means or contents that stands here, if one does."""
+    """Return the place, source, means or contents that stands here, if one does."""
     saved = cursor.at
     cursor.skip_fillers()
     if cursor.word() == ",":
@@ -315,7 +319,7 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
 
 
 def _predicate_starts(cursor: Cursor) -> bool:
-    """An adjective after its noun: 'the mug clean', 'the tap off', 'an apple, washed'."""
+    """Return an adjective after its noun: 'the mug clean', 'the tap off', 'an apple, washed'."""
     if (
         cursor.word() == ","
         and cursor.kind(Adjective, cursor.at + 1)
@@ -330,7 +334,7 @@ def _predicate_starts(cursor: Cursor) -> bool:
 
 
 def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
-    """What is said of things, joined by 'and'.
+    """Return what is said of things, joined by 'and'.
 
     Args:
         cursor: where to read.

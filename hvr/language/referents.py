@@ -46,14 +46,14 @@ class Referents:
         self.taxonomy = draft.taxonomy
 
     def all_of(self, things: Iterable[NounPhrase], reading: ReferentReading) -> list[int]:
-        """The entities of several noun phrases."""
+        """Return the entities of several noun phrases."""
         found: list[int] = []
         for thing in things:
             found += [n for n in self.of(thing, reading) if n not in found]
         return found
 
     def of(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
-        """The entities of one noun phrase.
+        """Return the entities of one noun phrase.
 
         Raises:
             LanguageError: it is not clear what is meant.
@@ -140,7 +140,9 @@ class Referents:
         return number
 
     def _everything(self, thing: NounPhrase, reading: ReferentReading) -> int:
-        """All that has the affordance the verb needs; all that can be carried, without one."""
+        """Return all that has the affordance the verb needs; all that can be carried,
+        without one.
+        """
         able = self.taxonomy.concrete(reading.requires) if reading.requires else ()
         classes = able or self.taxonomy.portable
         return self.draft.new(Entity(classes, thing.text, group=True, count=0))
@@ -227,7 +229,7 @@ class Referents:
     # --- dishes --------------------------------------------------------------------------
 
     def _dish(self, thing: NounPhrase, dish: Dish, count: int | None = None) -> list[int]:
-        """The vessels (or the places) of a dish, with the dish in them."""
+        """Return the vessels (or the places) of a dish, with the dish in them."""
         said = thing.determiner.count if count is None else count
         copies = said if said and said > 0 else 1
         if thing.determiner.definite and said is None:

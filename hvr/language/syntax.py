@@ -109,5 +109,5 @@ class Clause:
     groups: tuple[NounGroup, ...]
 
     def with_verb(self, verb: Verb) -> Clause:
-        """The same with another verb."""
+        """Return the same with another verb."""
         return replace(self, verb=verb)

@@ -27,11 +27,11 @@ class Taxonomy:
         return self.ontology.is_a(object_class, ancestor)
 
     def label(self, object_class: str) -> str:
-        """What people call a class."""
+        """Return what people call a class."""
         return self.ontology.label(object_class)
 
     def a_label(self, object_class: str) -> str:
-        """The label with its article if it has one: 'an apple', 'bread'."""
+        """Return the label with its article if it has one: 'an apple', 'bread'."""
         label = self.label(object_class)
         mass = self.ontology.annotation(object_class, "mass") == (True,)
         if mass or (label.endswith("s") and not label.endswith("ss")):
@@ -39,12 +39,12 @@ class Taxonomy:
         return f"{'an' if label[0] in 'aeiou' else 'a'} {label}"
 
     def liquid(self, object_class: str) -> str | None:
-        """What is in things of a class when they are full and nothing says what."""
+        """Return what is in things of a class when they are full and nothing says what."""
         found = self.ontology.annotation(object_class, "defaultLiquid")
         return str(found[0]).removeprefix("k:") if found else None
 
     def preferred(self, context: str) -> tuple[str, ...]:
-        """Classes in the order of the preferences for a context ('serving')."""
+        """Return classes in the order of the preferences for a context ('serving')."""
         ontology = self.ontology
         names = [n for n in ontology.instances("Preference")
                  if ontology.annotation(n, "context") == (context,)]  # fmt: skip
@@ -58,26 +58,26 @@ class Taxonomy:
         return frozenset(self.ontology.object_types)
 
     def concrete(self, object_class: str) -> tuple[str, ...]:
-        """The object types at or below a class, in order of name."""
+        """Return the object types at or below a class, in order of name."""
         below = self.ontology.subclasses(object_class, reflexive=True)
         return tuple(sorted(below & self._types))
 
     def class_of_type(self, name: str) -> str | None:
-        """The class of a PDDL type name (`mug`), or None."""
+        """Return the class of a PDDL type name (`mug`), or None."""
         return self.ontology.class_of_pddl_type(name)
 
     def pddl_type(self, object_class: str) -> str:
-        """The PDDL type of an object type."""
+        """Return the PDDL type of an object type."""
         name = self.ontology.pddl_type(object_class)
         return name if name is not None else object_class.lower()
 
     def pieces(self, object_class: str) -> str | None:
-        """The class of what slicing or cracking makes, or None."""
+        """Return the class of what slicing or cracking makes, or None."""
         found = sorted(self.ontology.related("slicesInto", object_class))
         return found[0] if found else None
 
     def source(self, piece_class: str) -> str | None:
-        """The class whose pieces these are, or None."""
+        """Return the class whose pieces these are, or None."""
         return self._sources.get(piece_class)
 
     @cached_property
@@ -85,16 +85,16 @@ class Taxonomy:
         return {p: c for c in sorted(self._types) if (p := self.pieces(c)) is not None}
 
     def places(self, object_class: str) -> frozenset[str]:
-        """Object types on or in which things of a class may be put."""
+        """Return object types on or in which things of a class may be put."""
         return self.ontology.related("placeableIn", object_class)
 
     def cooked_by(self, object_class: str) -> frozenset[str]:
-        """Object types that cook things of a class."""
+        """Return object types that cook things of a class."""
         return frozenset(
             appliance for appliance in self._types
             if object_class in self.ontology.related("cooks", appliance)
         )  # fmt: skip
 
     def relation(self, receptacle_class: str) -> str:
-        """The PDDL predicate for being at a receptacle: `in` for containers, else `on`."""
+        """Return the PDDL predicate for being at a receptacle: `in` for containers, else `on`."""
         return "in" if self.is_a(receptacle_class, "ContainerReceptacle") else "on"

@@ -373,7 +373,7 @@ class Interpreter:
                 draft.change(top, rests=not draft.entities[top].serve)
 
     def _served_in(self, number: int) -> int:
-        """What stands on the table: food comes on a plate."""
+        """Return what stands on the table: food comes on a plate."""
         if not self.draft.is_a(number, "Food") or self.draft.entities[number].count == 0:
             return number
         vessels = self.taxonomy.preferred("solid food")

@@ -41,7 +41,7 @@ def _needed(ontology: Ontology, name: str, prop: str) -> str:
 
 
 def _nouns(ontology: Ontology) -> Iterator[tuple[str, str]]:
-    """Labels of classes; object types first, since a name of a type is more exact."""
+    """Yield labels of classes; object types first, since a name of a type is more exact."""
     types = frozenset(ontology.object_types)
     for name in sorted(ontology.classes(), key=lambda c: (c not in types, c)):
         if not ontology.is_a(name, "PhysicalObject"):
@@ -55,7 +55,7 @@ def _nouns(ontology: Ontology) -> Iterator[tuple[str, str]]:
 
 
 def _groups(ontology: Ontology) -> frozenset[str]:
-    """Classes that people name: object types and those above them that are no affordance."""
+    """Return classes that people name: object types and those above them that are no affordance."""
     types = set(ontology.object_types)
     affordances = frozenset(
         c for c in ontology.subclasses("AffordingObject")

@@ -36,7 +36,7 @@ class Slots:
     distance: Callable[[str], float]
 
     def members(self, entry: Entry, variable: str, allowed: frozenset[str] | None) -> list[str]:
-        """The objects that a variable may stand for, the nearest first."""
+        """Return the objects that a variable may stand for, the nearest first."""
         wider = self.classes.get(variable)
         kind = entry.types[variable]
         found = []
@@ -56,7 +56,7 @@ class Slots:
 def bound_blocks(
     entry: Entry, allowed: Mapping[str, frozenset[str]], facts: frozenset[Atom], slots: Slots
 ) -> Iterator[tuple[dict[str, str], Block]]:
-    """Ways to bind an entry, those in which all its conditions hold first.
+    """Yield ways to bind an entry, those in which all its conditions hold first.
 
     After these come bindings for which only the static conditions hold: a thing may lie
     elsewhere than where it lay when the block was learnt, and the block work all the same.

@@ -60,7 +60,7 @@ def candidates(
     checked_after: bool,
     request: str = "",
 ) -> list[Candidate]:
-    """The entries that may be meant, in the order in which to try them.
+    """Return the entries that may be meant, in the order in which to try them.
 
     Args:
         library: where to look.
@@ -111,7 +111,7 @@ def candidates(
 def _open(
     library: Library, ontology: Ontology
 ) -> Iterator[tuple[Entry, Mapping[str, str | None], bool]]:
-    """Every entry as learnt, and once more where its cluster opens a variable to more."""
+    """Yield every entry as learnt, and once more where its cluster opens a variable to more."""
     own: dict[str, dict[str, str | None]] = {}
     for entry in library:
         own[entry.id] = {v: ontology.class_of_pddl_type(t) for v, t in entry.types.items()}
@@ -147,7 +147,7 @@ def _assignments(
     classes: Mapping[str, str | None],
     ontology: Ontology,
 ) -> Iterator[dict[Mention, str]]:
-    """Ways to give each thing that is spoken of a parameter of its own.
+    """Yield ways to give each thing that is spoken of a parameter of its own.
 
     Parameters of the entry's name come first, then others of its steps: where a thing was
     before is in the conditions only, and is not what 'put it on the table' speaks of.
@@ -185,7 +185,7 @@ def _agrees(mention: Mention, wider: str | None, ontology: Ontology) -> bool:
 
 
 def _roles(way: Mapping[Mention, str], types: Mapping[str, str], ontology: Ontology) -> Roles:
-    """The objects that the words allow for each variable."""
+    """Return the objects that the words allow for each variable."""
     return {
         variable: frozenset({mention.name})
         if mention.name
@@ -202,7 +202,7 @@ def _roles(way: Mapping[Mention, str], types: Mapping[str, str], ontology: Ontol
 def _shown(
     query: NameReading, words: NameReading, way: Mapping[Mention, str], ontology: Ontology
 ) -> tuple[tuple[NameReading, NameReading], float]:
-    """Both texts with the same names for the things that they share, to compare the rest.
+    """Return both texts with the same names for the things that they share, to compare the rest.
 
     What only the entry speaks of is left out of its name: 'brew coffee' does not say in what.
     That costs something, except for a tool, and for a bottle of what is spoken of. Returns the
@@ -232,7 +232,7 @@ def _shown(
 def _scores(
     found: list[tuple[Candidate, NameReading, NameReading]], embedder: Embedder
 ) -> list[float]:
-    """How alike the texts are; 1 where they are the same."""
+    """Return how alike the texts are; 1 where they are the same."""
     texts = [
         tuple(r.text.lower().strip(" .").replace("?", "") for r in (asked, words))
         for _, asked, words in found

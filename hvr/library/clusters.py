@@ -45,11 +45,11 @@ class Cluster:
         return tuple(sorted({entry.agent for entry in self.members}))
 
     def variants(self, agent: str) -> tuple[Entry, ...]:
-        """The members that an agent has learnt."""
+        """Return the members that an agent has learnt."""
         return tuple(entry for entry in self.members if entry.agent == agent)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "id": self.id,
             "agents": list(self.agents),
@@ -61,7 +61,7 @@ class Cluster:
 def find_clusters(
     library: Library, ontology: Ontology, alike: float = ALIKE
 ) -> tuple[Cluster, ...]:
-    """The clusters of a library, the largest first; every macro action is in one.
+    """Return the clusters of a library, the largest first; every macro action is in one.
 
     Args:
         library: the macro actions.

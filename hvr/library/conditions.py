@@ -36,11 +36,11 @@ class BlockConditions:
     fluent: frozenset[str]
 
     def precondition(self) -> tuple[str, ...]:
-        """What must hold before, as PDDL, without static facts."""
+        """Return what must hold before, as PDDL, without static facts."""
         return tuple(literal_text(n) for n in self.needs if n[0].predicate in self.fluent)
 
     def postcondition(self) -> tuple[str, ...]:
-        """What holds after, as PDDL."""
+        """Return what holds after, as PDDL."""
         return tuple(literal_text(e) for e in self.effects)
 
 
@@ -50,7 +50,7 @@ def conditions_of(
     actions: Sequence[GroundAction],
     named: Iterable[str] = (),
 ) -> BlockConditions:
-    """The conditions of a block, computed from what it does in a situation.
+    """Return the conditions of a block, computed from what it does in a situation.
 
     Args:
         task: the task.
@@ -105,7 +105,7 @@ def _says_something(literal: Literal, core: set[str], known: set[str]) -> bool:
 def _tied(
     task: Task, changes: Iterable[Literal], causes: dict[Literal, Support], about: set[str]
 ) -> set[str]:
-    """Objects that static facts tie to those of the block: the pieces of what is sliced."""
+    """Return objects that static facts tie to those of the block: the pieces of what is sliced."""
     found: set[str] = set()
     for change in changes:
         for other in set(change[0].args) - about:
@@ -124,7 +124,9 @@ def _tied(
 def _representatives(
     task: Task, tied: set[str], changes: Sequence[Literal], about: set[str]
 ) -> set[str]:
-    """One of several tied objects that all change alike; none if the block has one of them."""
+    """Return one of several tied objects that all change alike; none if the block has one
+    of them.
+    """
 
     def shape(name: str) -> tuple[object, ...]:
         mine = [

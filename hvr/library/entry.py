@@ -51,7 +51,7 @@ class Origin:
     run: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return dict(self.__dict__)
 
 
@@ -68,7 +68,7 @@ class Use:
     validated: int
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return dict(self.__dict__)
 
 
@@ -139,7 +139,7 @@ class Entry:
         return sum(u.validated for u in self.uses)
 
     def merge(self, other: Entry) -> Entry:
-        """The same macro action with what two libraries know of it.
+        """Return the same macro action with what two libraries know of it.
 
         Raises:
             ValueError: the two are different macro actions.
@@ -162,13 +162,13 @@ class Entry:
         )
 
     def with_use(self, run: str, *, validated: bool = True) -> Entry:
-        """The entry after one more use in a run."""
+        """Return the entry after one more use in a run."""
         known = next((u for u in self.uses if u.run == run), Use(run, 0, 0))
         more = Use(run, known.used + 1, known.validated + int(validated))
         return make(replace(self, uses=(*(u for u in self.uses if u.run != run), more)))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "id": self.id,
             "names": list(self.names),
@@ -183,7 +183,7 @@ class Entry:
 
 
 def make(entry: Entry) -> Entry:
-    """The entry in canonical form: sets sorted, nothing twice.
+    """Return the entry in canonical form: sets sorted, nothing twice.
 
     Raises:
         DataFileError: it has no name or no step, a literal or a count is malformed, or a
@@ -204,7 +204,7 @@ def make(entry: Entry) -> Entry:
 
 
 def _problem(entry: Entry) -> str:
-    """What is wrong with an entry, or nothing."""
+    """Return what is wrong with an entry, or nothing."""
     if not entry.names or not all(n.strip() for n in entry.names):
         return "it has no name"
     if not entry.steps:
@@ -230,7 +230,7 @@ def _problem(entry: Entry) -> str:
 
 
 def entry_from_json(values: Mapping[str, Any]) -> Entry:
-    """The entry that `Entry.to_json` wrote.
+    """Return the entry that `Entry.to_json` wrote.
 
     Raises:
         DataFileError: something is missing or malformed, or the id is not that of the content.

@@ -46,7 +46,8 @@ class Situation:
         self._index = Facts(facts)
 
     def why(self, formula: Expression, binding: Binding, wanted: bool = True) -> Support | None:
-        """Literals that make a formula true (or false, if that is wanted); None if it is not.
+        """Return literals that make a formula true (or false, if that is wanted); None if it is
+        not.
 
         Of a disjunction the first part that is true counts, of an existential quantifier the
         first object. Numeric conditions are passed over: the validator judges them.
@@ -74,7 +75,7 @@ class Situation:
                 return _NONE
 
     def effects(self, effect: Expression, binding: Binding) -> Iterator[tuple[Literal, Support]]:
-        """What an effect does here: each literal with what made its condition true."""
+        """Yield what an effect does here: each literal with what made its condition true."""
         match effect:
             case Atom(predicate, args):
                 yield (Atom(predicate, tuple(binding.get(a, a) for a in args)), True), _NONE
@@ -137,7 +138,9 @@ class Situation:
     def _candidates(
         self, variables: tuple[TypedName, ...], body: Expression, binding: Binding, wanted: bool
     ) -> Iterator[dict[str, str]]:
-        """Bindings under which a formula may hold: what it cannot do without is looked up."""
+        """Return bindings under which a formula may hold: what it cannot do without is
+        looked up.
+        """
         literals = necessary_literals(body, wanted)
         return bindings(variables, literals, binding, self._index.relation, self.task.members)
 
@@ -180,11 +183,13 @@ class BlockTrace:
         self.after = facts
 
     def needs(self) -> Support:
-        """What the actions need and do not bring about themselves."""
+        """Return what the actions need and do not bring about themselves."""
         return self._regress(_NONE, preconditions=True)
 
     def causes(self, literal: Literal) -> Support:
-        """What must hold before the block for it to make a literal true, apart from `needs`."""
+        """Return what must hold before the block for it to make a literal true, apart from
+        `needs`.
+        """
         return self._regress(frozenset({literal}), preconditions=False)
 
     def _regress(self, goal: Support, *, preconditions: bool) -> Support:
@@ -209,7 +214,9 @@ class _Step:
     does: Mapping[Literal, Support]
 
     def brings_about(self, literal: Literal) -> Support | None:
-        """What makes the action bring a literal about; None if it need only leave it alone."""
+        """Return what makes the action bring a literal about; None if it need only leave it
+        alone.
+        """
         atom, positive = literal
         support = self.does.get(literal)
         if support is None or (not positive and (atom, True) in self.does):

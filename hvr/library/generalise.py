@@ -38,12 +38,12 @@ class GeneralForm:
     roles: Mapping[str, Mapping[str, str]]
 
     def class_of(self, entry: Entry, variable: str) -> str | None:
-        """The class that the part of a member's variable is open to, or None."""
+        """Return the class that the part of a member's variable is open to, or None."""
         part = self.roles.get(entry.id, {}).get(variable)
         return dict(self.parameters).get(part) if part else None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "name": self.name,
             "parameters": [list(p) for p in self.parameters],
@@ -53,7 +53,7 @@ class GeneralForm:
 
 
 def generalise(members: Sequence[Entry], ontology: Ontology) -> GeneralForm:
-    """The least general form of some macro actions.
+    """Return the least general form of some macro actions.
 
     Args:
         members: one or more, in order.
@@ -84,7 +84,7 @@ def generalise(members: Sequence[Entry], ontology: Ontology) -> GeneralForm:
 
 
 def least_common_class(pddl_types: Sequence[str], ontology: Ontology) -> str:
-    """The most special class of the ontology above all of some PDDL types.
+    """Return the most special class of the ontology above all of some PDDL types.
 
     Of several that are not above one another, the one with fewest object types below it.
     """
@@ -105,7 +105,7 @@ def least_common_class(pddl_types: Sequence[str], ontology: Ontology) -> str:
 
 
 def _alignment(base: Entry, other: Entry) -> dict[str, str]:
-    """Which variable of the one plays the part of which of the other.
+    """Return which variable of the one plays the part of which of the other.
 
     By place in the words where the names have the same words, then by what both bring about,
     then by what both need; always the first pair that fits what is known.
@@ -189,7 +189,7 @@ def _common(
 
 
 def _name(members: Sequence[Entry], roles: Mapping[str, Mapping[str, str]]) -> str:
-    """The longest common pattern of the first names: words that differ become `…`."""
+    """Return the longest common pattern of the first names: words that differ become `…`."""
     names = [
         [roles[m.id].get(w, "…") if is_variable(w) else w.lower() for w in m.name.split()]
         for m in members
@@ -201,7 +201,7 @@ def _name(members: Sequence[Entry], roles: Mapping[str, Mapping[str, str]]) -> s
 
 
 def _pattern(one: Sequence[str], other: Sequence[str]) -> list[str]:
-    """A longest common subsequence, with `…` where something was left out."""
+    """Return a longest common subsequence, with `…` where something was left out."""
     rows, columns = len(one), len(other)
     length = [[0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(rows - 1, -1, -1):

@@ -64,7 +64,7 @@ class Library:
         return Library(entry for library in (self, *others) for entry in library)
 
     def add(self, entries: Iterable[Entry]) -> Library:
-        """The library with more entries."""
+        """Return the library with more entries."""
         return Library((*self.entries, *entries))
 
     def of_agent(self, agent: str) -> Library:
@@ -72,7 +72,7 @@ class Library:
         return Library(entry for entry in self.entries if entry.agent == agent)
 
     def with_use(self, entry_id: str, run: str, *, validated: bool = True) -> Library:
-        """The library after one more use of an entry in a run.
+        """Return the library after one more use of an entry in a run.
 
         Raises:
             UsageError: there is no such entry.
@@ -82,7 +82,7 @@ class Library:
         return Library((*rest, used.with_use(run, validated=validated)))
 
     def clusters(self, ontology: Ontology) -> tuple[Cluster, ...]:
-        """Clusters of macro actions that do the same, the largest first; computed once."""
+        """Return clusters of macro actions that do the same, the largest first; computed once."""
         if ontology not in self._clusters:
             from hvr.library.clusters import find_clusters
 
@@ -90,7 +90,7 @@ class Library:
         return self._clusters[ontology]
 
     def cluster_of(self, entry_id: str, ontology: Ontology) -> Cluster:
-        """The cluster that an entry is in.
+        """Return the cluster that an entry is in.
 
         Raises:
             UsageError: there is no such entry.
@@ -99,7 +99,7 @@ class Library:
         return next(c for c in self.clusters(ontology) if wanted in c.members)
 
     def find(self, start: str) -> Entry:
-        """The entry whose id is, or begins with, a text.
+        """Return the entry whose id is, or begins with, a text.
 
         Raises:
             UsageError: there is none, or several.
@@ -117,5 +117,5 @@ class Library:
         raise UsageError(f"{start!r} begins the ids of {len(found)} macro actions: {ids}")
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"format": FORMAT, "entries": [entry.to_json() for entry in self.entries]}

@@ -71,7 +71,7 @@ def _texts(literals: Iterable[Literal], binding: dict[str, str]) -> tuple[str, .
 def _named(
     words: NameReading, actions: Sequence[GroundAction], types: dict[str, str], ontology: Ontology
 ) -> list[str]:
-    """Objects that the words speak of, other than those of the steps."""
+    """Return objects that the words speak of, other than those of the steps."""
     used = dict.fromkeys(a for action in actions for a in action.args)
     found: list[str] = []
     for mention in words.mentions:
@@ -114,7 +114,7 @@ def _lifted_name(
 def _variables(
     found: BlockConditions, actions: Sequence[GroundAction], types: dict[str, str]
 ) -> dict[str, str]:
-    """A variable for each object, in an order that does not depend on the objects' names."""
+    """Return a variable for each object, in an order that does not depend on the objects' names."""
     binding: dict[str, str] = {}
     for name in dict.fromkeys(a for action in actions for a in action.args):
         if name in found.objects:
@@ -135,7 +135,9 @@ def _ordered(
     literals: Sequence[Literal],
     types: dict[str, str],
 ) -> dict[str, str]:
-    """Number what only the conditions speak of by what they say of it, the least text first."""
+    """Return number what only the conditions speak of by what they say of it, the least
+    text first.
+    """
     if not rest:
         return binding
 

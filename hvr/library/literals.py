@@ -55,7 +55,7 @@ def _call(text: str, shown: str, expected: str) -> tuple[str, tuple[str, ...]]:
 
 
 def literal_text(literal: Literal) -> str:
-    """A literal as PDDL."""
+    """Return a literal as PDDL."""
     atom, positive = literal
     return str(atom) if positive else f"(not {atom})"
 
@@ -72,10 +72,10 @@ def bind_step(step: GroundAction, binding: Mapping[str, str]) -> GroundAction:
 
 
 def variables_of(literals: Iterable[Literal]) -> set[str]:
-    """The variables that occur in literals."""
+    """Return the variables that occur in literals."""
     return {a for atom, _ in literals for a in atom.args if is_variable(a)}
 
 
 def joinable(literals: Iterable[Literal]) -> list[tuple[Atom | Equal, bool]]:
-    """The same literals, typed as `hvr.pddl.facts.bindings` takes them."""
+    """Return the same literals, typed as `hvr.pddl.facts.bindings` takes them."""
     return list(literals)

@@ -74,7 +74,7 @@ def retrieve(
     limit: int = LIMIT,
     threshold: float = THRESHOLD,
 ) -> Match | None:
-    """The best macro action of a library that works from the present state.
+    """Return the best macro action of a library that works from the present state.
 
     Entries come in order of how alike their words are; among equals those learnt for the same
     request first, then own entries of the agent before those of others, entries as they were
@@ -152,7 +152,7 @@ class _Search:
     """Beginnings of blocks that are known not to work; others begin like them."""
 
     def first(self, candidate: Candidate) -> Match | None:
-        """The first binding of an entry that is proven to work."""
+        """Return the first binding of an entry that is proven to work."""
         facts = self.state.atoms(static=True)
         missing = [i for i in self.wanted.literals if (i[0] in facts) != i[1]]
         slots = Slots(self.task, candidate.classes, self.ontology, self._distance)
@@ -183,7 +183,7 @@ class _Search:
     def _starts(
         self, candidate: Candidate, missing: list[Literal]
     ) -> Iterator[dict[str, frozenset[str]]]:
-        """What variables may stand for, by the words and by what is wanted and missing."""
+        """Yield what variables may stand for, by the words and by what is wanted and missing."""
         for roles in candidate.roles:
             for fixed in _unified(candidate.entry, missing):
                 allowed = dict(roles)
@@ -207,7 +207,9 @@ class _Search:
             return False
 
     def _keeps_its_word(self, entry: Entry, binding: Mapping[str, str], after: State) -> bool:
-        """What the entry says of itself holds after the block, and something of it is new."""
+        """Return what the entry says of itself holds after the block, and something of it
+        is new.
+        """
         declared = self.task.domain.predicates
         new = False
         for literal in entry.effects:
@@ -221,7 +223,9 @@ class _Search:
 
 
 def _unified(entry: Entry, missing: list[Literal]) -> Iterator[dict[str, str]]:
-    """Ways to read what is missing as effects of an entry; what cannot be is left to the proof."""
+    """Yield ways to read what is missing as effects of an entry; what cannot be is left to the
+    proof.
+    """
 
     def extend(number: int, binding: dict[str, str]) -> Iterator[dict[str, str]]:
         if number == len(missing):

@@ -37,7 +37,7 @@ class Signature:
 
 
 def signature(entry: Entry) -> Signature:
-    """The signature of a macro action."""
+    """Return the signature of a macro action."""
     words = {
         singular(word.lower())
         for name in entry.names
@@ -75,7 +75,9 @@ def _shapes(literals: Iterable[Literal], wanted: bool) -> list[_Shape]:
 
 
 def _jaccard(one: Iterable[object], other: Iterable[object]) -> float:
-    """Size of what two multisets have in common over that of all they have; 1 if both are empty."""
+    """Return size of what two multisets have in common over that of all they have; 1 if both are
+    empty.
+    """
     a, b = Counter(one), Counter(other)
     union = (a | b).total()
     return (a & b).total() / union if union else 1.0

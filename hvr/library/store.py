@@ -20,7 +20,7 @@ VARIABLE = "HVR_LIBRARY"
 
 
 def default_path() -> Path:
-    """Where the library of this user is: `$HVR_LIBRARY`, or in the folder for users' data.
+    """Return where the library of this user is: `$HVR_LIBRARY`, or in the folder for users' data.
 
     That is `~/.local/share/hvr/library.ttl` on Linux (`$XDG_DATA_HOME` is heeded),
     `~/Library/Application Support/hvr` on macOS, `%APPDATA%\\hvr` on Windows.
@@ -107,7 +107,7 @@ def update_library(path: Path, more: Library) -> Library:
 
 
 def _mode(path: Path) -> int:
-    """The permissions that a file has, or that a new one gets."""
+    """Return the permissions that a file has, or that a new one gets."""
     try:
         return path.stat().st_mode & 0o777
     except FileNotFoundError:

@@ -30,7 +30,7 @@ _Values: TypeAlias = dict[str, dict[str, list[str]]]
 
 
 def to_turtle(library: Library) -> bytes:
-    """A library as Turtle; the same library gives the same bytes."""
+    """Return a library as Turtle; the same library gives the same bytes."""
     triples = sorted(
         (t for entry in library for t in _entry_triples(entry)),
         key=lambda t: (t[0].value, t[1].value, t[2].value),

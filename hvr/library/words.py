@@ -32,7 +32,7 @@ def natural(name: str) -> tuple[str, int, str]:
 
 
 def object_types(task: Task) -> dict[str, str]:
-    """The objects of a task and their PDDL types, without the constants of the domain."""
+    """Return the objects of a task and their PDDL types, without the constants of the domain."""
     constants = {c.name for c in task.domain.constants}
     return {n: kinds[0] for n, kinds in task.objects.items() if n not in constants}
 
@@ -74,7 +74,7 @@ class NameReading:
     frame: tuple[str, ...]
 
     def contradicts(self, other: NameReading) -> bool:
-        """One says 'on' where the other says 'off', and the like."""
+        """Return one says 'on' where the other says 'off', and the like."""
         mine, theirs = set(self.frame), set(other.frame)
         return any(
             (a in mine and a not in theirs and b in theirs and b not in mine)
@@ -83,7 +83,9 @@ class NameReading:
         )
 
     def rewritten(self, names: Mapping[Mention, str]) -> str:
-        """The words with other names for what is spoken of; a mention without one is kept."""
+        """Return the words with other names for what is spoken of; a mention without one is
+        kept.
+        """
         parts: list[str] = []
         place = 0
         for span in self.spans:
@@ -175,7 +177,9 @@ def _lexicon(ontology: Ontology) -> Lexicon:
 
 
 def _named(token: str, known: Iterable[str]) -> str:
-    """The object or variable that a token names: `mug-1`, also written `Mug_1` or `mug 1`."""
+    """Return the object or variable that a token names: `mug-1`, also written `Mug_1` or
+    `mug 1`.
+    """
     if token in known:
         return token
     found = _INSTANCE.fullmatch(token)
@@ -203,7 +207,7 @@ def _verb_at(
 
 
 def _demands(verb: Verb) -> frozenset[tuple[str, bool]]:
-    """Predicates of what a verb brings about, where that is a conjunction of literals."""
+    """Return predicates of what a verb brings about, where that is a conjunction of literals."""
     if verb.condition is None or "(or " in verb.condition or verb.frame not in {"state", "hold"}:
         return frozenset()
     found = set()
@@ -219,7 +223,7 @@ def _demands(verb: Verb) -> frozenset[tuple[str, bool]]:
 def _noun_at(
     lexicon: Lexicon, ontology: Ontology, tokens: tuple[str, ...], place: int
 ) -> tuple[int, frozenset[str], str] | None:
-    """Length, classes and liquid of the longest name of a thing at a place."""
+    """Return length, classes and liquid of the longest name of a thing at a place."""
     for length, entries in lexicon.matches(tokens, place):
         liquid = next((e.liquid for e in entries if isinstance(e, Dish) and e.liquid), None)
         if liquid is not None and length == 1:

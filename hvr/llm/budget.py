@@ -87,7 +87,7 @@ class Budget:
             return self._totals
 
     def to_json(self) -> dict[str, Any]:
-        """Limits and totals as plain JSON values."""
+        """Return limits and totals as plain JSON values."""
         limits = {f.name: getattr(self.limits, f.name) for f in fields(Limits)}
         return {"limits": limits, "used": self.totals.to_json()}
 
@@ -164,7 +164,9 @@ class Budgeted(Layer):
         return _Load(1, prompt, answer, dollars)
 
     def _charge(self, usage: Usage, reserved: _Load) -> _Load:
-        """What counts from now on: what was used where it is known, else what was reserved."""
+        """Return what counts from now on: what was used where it is known, else what was
+        reserved.
+        """
         prompt = reserved.input if usage.input is None else usage.input
         answer = reserved.output if usage.output is None else usage.output + (usage.reasoning or 0)
         known = self._load(prompt, answer)

@@ -94,7 +94,7 @@ def read_config(
 
 
 def _section(folder: Path) -> tuple[dict[str, Any], str]:
-    """The checked settings of the nearest pyproject.toml, and its name."""
+    """Return the checked settings of the nearest pyproject.toml, and its name."""
     file = next((p for f in (folder, *folder.parents) if (p := f / FILE).is_file()), None)
     if file is None:
         return {}, ""

@@ -84,12 +84,12 @@ class CancelledError(ModelError):
 
 
 def kind_of(status: int) -> Kind:
-    """The kind of error that a status of HTTP stands for."""
+    """Return the kind of error that a status of HTTP stands for."""
     return _BY_STATUS.get(status, "server" if status >= 500 else "request")
 
 
 def used(error: LLMError) -> Usage:
-    """What was used before an error; unknown (None) where the provider may have billed."""
+    """Return what was used before an error; unknown (None) where the provider may have billed."""
     if isinstance(error, ModelError):
         if error.usage is not None:
             return error.usage
@@ -99,7 +99,7 @@ def used(error: LLMError) -> Usage:
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or an HTTP date).
+    """Return seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or an HTTP date).
 
     Source: RFC 9110, section 10.2.3.
 

@@ -33,7 +33,7 @@ _PROVIDERS: Mapping[str, tuple[str, str, str]] = {
 def make_model(
     spec: str, options: ModelOptions | None = None, extra: Mapping[str, Maker] | None = None
 ) -> Model:
-    """The model of a spec, without layers around it.
+    """Return the model of a spec, without layers around it.
 
     Args:
         spec: `openai:MODEL`, `gemini:MODEL`, `hf:NAME_OR_FOLDER`, or `replay:PATH` with a

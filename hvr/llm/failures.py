@@ -28,7 +28,7 @@ def refused(
     headers: Mapping[str, str],
     kind: Kind | None = None,
 ) -> ModelError:
-    """The error for a status of HTTP.
+    """Return the error for a status of HTTP.
 
     Args:
         name: of the model.
@@ -49,7 +49,7 @@ def refused(
 
 
 def late(name: str, options: ModelOptions) -> ModelError:
-    """The error for a server that stays silent."""
+    """Return the error for a server that stays silent."""
     return ModelError(
         f"{name}: no answer within {options.timeout:g} s{_place(options)}; "
         "raise the time-out if the model is slow",
@@ -58,7 +58,7 @@ def late(name: str, options: ModelOptions) -> ModelError:
 
 
 def unreachable(name: str, options: ModelOptions, reason: str) -> ModelError:
-    """The error for a connection that cannot be made or breaks off."""
+    """Return the error for a connection that cannot be made or breaks off."""
     told = brief(options, reason)
     return ModelError(
         f"{name}: no connection{_place(options)} ({told}); is the server running, and the "
@@ -68,7 +68,7 @@ def unreachable(name: str, options: ModelOptions, reason: str) -> ModelError:
 
 
 def garbled(name: str, options: ModelOptions, reason: str) -> ModelError:
-    """The error for a reply that is not what the protocol says."""
+    """Return the error for a reply that is not what the protocol says."""
     return ModelError(
         f"{name}: the reply{_place(options)} cannot be read ({brief(options, reason)})",
         kind="garbled",
@@ -76,14 +76,14 @@ def garbled(name: str, options: ModelOptions, reason: str) -> ModelError:
 
 
 def brief(options: ModelOptions, text: str) -> str:
-    """A text on one line, short and without the key."""
+    """Return a text on one line, short and without the key."""
     # The key goes first: a cut could leave a part of it that is not recognised any more.
     line = " ".join(options.scrubber.text(text).split())
     return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
 
 
 def root(error: BaseException) -> str:
-    """What is at the bottom of a chain of errors, in words."""
+    """Return what is at the bottom of a chain of errors, in words."""
     while (below := error.__cause__ or error.__context__) is not None:
         error = below
     return str(error) or type(error).__name__

@@ -182,7 +182,7 @@ def _details(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _delay(detail: Mapping[str, Any]) -> float | None:
-    """Seconds of google.rpc.RetryInfo, such as `"34.5s"`."""
+    """Return seconds of google.rpc.RetryInfo, such as `"34.5s"`."""
     text = str(detail.get("retryDelay", ""))
     try:
         return max(0.0, float(text.removesuffix("s"))) if text.endswith("s") else None

@@ -79,7 +79,7 @@ class HuggingFaceModel:
         return schema.checked(answer, request)
 
     def count_tokens(self, messages: tuple[Message, ...]) -> int:
-        """Tokens of a prompt, with the chat template, by the model's own tokenizer."""
+        """Return tokens of a prompt, with the chat template, by the model's own tokenizer."""
         return len(self._tokens(messages))
 
     def _tokens(self, messages: tuple[Message, ...]) -> list[int]:
@@ -135,7 +135,7 @@ class HuggingFaceModel:
         return self._read(produced[0][len(tokens) :].tolist(), request, late)
 
     def _criteria(self, prompt: int, stop: tuple[str, ...]) -> Any:
-        """Ends the answer when it has one of some texts.
+        """End the answer when it has one of some texts.
 
         The library's own `stop_strings` cannot be used with every vocabulary.
         """
@@ -177,7 +177,7 @@ class _Written:
 
 
 def _without_system(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The same with what the system says in front of the first user's message."""
+    """Return the same with what the system says in front of the first user's message."""
     system = "\n\n".join(m.text for m in messages if m.role == "system")
     rest = [m for m in messages if m.role != "system"]
     if not system or not rest:

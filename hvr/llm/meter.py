@@ -75,7 +75,7 @@ class Meter:
         return answer
 
     def spent(self, seconds: float | None = None) -> Spent:
-        """What was used so far; a sum is unknown when one of its parts is.
+        """Return what was used so far; a sum is unknown when one of its parts is.
 
         Args:
             seconds: wall time of planning.

@@ -30,7 +30,7 @@ class Dialect:
     stop: bool = True
 
     def cut(self, text: str, stop: tuple[str, ...]) -> str:
-        """The text up to the first of some texts, where the server did not cut it."""
+        """Return the text up to the first of some texts, where the server did not cut it."""
         if self.stop:
             return text
         ends = [at for s in stop if s and (at := text.find(s)) >= 0]
@@ -38,7 +38,7 @@ class Dialect:
 
 
 def arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
-    """Arguments of `chat.completions.create` for a request."""
+    """Return arguments of `chat.completions.create` for a request."""
     messages = request.messages if dialect.form == "json_schema" else with_instruction(request)
     given: dict[str, Any] = {
         "messages": [{"role": m.role, "content": m.text} for m in messages],
@@ -59,7 +59,7 @@ def arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
 
 
 def other(dialect: Dialect, complaint: str, request: Request) -> Dialect | None:
-    """What to try after a refusal; None when the refusal is about something else.
+    """Return what to try after a refusal; None when the refusal is about something else.
 
     Every step leaves something out or goes from the first spelling to the second, so this
     comes to an end.

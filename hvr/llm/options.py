@@ -63,7 +63,7 @@ class ModelOptions:
         return Scrubber((self.api_key,) if self.api_key else ())
 
     def price(self, model: str) -> Price | None:
-        """The price of a model of the provider.
+        """Return the price of a model of the provider.
 
         At another address than the provider's own only the user's prices hold.
         """

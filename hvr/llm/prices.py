@@ -32,7 +32,7 @@ class Price:
     cached: float | None = None
 
     def cost(self, usage: Usage) -> float | None:
-        """US dollars for a usage; None when the tokens are not known.
+        """Return US dollars for a usage; None when the tokens are not known.
 
         A provider that does not speak of cached or reasoning tokens has none apart.
         """
@@ -47,13 +47,13 @@ class Price:
         return dollars / _MILLION
 
     def at_most(self, prompt: int, answer: int) -> float:
-        """US dollars for a prompt and an answer of so many tokens, none of them cached."""
+        """Return US dollars for a prompt and an answer of so many tokens, none of them cached."""
         dearest = max(self.input, self.cached or 0.0)
         return (prompt * dearest + answer * self.output) / _MILLION
 
 
 def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None:
-    """The price of a model by the provider's name of it, such as `gpt-4o-mini`.
+    """Return the price of a model by the provider's name of it, such as `gpt-4o-mini`.
 
     Args:
         model: name; a date at its end is left out when the dated name is not in the table.
@@ -67,7 +67,7 @@ def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None
 
 
 def read_price(name: str, value: object, where: str) -> Price:
-    """A price from configuration: a table with `input`, `output` and maybe `cached`.
+    """Return a price from configuration: a table with `input`, `output` and maybe `cached`.
 
     Raises:
         UsageError: it is something else.

@@ -63,7 +63,7 @@ class Replay:
         return self.exchange(request).outcome()
 
     def exchange(self, request: Request) -> Exchange:
-        """The recorded exchange for a request.
+        """Return the recorded exchange for a request.
 
         Raises:
             CassetteError: see `answer`.

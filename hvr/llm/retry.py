@@ -102,7 +102,7 @@ class Retry(Layer):
         raise AssertionError("the last attempt has no wait")
 
     def _wait(self, error: ModelError, attempt: int, unusable: int, elapsed: float) -> float | None:
-        """Seconds to wait before the next attempt; None when there is to be none."""
+        """Return seconds to wait before the next attempt; None when there is to be none."""
         patience = self._patience
         if attempt >= patience.attempts:
             return None

@@ -20,7 +20,7 @@ _STARTS = 200
 
 
 def checked(answer: Answer, request: Request) -> Answer:
-    """An answer that can be used: with text, and with `data` when a schema was asked for.
+    """Return an answer that can be used: with text, and with `data` when a schema was asked for.
 
     A withheld answer (`finish == "filter"`) is returned as it is.
 
@@ -58,7 +58,8 @@ def checked(answer: Answer, request: Request) -> Answer:
 
 
 def find_json(text: str, schema: Mapping[str, Any]) -> Any:
-    """The first value in a text that satisfies a schema; code fences and chat may be around it.
+    """Return the first value in a text that satisfies a schema; code fences and chat may be around
+    it.
 
     Raises:
         ValueError: there is none; the message says what is wrong with the best candidate.
@@ -80,13 +81,13 @@ def find_json(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def instruction(schema: Mapping[str, Any]) -> str:
-    """What to tell a model whose server takes no schema."""
+    """Return what to tell a model whose server takes no schema."""
     text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
     return f"Answer only with JSON that satisfies this JSON schema, without any other text:\n{text}"
 
 
 def with_instruction(request: Request) -> tuple[Message, ...]:
-    """The messages of a request, the last one with the schema in words."""
+    """Return the messages of a request, the last one with the schema in words."""
     if request.schema is None:
         return request.messages
     *before, last = request.messages
@@ -103,7 +104,7 @@ def _validator(schema: Mapping[str, Any]) -> Any:
 
 
 def _values(text: str) -> Iterator[Any]:
-    """JSON values in a text: all of it, then fenced parts, then from each bracket on."""
+    """Yield JSON values in a text: all of it, then fenced parts, then from each bracket on."""
     for part in (text, *_FENCE.findall(text)):
         try:
             yield json.loads(part)

@@ -34,11 +34,11 @@ class Scrubber:
 
     @classmethod
     def of(cls, environ: Mapping[str, str], *more: str | None) -> Scrubber:
-        """A scrubber of the keys in an environment and of others."""
+        """Return a scrubber of the keys in an environment and of others."""
         return cls(tuple({v for v in (*map(environ.get, KEY_VARIABLES), *more) if v}))
 
     def text(self, text: str) -> str:
-        """The text without keys; taking out twice changes nothing more."""
+        """Return the text without keys; taking out twice changes nothing more."""
         # The longest first: one key may begin with another.
         for secret in sorted(self._known(), key=len, reverse=True):
             text = text.replace(secret, MASK)
@@ -47,7 +47,7 @@ class Scrubber:
         return text
 
     def value(self, value: Any) -> Any:
-        """A JSON value without keys in any of its texts."""
+        """Return a JSON value without keys in any of its texts."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):

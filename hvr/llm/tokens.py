@@ -15,7 +15,7 @@ _LETTERS = 4
 
 
 def estimate_tokens(text: str) -> int:
-    """An estimate from above of the tokens in English and PDDL text.
+    """Return an estimate from above of the tokens in English and PDDL text.
 
     Each run of letters counts a quarter of its length, rounded up; each digit, punctuation mark
     and line break counts 1; a character outside ASCII counts its UTF-8 bytes, which is the most
@@ -30,7 +30,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def count_tokens(messages: Iterable[Message]) -> int:
-    """The estimate for a conversation, with what a chat template adds to each message."""
+    """Return the estimate for a conversation, with what a chat template adds to each message."""
     return sum(estimate_tokens(m.text) + PER_MESSAGE for m in messages)
 
 

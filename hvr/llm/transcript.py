@@ -59,7 +59,7 @@ class Exchange:
         return self.line["error"] is not None
 
     def outcome(self) -> Answer:
-        """The answer as recorded, from `replay`.
+        """Return the answer as recorded, from `replay`.
 
         Raises:
             LLMError: the error that was recorded.
@@ -72,7 +72,7 @@ class Exchange:
 
 
 def request_json(request: Request) -> dict[str, Any]:
-    """Messages and settings of a request; its purpose is no part, it is not sent."""
+    """Return messages and settings of a request; its purpose is no part, it is not sent."""
     return {
         "messages": [asdict(m) for m in request.messages],
         "settings": {
@@ -86,13 +86,13 @@ def request_json(request: Request) -> dict[str, Any]:
 
 
 def digest(request: Mapping[str, Any]) -> str:
-    """SHA-256 of a request as `request_json` gives it, in one canonical spelling."""
+    """Return SHA-256 of a request as `request_json` gives it, in one canonical spelling."""
     text = json.dumps(request, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def error_json(error: LLMError) -> dict[str, Any]:
-    """An error as plain JSON values."""
+    """Return an error as plain JSON values."""
     known = next(c.__name__ for c in type(error).__mro__ if c.__name__ in _ERRORS)
     value: dict[str, Any] = {"type": known, "message": str(error)}
     if isinstance(error, ModelError):
@@ -105,7 +105,7 @@ def error_json(error: LLMError) -> dict[str, Any]:
 
 
 def error_from(value: Mapping[str, Any], usage: Usage | None = None) -> LLMError:
-    """The error that `error_json` described."""
+    """Return the error that `error_json` described."""
     kind = _ERRORS[value["type"]]
     if kind is ModelError:
         return ModelError(
@@ -119,13 +119,13 @@ def error_from(value: Mapping[str, Any], usage: Usage | None = None) -> LLMError
 
 
 def encode(line: Mapping[str, Any]) -> bytes:
-    """A line of the file."""
+    """Return a line of the file."""
     # Half of a surrogate pair has no UTF-8; backslashreplace makes it the JSON escape it needs.
     return (json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
 def read(path: Path) -> tuple[Mapping[str, Any], tuple[Exchange, ...]]:
-    """Header and exchanges of a transcript, or of the run folder that has one.
+    """Return header and exchanges of a transcript, or of the run folder that has one.
 
     Raises:
         DataFileError: it is missing, unreadable or corrupt.

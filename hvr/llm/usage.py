@@ -27,7 +27,7 @@ class Amount:
         return None if self.unknown else self.known
 
     def plus(self, part: float | None) -> Amount:
-        """The sum with one more part."""
+        """Return the sum with one more part."""
         if part is None:
             return Amount(self.known, self.unknown + 1)
         return Amount(self.known + part, self.unknown)
@@ -41,7 +41,7 @@ class Amount:
         return f"unknown (known: {self.known:.6g})" if self.known else "unknown"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; `value` is null when a part is unknown."""
+        """Return plain JSON values; `value` is null when a part is unknown."""
         return {"value": self.value, "known": self.known, "unknown_parts": self.unknown}
 
 
@@ -72,7 +72,7 @@ class Totals:
     def plus(
         self, usage: Usage, *, seconds: float | None = 0.0, calls: int = 1, failed: bool = False
     ) -> Totals:
-        """The totals with one more call."""
+        """Return the totals with one more call."""
         return Totals(
             calls=self.calls + calls,
             failed=self.failed + failed,
@@ -88,7 +88,7 @@ class Totals:
         return Totals(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in _FIELDS})
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         values = ((f.name, getattr(self, f.name)) for f in _FIELDS)
         return {n: v.to_json() if isinstance(v, Amount) else v for n, v in values}
 
@@ -97,7 +97,7 @@ _FIELDS = fields(Totals)
 
 
 def add(usages: Iterable[Usage]) -> Usage:
-    """One usage for several; a part that is unknown in any of them is unknown.
+    """Return one usage for several; a part that is unknown in any of them is unknown.
 
     Reasoning and cached tokens that no provider speaks of stay unknown and do not spoil the rest.
     """

@@ -224,7 +224,7 @@ class ListReader:
 
 
 def describe(node: Node) -> str:
-    """Name a node for a message."""
+    """Return name a node for a message."""
     if isinstance(node, Word):
         text = node.text if len(node.text) <= 40 else node.text[:40] + "…"
         return repr(text)

@@ -79,7 +79,7 @@ class SymbolicPolicy:
         return load_lexicon(self.ontology)
 
     def understand(self, text: str, inventory: Inventory) -> Goal:
-        """The goal of a sentence in a scene.
+        """Return the goal of a sentence in a scene.
 
         Raises:
             LanguageError: it was not understood.
@@ -89,19 +89,19 @@ class SymbolicPolicy:
         return goal_of(meaning, self.taxonomy, inventory, self.domain)
 
     def with_ends(self, wanted: str) -> Stage:
-        """A goal given as PDDL, with the preferences for how a kitchen is left."""
+        """Return a goal given as PDDL, with the preferences for how a kitchen is left."""
         holding = "(holding" in wanted
         return Stage(wanted, tuple(end_conditions(self.taxonomy, set(), holding=holding)))
 
     def clearing(self, things: Sequence[str], place: str) -> Stage:
-        """The goal of taking things away from a place."""
+        """Return the goal of taking things away from a place."""
         gone = " ".join(f"(not (on {t} {place})) (not (in {t} {place}))" for t in things)
         return Stage(f"(and {gone} (hand_empty))")
 
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, trouble: str = ""
     ) -> Planned:
-        """A plan for one stage of a goal, from the state in the graph.
+        """Return a plan for one stage of a goal, from the state in the graph.
 
         Args:
             stage: the goal.

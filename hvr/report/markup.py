@@ -32,7 +32,7 @@ class Series:
 def table(
     caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], note: str = ""
 ) -> str:
-    """A table; the first cell of each row is its head."""
+    """Return a table; the first cell of each row is its head."""
     head = "".join(f"<th scope='col'>{escape(cell)}</th>" for cell in header)
     lines = []
     for row in rows:
@@ -47,12 +47,12 @@ def table(
 
 
 def side_by_side(*parts: str) -> str:
-    """Parts beside each other where there is room."""
+    """Return parts beside each other where there is room."""
     return f"<div class='beside'>{''.join(parts)}</div>"
 
 
 def legend(names: Sequence[str]) -> str:
-    """What the colours stand for."""
+    """Return what the colours stand for."""
     items = "".join(
         f"<span><svg width='12' height='12' aria-hidden='true'><rect class='c{i % COLOURS}' "
         f"width='12' height='12'/></svg> {escape(name)}</span>"
@@ -88,7 +88,7 @@ def bars(title: str, groups: Sequence[str], series: Sequence[Series]) -> str:
 def scatter(
     title: str, x_title: str, points: Sequence[tuple[str, float, float]], names: Sequence[str]
 ) -> str:
-    """Points with a number on the x axis and a share on the y axis.
+    """Return points with a number on the x axis and a share on the y axis.
 
     Args:
         title: of the chart.
@@ -167,7 +167,7 @@ def _text(x: float, y: float, text: str, anchor: str) -> str:
 
 
 def _round_up(value: float) -> float:
-    """The next number that quarters well."""
+    """Return the next number that quarters well."""
     for scale in (4, 8, 12, 20, 40, 60, 80, 100):
         if value <= scale:
             return float(scale)

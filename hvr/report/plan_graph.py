@@ -13,7 +13,7 @@ _LONGEST = 24
 
 
 def draw(verdict: Verdict) -> str:
-    """The plan from left to right, each step below its column's others.
+    """Return the plan from left to right, each step below its column's others.
 
     A step or link is the redder the riskier; those above their threshold have a thick outline
     and say their risk. Colours are not all there is: every box and link has its figures as a
@@ -60,7 +60,7 @@ def draw(verdict: Verdict) -> str:
 
 
 def _places(graph: PlanGraph) -> list[tuple[int, int]]:
-    """Column and row of each node: the column is the length of the longest way to it."""
+    """Return column and row of each node: the column is the length of the longest way to it."""
     column = [0] * len(graph.nodes)
     for node in graph.order:
         column[node] = max((column[b] + 1 for b in graph.before(node)), default=0)

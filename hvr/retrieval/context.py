@@ -30,7 +30,8 @@ _CAN = "can be "
 
 
 def object_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
-    """One line for each object: class, place, state, what it is good for, what belongs to it.
+    """Return one line for each object: class, place, state, what it is good for, what belongs to
+    it.
 
     Args:
         graph: the graph.
@@ -46,7 +47,7 @@ def object_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
 
 
 def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
-    """One line for each class of some objects, without naming any object.
+    """Return one line for each class of some objects, without naming any object.
 
     Args:
         graph: the graph.
@@ -128,14 +129,14 @@ class _Kinds:
         self._uses: dict[tuple[str, frozenset[str]], list[str]] = {}
 
     def uses(self, cls: str, kinds: Iterable[str]) -> list[str]:
-        """What objects of a class with some affordances are good for."""
+        """Return what objects of a class with some affordances are good for."""
         key = (cls, frozenset(self.predicates[c] for c in kinds if c in self.predicates))
         if key not in self._uses:
             self._uses[key] = [s for s in (*self._good_for(key[1]), *self._takes(*key)) if s]
         return self._uses[key]
 
     def source(self, cls: str) -> tuple[str, str] | None:
-        """How things of a class are made and of what class: ("slicing", "Tomato")."""
+        """Return how things of a class are made and of what class: ("slicing", "Tomato")."""
         for other in self._ontology.object_types:
             if cls in map(str, self._ontology.annotation(other, "slicesInto")):
                 crackable = self._ontology.is_a(other, self.terms["crackable"])
@@ -151,7 +152,9 @@ class _Kinds:
         return [f"{_CAN}{', '.join(able)}" if able else "", ", ".join(other)]
 
     def _takes(self, cls: str, predicates: frozenset[str]) -> list[str]:
-        """What a place for one thing takes, if few kinds; what a heat source cooks of the shown."""
+        """Return what a place for one thing takes, if few kinds; what a heat source cooks of the
+        shown.
+        """
         related = self._ontology.related
         takes = sorted(c for c in self._there if cls in related("placeableIn", c))
         few = "holds_one" in predicates and 0 < len(takes) <= _FEW
@@ -195,7 +198,7 @@ def _absence(o: _Object, kinds: _Kinds) -> str:
 
 
 def _place(o: _Object, kinds: _Kinds, *, by_class: bool = False) -> str:
-    """Where something is that can be taken."""
+    """Return where something is that can be taken."""
     if kinds.terms["pickupable"] not in o.kinds:
         return ""
     if "^holding" in o.relations:
@@ -224,7 +227,7 @@ def _states(o: _Object, kinds: _Kinds) -> Iterator[str]:
 
 
 def _belongs(o: _Object, kinds: _Kinds) -> Iterator[str]:
-    """Knobs, faucets, and what stands on a place for one thing."""
+    """Yield knobs, faucets, and what stands on a place for one thing."""
     for prop, words in (
         ("knobOf", "knob of"), ("^knobOf", "switched by"),
         ("faucetOf", "faucet of"), ("^faucetOf", "water from"),

@@ -33,7 +33,7 @@ class Embedder(Protocol):
         """The name that `make_embedder` makes it by."""
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
-        """The cosine of the angle between the query and each candidate, from -1 to 1.
+        """Return the cosine of the angle between the query and each candidate, from -1 to 1.
 
         Raises:
             LLMError: a provider did not answer.
@@ -43,7 +43,7 @@ class Embedder(Protocol):
 def make_embedder(
     name: str, *, base_url: str | None = None, api_key: str | None = None
 ) -> Embedder:
-    """An embedder by name.
+    """Return an embedder by name.
 
     Args:
         name: one of `CHOICES`, such as `minilm` or `openai:text-embedding-3-small`.
@@ -70,7 +70,7 @@ def make_embedder(
 
 
 def nearest(embedder: Embedder, query: str, candidates: Sequence[str]) -> tuple[int, float]:
-    """The candidate that is most like a text.
+    """Return the candidate that is most like a text.
 
     One that differs in case and punctuation only comes first and counts 1. Of several that
     are equally alike, the first in the order of the alphabet is taken, so that the order of
@@ -108,14 +108,14 @@ class LexicalEmbedder:
         return "lexical"
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
-        """The cosine of the angle between the query and each candidate, from 0 to 1."""
+        """Return the cosine of the angle between the query and each candidate, from 0 to 1."""
         asked = _features(query)
         return tuple(_cosine_of_counts(asked, _features(c)) for c in candidates)
 
 
 @lru_cache(maxsize=8192)
 def _features(text: str) -> dict[tuple[str, str], float]:
-    """A vector of length 1, or empty."""
+    """Return a vector of length 1, or empty."""
     parts = words(text)
     spelt = [singular(p) for p in parts if not (p.isdigit() and p.isascii())]
     joined = f"^{''.join(spelt)}$" if spelt else ""

@@ -16,7 +16,7 @@ Found = Iterator[tuple[str, str]]
 
 
 def expand(names: Iterable[str], inventory: Inventory) -> dict[str, str]:
-    """The objects that some objects depend on.
+    """Return the objects that some objects depend on.
 
     Args:
         names: the chosen objects.
@@ -74,7 +74,7 @@ class _Expander:
     # --- what is done with things -----------------------------------------------------------
 
     def _sources(self) -> Found:
-        """What a piece that is not made yet is cut from; and one piece of what can be cut."""
+        """Yield what a piece that is not made yet is cut from; and one piece of what can be cut."""
         for name in self._chosen:
             source = self._source.get(name)
             if source is not None and not self._true("present", name):
@@ -113,7 +113,7 @@ class _Expander:
             yield (direct or cooks)[0], f"cooks {name}"  # one that needs no dish saves one
 
     def _dish(self) -> Found:
-        """A dish for what is cracked: one to fry in, if there is one."""
+        """Yield a dish for what is cracked: one to fry in, if there is one."""
         for name in self._with("crackable"):
             made = [p for p, s in self._source.items() if s == name]
             heats = [h for h in self._all("heats") if any(self._true("cooks", h, p) for p in made)]
@@ -124,7 +124,7 @@ class _Expander:
                 yield dishes[0], f"for {name} when it is cracked"
 
     def _under(self) -> Found:
-        """A heat source that takes one thing, for a dish that can stand on it."""
+        """Yield a heat source that takes one thing, for a dish that can stand on it."""
         slots = [h for h in self._all("heats") if self._true("holds_one", h)]
         for name in self._with("pickupable"):
             below = [h for h in slots if name in self._takes[h]]
@@ -145,7 +145,7 @@ class _Expander:
                     break
 
     def _carriers(self) -> Found:
-        """A dish between a heat source and what it cooks but has no place for."""
+        """Yield a dish between a heat source and what it cooks but has no place for."""
         for heat in self._with("heats"):
             for name in list(self._chosen):
                 if not self._true("cooks", heat, name) or self._true("fits", name, heat):
@@ -155,7 +155,9 @@ class _Expander:
                     yield dishes[0], f"carries {name} on {heat}"
 
     def _drinks(self) -> Found:
-        """What fills an empty cup, if nothing of what is chosen does: coffee machine, faucet."""
+        """Yield what fills an empty cup, if nothing of what is chosen does: coffee machine,
+        faucet.
+        """
         if self._with("filled", "brews") or self._with_pair("faucet_of"):
             return
         for name in list(self._chosen):
@@ -171,7 +173,7 @@ class _Expander:
                     break
 
     def _washing(self) -> Found:
-        """A basin for what is dirty."""
+        """Yield a basin for what is dirty."""
         dirty = [n for n in self._with("dirty") if self._true("pickupable", n)]
         if dirty and not self._with_pair("faucet_of"):
             for faucet, _ in self._pairs("faucet_of")[:1]:
@@ -180,7 +182,7 @@ class _Expander:
     # --- what belongs together --------------------------------------------------------------
 
     def _controls(self) -> Found:
-        """Knobs and burners, faucets and basins."""
+        """Yield knobs and burners, faucets and basins."""
         for predicate, word in (("knob_of", "switches"), ("faucet_of", "runs into")):
             for control, controlled in self._pairs(predicate):
                 if controlled in self._chosen:
@@ -189,14 +191,14 @@ class _Expander:
                     yield controlled, f"{control} {word} it"
 
     def _places(self) -> Found:
-        """Where things are that can be taken."""
+        """Yield where things are that can be taken."""
         for name in list(self._chosen):
             parent = self._inventory.parents.get(name)
             if parent is not None and self._true("pickupable", name):
                 yield parent, f"where {name} is"
 
     def _occupants(self) -> Found:
-        """What must be taken away or comes along: on a single slot, on or in a dish."""
+        """Yield what must be taken away or comes along: on a single slot, on or in a dish."""
         for name in list(self._chosen):
             if self._true("holds_one", name) or self._true("pickupable", name):
                 for inner in self._inventory.contents.get(name, ()):
@@ -205,7 +207,7 @@ class _Expander:
             yield name, "in the hand"
 
     def _work_surface(self) -> Found:
-        """One surface to put things down on."""
+        """Yield one surface to put things down on."""
         surfaces = self._inventory.of("WorkSurface")
         if surfaces and not any(n in self._chosen for n in surfaces):
             yield surfaces[0], "to put things down"
@@ -222,14 +224,14 @@ class _Expander:
         return self._inventory.classes[name]
 
     def _with(self, *predicates: str) -> list[str]:
-        """The chosen objects of which one of some predicates is true."""
+        """Return the chosen objects of which one of some predicates is true."""
         return [n for n in self._chosen if any(self._true(p, n) for p in predicates)]
 
     def _with_pair(self, predicate: str) -> bool:
         return any(a in self._chosen or b in self._chosen for a, b in self._pairs(predicate))
 
     def _all(self, predicate: str) -> list[str]:
-        """All objects of which a predicate is true, preferred first."""
+        """Return all objects of which a predicate is true, preferred first."""
         if predicate not in self._holders:
             self._holders[predicate] = [n for n in self._ranked if self._true(predicate, n)]
         return self._holders[predicate]

@@ -54,7 +54,9 @@ class Inventory:
         return frozenset(place for _, place in self.did_not_fit)
 
     def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
-        """Places with room first; what lies open before what is behind a door; the nearest."""
+        """Return places with room first; what lies open before what is behind a door; the
+        nearest.
+        """
         parent = self.parents.get(name)
         hidden = parent is not None and self.true("openable", parent) and not self.true(
             "opened", parent
@@ -77,7 +79,7 @@ class Inventory:
         return replace(self, classes=kept, facts=facts, avoided=self.avoided | avoided)
 
     def of(self, object_class: str) -> tuple[str, ...]:
-        """Names of the objects of a class or below it, preferred first."""
+        """Return names of the objects of a class or below it, preferred first."""
         direct = self._by_class.get(object_class)
         if direct is not None:
             return direct
@@ -106,7 +108,7 @@ class Inventory:
         return tuple(sorted(a.args[0] for a in self.facts if a.predicate == "holding"))
 
     def pairs(self, predicate: str) -> tuple[tuple[str, str], ...]:
-        """The argument pairs of a binary predicate, in order."""
+        """Return the argument pairs of a binary predicate, in order."""
         return tuple(sorted((a.args[0], a.args[1]) for a in self.facts if a.predicate == predicate))
 
     def true(self, predicate: str, *args: str) -> bool:

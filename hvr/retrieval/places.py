@@ -79,7 +79,7 @@ def tidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> P
 
 
 def _asked(wanted: Expression, inventory: Inventory) -> set[tuple[str, str]]:
-    """Pairs of classes of which the goal wants one on or in the other."""
+    """Return pairs of classes of which the goal wants one on or in the other."""
     classes: dict[str, set[str]] = {}
     pairs = []
     for kind, node in walk(wanted, True):

@@ -50,7 +50,7 @@ def relevant_objects(goals: Iterable[Expression], inventory: Inventory) -> Relev
 
 
 def situation(name: str, inventory: Inventory) -> tuple[object, ...]:
-    """What makes a difference to a plan: the place and the state of an object.
+    """Return what makes a difference to a plan: the place and the state of an object.
 
     Objects of a class whose situations are equal are as good as each other, but for the way.
 
@@ -235,7 +235,7 @@ class _Chooser:
                 self.add(burner, f"is switched by {knob}")
 
     def first(self, object_class: str, reason: str) -> str | None:
-        """One object of a class, one already chosen if there is one."""
+        """Return one object of a class, one already chosen if there is one."""
         names = self.inventory.of(object_class)
         chosen = next((n for n in names if n in self.reasons), names[0] if names else None)
         self.add(chosen, reason)
@@ -387,7 +387,7 @@ class _Chooser:
 
 
 def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
-    """Literals, quantified variables and object names of a formula."""
+    """Yield literals, quantified variables and object names of a formula."""
     match formula:
         case Atom(_, args):
             yield "literal", (formula, positive)

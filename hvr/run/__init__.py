@@ -122,7 +122,7 @@ class Run:
     spent: Spent | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "request": self.request,
             "scene": self.scene,
@@ -313,7 +313,7 @@ def _senses(options: Options) -> Senses:
 
 
 def _faults(options: Options, again: Recorded | None) -> Schedule | None:
-    """The faults to play: of the file named, or of the run that is repeated."""
+    """Return the faults to play: of the file named, or of the run that is repeated."""
     recorded = again.run.get("faults") if again is not None else None
     if options.faults is None and recorded is None:
         return None
@@ -323,7 +323,7 @@ def _faults(options: Options, again: Recorded | None) -> Schedule | None:
 
 
 def _injected(env: OpenEnvironment) -> list[dict[str, Any]]:
-    """What faults were played, and what they changed."""
+    """Return what faults were played, and what they changed."""
     from hvr.envs.faults import FaultyEnvironment
 
     assert isinstance(env, FaultyEnvironment)
@@ -349,7 +349,7 @@ def _pursue(
 
 
 def _goal(policy: SymbolicPolicy, world: World, request: str) -> Goal:
-    """The goal of the request; a missing object names the scenes that have it."""
+    """Return the goal of the request; a missing object names the scenes that have it."""
     try:
         return policy.understand(request, world.inventory())
     except MissingObjectError as error:
@@ -369,7 +369,7 @@ def _origin(model: ModelRun, about: Mapping[str, Any], folder: RunFolder) -> Ori
 
 
 def scenes_with(classes: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of the scenes that have an object of one of these AI2-THOR types."""
+    """Return names of the scenes that have an object of one of these AI2-THOR types."""
     wanted = set(classes)
     return tuple(
         name for name in scene_names()

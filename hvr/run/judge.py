@@ -30,7 +30,7 @@ class RequestReading:
 
 
 def reading(policy: SymbolicPolicy, world: World, request: str) -> RequestReading:
-    """How hvr's grammar reads a request that a language model plans."""
+    """Return how hvr's grammar reads a request that a language model plans."""
     try:
         return RequestReading(policy.understand(request, world.inventory()))
     except LanguageError:
@@ -46,7 +46,7 @@ def judged(
     world: World,
     domain: Domain,
 ) -> tuple[bool | None, str]:
-    """Whether a language model's plan did what was asked, and what that rests on.
+    """Return whether a language model's plan did what was asked, and what that rests on.
 
     None with a reason when it was carried out and hvr cannot judge it.
     """

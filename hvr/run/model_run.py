@@ -59,7 +59,7 @@ class Recorded:
 
 
 def recorded_run(choice: ModelChoice) -> Recorded | None:
-    """The run that a `replay:FOLDER` repeats; None for anything else.
+    """Return the run that a `replay:FOLDER` repeats; None for anything else.
 
     Raises:
         DataFileError: the transcript cannot be read.
@@ -193,7 +193,7 @@ def open_model(
 
 
 def repeated(choice: ModelChoice, again: Recorded) -> ModelChoice:
-    """The choice with the settings of the run that is repeated."""
+    """Return the choice with the settings of the run that is repeated."""
     return replace(
         choice,
         setting=str(again.run.get("setting", choice.setting)),
@@ -205,7 +205,7 @@ def repeated(choice: ModelChoice, again: Recorded) -> ModelChoice:
 def _library(
     choice: ModelChoice, settings: PolicySettings, again: Recorded | None
 ) -> Library | None:
-    """The macro actions to use: of a repeated run, those that it had."""
+    """Return the macro actions to use: of a repeated run, those that it had."""
     if not settings.library:
         return None
     if again is not None:

@@ -21,7 +21,7 @@ _MADE_BY = re.compile(r" made (?:true|false) by step \d+ \((?:\S+) ([\w-]+)")
 
 
 def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
-    """What each step of a plan brings about, with the way there.
+    """Return what each step of a plan brings about, with the way there.
 
     Args:
         task: the plan is valid in its initial state.
@@ -42,7 +42,7 @@ def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
 
 
 def helpful_steps(problem: str, providers: Providers) -> tuple[GroundAction, ...]:
-    """The steps of the ground truth that bring about a condition that a problem names."""
+    """Return the steps of the ground truth that bring about a condition that a problem names."""
     return tuple(
         way[-1]
         for literal, value in _WANTED.findall(problem)
@@ -54,7 +54,7 @@ def adapted(
     written: Sequence[GroundAction], failed: int, problem: str, providers: Providers,
     held: Iterable[str],
 ) -> Steps | None:  # fmt: skip
-    """The block with a way to the first missing condition before the step that failed.
+    """Return the block with a way to the first missing condition before the step that failed.
 
     Args:
         written: the block.

@@ -67,7 +67,7 @@ class ParsedPrompt:
         return frozenset(_NAME.findall(self.sections.get("Objects", "")))
 
     def __getitem__(self, label: str) -> str:
-        """The text of a section.
+        """Return the text of a section.
 
         Raises:
             ModelError: the prompt has no such section.
@@ -92,7 +92,7 @@ class ParsedPrompt:
         return tuple(dict.fromkeys(re.findall(r"[A-Za-z]\w*", text)))
 
     def macros(self, label: str) -> tuple[str, ...]:
-        """The names of the numbered macro actions of a section."""
+        """Return the names of the numbered macro actions of a section."""
         return tuple(_NUMBERED.findall(self[label]))
 
     @property

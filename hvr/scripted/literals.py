@@ -56,7 +56,7 @@ def literals(texts: Iterable[str]) -> tuple[Literal, ...]:
 def known(
     side: Iterable[Literal], named: frozenset[str], sight: PromptObjects
 ) -> tuple[Literal, ...]:
-    """Literals as the model can write them.
+    """Return literals as the model can write them.
 
     Args:
         side: the literals.
@@ -68,7 +68,7 @@ def known(
 
 
 def read_written(text: str, count: int) -> tuple[Sides, ...]:
-    """The conditions of a prompt that asks to correct them."""
+    """Return the conditions of a prompt that asks to correct them."""
     return tuple(
         (
             tuple(Literal(x.predicate, x.args, x.positive) for x in found.precondition),
@@ -134,7 +134,9 @@ class ConditionErrors:
 
 
 def problems(text: str) -> list[str]:
-    """What a validator says of each macro action, a line each; all of it if it names none."""
+    """Return what a validator says of each macro action, a line each; all of it if it names
+    none.
+    """
     lines = [line for line in text.splitlines() if line.startswith("macro action ")]
     return lines or [text]
 
@@ -166,7 +168,7 @@ def undo_conditions(written: Sequence[Sides], true: Sequence[Sides], problem: st
 
 
 def _differences(written: Sequence[Sides], true: Sequence[Sides]) -> Iterable[tuple[int, int, str]]:
-    """Number of the macro action, side and atom wherever an atom is said in another way."""
+    """Yield number of the macro action, side and atom wherever an atom is said in another way."""
     for number, (mine, yours) in enumerate(zip(written, true, strict=True)):
         for side in _SIDES:
             for atom in dict.fromkeys(x.atom for x in (*mine[side], *yours[side])):

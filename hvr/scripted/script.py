@@ -60,7 +60,9 @@ class Script:
         return tuple(action for block in self.blocks for action in block.actions)
 
     def find(self, name: str) -> AABlock | None:
-        """The block of a macro action, by its name as it may come back; None if there is none."""
+        """Return the block of a macro action, by its name as it may come back; None if there is
+        none.
+        """
         by_key = {_key(block.macro.name): block for block in self.blocks}
         wanted = _key(name)
         near = difflib.get_close_matches(wanted, list(by_key), n=1, cutoff=_ALIKE)
@@ -68,7 +70,7 @@ class Script:
 
 
 def script_of(task: PaperTask, scene: str) -> Script:
-    """The script of a task: its ground truth, with names of macro actions that name classes.
+    """Return the script of a task: its ground truth, with names of macro actions that name classes.
 
     Conditions are those of `block_conditions` among the objects that the plan names and what
     these stand on or in; that a place is free is no precondition that anybody writes.
@@ -105,7 +107,7 @@ def script_of(task: PaperTask, scene: str) -> Script:
 
 
 def scene_name(scene: str | Scene) -> str:
-    """The name of a scene, as it is written everywhere.
+    """Return the name of a scene, as it is written everywhere.
 
     Raises:
         SceneError: there is no such scene.
@@ -114,7 +116,7 @@ def scene_name(scene: str | Scene) -> str:
 
 
 def _objects(steps: Iterable[GroundAction], inventory: Inventory) -> tuple[str, ...]:
-    """What a plan names, what switches it or is switched, what it stands on or in."""
+    """Return what a plan names, what switches it or is switched, what it stands on or in."""
     found = {name for action in steps for name in action.args}
     found |= set(inventory.of("Floor"))
     for pair in (*inventory.pairs("knob_of"), *inventory.pairs("faucet_of")):

@@ -124,19 +124,21 @@ class Scripted:
     # Atomic actions -----------------------------------------------------------------------
 
     def _planned(self, sight: PromptObjects, streams: Streams) -> Steps:
-        """A whole plan as it is meant: whoever forgets a part of the task forgets its steps."""
+        """Return a whole plan as it is meant: whoever forgets a part of the task forgets
+        its steps.
+        """
         blocks = [self.script.find(name) for name in self._macros(streams)]
         return _named([a for block in blocks if block for a in block.actions], sight)
 
     def _block(self, asked: ParsedPrompt, sight: PromptObjects) -> Steps:
-        """The true actions of a macro action, in the names that the model knows."""
+        """Return the true actions of a macro action, in the names that the model knows."""
         block = self.script.find(asked["Macro action"])
         return _named(block.actions if block else (), sight)
 
     def _corrected(
         self, purpose: str, asked: ParsedPrompt, sight: PromptObjects, streams: Streams
     ) -> Steps:
-        """What becomes of a block after feedback."""
+        """Return what becomes of a block after feedback."""
         written = asked.written
         rng = streams("feedback")
         if rng.random() < self.errors.improve:
@@ -214,7 +216,7 @@ class Scripted:
         return tuple(name for part in written for name in part)
 
     def _classes(self, asked: ParsedPrompt, streams: Streams) -> tuple[str, ...]:
-        """The classes of what the actions name, of those that there are."""
+        """Return the classes of what the actions name, of those that there are."""
         block = self.script.find(asked.macro) if asked.macro else None
         steps = block.actions if block else self.script.steps
         there = {kind.lower(): kind for kind in asked.kinds}
@@ -234,7 +236,7 @@ class Scripted:
 
 
 def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> Scripted:
-    """The simulated model of a spec for a task.
+    """Return the simulated model of a spec for a task.
 
     Args:
         spec: `scripted`, or with parameters, such as `scripted:error=0.3,improve=0.7`; they are
@@ -253,12 +255,12 @@ def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> 
 
 
 def _named(steps: Iterable[GroundAction], sight: PromptObjects) -> Steps:
-    """Steps with the names that the prompt gives."""
+    """Return steps with the names that the prompt gives."""
     return tuple(GroundAction(a.name, sight.names_of(a.args)) for a in steps)
 
 
 def _there(name: str, there: dict[str, str]) -> str | None:
-    """The class of an object among those that there are, or of what it is a piece of."""
+    """Return the class of an object among those that there are, or of what it is a piece of."""
     kind = class_of(name)
     whole = kind.removesuffix("sliced").removesuffix("cracked")
     return there.get(kind) or there.get(whole)

@@ -64,7 +64,7 @@ class PromptObjects:
         )
 
     def name_of(self, name: str) -> str:
-        """The name that the model writes for an object of the ground truth."""
+        """Return the name that the model writes for an object of the ground truth."""
         if self.knows(name):
             return name
         same = [o.name for o in self.listed if o.cls == class_of(name)]
@@ -72,11 +72,11 @@ class PromptObjects:
         return next(iter([*spare, *same]), f"{class_of(name)}-1")
 
     def names_of(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The names that the model writes for some objects."""
+        """Return the names that the model writes for some objects."""
         return tuple(map(self.name_of, names))
 
     def confused(self, name: str, what: str, place: int, rng: Random) -> str:
-        """An object that could be meant instead, or the object itself.
+        """Return an object that could be meant instead, or the object itself.
 
         Args:
             name: the object.
@@ -94,7 +94,7 @@ class PromptObjects:
         return rng.choice([name, *(same or fits)])
 
     def invented(self, name: str, rng: Random) -> str:
-        """An object that the prompt does not list: of the same class, or of another one."""
+        """Return an object that the prompt does not list: of the same class, or of another one."""
         known = {o.name for o in self.listed} | self.mentioned | self.meant
         classes = {class_of(n) for n in known}
         numbers = [n for n in range(2, 100) if f"{class_of(name)}-{n}" not in known]

@@ -65,7 +65,7 @@ class StepErrors:
     def _written(
         self, steps: Sequence[GroundAction], number: int, kind: str | None, rng: Random
     ) -> Steps:
-        """What is written for a step."""
+        """Return what is written for a step."""
         step = steps[number]
         match kind:
             case "dropped" | "missing_navigation":
@@ -84,7 +84,7 @@ class StepErrors:
         return (step,)
 
     def _superfluous(self, step: GroundAction) -> Iterator[GroundAction]:
-        """Steps that somebody may think are needed before a step."""
+        """Yield steps that somebody may think are needed before a step."""
         yield step
         for thing in self.sight.listed:
             if (NAVIGATION, (thing.name,)) != (step.name, step.args):
@@ -94,7 +94,7 @@ class StepErrors:
 
 
 def possible(steps: Sequence[GroundAction], number: int) -> list[str]:
-    """The kinds of errors that a step can have."""
+    """Return the kinds of errors that a step can have."""
     step = steps[number]
     moves = step.name == NAVIGATION
     is_possible = dict.fromkeys(STEP_KINDS, True)

@@ -41,7 +41,7 @@ class _Part:
         return not self.true and not self.walks
 
     def moved_to(self, other: _Part) -> bool:
-        """The steps that are superfluous in one are missing in the other."""
+        """Return the steps that are superfluous in one are missing in the other."""
         one_sided = not (self.written and self.true)
         return one_sided and (self.written, self.true) == (other.true, other.written)
 
@@ -88,7 +88,9 @@ def undo(
 
 
 def failed_step(problem: str) -> int | None:
-    """The number of the step that cannot be done, from 1; None when the end is what is wrong."""
+    """Return the number of the step that cannot be done, from 1; None when the end is what is
+    wrong.
+    """
     first = problem.strip().split("\n", 1)[0]
     found = None if first.lower().startswith("at the end") else _STEP.search(first)
     return int(found[1]) if found else None
@@ -97,7 +99,9 @@ def failed_step(problem: str) -> int | None:
 def _parts(
     written: Sequence[GroundAction], true: Sequence[GroundAction], sight: PromptObjects, failed: int
 ) -> list[_Part]:
-    """What is the same and what differs, in order; the step that failed is taken literally."""
+    """Return what is the same and what differs, in order; the step that failed is taken
+    literally.
+    """
     mine = [
         step if number == failed else _meant(step, true, sight)
         for number, step in enumerate(written, start=1)
@@ -109,7 +113,7 @@ def _parts(
 
 
 def _meant(step: GroundAction, true: Sequence[GroundAction], sight: PromptObjects) -> GroundAction:
-    """The true step that a step stands for, where the model had to guess an object's name.
+    """Return the true step that a step stands for, where the model had to guess an object's name.
 
     Whoever reads its answer may have put a real object in the place of the guess.
     """

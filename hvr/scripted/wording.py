@@ -40,17 +40,17 @@ class Plain:
     """Answers in the form that the prompts ask for."""
 
     def actions(self, steps: Sequence[GroundAction], description: str = "") -> str:
-        """A block or a plan, with a description in front if there is one."""
+        """Return a block or a plan, with a description in front if there is one."""
         lines = [f"{i}. {_paper(step)}" for i, step in enumerate(steps, start=1)] or ["none"]
         head = [f"Description: {description}"] if description else []
         return "\n".join([*head, "Actions:", *lines])
 
     def macros(self, names: Sequence[str]) -> str:
-        """A macro plan."""
+        """Return a macro plan."""
         return "\n".join(f"{i}. {name}" for i, name in enumerate(names, start=1))
 
     def conditions(self, names: Sequence[str], sides: Sequence[Sides]) -> str:
-        """Conditions of macro actions."""
+        """Return conditions of macro actions."""
         lines = []
         for number, (name, (before, after)) in enumerate(zip(names, sides, strict=True), start=1):
             lines += [
@@ -141,7 +141,7 @@ class Chatty(Plain):
 
 
 def describe(steps: Sequence[GroundAction]) -> str:
-    """What some steps do, as a sentence."""
+    """Return what some steps do, as a sentence."""
     parts = []
     for step in steps:
         # What a model makes up it can put in words, too.

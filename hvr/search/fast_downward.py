@@ -196,7 +196,7 @@ class _Search:
         return self.finished() and self.process.returncode in _OUT_OF_MEMORY
 
     def best(self) -> tuple[int, ...] | None:
-        """The best plan found so far, as operator numbers."""
+        """Return the best plan found so far, as operator numbers."""
         files = sorted(self.folder.glob("plan*"), key=lambda path: (len(path.name), path.name))
         for path in reversed(files):
             text = path.read_text(encoding="utf-8")
@@ -205,7 +205,7 @@ class _Search:
         return None
 
     def lower_bound(self) -> int:
-        """The cost up to which A* has searched."""
+        """Return the cost up to which A* has searched."""
         return max((int(f) for f in re.findall(r" f = (\d+),", self._log())), default=0)
 
     def _log(self) -> str:

@@ -89,7 +89,7 @@ def _possible_goal(goal: Literals, variables: Iterable[Sequence[int]]) -> bool:
 
 
 def plan_actions(problem: SearchProblem, numbers: Iterable[int]) -> Iterator[GroundAction]:
-    """The actions that a sequence of operators, given by their numbers, stands for."""
+    """Yield the actions that a sequence of operators, given by their numbers, stands for."""
     state = problem.task.initial.bits
     for number in numbers:
         for choices in problem.operators[number].steps:
@@ -141,7 +141,7 @@ def explore(task: Task) -> tuple[list[Operator], Literals]:
 
 
 def _candidates(task: Task, true: int) -> Iterator[GroundAction]:
-    """Actions whose necessary literals are static and hold, or are among the true fluents."""
+    """Yield actions whose necessary literals are static and hold, or are among the true fluents."""
     fluents = Facts(task.atoms_in(true))
 
     def relation(predicate: str) -> Relation:
@@ -170,7 +170,7 @@ def _possible(condition: Conjunction, true: int, false: int) -> bool:
 
 
 def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
-    """The disjunctive normal form of a condition; empty when it can never hold.
+    """Return the disjunctive normal form of a condition; empty when it can never hold.
 
     Args:
         condition: the condition.
@@ -202,7 +202,7 @@ def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
 
 
 def _expand(reached: Sequence[Operator], can: Literals) -> list[GroundOperator]:
-    """Operators with conjunctive preconditions, without what never changes."""
+    """Return operators with conjunctive preconditions, without what never changes."""
     operators = []
     for operator in reached:
         add = operator.add & can.false
@@ -222,7 +222,7 @@ def _expand(reached: Sequence[Operator], can: Literals) -> list[GroundOperator]:
 
 
 def relevant(operators: Sequence[GroundOperator], goals: Goals) -> tuple[list[GroundOperator], int]:
-    """Operators with an effect the goal can depend on, without their other effects.
+    """Return operators with an effect the goal can depend on, without their other effects.
 
     Returns:
         the operators, and the fluents that matter, as bits.

@@ -42,7 +42,7 @@ def macro_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABlock, 
 def block_conditions(
     task: Task, state: int, block: Sequence[GroundAction]
 ) -> tuple[tuple[str, ...], tuple[str, ...], int]:
-    """What a block needs and does not bring about itself, and what it changes for good.
+    """Return what a block needs and does not bring about itself, and what it changes for good.
 
     Args:
         task: the task.
@@ -71,7 +71,7 @@ def block_conditions(
 
 
 def support(condition: Conjunction, state: int) -> Literals:
-    """Literals of a condition that make it true in a state; of a disjunction the first."""
+    """Return literals of a condition that make it true in a state; of a disjunction the first."""
     true, false = condition.positive, condition.negative
     for clause in condition.clauses:
         held = clause.positive & state
@@ -116,7 +116,7 @@ def _literals(task: Task, literals: Literals) -> Iterator[str]:
 
 
 def block_name(task: Task, block: Sequence[GroundAction], before: int, after: int) -> str:
-    """A few words for what a block accomplishes."""
+    """Return a few words for what a block accomplishes."""
     gained = [task.fluent(bit) for bit in bits(after & ~before)]
     last = block[-1]
     switched = [a.args[0] for a in block if a.name == "toggle_on"]
@@ -152,7 +152,7 @@ def block_name(task: Task, block: Sequence[GroundAction], before: int, after: in
 
 
 def _used(appliance: str, gained: list[Atom]) -> str:
-    """What using an appliance has done, the most telling change first."""
+    """Return what using an appliance has done, the most telling change first."""
 
     def things(predicate: str, *rest: str) -> str:
         names = [a.args[0] for a in gained if a.predicate == predicate and a.args[1:] == rest]

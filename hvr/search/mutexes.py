@@ -41,7 +41,7 @@ def mutexes(initial: int, operators: Sequence[GroundOperator], fluents: int) -> 
 
 
 def partners(together: Together, needs: int) -> int | None:
-    """What may be true where all of `needs` is; None where they cannot all be true."""
+    """Return what may be true where all of `needs` is; None where they cannot all be true."""
     common = -1
     for bit in bits(needs):
         common &= together[bit]
@@ -76,7 +76,7 @@ def simplify(operators: Sequence[GroundOperator], together: Together) -> list[Gr
 
 
 def _simplified(operator: GroundOperator, together: Together) -> GroundOperator | None:
-    """The operator in its simplest form, or None when it never changes anything."""
+    """Return the operator in its simplest form, or None when it never changes anything."""
     may = partners(together, operator.precondition.true)
     if may is None:
         return None

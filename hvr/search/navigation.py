@@ -51,7 +51,7 @@ class Navigation:
 
 
 def find_navigation(domain: Domain) -> Navigation | None:
-    """The navigation of a domain, or None if it has none.
+    """Return the navigation of a domain, or None if it has none.
 
     Args:
         domain: the domain.
@@ -65,7 +65,7 @@ def find_navigation(domain: Domain) -> Navigation | None:
 
 
 def _nearness(schema: ActionSchema) -> str | None:
-    """The predicate that an action makes true of its parameter and false of all else."""
+    """Return the predicate that an action makes true of its parameter and false of all else."""
     if len(schema.parameters) != 1:
         return None
     parameter = schema.parameters[0].name
@@ -98,7 +98,8 @@ def _parts(effect: Expression) -> Iterator[Expression]:
 def insert_navigation(
     task: Task, state: State, action: GroundAction, navigation: Navigation | None = None
 ) -> GroundAction | None:
-    """Where to go first, so that an action becomes applicable; None if nothing is to be gained.
+    """Return where to go first, so that an action becomes applicable; None if nothing is to be
+    gained.
 
     The arguments are tried from the last to the first, since what is done with a thing in the
     hand is done at the place named last; then what each stands on or in, for things that cannot
@@ -142,7 +143,7 @@ def insert_navigation(
 def _moves(
     task: Task, state: State, action: GroundAction, navigation: Navigation
 ) -> Iterator[GroundAction]:
-    """Places to go for an action, the likeliest first."""
+    """Yield places to go for an action, the likeliest first."""
     arguments = tuple(dict.fromkeys(reversed(action.args)))
     places = dict.fromkeys(arguments)
     holders = arguments
@@ -162,7 +163,9 @@ def _moves(
 def _unmet(
     task: Task, state: State, action: GroundAction, navigation: Navigation
 ) -> tuple[int, bool]:
-    """How many literals keep an action from being applicable, and whether one is of nearness."""
+    """Return how many literals keep an action from being applicable, and whether one is of
+    nearness.
+    """
     schema = task.domain.actions[action.name]
     found = unmet_literals(
         task, state.bits, state.values, schema.precondition, binding_of(schema, action), ()
@@ -173,7 +176,7 @@ def _unmet(
 
 
 def _after(task: Task, state: State, action: GroundAction) -> State | None:
-    """The state after an action, or None when it is not applicable."""
+    """Return the state after an action, or None when it is not applicable."""
     operator = task.try_ground(action)
     if not isinstance(operator, Operator) or not operator.applicable(state.bits, state.values):
         return None
@@ -190,7 +193,7 @@ def drop_useless(
     actions: Sequence[GroundAction],
     navigation: Navigation | None = None,
 ) -> tuple[GroundAction, ...]:
-    """A block without navigation that serves nothing.
+    """Return a block without navigation that serves nothing.
 
     That is one to where the robot is already, and one without whose effect everything up to the
     next navigation is applicable. Every other action that was applicable stays so, the block ends
@@ -230,7 +233,7 @@ def _useless(
     rest: Sequence[GroundAction],
     navigation: Navigation,
 ) -> bool:
-    """Does nothing change when the robot does not go?"""
+    """Do nothing change when the robot does not go?"""
     if after == before:
         return True
     left_out, done = before, after
@@ -256,7 +259,7 @@ def repair_navigation(
     actions: Sequence[GroundAction],
     navigation: Navigation | None = None,
 ) -> tuple[GroundAction, ...]:
-    """A block with missing navigation inserted and useless navigation dropped.
+    """Return a block with missing navigation inserted and useless navigation dropped.
 
     What is not applicable and cannot be made so by going somewhere stays where it is and is
     passed over.

@@ -85,7 +85,7 @@ class GroundOperator:
         return found
 
     def effects(self) -> Iterator[Conditional]:
-        """All effects with what must hold for each, the precondition included."""
+        """Yield all effects with what must hold for each, the precondition included."""
         yield self.precondition, self.add, self.delete
         for condition, add, delete in self.conditional:
             yield self.precondition & condition, add, delete
@@ -96,7 +96,7 @@ Goals = tuple[Literals, ...]
 
 
 def bits(mask: int) -> Iterator[int]:
-    """Positions of the set bits, lowest first."""
+    """Yield positions of the set bits, lowest first."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1

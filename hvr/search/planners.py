@@ -20,7 +20,7 @@ class Planner(Protocol):
     """Finds plans for tasks."""
 
     def solve(self, task: Task) -> SearchResult:
-        """A plan, or the proof that there is none.
+        """Return a plan, or the proof that there is none.
 
         Raises:
             PlannerError: neither was found in the time allowed.
@@ -66,7 +66,7 @@ class UnifiedPlanning:
 
 
 def make_planner(name: str, seconds: float) -> Planner:
-    """The planner of a name.
+    """Return the planner of a name.
 
     Raises:
         UsageError: the name or the time is not usable.

@@ -74,7 +74,7 @@ class RecordedPlanner:
 
 
 def _read(path: Path) -> dict[str, SearchResult | str]:
-    """Results by digest; of a planner that failed, what it said."""
+    """Return results by digest; of a planner that failed, what it said."""
     found: dict[str, SearchResult | str] = {}
     try:
         for text in path.read_text(encoding="utf-8").splitlines():

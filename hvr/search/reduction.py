@@ -89,7 +89,7 @@ def forget_dead(
 
 
 def _deletes(operator: GroundOperator) -> int:
-    """All that an operator may delete."""
+    """Return all that an operator may delete."""
     found = operator.delete
     for _, _, less in operator.conditional:
         found |= less
@@ -145,7 +145,7 @@ def merge_interchangeable(
 def _roles(
     operators: Sequence[GroundOperator], goals: Goals, classes: Fluents
 ) -> dict[int, set[Hashable]]:
-    """What is said of each fluent, effects up to the classes, other conditions literally."""
+    """Return what is said of each fluent, effects up to the classes, other conditions literally."""
     roles: dict[int, set[Hashable]] = {bit: set() for bit in classes}
     for number, operator in enumerate(operators):
         needs = operator.precondition
@@ -225,7 +225,7 @@ def _overwrite_each_other(
 
 
 def _joined(first: GroundOperator, second: GroundOperator) -> GroundOperator | None:
-    """One operator after the other; None when that is impossible or need not be done."""
+    """Return one operator after the other; None when that is impossible or need not be done."""
     after = Literals(first.add, first.delete)
     rest = _regressed(second.precondition, after)
     if rest is None:
@@ -247,7 +247,7 @@ def _joined(first: GroundOperator, second: GroundOperator) -> GroundOperator | N
 
 
 def _regressed(condition: Literals, after: Literals) -> Literals | None:
-    """What must hold before effects for a condition to hold after them."""
+    """Return what must hold before effects for a condition to hold after them."""
     if condition.true & after.false or condition.false & after.true:
         return None
     return Literals(condition.true & ~after.true, condition.false & ~after.false)

@@ -68,7 +68,7 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
 
 
 def installed_engines() -> tuple[str, ...]:
-    """Names of the engines of unified-planning that plan and are installed."""
+    """Return names of the engines of unified-planning that plan and are installed."""
     from unified_planning.environment import get_environment
 
     factory = get_environment().factory
@@ -76,7 +76,7 @@ def installed_engines() -> tuple[str, ...]:
 
 
 def to_unified(problem: SearchProblem) -> Any:
-    """A search problem as a `unified_planning.model.Problem`.
+    """Yield a search problem as a `unified_planning.model.Problem`.
 
     Operators must stand for one action each. Of several goals each gets an action that
     reaches the one goal of the problem, so that no engine needs to know disjunctions.
@@ -133,6 +133,6 @@ def to_unified(problem: SearchProblem) -> Any:
 
 
 def operator_numbers(plan: Any) -> list[int]:
-    """The operators of a plan of a converted problem."""
+    """Return the operators of a plan of a converted problem."""
     names = (step.action.name.rsplit("-", 1) for step in plan.actions)
     return [int(number) for kind, number in names if kind == _OPERATOR]

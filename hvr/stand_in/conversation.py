@@ -48,11 +48,11 @@ class Conversation:
         }
 
     def hello(self) -> Reply:
-        """The event that opens the conversation."""
+        """Return the event that opens the conversation."""
         return self._reply(self._kitchen.last_event.metadata, 0, image=True)
 
     def answer(self, action: Mapping[str, Any]) -> Reply:
-        """Does an action; what is wrong with it is said in the event."""
+        """Do an action; what is wrong with it is said in the event."""
         name = action.get("action")
         try:
             args = arguments(action)
@@ -71,7 +71,7 @@ class Conversation:
         return self._reply(metadata, sequence_id, image=action.get("renderImage") is not False)
 
     def _act(self, name: Any, args: dict[str, Any]) -> dict[str, Any]:
-        """The kitchen's answer, be it a refusal."""
+        """Return the kitchen's answer, be it a refusal."""
         if name == "Initialize":
             check_initialize(args)
         before = self._kitchen.last_event
@@ -86,7 +86,7 @@ class Conversation:
     def _answered(
         self, name: Any, *, result: Any = None, message: str = "", code: str | None = None
     ) -> dict[str, Any]:
-        """The present state as the answer to an action of the connection."""
+        """Return the present state as the answer to an action of the connection."""
         return {
             **self._kitchen.last_event.metadata,
             "lastAction": str(name),

@@ -50,7 +50,7 @@ class FifoLink:
         self._sent: Reply | None = None
 
     def exchange(self, reply: Reply) -> dict[str, Any] | None:
-        """Sends an event and waits for the next action; None when the client has gone."""
+        """Send an event and waits for the next action; None when the client has gone."""
         try:
             self._send(reply)
             if self._reader is None:
@@ -89,7 +89,7 @@ class FifoLink:
 
 
 def refuse(server_pipe: Path, patience: float = 10.0) -> None:
-    """Sends an empty message, at which a client that waits for the first event gives up.
+    """Send an empty message, at which a client that waits for the first event gives up.
 
     Without it the client would wait for the pipe to be opened, for ever.
     """
@@ -103,7 +103,7 @@ def refuse(server_pipe: Path, patience: float = 10.0) -> None:
 
 
 def _looks_the_same(before: Reply, now: Reply) -> bool:
-    """Whether objects and image are the very ones that the client already has."""
+    """Return whether objects and image are the very ones that the client already has."""
     old, new = before.metadata["objects"], now.metadata["objects"]
     return (
         now.image is before.image

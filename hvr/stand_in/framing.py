@@ -23,12 +23,12 @@ class Field(IntEnum):
 
 
 def field(kind: Field, body: bytes = b"") -> bytes:
-    """One field."""
+    """Return one field."""
     return _HEAD.pack(kind, len(body)) + body
 
 
 def read_action(pipe: BinaryIO) -> dict[str, Any] | None:
-    """The next action, or None at the end of the stream.
+    """Return the next action, or None at the end of the stream.
 
     Raises:
         ProtocolError: the stream is no message with an action.
@@ -55,7 +55,7 @@ def read_action(pipe: BinaryIO) -> dict[str, Any] | None:
 
 
 def action_from(text: bytes) -> dict[str, Any]:
-    """An action from its JSON.
+    """Return an action from its JSON.
 
     Raises:
         ProtocolError: it is not a JSON object.

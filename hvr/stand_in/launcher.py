@@ -11,7 +11,7 @@ from hvr.errors import MissingExtraError
 
 
 def command(*, seed: int = 0, profile: str = "5") -> str:
-    """The command line for `Controller(local_executable_path=...)`.
+    """Return the command line for `Controller(local_executable_path=...)`.
 
     Args:
         seed: of the kitchen.
@@ -33,7 +33,7 @@ def controller_arguments(
     seed: int = 0,
     profile: str = "5",
 ) -> dict[str, Any]:
-    """The arguments with which `ai2thor.controller.Controller` starts the stand-in.
+    """Return the arguments with which `ai2thor.controller.Controller` starts the stand-in.
 
     `x_display` is there because the client wants a value; no display is contacted. Time limits
     are such that the client notices at once when the process has ended.

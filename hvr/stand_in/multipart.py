@@ -9,7 +9,7 @@ CONTENT_TYPE = f"multipart/form-data; boundary={_BOUNDARY.decode('ascii')}"
 
 
 def body(metadata: bytes, token: str, image: bytes | None) -> bytes:
-    """The parts of one event.
+    """Return the parts of one event.
 
     The spelling `Content-disposition` and a `Content-Type` in every part are what the parser
     looks for.

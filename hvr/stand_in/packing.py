@@ -34,13 +34,13 @@ class MetadataEncoder(ABC):
         self._known: dict[str, tuple[_Fields, bytes, bytes]] = {}
 
     def envelope(self, reply: Reply) -> bytes:
-        """The whole message of one agent."""
+        """Return the whole message of one agent."""
         outer = {"thirdPartyCameras": [], "activeAgentId": 0, "sequenceId": reply.sequence_id}
         agents = self._list([self._agent(reply.metadata)])
         return self._map(4, [self._fields(outer), self._member("agents", agents)])
 
     def without_objects(self, reply: Reply) -> bytes:
-        """The agent's map less `objects`."""
+        """Return the agent's map less `objects`."""
         fields = {k: v for k, v in reply.metadata.items() if k != "objects"}
         return self._map(len(fields), [self._fields(fields)])
 
@@ -62,7 +62,7 @@ class MetadataEncoder(ABC):
     def _object(
         self, entry: _Fields, before: tuple[_Fields, bytes, bytes] | None
     ) -> tuple[_Fields, bytes, bytes]:
-        """The object, its bytes without the fields of the view, and all its bytes."""
+        """Return the object, its bytes without the fields of the view, and all its bytes."""
         if before is not None and before[0] is entry:
             return before
         view = {name: entry[name] for name in _OF_THE_VIEW}
@@ -74,19 +74,19 @@ class MetadataEncoder(ABC):
 
     @abstractmethod
     def _fields(self, fields: _Fields) -> bytes:
-        """The members of a map, without what encloses them."""
+        """Return the members of a map, without what encloses them."""
 
     @abstractmethod
     def _member(self, name: str, value: bytes) -> bytes:
-        """One member of a map from its encoded value."""
+        """Return one member of a map from its encoded value."""
 
     @abstractmethod
     def _map(self, size: int, members: list[bytes]) -> bytes:
-        """A map of `size` members."""
+        """Return a map of `size` members."""
 
     @abstractmethod
     def _list(self, items: list[bytes]) -> bytes:
-        """A list."""
+        """Return a list."""
 
 
 class MsgpackEncoder(MetadataEncoder):

@@ -28,7 +28,7 @@ class Link(Protocol):
     """A way to the client."""
 
     def exchange(self, reply: Reply) -> dict[str, Any] | None:
-        """Sends an event and waits for the next action.
+        """Send an event and waits for the next action.
 
         Returns:
             the action, or None when the client has stopped or gone away.

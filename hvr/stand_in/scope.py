@@ -33,7 +33,7 @@ class RefusedError(Exception):
 
 
 def arguments(action: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of an action less those that concern agents and images.
+    """Return the arguments of an action less those that concern agents and images.
 
     Raises:
         RefusedError: it asks for a second agent, another camera or another image than RGB.

@@ -67,7 +67,7 @@ class Hallucination:
 
 
 def f1(predicted: Sequence[T], true: Sequence[T]) -> float:
-    """F1 of two lists, from 0 to 1; see the head of this module."""
+    """Return F1 of two lists, from 0 to 1; see the head of this module."""
     shared = len(set(predicted) & set(true))
     if not shared:
         return 0.0
@@ -76,12 +76,12 @@ def f1(predicted: Sequence[T], true: Sequence[T]) -> float:
 
 
 def node_f1(predicted: ToolPlan, true: ToolPlan) -> float:
-    """F1 of the tools of two plans."""
+    """Return F1 of the tools of two plans."""
     return f1(predicted.tools, true.tools)
 
 
 def link_f1(predicted: ToolPlan, true: ToolPlan) -> float:
-    """F1 of the links of two plans, as they were given."""
+    """Return F1 of the links of two plans, as they were given."""
     return f1(predicted.links, true.links)
 
 
@@ -116,7 +116,7 @@ def agreement(
 
 
 def hallucination(plans: Iterable[ToolPlan], graph: ToolGraph) -> Hallucination:
-    """What of some plans is not in the tool graph; an empty plan counts 0.
+    """Return what of some plans is not in the tool graph; an empty plan counts 0.
 
     Args:
         plans: the plans, as they were predicted.

@@ -44,7 +44,7 @@ class ToolData:
     requests: Mapping[str, str] = field(default_factory=dict)
 
     def split(self, name: str) -> tuple[ToolPlan, ...]:
-        """The true plans of a split.
+        """Return the true plans of a split.
 
         Raises:
             UsageError: there is no such split.
@@ -74,7 +74,7 @@ def load_data(folder: Path) -> ToolData:
 
 
 def load_graph(folder: Path) -> tuple[ToolGraph, Mapping[Link, int]]:
-    """The tool graph of a folder, and how often its file lists each link.
+    """Return the tool graph of a folder, and how often its file lists each link.
 
     Raises:
         DataFileError: a file is missing or damaged.
@@ -86,7 +86,7 @@ def load_graph(folder: Path) -> tuple[ToolGraph, Mapping[Link, int]]:
 
 
 def read_graph(tools_file: Path, graph_file: Path) -> tuple[ToolGraph, Mapping[Link, int]]:
-    """The tool graph of two files, and how often the second lists each link.
+    """Return the tool graph of two files, and how often the second lists each link.
 
     Raises:
         DataFileError: a file is missing or damaged.
@@ -110,7 +110,7 @@ def read_graph(tools_file: Path, graph_file: Path) -> tuple[ToolGraph, Mapping[L
 
 
 def tool_text(tool: Tool, *, types: bool = False) -> str:
-    """What an encoder reads of a tool (GNN4Plan's options n+d and n+d+a).
+    """Return what an encoder reads of a tool (GNN4Plan's options n+d and n+d+a).
 
     Args:
         tool: the tool.
@@ -123,12 +123,14 @@ def tool_text(tool: Tool, *, types: bool = False) -> str:
 
 
 def seen_links(plans: Iterable[ToolPlan]) -> tuple[Link, ...]:
-    """The links between tools that follow each other in some plans, in order of appearance."""
+    """Return the links between tools that follow each other in some plans, in order of
+    appearance.
+    """
     return tuple(dict.fromkeys(link for plan in plans for link in plan.chain))
 
 
 def only_seen(graph: ToolGraph, plans: Iterable[ToolPlan]) -> ToolGraph:
-    """The graph with those of its links that occur in some plans, such as the training ones.
+    """Return the graph with those of its links that occur in some plans, such as the training ones.
 
     A published graph may have been made from all plans, test ones among them; this one knows
     nothing of those.

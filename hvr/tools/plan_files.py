@@ -24,7 +24,7 @@ Record = Mapping[str, Any]
 
 
 def read_json(path: Path) -> Any:
-    """The value in a JSON file.
+    """Return the value in a JSON file.
 
     Raises:
         DataFileError: the file is missing, unreadable or no JSON.
@@ -36,7 +36,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_records(path: Path) -> tuple[Record, ...]:
-    """The objects in a file with one JSON object per line, or with a JSON list of objects.
+    """Return the objects in a file with one JSON object per line, or with a JSON list of objects.
 
     Raises:
         DataFileError: the file is missing or unreadable, or a line is no JSON object; the
@@ -54,7 +54,7 @@ def read_records(path: Path) -> tuple[Record, ...]:
 
 
 def read_plans(path: Path) -> tuple[ToolPlan, ...]:
-    """The plans in a file, true or predicted.
+    """Return the plans in a file, true or predicted.
 
     Raises:
         DataFileError: the file cannot be read, or a record has no `id`.
@@ -66,7 +66,7 @@ def read_plans(path: Path) -> tuple[ToolPlan, ...]:
 
 
 def to_record(plan: ToolPlan) -> Record:
-    """A plan in the form that planners write, as `to_plan` reads it."""
+    """Return a plan in the form that planners write, as `to_plan` reads it."""
     return {
         "id": plan.id,
         "user_request": plan.request,
@@ -77,7 +77,7 @@ def to_record(plan: ToolPlan) -> Record:
 
 
 def to_plan(record: Record, place: str = "record") -> ToolPlan:
-    """The plan of one record; a record without steps, nodes or links gives empty ones.
+    """Return the plan of one record; a record without steps, nodes or links gives empty ones.
 
     Args:
         record: the object.
@@ -155,6 +155,6 @@ def _links(record: Record, nodes: tuple[str, ...]) -> Iterator[Link]:
 
 
 def _number(end: Any) -> int:
-    """The number of a step, such as 2, "2" or "Step 2"; 0 if it is none."""
+    """Return the number of a step, such as 2, "2" or "Step 2"; 0 if it is none."""
     found = re.fullmatch(r"\s*(?:step)?\s*(\d+)\s*", str(end), re.IGNORECASE)
     return int(found[1]) if found else 0

@@ -12,12 +12,12 @@ _NUMBER = re.compile(
 
 
 def without_number(step: str) -> str:
-    """A step without "Step 2:" or "2." at its head."""
+    """Return a step without "Step 2:" or "2." at its head."""
     return _NUMBER.sub("", step, count=1).strip()
 
 
 def without_tool(step: str, tools: Iterable[str]) -> str:
-    """A step without the names of these tools, and without "Call … to" in front.
+    """Return a step without the names of these tools, and without "Call … to" in front.
 
     Args:
         step: what it says.

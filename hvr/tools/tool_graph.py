@@ -63,7 +63,7 @@ class ToolGraph:
         return len(self.tools)
 
     def index(self, tool_id: str) -> int:
-        """The number of a tool.
+        """Return the number of a tool.
 
         Raises:
             KeyError: there is no such tool.
@@ -71,7 +71,7 @@ class ToolGraph:
         return self._index[tool_id]
 
     def tool(self, tool_id: str) -> Tool:
-        """The tool of an id.
+        """Return the tool of an id.
 
         Raises:
             KeyError: there is no such tool.
@@ -95,13 +95,13 @@ class ToolGraph:
         return frozenset(self.links)
 
     def linked(self, source: str, target: str) -> bool:
-        """The graph has this link."""
+        """Return the graph has this link."""
         return (source, target) in self._pairs
 
     def successors(self, tool_id: str) -> tuple[str, ...]:
-        """Ids of the tools that can come straight after one; none of an unknown tool."""
+        """Return ids of the tools that can come straight after one; none of an unknown tool."""
         return self._after.get(tool_id, ())
 
     def with_links(self, links: Iterable[tuple[str, str]]) -> ToolGraph:
-        """The same tools with other links."""
+        """Return the same tools with other links."""
         return ToolGraph(self.tools, tuple(links))

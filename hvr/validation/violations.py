@@ -232,7 +232,8 @@ class _Blamer:
     def _best_instance(
         self, body: Expression, instances: Iterable[Binding], positive: bool
     ) -> Blame | None:
-        """The best instance of a quantifier; of equally good ones that of which more is true.
+        """Return the best instance of a quantifier; of equally good ones that of which more is
+        true.
 
         "The egg is in the fridge, which is closed" says more than "the egg is not on the chair".
         """
@@ -252,7 +253,7 @@ class _Blamer:
         return best
 
     def _support(self, formula: Expression, binding: Binding) -> int:
-        """How many atoms of a formula that can change are true."""
+        """Return how many atoms of a formula that can change are true."""
         match formula:
             case Atom():
                 fluent = not self.task.is_static(formula.predicate)

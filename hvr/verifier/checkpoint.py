@@ -31,7 +31,7 @@ _VERSION = 1
 
 
 def fingerprint(graphs: Iterable[PlanGraph]) -> str:
-    """Sixteen hex digits that tell one set of plans from another, in whatever order."""
+    """Return sixteen hex digits that tell one set of plans from another, in whatever order."""
     lines = sorted(
         json.dumps([g.id, g.request, [(n.tool, n.text) for n in g.nodes], g.edges]) for g in graphs
     )
@@ -39,7 +39,7 @@ def fingerprint(graphs: Iterable[PlanGraph]) -> str:
 
 
 def tools_fingerprint(tools: ToolGraph) -> str:
-    """Sixteen hex digits that tell one set of tools and links from another."""
+    """Return sixteen hex digits that tell one set of tools and links from another."""
     return hashlib.sha256(json.dumps(_tools_json(tools)).encode()).hexdigest()[:16]
 
 
@@ -125,7 +125,7 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
 
 
 def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any]:
-    """The JSON half of something trained.
+    """Return the JSON half of something trained.
 
     Args:
         path: of the file.
@@ -173,7 +173,7 @@ def _tensors(folder: Path, digest: str) -> dict[str, Floats]:
 def _part(
     tensors: dict[str, Floats], prefix: str, shapes: dict[str, tuple[int, ...]]
 ) -> dict[str, Floats]:
-    """The tensors of one of the two networks, as they must be."""
+    """Return the tensors of one of the two networks, as they must be."""
     found = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
     for name in sorted(found.keys() ^ shapes.keys()):
         raise ValueError(f"{prefix}{name} is {'missing' if name in shapes else 'not known'}")

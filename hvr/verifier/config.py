@@ -140,7 +140,9 @@ class VerifierConfig:
 
     @classmethod
     def small(cls, **changes: Any) -> VerifierConfig:
-        """What trains in minutes on two cores: narrow layers, a higher rate, hvr's choices."""
+        """Return what trains in minutes on two cores: narrow layers, a higher rate, hvr's
+        choices.
+        """
         chosen: dict[str, Any] = {
             "tool_text": "name_and_description",
             "step_names": "remove",
@@ -165,12 +167,12 @@ class VerifierConfig:
         return cls(**{**chosen, **changes})
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values."""
+        """Return the fields as plain values."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
     @classmethod
     def from_dict(cls, given: object, where: str = "the configuration") -> VerifierConfig:
-        """A configuration from plain values; fields that are left out have their defaults.
+        """Return a configuration from plain values; fields that are left out have their defaults.
 
         Raises:
             UsageError: a field is unknown or has a value of another kind.
@@ -233,7 +235,7 @@ _CHOICES = {
 
 
 def _fitting(name: str, value: Any, default: Any, where: str) -> Any:
-    """The value as the field's own type."""
+    """Return the value as the field's own type."""
     if name in _CHOICES and value not in _CHOICES[name]:
         raise UsageError(f"{where}: {name} must be one of {', '.join(_CHOICES[name])}")
     number = isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -51,15 +51,15 @@ class PlanGraphDraft:
         self._next = len(graph.nodes)
 
     def before(self, key: int) -> tuple[int, ...]:
-        """What links to a node."""
+        """Return what links to a node."""
         return tuple(self._into[key])
 
     def after(self, key: int) -> tuple[int, ...]:
-        """What a node links to."""
+        """Return what a node links to."""
         return tuple(self._out[key])
 
     def spans(self, length: int, tail: bool = False) -> list[Span]:
-        """All spans of so many nodes, but not the whole plan.
+        """Return all spans of so many nodes, but not the whole plan.
 
         Args:
             length: number of nodes.
@@ -79,7 +79,9 @@ class PlanGraphDraft:
         return found
 
     def gaps(self) -> list[tuple[int, int | None]]:
-        """Where a step can be put in: edges, also from START, and after each last step (None)."""
+        """Return where a step can be put in: edges, also from START, and after each last step
+        (None).
+        """
         found: list[tuple[int, int | None]] = []
         for key in self.sequence:
             found += [(source, key) for source in self._into[key] or [START]]
@@ -135,7 +137,7 @@ class PlanGraphDraft:
                 self.skipping.add((key, target))
 
     def finish(self) -> tuple[PlanGraph, tuple[int, ...], tuple[int, ...]]:
-        """The graph, the labels of its nodes and of its edges (those of `all_edges`)."""
+        """Return the graph, the labels of its nodes and of its edges (those of `all_edges`)."""
         place = {key: i for i, key in enumerate(self.sequence)}
         edges = [(place[a], place[b]) for a in self.sequence for b in self._out[a]]
         nodes = tuple(self.nodes[k] for k in self.sequence)

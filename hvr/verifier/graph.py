@@ -77,11 +77,11 @@ class PlanGraph:
         return tuple(map(tuple, into)), tuple(map(tuple, out))
 
     def before(self, node: int) -> tuple[int, ...]:
-        """The nodes with an edge to this one, Start not among them."""
+        """Return the nodes with an edge to this one, Start not among them."""
         return self._neighbours[0][node]
 
     def after(self, node: int) -> tuple[int, ...]:
-        """The nodes that this one has an edge to."""
+        """Return the nodes that this one has an edge to."""
         return self._neighbours[1][node]
 
     @property
@@ -127,7 +127,7 @@ class PlanGraph:
         return tuple(self.nodes[i].tool for i in self.order)
 
     def plan(self) -> ToolPlan:
-        """The plan as the value that loaders give."""
+        """Return the plan as the value that loaders give."""
         nodes = [self.nodes[i] for i in self.order]
         place = {node: i for i, node in enumerate(self.order)}
         edges = sorted((place[a], place[b]) for a, b in self.edges)
@@ -141,12 +141,12 @@ class PlanGraph:
 
 
 def chain(nodes: int) -> tuple[Edge, ...]:
-    """The edges between nodes that follow each other."""
+    """Return the edges between nodes that follow each other."""
     return tuple((i, i + 1) for i in range(nodes - 1))
 
 
 def plan_graph(plan: ToolPlan, tools: ToolGraph | None = None) -> PlanGraph:
-    """The graph of a plan.
+    """Return the graph of a plan.
 
     A link names tools, not steps: it is taken for the nearest pair of steps with these tools,
     forward if there is one. A link with a tool that is not in the plan is left out; a plan
@@ -194,7 +194,7 @@ def _matched(links: Sequence[tuple[str, str]], places: Mapping[str, list[int]]) 
 
 
 def _pairs(sources: Sequence[int], targets: Sequence[int]) -> list[Edge]:
-    """Pairs of steps, forward ones first, near ones first; a few of each step."""
+    """Return pairs of steps, forward ones first, near ones first; a few of each step."""
     found: list[Edge] = []
     for a in sources:
         at = bisect_left(targets, a)

@@ -42,7 +42,7 @@ class TextTable:
     def rows(
         self, texts: Sequence[str], role: Literal["", "query", "passage"] = "query"
     ) -> NDArray[np.int64]:
-        """The rows of texts; new ones are encoded, all at once."""
+        """Return the rows of texts; new ones are encoded, all at once."""
         new = list(dict.fromkeys(t for t in texts if (role, t) not in self._rows))
         if new:
             self._parts.append(np.asarray(self._encoder.encode(new, role), dtype=np.float32))
@@ -92,7 +92,7 @@ class ToolSpace:
         self.types = sorted({x for t in tools.tools for x in (*t.inputs, *t.outputs)})
 
     def tool_text(self, tool_id: str) -> str:
-        """What is encoded for a tool; an unknown tool is its id."""
+        """Return what is encoded for a tool; an unknown tool is its id."""
         if tool_id not in self.tools:
             return tool_id.replace("_", " ")
         description = self.tools.tool(tool_id).description or tool_id.replace("_", " ")
@@ -101,7 +101,7 @@ class ToolSpace:
         return description
 
     def step_text(self, text: str) -> str:
-        """What is encoded for a step."""
+        """Return what is encoded for a step."""
         if self._config.step_names == "keep":
             return text
         if text not in self._clean:
@@ -110,7 +110,7 @@ class ToolSpace:
         return self._clean[text]
 
     def known(self, tool_id: str) -> bool:
-        """The tool is one of these."""
+        """Return the tool is one of these."""
         return tool_id in self.tools
 
     @cached_property
@@ -128,7 +128,7 @@ class ToolSpace:
         return np.argsort(-np.round(found, 5), axis=1, kind="stable")[:, :k].astype(np.int64)
 
     def near(self, tool_id: str) -> tuple[str, ...]:
-        """Ids of the similar tools, nearest first; none of an unknown tool."""
+        """Return ids of the similar tools, nearest first; none of an unknown tool."""
         if not self.known(tool_id):
             return ()
         return tuple(
@@ -153,13 +153,13 @@ class ToolSpace:
         return np.asarray(gives @ takes.T > 0)
 
     def connects(self, source: str, target: str) -> bool:
-        """A tool can come straight before another; False if one is unknown."""
+        """Return a tool can come straight before another; False if one is unknown."""
         if not (self.known(source) and self.known(target)):
             return False
         return bool(self.fits[self.tools.index(source), self.tools.index(target)])
 
     def between(self, before: Iterable[str], after: Iterable[str]) -> NDArray[np.int64]:
-        """Numbers of the tools that fit after all of the first and before all of the second.
+        """Return numbers of the tools that fit after all of the first and before all of the second.
 
         An unknown tool on either side fits none.
         """

@@ -51,7 +51,7 @@ class Verifier:
         return self.space.tools
 
     def graph(self, plan: Plan) -> PlanGraph:
-        """The graph of a plan.
+        """Return the graph of a plan.
 
         Raises:
             UsageError: the plan is empty or goes round in a circle.
@@ -79,11 +79,11 @@ class Verifier:
         return found
 
     def plausibility(self, graphs: Sequence[PlanGraph]) -> Floats:
-        """S of each graph (graphs,): what `score` finds, without the rest."""
+        """Return S of each graph (graphs,): what `score` finds, without the rest."""
         return self._logits(graphs)[0] if graphs else np.zeros(0, np.float32)
 
     def _logits(self, graphs: Sequence[PlanGraph]) -> tuple[Floats, Floats, Floats]:
-        """S, P^V and P^E."""
+        """Return S, P^V and P^E."""
         arrays = plan_arrays(graphs, self.space, self.counts, self.alignment)
         said = self.network.logits(arrays, self.space.texts.matrix)
         return logistic(said.graph), logistic(said.node), logistic(said.edge)
@@ -142,7 +142,7 @@ class Verifier:
 
 
 def make_encoder(config: VerifierConfig) -> Encoder:
-    """The encoder that a configuration names, with vectors kept on disk.
+    """Return the encoder that a configuration names, with vectors kept on disk.
 
     Raises:
         UsageError: there is no such encoder.

@@ -139,11 +139,11 @@ class Lab:
         return SymbolicPolicy(load_ontology(), domain, make_planner(self.planner, self.budget))
 
     def world(self, env: FaultyEnvironment, senses: Senses | None = None) -> World:
-        """A world with a new graph."""
+        """Return a world with a new graph."""
         return World(env, KnowledgeGraph.create(None, self.policy.ontology), senses=senses)
 
     def baseline(self, task: PaperTask, scene: str) -> Baseline:
-        """The plan of a task in a scene and its run without faults, made once.
+        """Return the plan of a task in a scene and its run without faults, made once.
 
         In the scene of the task's ground truth that is its plan; elsewhere the planner's.
 
@@ -203,7 +203,7 @@ class Lab:
 
 
 def _with_truth(planned: Planned, task: PaperTask) -> Planned:
-    """The ground truth as the plan, if its objects are those of the problem."""
+    """Return the ground truth as the plan, if its objects are those of the problem."""
     truth = task.ground_truth.steps
     if not Validator(planned.task).check(truth).valid:
         return planned

@@ -49,7 +49,7 @@ class Case:
 
 
 def cases(baseline: Baseline, kinds: Iterable[FaultKind] = KINDS, seed: int = 0) -> Iterator[Case]:
-    """Every kind of fault at every step at which it can happen.
+    """Yield every kind of fault at every step at which it can happen.
 
     Args:
         baseline: the run without faults.
@@ -105,7 +105,7 @@ def _blocked(step: BaseStep, last: Sent) -> Fault | None:
 
 
 def _has_twin(last: Sent, baseline: Baseline) -> bool:
-    """The switch has another of its type."""
+    """Return the switch has another of its type."""
     if last.action not in SWITCHES:
         return False
     kind = last.target.split("|")[0]
@@ -113,7 +113,7 @@ def _has_twin(last: Sent, baseline: Baseline) -> bool:
 
 
 def _bystanders(baseline: Baseline) -> list[str]:
-    """What can be carried and has nothing to do with the task."""
+    """Return what can be carried and has nothing to do with the task."""
     relevant = set(baseline.planned.relevant.names)
     found = (baseline.names[o["objectId"]] for o in _objects(baseline) if o["pickupable"])
     return sorted(n for n in found if n not in relevant)
@@ -122,7 +122,7 @@ def _bystanders(baseline: Baseline) -> list[str]:
 def _target(
     kind: FaultKind, step: BaseStep, baseline: Baseline, chance: random.Random
 ) -> str | None:
-    """An object of the task: one that is still needed, if there is one."""
+    """Return an object of the task: one that is still needed, if there is one."""
     relevant = set(baseline.planned.relevant.names)
     options = []
     for o in _objects(baseline):

@@ -81,7 +81,7 @@ class Row:
     reason: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return asdict(self)
 
     @property
@@ -128,7 +128,7 @@ def run_case(lab: Lab, baseline: Baseline, case: Case, sight: Sight = Sight.OMNI
 
 
 def _hits_own(baseline: Baseline, case: Case, injection: Injection) -> bool:
-    """The fault hit what its step handles: what it names or changes, has just taken, or does
+    """Return the fault hit what its step handles: what it names or changes, has just taken, or does
     in several actions, of which it has done some."""
     step = baseline.steps[case.step - 1]
     if case.fault.kind in (FaultKind.DROP, FaultKind.SLIPPERY):
@@ -193,7 +193,7 @@ class _Run:
         self.seconds = time.perf_counter() - started
 
     def row(self, key: str, kind: str) -> Row:
-        """The row without what is known of the fault."""
+        """Return the row without what is known of the fault."""
         base = self.baseline
         return Row(
             key, base.task.id, base.scene, kind, reached=self.reached, steps=self.steps,
@@ -202,7 +202,7 @@ class _Run:
         )  # fmt: skip
 
     def step_of(self, injection: Injection) -> int:
-        """The step of the run in which a fault happened."""
+        """Return the step of the run in which a fault happened."""
         return next(
             (n for n, end in enumerate(self._ends, start=1) if end >= injection.step),
             len(self._ends),
@@ -237,7 +237,7 @@ class _Run:
             self._far.add(event.number)
 
     def _is_far(self, action: GroundAction) -> bool:
-        """The robot is not where it went: a step or a look does not suffice to reach it."""
+        """Return the robot is not where it went: a step or a look does not suffice to reach it."""
         target = self.world.names.object_id(action.args[0])
         there = self.env.env.last_event.get_object(target)
         return there is not None and not there["isInteractable"] and there["distance"] > SHUFFLE

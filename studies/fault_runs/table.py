@@ -16,7 +16,7 @@ _HEAD = (
 
 
 def by_kind(rows: Sequence[Row]) -> str:
-    """One line a kind of fault.
+    """Return one line a kind of fault.
 
     Columns: runs in which the fault happened; those in which it changed a fact about the
     task's objects or had an action refused; of these the share noticed in the same step, the
@@ -58,7 +58,9 @@ def by_kind(rows: Sequence[Row]) -> str:
 
 
 def confusion(rows: Sequence[Row]) -> str:
-    """What was reported instead, where the kind was not right or nothing was noticed in time."""
+    """Return what was reported instead, where the kind was not right or nothing was noticed in
+    time.
+    """
     lines = []
     seen = [r for r in rows if r.injected and r.observable]
     for kind in dict.fromkeys(r.kind for r in seen):
@@ -77,7 +79,7 @@ def confusion(rows: Sequence[Row]) -> str:
 
 
 def without_faults(rows: Sequence[Row]) -> str:
-    """One line for a perfect and one for a noisy sensor."""
+    """Return one line for a perfect and one for a noisy sensor."""
     lines = []
     for kind, name in (("none", "perfect sensor"), ("noise", "noisy sensor")):
         runs = [r for r in rows if r.kind == kind]
@@ -99,5 +101,5 @@ def without_faults(rows: Sequence[Row]) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """A percentage; a dash of nothing."""
+    """Return a percentage; a dash of nothing."""
     return f"{part / whole:.1%}" if whole else "-"

@@ -21,7 +21,7 @@ _WALK = "navigate_to_obj"
 def detours(
     task: Task, actions: Sequence[GroundAction], draw: Random, most: int = 2
 ) -> list[Steps]:
-    """Other plans that reach the goal of a task, at most `most`.
+    """Return other plans that reach the goal of a task, at most `most`.
 
     Args:
         task: with the goal.
@@ -51,7 +51,7 @@ def detours(
 
 
 def _tidied(plan: Steps) -> Iterator[Steps]:
-    """What is left open or switched on is closed and switched off."""
+    """Yield what is left open or switched on is closed and switched off."""
     opened = dict.fromkeys(a.args[0] for a in plan if a.name == "open_obj")
     for action in plan:
         if action.name == "close_obj":
@@ -75,7 +75,7 @@ def _looked(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def _other_surfaces(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """What is only put down lies elsewhere, but on or in nothing that is carried itself."""
+    """Yield what is only put down lies elsewhere, but on or in nothing that is carried itself."""
     facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
     for steps in other_places(task, plan, draw):
         put = {a.args[1] for a in steps if a.name in {"put_on", "put_in"}}
@@ -85,7 +85,7 @@ def _other_surfaces(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def _moved_vessels(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """What something is put into or onto is first carried elsewhere."""
+    """Yield what something is put into or onto is first carried elsewhere."""
     facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
     vessels = [a.args[1] for a in plan if a.name in {"put_on", "put_in"}]
     for name in dict.fromkeys(v for v in vessels if ("pickupable", v) in facts):

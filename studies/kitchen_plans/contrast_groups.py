@@ -22,7 +22,7 @@ def kitchen_family(
     wrong: Sequence[tuple[str, LinkedPlan]],
     also: Sequence[LinkedPlan] = (),
 ) -> tuple[Perturbed, ...]:
-    """A true plan and wrong ones, as training takes them.
+    """Return a true plan and wrong ones, as training takes them.
 
     Args:
         request: what was asked.
@@ -46,14 +46,16 @@ def _marked(true: LinkedPlan, plan: LinkedPlan, request: str, plan_id: str) -> P
 
 
 def _keys(plan: LinkedPlan) -> list[tuple[str, ...]]:
-    """The steps by class, so that another mug does not count as something else."""
+    """Return the steps by class, so that another mug does not count as something else."""
     return [(s.action.name, *handles(s.action, plan.types)) for s in plan.steps]
 
 
 def _differences(
     true: Sequence[tuple[str, ...]], wrong: Sequence[tuple[str, ...]]
 ) -> tuple[set[int], set[int], tuple[str, ...]]:
-    """Steps that should be others, places before which steps are missing, and those steps."""
+    """Return steps that should be others, places before which steps are missing, and those
+    steps.
+    """
     strange: set[int] = set()
     gaps: set[int] = set()
     missing: list[str] = []
@@ -68,7 +70,7 @@ def _differences(
 
 
 def _some(edges: tuple[int, ...], graph: PlanGraph, wanted: bool) -> tuple[int, ...]:
-    """Where steps are missing and no link passes over the place, the links to the end do."""
+    """Return where steps are missing and no link passes over the place, the links to the end do."""
     if not wanted or any(edges):
         return edges
     last = len(graph.nodes) - 1

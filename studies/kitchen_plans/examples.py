@@ -65,14 +65,14 @@ class Example:
 
 
 def handles_new(plan: LinkedPlan) -> bool:
-    """A plan handles something of a class that is held out of training."""
+    """Return a plan handles something of a class that is held out of training."""
     return any(
         class_of(a, plan.types) in HELD_OUT_THINGS for s in plan.steps for a in s.action.args
     )
 
 
 def read_examples(path: Path) -> Iterator[Example]:
-    """The examples of a file.
+    """Yield the examples of a file.
 
     Raises:
         DataFileError: it cannot be read, or is something else.

@@ -52,7 +52,7 @@ def misses(
     others: Sequence[Steps] = (),
     each: int = 1,
 ) -> list[Miss]:
-    """Plans that miss the goal of a task, at most `each` of a kind.
+    """Return plans that miss the goal of a task, at most `each` of a kind.
 
     Args:
         task: with the goal; the more objects it has, the more can be taken for others.
@@ -84,7 +84,7 @@ def misses(
 
 
 def carried_out(task: Task, actions: Steps) -> int | None:
-    """The state after a plan, as bits; None if it cannot be carried out."""
+    """Return the state after a plan, as bits; None if it cannot be carried out."""
     bits = task.initial.bits
     for action in actions:
         if task.misfit(action) is not None:
@@ -153,7 +153,7 @@ class _Start:
         self._inside = {f[1]: f[2] for f in self._facts if f[0] == "in"}
 
     def has(self, *fact: str) -> bool:
-        """A fact is so."""
+        """Return a fact is so."""
         return fact in self._facts
 
     def closed(self, name: str) -> bool:
@@ -161,7 +161,7 @@ class _Start:
         return self.has("openable", name) and not self.has("opened", name)
 
     def could_stand_for(self, old: str, new: str, plan: Steps) -> bool:
-        """Another thing can be handled like one, as far as can be told without trying."""
+        """Return another thing can be handled like one, as far as can be told without trying."""
         if any(self.has(u, old) and not self.has(u, new) for u in _USES):
             return False
         place = self._inside.get(new)
@@ -173,7 +173,7 @@ class _Start:
 
 
 def _ends(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """The plan without its last macro actions, or without its last steps."""
+    """Yield the plan without its last macro actions, or without its last steps."""
     blocks = [b.actions for b in macro_blocks(task, plan)]
     cuts = [sum(map(len, blocks[:i])) for i in range(1, len(blocks))]
     cuts += range(max(1, len(plan) - 4), len(plan))
@@ -185,7 +185,7 @@ def _ends(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def _middles(plan: Steps, draw: Random) -> Iterator[Steps]:
-    """The plan without some steps in a row, such as those that wash, heat or slice."""
+    """Yield the plan without some steps in a row, such as those that wash, heat or slice."""
     spans = [
         (first, last)
         for first in range(len(plan))
@@ -197,7 +197,7 @@ def _middles(plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def renamed(task: Task, plan: Steps, old: str, new: str) -> Steps:
-    """A plan with another object, and its pieces, in the place of one."""
+    """Return a plan with another object, and its pieces, in the place of one."""
     a, b = _kind(task, old), _kind(task, new)
     names = {old: new}
     for name in task.objects:
@@ -212,7 +212,7 @@ def _kind(task: Task, name: str) -> str:
 
 
 def _piece_of(kind: str) -> str | None:
-    """The kind that a piece is of: `tomato` of `tomatosliced`."""
+    """Return the kind that a piece is of: `tomato` of `tomatosliced`."""
     for ending in _PIECES:
         if kind.endswith(ending):
             return kind.removesuffix(ending)

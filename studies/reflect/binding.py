@@ -33,7 +33,7 @@ class Binding:
         self._chosen: dict[str, str] = {}
 
     def name(self, word: str, scene: SceneGraph) -> str:
-        """Name of the object that a word means.
+        """Return name of the object that a word means.
 
         Raises:
             SceneError: there is none.
@@ -55,7 +55,8 @@ class Binding:
         return best.name
 
     def action(self, action: Action, world: World) -> GroundAction:
-        """The atomic action that a high-level action is: put_on and put_in by what the place is.
+        """Return the atomic action that a high-level action is: put_on and put_in by what the place
+        is.
 
         Raises:
             SceneError: one of its objects is not there.
@@ -68,7 +69,7 @@ class Binding:
         return GroundAction(name, args)
 
     def fault(self, fault: Fault, scene: SceneGraph) -> Fault:
-        """The fault with names in place of types.
+        """Return the fault with names in place of types.
 
         Raises:
             SceneError: an object is not there.

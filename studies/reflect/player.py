@@ -154,7 +154,7 @@ class _Run:
         self.steps.append(played)
 
     def _out_of_reach(self, action: GroundAction) -> tuple[str, ...]:
-        """Where the robot has to go before an action for which all else is there."""
+        """Return where the robot has to go before an action for which all else is there."""
         if action.name == "navigate_to_obj":
             return ()
         unmet = self.watch.unmet(action)
@@ -163,7 +163,7 @@ class _Run:
         return action.args[-1:]
 
     def _planned(self, domain: Domain) -> Planned:
-        """The problem over the objects that the scenario can speak of; its plan is empty."""
+        """Return the problem over the objects that the scenario can speak of; its plan is empty."""
         graph, inventory = self.world.graph, self.world.inventory()
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
         goal = parse_formula(self.scenario.goal, domain, objects, file=self.scenario.id)

@@ -60,7 +60,7 @@ class Scenario:
 
 
 def load_scenarios() -> tuple[Scenario, ...]:
-    """All scenarios.
+    """Return all scenarios.
 
     Raises:
         DataFileError: the packaged file is damaged.

@@ -60,7 +60,7 @@ class ArgumentAgreement:
 
 
 def read_calls(nodes: Any) -> tuple[Call, ...]:
-    """The calls in `task_nodes`, read with the patience of `hvr.tools.plan_files`.
+    """Return the calls in `task_nodes`, read with the patience of `hvr.tools.plan_files`.
 
     Args:
         nodes: objects with `task` and `arguments`, which are values or {"name", "value"}; what is

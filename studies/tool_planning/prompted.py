@@ -100,7 +100,7 @@ class ToolModel:
         return number - 1 if 1 <= number <= len(paths) else 0
 
     def arguments(self, plan: ToolPlan) -> tuple[tuple[str, ...], ...]:
-        """What each call of a plan is given (GNN4Plan, appendix G.1).
+        """Return what each call of a plan is given (GNN4Plan, appendix G.1).
 
         Returns:
             For each of the plan's tools its values; `<node-j>` for what call j gives. Calls that

@@ -14,7 +14,8 @@ from hvr.tools.tool_plan import ToolPlan
 
 
 def renamed(plan: ToolPlan, graph: ToolGraph) -> ToolPlan:
-    """A plan whose tools are named as the graph names them, where only case and signs differ.
+    """Return a plan whose tools are named as the graph names them, where only case and signs
+    differ.
 
     Other unknown names stay, and so do names that two tools of the graph could mean.
     """
@@ -31,5 +32,5 @@ def renamed(plan: ToolPlan, graph: ToolGraph) -> ToolPlan:
 
 
 def relinked(plan: ToolPlan) -> ToolPlan:
-    """A plan whose links are those between tools that follow each other."""
+    """Return a plan whose links are those between tools that follow each other."""
     return replace(plan, links=plan.chain)

@@ -33,7 +33,7 @@ class StepJudge(Protocol):
         """
 
     def choose(self, request: str, steps: Sequence[str], paths: Sequence[Path]) -> int:
-        """The place of the best path.
+        """Return the place of the best path.
 
         Raises:
             LLMError: there is no usable answer.

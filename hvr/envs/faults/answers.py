@@ -15,23 +15,23 @@ _SAID = ("lastAction", "lastActionSuccess", "errorMessage", "errorCode", "action
 
 
 def said(name: str, success: bool, message: str) -> Event:
-    """An answer that the environment did not give; it says nothing of the room."""
+    """Return an answer that the environment did not give; it says nothing of the room."""
     values = (name, success, message, None, None)
     return Event(dict(zip(_SAID, values, strict=True)), success)
 
 
 def merged(now: Event, answer: Event) -> Event:
-    """What the answer says, and the room as it is now."""
+    """Return what the answer says, and the room as it is now."""
     return Event(
         lambda: {**now.metadata, **{key: answer.metadata.get(key) for key in _SAID}}, answer.success
     )
 
 
 def mistaken_as(wrong: tuple[str, str, Any]) -> Lens:
-    """Sees one object otherwise than it is; see `perception.mistaken`."""
+    """See one object otherwise than it is; see `perception.mistaken`."""
     return lambda metadata: mistaken(metadata, *wrong)
 
 
 def seen_through(event: Event, lens: Lens) -> Event:
-    """An event as it looks through a lens; nothing is looked at before it is read."""
+    """Return an event as it looks through a lens; nothing is looked at before it is read."""
     return Event(lambda: lens(event.metadata), event.success)

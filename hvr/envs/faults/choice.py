@@ -26,7 +26,7 @@ Entries = Mapping[str, Mapping[str, Any]]
 def mistaken_for(
     known: Entries, object_id: str, action: str, chance: random.Random
 ) -> list[str]:  # fmt: skip
-    """Other objects in reach that the action suits: those of the same type first."""
+    """Return other objects in reach that the action suits: those of the same type first."""
     thing = known[object_id]
     prop = _SUITS.get(action)
     others = [
@@ -41,7 +41,7 @@ def mistaken_for(
 
 
 def other_switch(known: Entries, object_id: str, chance: random.Random) -> str | None:
-    """Another object of the same type that can be switched."""
+    """Return another object of the same type that can be switched."""
     kind = known[object_id]["objectType"]
     found = _ids(
         o for o in known.values()
@@ -51,7 +51,7 @@ def other_switch(known: Entries, object_id: str, chance: random.Random) -> str |
 
 
 def movable(known: Entries, hand: str | None, chance: random.Random) -> list[str]:
-    """Ids of what somebody can take away, in random order."""
+    """Return ids of what somebody can take away, in random order."""
     carried = {hand, *contents(known, hand)}
     found = _ids(
         o for o in known.values()
@@ -62,7 +62,7 @@ def movable(known: Entries, hand: str | None, chance: random.Random) -> list[str
 
 
 def places(known: Entries, chance: random.Random) -> list[str]:
-    """Ids of open places where somebody can put something, in random order."""
+    """Return ids of open places where somebody can put something, in random order."""
     found = _ids(o for o in known.values() if o["objectType"] in _PLACES)
     chance.shuffle(found)
     return found
@@ -71,7 +71,7 @@ def places(known: Entries, chance: random.Random) -> list[str]:
 def other_state(
     known: Entries, object_id: str, chance: random.Random
 ) -> tuple[str, str | bool] | None:
-    """A state field that the object can have, and the value that it has not."""
+    """Return a state field that the object can have, and the value that it has not."""
     thing = known[object_id]
     found = [(field, not thing[field]) for field, prop in CHANGEABLE.items() if thing[prop]]
     return chance.choice(found) if found and not gone(thing) else None

@@ -57,7 +57,7 @@ class Diversions:
         return str(target), other
 
     def asked(self, trigger: Trigger, args: dict[str, Any]) -> dict[str, Any]:
-        """A question about an object that is taken for another is about that other."""
+        """Return a question about an object that is taken for another is about that other."""
         what = trigger.fault.what
         if trigger.fault.kind is not FaultKind.WRONG_OBJECT or trigger.fault.when.actions:
             return args
@@ -67,7 +67,7 @@ class Diversions:
         return {**args, "objectId": pair[1]} if pair and args.get("objectId") == pair[0] else args
 
     def _pair(self, trigger: Trigger, action: str, target: Any) -> tuple[str, str] | None:
-        """Ids of the two objects, chosen once."""
+        """Return ids of the two objects, chosen once."""
         if trigger in self._pairs:
             return self._pairs[trigger]
         what, known = trigger.fault.what, others.entries(self._env)
@@ -87,7 +87,9 @@ class Diversions:
         return first, second
 
     def _works(self, action: str, object_id: str) -> bool:
-        """The action would do something to an object; taken for granted where it is untried."""
+        """Return the action would do something to an object; taken for granted where it is
+        untried.
+        """
         if not isinstance(self._env, Restorable):
             return True
         before = self._env.snapshot()

@@ -168,7 +168,7 @@ class Fault:
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; what has its default is left out."""
+        """Return plain JSON values; what has its default is left out."""
         values: dict[str, Any] = {"kind": self.kind.value}
         for name, part in (("when", self.when), ("what", self.what)):
             given = {
@@ -182,7 +182,7 @@ class Fault:
 
     @classmethod
     def from_json(cls, values: Any) -> Self:
-        """The fault that `to_json` wrote.
+        """Return the fault that `to_json` wrote.
 
         Raises:
             UsageError: it is not one; the message says what is wrong.

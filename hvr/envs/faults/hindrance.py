@@ -52,7 +52,7 @@ class Hindrances:
         self._blocked[target] = (blocker, where, trigger)
 
     def refusal(self, action: str, args: Mapping[str, Any]) -> Refusal | None:
-        """Why something in the way hinders an action; None when nothing does."""
+        """Return why something in the way hinders an action; None when nothing does."""
         if not (self._occupied or self._blocked):
             return None
         target, known = str(args.get("objectId", "")), others.entries(self._env)
@@ -69,7 +69,7 @@ class Hindrances:
 
 
 def in_the_way(action: str, what: str = "Obstacle") -> str:
-    """What AI2-THOR says when something is in the way.
+    """Return what AI2-THOR says when something is in the way.
 
     Args:
         action: name of the action that is refused.

@@ -85,19 +85,19 @@ class FaultyEnvironment:
         return self._steps
 
     def reset(self, scene: Any = None) -> Event:
-        """Puts a scene into its first state, and starts the schedule and the log anew."""
+        """Put a scene into its first state, and starts the schedule and the log anew."""
         self.env.reset(scene)
         self._begin()
         return self._event
 
     def stop(self) -> None:
-        """Ends the environment, if it can be ended."""
+        """End the environment, if it can be ended."""
         stop = getattr(self.env, "stop", None)
         if stop is not None:
             stop()
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Does one action, with the faults that are due on it.
+        """Do one action, with the faults that are due on it.
 
         Raises:
             ValueError: what the environment raises for an unknown action or argument.
@@ -196,7 +196,7 @@ class FaultyEnvironment:
             self._note(trigger, name, ids, without, self._facts())
 
     def _without(self, name: str, kwargs: dict[str, Any]) -> _Facts:
-        """What would hold after the action without any fault."""
+        """Return what would hold after the action without any fault."""
         if not isinstance(self.env, Restorable):
             return self._facts()
         before = self.env.snapshot()
@@ -208,7 +208,7 @@ class FaultyEnvironment:
     def _instead(
         self, trigger: Trigger, name: str, target: str
     ) -> tuple[Event, tuple[str, ...]]:  # fmt: skip
-        """The answer to an action that is not carried out, and what it was meant for."""
+        """Return the answer to an action that is not carried out, and what it was meant for."""
         kind, what = trigger.fault.kind, trigger.fault.what
         meant = target or others.held(self.env) or ROBOT
         if kind is FaultKind.MISSING_STEP:

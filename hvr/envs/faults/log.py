@@ -38,7 +38,7 @@ class Injection:
         return bool(self.added or self.removed)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "step": self.step,
             "kind": self.kind.value,
@@ -51,5 +51,5 @@ class Injection:
 
 
 def ordered(found: Iterable[Statement]) -> tuple[Statement, ...]:
-    """Statements by subject, property and value."""
+    """Return statements by subject, property and value."""
     return tuple(sorted(found, key=lambda s: (s[0], s[1], str(s[2]))))

@@ -43,18 +43,18 @@ CHANGEABLE: Mapping[str, str] = {
 
 
 def entries(env: Environment) -> dict[str, dict[str, Any]]:
-    """Metadata of all objects by id."""
+    """Return metadata of all objects by id."""
     return {o["objectId"]: o for o in env.last_event.metadata["objects"]}
 
 
 def held(env: Environment) -> str | None:
-    """Id of what is in the hand."""
+    """Return id of what is in the hand."""
     inventory = env.last_event.metadata["inventoryObjects"]
     return str(inventory[0]["objectId"]) if inventory else None
 
 
 def drop(env: Environment) -> bool:
-    """What is held falls; True when something was held."""
+    """Return what is held falls; True when something was held."""
     return held(env) is not None and bool(env.step("DropHandObject", forceAction=True))
 
 
@@ -108,7 +108,7 @@ def occupy(env: Environment, object_id: str, receptacle: str) -> bool:
 
 
 def contents(known: Mapping[str, Mapping[str, Any]], object_id: str | None) -> set[str]:
-    """Ids of all that an object holds, at any depth."""
+    """Return ids of all that an object holds, at any depth."""
     found: set[str] = set()
     todo = [object_id] if object_id else []
     while todo:

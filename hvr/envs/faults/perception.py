@@ -23,7 +23,7 @@ NOISY: Mapping[str, str] = {
 
 
 def mistaken(metadata: Mapping[str, Any], object_id: str, field: str, value: Any) -> dict[str, Any]:
-    """The metadata with one object reported otherwise.
+    """Return the metadata with one object reported otherwise.
 
     Args:
         metadata: as it is.
@@ -51,7 +51,7 @@ def mistaken(metadata: Mapping[str, Any], object_id: str, field: str, value: Any
 
 
 def with_value(field: str, value: Any) -> dict[str, Any]:
-    """The fields of an object that go with one of them having a value."""
+    """Return the fields of an object that go with one of them having a value."""
     if field == "isOpen":
         return {field: value, "openness": 1.0 if value else 0.0}
     if field == "isFilledWithLiquid":
@@ -61,7 +61,7 @@ def with_value(field: str, value: Any) -> dict[str, Any]:
 
 
 def noisy(metadata: Mapping[str, Any], what: What, seed: str) -> dict[str, Any]:
-    """The metadata with noise: states of objects in view turned over, objects out of view.
+    """Return the metadata with noise: states of objects in view turned over, objects out of view.
 
     Each state in `NOISY` that an object in view can have is wrong with probability
     `what.flip`; each object in view is reported as neither visible nor in reach with
@@ -90,7 +90,7 @@ def noisy(metadata: Mapping[str, Any], what: What, seed: str) -> dict[str, Any]:
 
 
 def mistake(env: Environment, names: Names, trigger: Trigger) -> tuple[str, str, Any] | None:
-    """The id, field and value that a fault of perception reports, chosen by seed if open.
+    """Return the id, field and value that a fault of perception reports, chosen by seed if open.
 
     Args:
         env: where.

@@ -41,12 +41,12 @@ class Schedule:
         return cls(tuple(faults), seed)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"seed": self.seed, "faults": [fault.to_json() for fault in self.faults]}
 
     @classmethod
     def from_json(cls, values: Any) -> Self:
-        """The schedule that `to_json` wrote.
+        """Return the schedule that `to_json` wrote.
 
         Raises:
             UsageError: it is not one; the message says which fault is wrong.

@@ -40,7 +40,7 @@ class NoisySense:
         self._chance = random.Random(seed)
 
     def __call__(self, scene: SceneGraph) -> SceneGraph:
-        """What is seen of a scene in one look."""
+        """Return what is seen of a scene in one look."""
         objects: dict[str, SceneObject] = {}
         for name, thing in scene.objects.items():
             if name != scene.held and self._chance.random() < self.unseen:

@@ -19,11 +19,11 @@ class Restorable(Protocol):
     """An environment that can go back to a moment."""
 
     def snapshot(self) -> Any:
-        """The present moment."""
+        """Return the present moment."""
         ...
 
     def restore(self, snapshot: Any) -> Event:
-        """Goes back to it."""
+        """Go back to it."""
         ...
 
 

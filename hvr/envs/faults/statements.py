@@ -17,7 +17,7 @@ ROBOT = "robot"
 
 
 def statements(metadata: Mapping[str, Any], names: Names) -> frozenset[Statement]:
-    """What an event says of types, states, places, the hand, and where the robot stands."""
+    """Return what an event says of types, states, places, the hand, and where the robot stands."""
     found: set[Statement] = set()
     for entry in metadata["objects"]:
         name = called(names, entry["objectId"])
@@ -38,7 +38,7 @@ def statements(metadata: Mapping[str, Any], names: Names) -> frozenset[Statement
 
 
 def called(names: Names, object_id: str) -> str:
-    """hvr's name of an object, or its id if it has none."""
+    """Return hvr's name of an object, or its id if it has none."""
     try:
         return names.name(object_id)
     except UnknownObjectError:

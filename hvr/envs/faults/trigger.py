@@ -23,7 +23,7 @@ class Trigger:
         """How often it has happened."""
 
     def due(self, step: int, action: str, target: str) -> bool:
-        """Whether the fault fires on this action. Each action is asked for once.
+        """Return whether the fault fires on this action. Each action is asked for once.
 
         Args:
             step: number of the action.

@@ -82,7 +82,7 @@ class Kitchen:
         return self._event
 
     def reset(self, scene: Scene | str | None = None) -> Event:
-        """Puts a scene into its first state; None means the present scene again.
+        """Put a scene into its first state; None means the present scene again.
 
         Raises:
             SceneError: the scene is unknown or cannot be loaded.
@@ -96,7 +96,7 @@ class Kitchen:
         return self._tell(ActionReply("Initialize", True, result=CAMERA_PLANES))
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Does one action, given by name and arguments or as one dict with `action`.
+        """Do one action, given by name and arguments or as one dict with `action`.
 
         Returns:
             the event; it is false when the action failed, with `errorMessage` saying why.
@@ -124,11 +124,11 @@ class Kitchen:
         return self._tell(ActionReply(name, True, "", None, result))
 
     def snapshot(self) -> Snapshot:
-        """The present moment."""
+        """Return the present moment."""
         return Snapshot(self._scene, self._world, self._answer)
 
     def restore(self, snapshot: Snapshot) -> Event:
-        """Goes back to a snapshot of this or of another kitchen in the same scene.
+        """Go back to a snapshot of this or of another kitchen in the same scene.
 
         Raises:
             UsageError: the snapshot is of another scene.

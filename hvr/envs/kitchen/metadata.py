@@ -47,11 +47,11 @@ class MetadataBuilder:
         self._objects: list[dict[str, Any]] = []
 
     def later(self, world: KitchenState, answer: ActionReply) -> Callable[[], dict[str, Any]]:
-        """A function that makes the metadata of this moment when called."""
+        """Return a function that makes the metadata of this moment when called."""
         return lambda: self.build(world, answer)
 
     def build(self, world: KitchenState, answer: ActionReply) -> dict[str, Any]:
-        """The metadata of the agent."""
+        """Return the metadata of the agent."""
         agent = world.agent
         camera = agent.camera
         settings = world.settings
@@ -124,7 +124,7 @@ class MetadataBuilder:
         }
 
     def _tell_objects(self, world: KitchenState, last: KitchenState | None) -> list[dict[str, Any]]:
-        """Entries of all objects.
+        """Return entries of all objects.
 
         Args:
             world: the present state.
@@ -157,7 +157,7 @@ class MetadataBuilder:
 
     @staticmethod
     def _contents(world: KitchenState, thing: Thing) -> tuple[str, ...] | None:
-        """What it reports to hold; None when it is no receptacle."""
+        """Return what it reports to hold; None when it is no receptacle."""
         if not thing.can("receptacle"):
             return None
         if thing.inert or thing.object_id == world.held:

@@ -12,7 +12,7 @@ from hvr.envs.scenes import PROPERTIES
 def object_dict(
     thing: Thing, contents: tuple[str, ...] | None, held: bool, carried: bool
 ) -> dict[str, Any]:
-    """Metadata of one object as if far from the agent.
+    """Return metadata of one object as if far from the agent.
 
     Args:
         thing: the object.
@@ -59,19 +59,19 @@ def object_dict(
 
 
 def vec_dict(vector: Vec) -> dict[str, float]:
-    """A point as AI2-THOR writes it."""
+    """Return a point as AI2-THOR writes it."""
     x, y, z = vector
     return {"x": round(x, 5), "y": round(y, 5), "z": round(z, 5)}
 
 
 def corners(box: Box) -> list[list[float]]:
-    """The 8 corner points in AI2-THOR's order."""
+    """Return the 8 corner points in AI2-THOR's order."""
     xs, ys, zs = ((box.x1, box.x0), (box.y1, box.y0), (box.z1, box.z0))
     return [[round(x, 5), round(y, 5), round(z, 5)] for x in xs for y in ys for z in zs]
 
 
 def box_dict(box: Box) -> dict[str, Any]:
-    """A box as AI2-THOR writes it."""
+    """Return a box as AI2-THOR writes it."""
     return {
         "cornerPoints": corners(box),
         "center": vec_dict(box.center),

@@ -53,7 +53,7 @@ _SEAT = 0.45
 
 
 def surface_height(receptacle: Thing) -> float:
-    """Height at which things stand on or in a receptacle, metres."""
+    """Return height at which things stand on or in a receptacle, metres."""
     box, kind = receptacle.box, receptacle.object_type
     if kind in _TOPS:
         return box.y1
@@ -74,7 +74,7 @@ def place(
     forced: bool,
     chance: random.Random | None = None,
 ) -> Thing | None:
-    """The thing at the first free spot of the receptacle, or None when there is none.
+    """Return the thing at the first free spot of the receptacle, or None when there is none.
 
     Args:
         world: the present state.
@@ -96,7 +96,7 @@ def place(
 
 
 def holders(world: KitchenState, placed: Thing, receptacle: Thing) -> tuple[str, ...]:
-    """Ids that AI2-THOR reports as receptacles of something just put down.
+    """Return ids that AI2-THOR reports as receptacles of something just put down.
 
     Beside the receptacle itself the Floor, when the receptacle stands on it and the object
     is low: the space that counts as on the floor is about half a metre high (in the
@@ -115,7 +115,7 @@ def holders(world: KitchenState, placed: Thing, receptacle: Thing) -> tuple[str,
 def landing(
     world: KitchenState, room: Room, x: float, z: float, below: float, thing_id: str
 ) -> Thing:
-    """The receptacle on which something falls that is let go at a point.
+    """Return the receptacle on which something falls that is let go at a point.
 
     Args:
         world: the present state.
@@ -151,7 +151,7 @@ def landing(
 
 
 def closed_somewhere(world: KitchenState, object_id: str) -> bool:
-    """Whether a closed receptacle surrounds the object."""
+    """Return whether a closed receptacle surrounds the object."""
     things = world.things
     return any(
         things[o].can("openable") and not things[o].is_open for o in things.ancestors(object_id)
@@ -159,7 +159,7 @@ def closed_somewhere(world: KitchenState, object_id: str) -> bool:
 
 
 def fallen(thing: Thing, onto: Thing, x: float, z: float) -> Thing:
-    """The thing resting at (x, z) on what caught it."""
+    """Return the thing resting at (x, z) on what caught it."""
     parents = (onto.object_id,) if onto.object_id else ()
     return _standing(thing, x, z, surface_height(onto)).but(parents=parents)
 
@@ -173,13 +173,13 @@ def _bare_floor(room: Room) -> Thing:
 
 
 def _standing(thing: Thing, x: float, z: float, height: float) -> Thing:
-    """The thing with the middle of its box over (x, z) and its bottom at `height`."""
+    """Return the thing with the middle of its box over (x, z) and its bottom at `height`."""
     tall = thing.box.y1 - thing.box.y0
     return thing.moved_to((round(x, 4), round(height + tall / 2, 4), round(z, 4)))
 
 
 def _turned(thing: Thing, degrees: float) -> Thing:
-    """The thing turned about the vertical through the middle of its box."""
+    """Return the thing turned about the vertical through the middle of its box."""
     (x, y, z), (w, h, d) = thing.box.center, thing.box.size
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     rx, ry, rz = thing.rotation
@@ -194,7 +194,7 @@ def _turned(thing: Thing, degrees: float) -> Thing:
 def _lattice(
     box: Box, agent: Vec, chance: random.Random | None = None
 ) -> Sequence[tuple[float, float]]:
-    """Spots over the box, nearest to the agent first, or in random order."""
+    """Return spots over the box, nearest to the agent first, or in random order."""
     spots = _sorted_lattice(box, (agent[0], agent[2]))
     return spots if chance is None else chance.sample(spots, len(spots))
 
@@ -217,7 +217,7 @@ def _footed(thing: Thing, x: float, z: float, height: float) -> Box:
 
 
 def _others(world: KitchenState, thing: Thing, ignored: set[str], near: Box) -> list[Box]:
-    """Boxes of bodies in this space that can be in the way."""
+    """Return boxes of bodies in this space that can be in the way."""
     x0, y0, z0, x1, y1, z1 = near
     found = [
         (object_id, box)

@@ -55,7 +55,7 @@ class Room:
         return spec.box.y1
 
     def _reach(self, box: Box) -> float:
-        """How near the agent must be to reach this box, metres, horizontally.
+        """Return how near the agent must be to reach this box, metres, horizontally.
 
         AI2-THOR's 1.5 m. What no grid point is that near to is reached from the nearest
         ones instead: the true grid of AI2-THOR 5 is not known and is larger than ours.
@@ -66,7 +66,9 @@ class Room:
         return max(VISIBILITY_DISTANCE, nearest + 0.05)
 
     def walkable(self, x: float, z: float) -> bool:
-        """Whether the agent's body would fill this point at some place where it can stand."""
+        """Return whether the agent's body would fill this point at some place where it can
+        stand.
+        """
         cx, cz = round(x / GRID), round(z / GRID)
         for ix in (cx - 1, cx, cx + 1):
             for iz in (cz - 1, cz, cz + 1):
@@ -76,13 +78,13 @@ class Room:
         return False
 
     def snap(self, x: float, z: float, grid: float = GRID) -> Point:
-        """The position on a grid that is nearest to a point, reachable or not."""
+        """Return the position on a grid that is nearest to a point, reachable or not."""
         if grid == GRID:
             return round(x / GRID) * GRID, round(z / GRID) * GRID
         return round(round(x / grid) * grid, 5), round(round(z / grid) * grid, 5)
 
     def stands(self, x: float, z: float) -> bool:
-        """Whether the agent can stand at a point: on the 0.25 m grid, or beside it at one of
+        """Return whether the agent can stand at a point: on the 0.25 m grid, or beside it at one of
         the reachable grid points around."""
         if (x, z) in self.grid_set:
             return True
@@ -92,7 +94,7 @@ class Room:
         return any((px, pz) in self.grid_set for px in xs for pz in zs)
 
     def points(self, grid: float) -> tuple[Point, ...]:
-        """Where the agent can stand on a grid of another size, sorted."""
+        """Return where the agent can stand on a grid of another size, sorted."""
         if grid == GRID:
             return self.grid
         if grid not in self._points:
@@ -106,7 +108,7 @@ class Room:
         return self._points[grid]
 
     def path_lengths(self, start: Point) -> dict[Point, int]:
-        """Number of grid moves from a point to every grid point that can be walked to."""
+        """Return number of grid moves from a point to every grid point that can be walked to."""
         first = self.snap(*start)
         lengths = {first: 0}
         todo = deque([first])

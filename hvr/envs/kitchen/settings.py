@@ -67,7 +67,7 @@ PROFILES = MappingProxyType({profile.name: profile for profile in (THOR_5, THOR_
 
 
 def profile_named(name: str) -> Profile:
-    """The profile with this name.
+    """Return the profile with this name.
 
     Raises:
         UsageError: there is none.
@@ -79,7 +79,7 @@ def profile_named(name: str) -> Profile:
 
 
 def initialized(settings: KitchenSettings, args: Mapping[str, Any]) -> KitchenSettings:
-    """The settings after `Initialize` with these arguments; others than these are ignored,
+    """Return the settings after `Initialize` with these arguments; others than these are ignored,
     as those of rendering have no meaning here.
 
     Raises:

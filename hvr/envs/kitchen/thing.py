@@ -48,7 +48,7 @@ class Thing:
 
     @classmethod
     def from_spec(cls, spec: ObjectSpec) -> Thing:
-        """The object as the scene starts."""
+        """Return the object as the scene starts."""
         state = spec.state
         is_open = bool(state.get("isOpen", False))
         return cls(
@@ -86,11 +86,11 @@ class Thing:
         return self.openness > 0.0
 
     def can(self, prop: str) -> bool:
-        """Whether the property field (`pickupable`, …) is true."""
+        """Return whether the property field (`pickupable`, …) is true."""
         return prop in self.spec.properties
 
     def but(self, **changes: Any) -> Thing:
-        """A copy with these fields changed: `dataclasses.replace` at a fraction of its cost.
+        """Return a copy with these fields changed: `dataclasses.replace` at a fraction of its cost.
         The names of the fields are not checked."""
         new = object.__new__(Thing)
         new.__dict__.update(self.__dict__)
@@ -98,7 +98,7 @@ class Thing:
         return new
 
     def shifted(self, dx: float, dy: float, dz: float) -> Thing:
-        """The same object elsewhere."""
+        """Return the same object elsewhere."""
         x, y, z = self.position
         b = self.box
         return self.but(
@@ -107,7 +107,7 @@ class Thing:
         )
 
     def turned_back(self) -> Thing:
-        """The same object in the middle of where it is, turned as it was at the start."""
+        """Return the same object in the middle of where it is, turned as it was at the start."""
         if self.rotation == self.spec.rotation:
             return self
         (x, y, z), (ox, oy, oz) = self.box.center, self.spec.box.center
@@ -117,6 +117,6 @@ class Thing:
         return start.shifted(x - ox, y - oy, z - oz)
 
     def moved_to(self, center: Vec) -> Thing:
-        """The same object with the middle of its box at `center`."""
+        """Return the same object with the middle of its box at `center`."""
         x, y, z = self.box.center
         return self.shifted(center[0] - x, center[1] - y, center[2] - z)

@@ -53,15 +53,15 @@ class Things(Mapping[str, Thing]):
         return self._by_id.keys()
 
     def values(self) -> ValuesView[Thing]:
-        """The objects."""
+        """Return the objects."""
         return self._by_id.values()
 
     def items(self) -> ItemsView[str, Thing]:
-        """Ids and objects."""
+        """Return ids and objects."""
         return self._by_id.items()
 
     def get(self, object_id: str, default: Any = None) -> Any:
-        """The object with this id, else the default."""
+        """Return the object with this id, else the default."""
         return self._by_id.get(object_id, default)
 
     @property
@@ -80,7 +80,7 @@ class Things(Mapping[str, Thing]):
         return self._bodies
 
     def deep_contents(self, object_id: str) -> tuple[str, ...]:
-        """What a receptacle holds, and what that holds, at any depth.
+        """Return what a receptacle holds, and what that holds, at any depth.
 
         Without fixtures: AI2-THOR reports some as contents of what merely touches them.
         """
@@ -98,7 +98,7 @@ class Things(Mapping[str, Thing]):
         return tuple(result)
 
     def ancestors(self, object_id: str) -> tuple[str, ...]:
-        """Receptacles around an object, nearest first, at any depth; those of fixtures
+        """Return receptacles around an object, nearest first, at any depth; those of fixtures
         do not count."""
         thing = self._by_id[object_id]
         if not thing.parents or thing.spec.is_fixture:

@@ -32,7 +32,7 @@ QUARTERS = (0.0, 90.0, 180.0, 270.0)
 
 
 def closed_around(things: Things, object_id: str) -> str | None:
-    """Id of the nearest closed receptacle around an object, or None."""
+    """Return id of the nearest closed receptacle around an object, or None."""
     for outer in things.ancestors(object_id):
         thing = things[outer]
         if thing.can("openable") and not thing.is_open:
@@ -41,7 +41,7 @@ def closed_around(things: Things, object_id: str) -> str | None:
 
 
 def is_visible(world: KitchenState, room: Room, object_id: str) -> bool:
-    """Whether the agent sees the object from where it is."""
+    """Return whether the agent sees the object from where it is."""
     thing = world.things[object_id]
     if thing.inert:
         return False
@@ -62,13 +62,13 @@ def is_visible(world: KitchenState, room: Room, object_id: str) -> bool:
 
 
 def spread(world: KitchenState) -> float:
-    """Tangent of half the field of view."""
+    """Return tangent of half the field of view."""
     degrees = world.settings.field_of_view
     return 1.0 if degrees == 90.0 else math.tan(math.radians(degrees) / 2.0)
 
 
 def object_at(world: KitchenState, room: Room, x: float, y: float) -> str | None:
-    """Id of the visible object at a point of the image, or None.
+    """Return id of the visible object at a point of the image, or None.
 
     The first box that the ray through the point meets; what a receptacle holds comes
     before the receptacle, whose box is around it.
@@ -96,7 +96,7 @@ def object_at(world: KitchenState, room: Room, x: float, y: float) -> str | None
 
 
 def _entry(box: Box, start: Vec, ray: Vec) -> float | None:
-    """How far along the ray it enters the box, None when it misses or starts inside."""
+    """Return how far along the ray it enters the box, None when it misses or starts inside."""
     near, far = 0.0, math.inf
     for low, high, at, step in zip(box[:3], box[3:], start, ray, strict=True):
         if abs(step) < 1e-9:
@@ -118,7 +118,7 @@ def poses(
     max_distance: float | None = None,
     standings: Sequence[bool] = (True,),
 ) -> list[dict[str, Any]]:
-    """Poses from which the object is visible now, for TeleportFull.
+    """Return poses from which the object is visible now, for TeleportFull.
 
     Args:
         world: the present state.

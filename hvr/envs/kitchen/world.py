@@ -74,7 +74,7 @@ class KitchenState:
 
     @classmethod
     def initial(cls, scene: Scene, settings: KitchenSettings | None = None) -> KitchenState:
-        """The first state of a scene."""
+        """Return the first state of a scene."""
         return cls(
             things=Things({spec.object_id: Thing.from_spec(spec) for spec in scene.objects}),
             agent=AgentPose(
@@ -85,7 +85,7 @@ class KitchenState:
         )
 
     def but(self, **changes: Any) -> KitchenState:
-        """A copy with these fields changed; their names are not checked."""
+        """Return a copy with these fields changed; their names are not checked."""
         new = object.__new__(KitchenState)
         new.__dict__.update(self.__dict__)
         new.__dict__.update(changes)

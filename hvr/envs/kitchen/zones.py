@@ -35,7 +35,7 @@ _NO_TIMERS: MappingProxyType[str, float] = MappingProxyType({})
 
 
 def settle(world: KitchenState, room: Room, seconds: float = STEP_TIME) -> KitchenState:
-    """The world after the automatic effects and the time that one step took."""
+    """Return the world after the automatic effects and the time that one step took."""
     things = world.things
     changed: dict[str, Thing] = {}
     zones: dict[str, str] = {}
@@ -62,7 +62,9 @@ def settle(world: KitchenState, room: Room, seconds: float = STEP_TIME) -> Kitch
 
 
 def _at_work(things: Things, room: Room) -> list[Thing]:
-    """The fridges that hold something, and what is switched on, in the order of their ids."""
+    """Return the fridges that hold something, and what is switched on, in the order of
+    their ids.
+    """
     holding = things.contents
     working = []
     for source_id in room.sources:

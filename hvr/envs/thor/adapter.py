@@ -73,7 +73,7 @@ class Thor:
         return self._seen.frame
 
     def reset(self, scene: Any = None) -> Event:
-        """Puts a scene into its first state; None means the present scene again.
+        """Put a scene into its first state; None means the present scene again.
 
         Raises:
             SceneError: the simulator has no such scene.
@@ -85,7 +85,7 @@ class Thor:
         return self._event
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Does one action, given by name and arguments or as one dict with `action`.
+        """Do one action, given by name and arguments or as one dict with `action`.
 
         Raises:
             ValueError: unknown action, or unknown or missing argument, or an argument that
@@ -113,7 +113,7 @@ class Thor:
         return self._event
 
     def top_view(self) -> Any:
-        """The scene from above as the simulator's own map camera shows it.
+        """Return the scene from above as the simulator's own map camera shows it.
 
         The camera is added when it is first asked for.
 
@@ -138,7 +138,7 @@ class Thor:
         return self._from_above()
 
     def stop(self) -> None:
-        """Ends the simulator; more than once does no harm.
+        """End the simulator; more than once does no harm.
 
         Raises:
             DataFileError: the last picture cannot be written.
@@ -186,7 +186,7 @@ class Thor:
         return self._asked(str(request.get("action")), lambda: self._client.step(request))
 
     def _asked(self, what: str, call: Callable[[], Any]) -> Any:
-        """The client's answer.
+        """Return the client's answer.
 
         Raises:
             ValueError: the simulator does not know such a request.

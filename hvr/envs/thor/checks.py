@@ -34,17 +34,17 @@ class Check:
     advice: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return asdict(self)
 
 
 def ready(checks: tuple[Check, ...]) -> bool:
-    """Whether nothing is missing."""
+    """Return whether nothing is missing."""
     return all(check.status != "missing" for check in checks)
 
 
 def judge(machine: Machine, options: ThorOptions) -> tuple[Check, ...]:
-    """What AI2-THOR needs with these options, and whether this machine has it."""
+    """Return what AI2-THOR needs with these options, and whether this machine has it."""
     checks = [_package(machine), _system(machine, options)]
     if options.executable:
         return (*checks, _executable(machine, options))

@@ -194,7 +194,7 @@ class Client(_Controller):  # type: ignore[misc]
 
 
 def _clock(timeout: float | None) -> Callable[[], bool]:
-    """Whether a time from now on is over; never without one."""
+    """Return whether a time from now on is over; never without one."""
     if timeout is None:
         return lambda: False
     end = time.monotonic() + timeout

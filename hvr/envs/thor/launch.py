@@ -32,7 +32,7 @@ def require_ready(options: ThorOptions) -> None:
 
 
 def client_arguments(options: ThorOptions, platforms: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of the client's `Controller`, without the scene and the server's class.
+    """Return arguments of the client's `Controller`, without the scene and the server's class.
 
     Args:
         options: how to start.
@@ -61,12 +61,12 @@ def client_arguments(options: ThorOptions, platforms: dict[str, Any]) -> dict[st
 
 
 def log_file() -> Path:
-    """Where the client writes what the simulator process prints."""
+    """Return where the client writes what the simulator process prints."""
     return ai2thor_home() / "log" / "unity.log"
 
 
 def explain(what: str, error: BaseException, options: ThorOptions, log_start: int) -> str:
-    """What happened to the simulator, in a sentence or two.
+    """Return what happened to the simulator, in a sentence or two.
 
     Args:
         what: the action that was going on, or `the start`.
@@ -100,7 +100,7 @@ def explain(what: str, error: BaseException, options: ThorOptions, log_start: in
 
 
 def _last_line(start: int) -> str:
-    """What the process printed last, if anything."""
+    """Return what the process printed last, if anything."""
     try:
         with log_file().open("rb") as file:
             file.seek(start)

@@ -86,7 +86,7 @@ def look(options: ThorOptions) -> Machine:
 
 
 def ai2thor_home() -> Path:
-    """Where AI2-THOR's client keeps builds and logs."""
+    """Return where AI2-THOR's client keeps builds and logs."""
     return Path("~/.ai2thor").expanduser()
 
 
@@ -122,7 +122,7 @@ def _program(command: str) -> str:
 
 
 def _display(options: ThorOptions, has_package: bool) -> tuple[str, str]:
-    """A display that the client takes, and if there is none why."""
+    """Return a display that the client takes, and if there is none why."""
     wanted = options.display or os.environ.get("DISPLAY", "")
     wanted = f":{wanted}" if wanted and ":" not in wanted else wanted
     if platform.system() != "Linux":

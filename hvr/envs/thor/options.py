@@ -90,7 +90,7 @@ class ThorOptions:
 def read_options(
     texts: Iterable[str] = (), environment: Mapping[str, str] | None = None
 ) -> ThorOptions:
-    """Options from `name=value` texts, over those of the environment variables.
+    """Return options from `name=value` texts, over those of the environment variables.
 
     Args:
         texts: such as `platform=CloudRendering`; a later one wins.
@@ -109,7 +109,7 @@ def read_options(
 
 
 def option_texts(executable: str | None, texts: Iterable[str] | None) -> list[str]:
-    """What the command line says, for `read_options`."""
+    """Return what the command line says, for `read_options`."""
     return [*(texts or ()), *([f"executable={executable}"] if executable else ())]
 
 

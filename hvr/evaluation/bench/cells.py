@@ -52,7 +52,7 @@ class Cell:
         return self.model.startswith("scripted")
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return asdict(self)
 
 
@@ -75,7 +75,7 @@ class CellOptions:
     extra: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "execute": self.execute,
             # An address may have a password in it.
@@ -116,7 +116,7 @@ class CellResult:
         return self.scores is not None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "cell": self.cell.to_json(),
             "scores": self.scores.to_json() if self.scores else None,
@@ -155,7 +155,7 @@ def plan_cells(
     seeds: Sequence[int],
     scene: str | None = None,
 ) -> tuple[Cell, ...]:
-    """All cells, those of one task together.
+    """Return all cells, those of one task together.
 
     Args:
         tasks: ids of tasks.

@@ -33,7 +33,7 @@ class Column:
     value: Callable[[Scores], float | None]
 
     def show(self, value: float | None) -> str:
-        """A value as text, `–` for none."""
+        """Return a value as text, `–` for none."""
         if value is None:
             return "–"
         if self.percent:

@@ -68,7 +68,7 @@ class Delta:
         return "▲" if self.difference * COLUMNS[self.measure].better > 0 else "▼"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "measure": self.measure, "model": self.model, "setting": self.setting,
             "task": self.task, "old": self.old.to_json(), "new": self.new.to_json(),
@@ -77,7 +77,7 @@ class Delta:
 
 
 def load_results(path: Path) -> tuple[CellResult, ...]:
-    """Results of an earlier bench: its folder, or the JSON document of `hvr bench --json`.
+    """Return results of an earlier bench: its folder, or the JSON document of `hvr bench --json`.
 
     Raises:
         DataFileError: there is none, or it is damaged.
@@ -98,7 +98,7 @@ def load_results(path: Path) -> tuple[CellResult, ...]:
 
 
 def compare(old: Sequence[CellResult], new: Sequence[CellResult]) -> tuple[Delta, ...]:
-    """All measures of COMPARED that both have, for all tasks and for each.
+    """Return all measures of COMPARED that both have, for all tasks and for each.
 
     The means over all tasks are over those tasks that both benches have.
     """
@@ -122,7 +122,7 @@ def _deltas(old: Summary, new: Summary) -> Iterator[Delta]:
 
 
 def delta_table(deltas: Sequence[Delta], summary: Summary) -> Table:
-    """The differences of whole settings, and those of tasks that are beyond the spread."""
+    """Return the differences of whole settings, and those of tasks that are beyond the spread."""
     caption = "▲ better, ▼ worse, beyond the spread over seeds · ? spread not known"
     table = Table(title="Compared: new minus old", title_justify="left", caption=caption)
     for title in ("model", "setting", "task", "measure"):

@@ -21,7 +21,7 @@ HEADER = (*_CELL, "simulated", *_SCORES, *_SPENT, "failures", "error")
 
 
 def to_csv(results: Sequence[CellResult]) -> str:
-    """One line for each cell, with a header."""
+    """Return one line for each cell, with a header."""
     text = io.StringIO()
     writer = csv.DictWriter(text, HEADER, lineterminator="\n")
     writer.writeheader()
@@ -40,7 +40,7 @@ def to_csv(results: Sequence[CellResult]) -> str:
 def to_json(
     manifest: Mapping[str, Any], results: Sequence[CellResult], summary: Summary
 ) -> dict[str, Any]:
-    """Everything but how the plans came about, which the files of the cells have."""
+    """Return everything but how the plans came about, which the files of the cells have."""
     cells = []
     for result in results:
         values = result.to_json()

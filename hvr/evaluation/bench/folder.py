@@ -80,7 +80,7 @@ class BenchFolder:
         return (self.path / MANIFEST).is_file()
 
     def manifest(self) -> dict[str, Any]:
-        """What the bench is about.
+        """Return what the bench is about.
 
         Raises:
             DataFileError: there is no manifest, or it is damaged.
@@ -97,7 +97,9 @@ class BenchFolder:
         return dict(values)
 
     def results(self) -> tuple[CellResult, ...]:
-        """All results, in the order of the cells; a file that is cut off counts as not there."""
+        """Return all results, in the order of the cells; a file that is cut off counts as not
+        there.
+        """
         found = []
         for path in sorted((self.path / "cells").glob("*.json")):
             try:
@@ -116,7 +118,8 @@ class BenchFolder:
         _write(self.path / "cells" / f"{result.cell.id}.json", result.to_json())
 
     def new_transcript(self, cell: Cell) -> Path:
-        """Where the transcript of a cell goes; one of an earlier try is kept by another name.
+        """Return where the transcript of a cell goes; one of an earlier try is kept by another
+        name.
 
         Raises:
             DataFileError: it cannot be moved.
@@ -133,7 +136,7 @@ class BenchFolder:
         return path
 
     def _order(self) -> Callable[[Cell], tuple[int, ...]]:
-        """The order in which the cells were planned, as a key to sort by."""
+        """Return the order in which the cells were planned, as a key to sort by."""
         subject = self.manifest()["subject"] if self.exists() else {}
         tasks, settings, models = (
             {name: i for i, name in enumerate(subject.get(key, ()))}
@@ -158,7 +161,7 @@ class BenchFolder:
 def subject_of(
     cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What must be the same when a bench is resumed."""
+    """Return what must be the same when a bench is resumed."""
 
     def unique(values: list[Any]) -> list[Any]:
         return list(dict.fromkeys(values))
@@ -175,7 +178,7 @@ def subject_of(
 
 
 def this_start() -> dict[str, Any]:
-    """Code and machine of this process."""
+    """Return code and machine of this process."""
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "hvr": hvr.__version__,

@@ -37,7 +37,7 @@ _MOST_ERRORS = 50
 
 
 def render(manifest: Mapping[str, Any], results: Sequence[CellResult], summary: Summary) -> str:
-    """The page.
+    """Return the page.
 
     Args:
         manifest: of the bench.

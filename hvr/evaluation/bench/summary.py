@@ -31,7 +31,7 @@ class Stat:
     count: int
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"mean": self.mean, "spread": self.spread, "count": self.count}
 
     @classmethod
@@ -64,7 +64,7 @@ class Row:
     failures: Mapping[str, int]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "setting": self.setting,
             "model": self.model,
@@ -99,19 +99,19 @@ class Summary:
     stats: Mapping[Place, Stat]
 
     def row(self, setting: str, model: str) -> Row | None:
-        """The row of a setting with a model."""
+        """Return the row of a setting with a model."""
         return next((r for r in self.rows if (r.setting, r.model) == (setting, model)), None)
 
     def simulated(self, model: str) -> bool:
-        """Whether a model is a simulation of one."""
+        """Return whether a model is a simulation of one."""
         return any(row.simulated for row in self.rows if row.model == model)
 
     def label(self, model: str) -> str:
-        """A model as reports name it; a simulation is called one."""
+        """Return a model as reports name it; a simulation is called one."""
         return f"{model} (simulated)" if self.simulated(model) else model
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "rows": [row.to_json() for row in self.rows],
             "per_task": [
@@ -123,7 +123,7 @@ class Summary:
 
 
 def summarise(results: Sequence[CellResult]) -> Summary:
-    """The numbers of a bench, from its results in the order of its cells."""
+    """Return the numbers of a bench, from its results in the order of its cells."""
     settings = tuple(dict.fromkeys(r.cell.setting for r in results))
     models = tuple(dict.fromkeys(r.cell.model for r in results))
     tasks = tuple(dict.fromkeys(r.cell.task for r in results))
@@ -166,7 +166,7 @@ def _row(setting: str, model: str, group: Sequence[CellResult]) -> Row:
 
 
 def _lengths(results: Sequence[CellResult]) -> dict[str, Stat]:
-    """Minimum, maximum and mean of absolutes, over tasks as in table 7, then over seeds."""
+    """Return minimum, maximum and mean of absolutes, over tasks as in table 7, then over seeds."""
     found: dict[str, list[float]] = {}
     for group in _by_seed(results).values():
         summary = length_summary([r.scores.ld for r in group if r.scores is not None])
@@ -178,7 +178,9 @@ def _lengths(results: Sequence[CellResult]) -> dict[str, Stat]:
 
 
 def _stat(results: Iterable[CellResult], key: str) -> Stat | None:
-    """A measure: averaged over the cells of each seed, then over seeds; None without values."""
+    """Return a measure: averaged over the cells of each seed, then over seeds; None without
+    values.
+    """
     value = COLUMNS[key].value
     means, count = [], 0
     for group in _by_seed(results).values():

@@ -52,7 +52,7 @@ def _table(title: str, columns: Sequence[str]) -> Table:
 
 
 def before_after(row: Row, name: str) -> str:
-    """MPV or AABV as the paper prints it: `(before) after`."""
+    """Return MPV or AABV as the paper prints it: `(before) after`."""
     before, after = row.stats.get(f"{name}_before"), row.stats.get(f"{name}_after")
     if before is None and after is None:
         return "–"
@@ -70,7 +70,7 @@ def with_spread(stat: Stat | None, key: str) -> str:
 
 
 def _rounded(stat: Stat | None, key: str) -> str:
-    """Whole numbers without the spread: there may be thirteen columns."""
+    """Return whole numbers without the spread: there may be thirteen columns."""
     return "–" if stat is None else f"{(100 if COLUMNS[key].percent else 1) * stat.mean:.0f}"
 
 
@@ -79,7 +79,7 @@ def _percent(stat: Stat | None) -> str:
 
 
 def task_tables(summary: Summary) -> Iterator[Table]:
-    """A table for each model and measure with one column for each task (tables 5 to 16)."""
+    """Yield a table for each model and measure with one column for each task (tables 5 to 16)."""
     for model in summary.models:
         for key in _PER_TASK:
             if any(place[:2] == (key, model) for place in summary.stats):
@@ -87,7 +87,7 @@ def task_tables(summary: Summary) -> Iterator[Table]:
 
 
 def task_table(summary: Summary, model: str, key: str) -> Table:
-    """A measure of a model: a line for each setting, a column for each task."""
+    """Return a measure of a model: a line for each setting, a column for each task."""
     column = COLUMNS[key]
     unit = " (per cent)" if column.percent else ""
     table = _table(f"{column.title}{unit} · {summary.label(model)}", summary.tasks)

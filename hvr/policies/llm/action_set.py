@@ -72,7 +72,9 @@ class ActionSet:
         return sum(len(self.of(name)) for name in self.names)
 
     def of(self, name: str) -> tuple[GroundAction, ...]:
-        """The valid actions of a name, in a fixed order; none when there is no such action."""
+        """Return the valid actions of a name, in a fixed order; none when there is no such
+        action.
+        """
         if name not in self._found:
             schema = self.task.domain.actions.get(name)
             self._found[name] = tuple(self._enumerate(schema)) if schema is not None else ()
@@ -184,7 +186,7 @@ class ActionSet:
 
 
 def action_set(task: Task) -> ActionSet:
-    """The action set of a task; actions are found when they are asked for.
+    """Return the action set of a task; actions are found when they are asked for.
 
     Args:
         task: the task.
@@ -249,7 +251,7 @@ def _conjuncts(formula: Expression) -> Iterator[Expression]:
 
 
 def _free(formula: Expression) -> set[str]:
-    """The variables of a formula that no quantifier in it binds."""
+    """Return the variables of a formula that no quantifier in it binds."""
     match formula:
         case Atom():
             return {a for a in formula.args if is_variable(a)}

@@ -103,7 +103,7 @@ class BlockWriter:
     _unmapped: list[str] = field(default_factory=list, init=False)
 
     def write(self, work: Assignment, foresight: Foresight) -> BlockRecord:
-        """A block for a macro action from the predicted state, which stays as it is.
+        """Return a block for a macro action from the predicted state, which stays as it is.
 
         Raises:
             LLMError: the model did not answer.
@@ -153,7 +153,7 @@ class BlockWriter:
         return values
 
     def _read(self, answer: str, work: Assignment, foresight: Foresight) -> Block:
-        """The actions of an answer; what cannot be read is noted."""
+        """Return the actions of an answer; what cannot be read is noted."""
         read = read_actions(answer)
         mapper = self.mapper(work.names)
         self._unmapped += [f"{line}: this is no action" for line in read.unread]
@@ -223,7 +223,7 @@ class BlockWriter:
         return examine(foresight.task, foresight.state, block, wanted)
 
     def _bridge(self, work: Assignment, foresight: Foresight, block: Block) -> Block:
-        """The part of a block that works, and what the planner makes of the rest."""
+        """Return the part of a block that works, and what the planner makes of the rest."""
         task, state = foresight.task, foresight.state
         inventory = foresight.inventory
         good = block[: applicable(task, state, block)]
@@ -241,7 +241,7 @@ class BlockWriter:
 
 
 def finish(record: BlockRecord, task: Task, state: State, hierarchical: bool) -> BlockRecord:
-    """A record with what the validator says of its block, and its conditions refined.
+    """Return a record with what the validator says of its block, and its conditions refined.
 
     Args:
         record: how the block came about.
@@ -261,7 +261,7 @@ def finish(record: BlockRecord, task: Task, state: State, hierarchical: bool) ->
 
 
 def with_objects(work: Assignment, texts: Iterable[str], foresight: Foresight) -> Assignment:
-    """An assignment whose prompt tells of the objects that some texts name, too.
+    """Return an assignment whose prompt tells of the objects that some texts name, too.
 
     What the validator or a condition speaks of cannot be used by a model that is not told of it;
     the model may not have picked it, or may not have known that it matters.
@@ -274,7 +274,7 @@ def with_objects(work: Assignment, texts: Iterable[str], foresight: Foresight) -
 def examine(
     task: Task, state: State, block: Sequence[GroundAction], wanted: Sequence[str]
 ) -> BlockError | None:
-    """What is wrong with a block, or None.
+    """Return what is wrong with a block, or None.
 
     Args:
         task: the task.
@@ -306,7 +306,7 @@ def examine(
 def _what_is_in_the_way(
     validator: Validator, action: GroundAction, failure: Failure, navigation: Navigation | None
 ) -> str:
-    """Why the robot cannot go to what it is not near: a closed door, mostly."""
+    """Return why the robot cannot go to what it is not near: a closed door, mostly."""
     if navigation is None or not all(
         isinstance(x.formula, Atom) and x.formula.predicate in navigation.predicates
         for x in failure.literals
@@ -323,13 +323,13 @@ def _what_is_in_the_way(
 
 
 def numbered(block: Sequence[GroundAction]) -> str:
-    """A block as the prompts show it."""
+    """Return a block as the prompts show it."""
     lines = [f"{i}. {_written(a)}" for i, a in enumerate(block, start=1)]
     return "\n".join(lines) or "none"
 
 
 def history(blocks: Sequence[AABlock]) -> str:
-    """What was planned, grouped by macro action, as the prompts show it."""
+    """Return what was planned, grouped by macro action, as the prompts show it."""
     lines = [
         f"{i}. {b.macro.name}: {' '.join(map(_written, b.actions))}"
         for i, b in enumerate(blocks, start=1)
@@ -338,7 +338,7 @@ def history(blocks: Sequence[AABlock]) -> str:
 
 
 def signatures(task: Task) -> str:
-    """All actions with their parameters, in the form of the answers."""
+    """Return all actions with their parameters, in the form of the answers."""
     return ", ".join(
         f"({', '.join((s.name, *(p.name.lstrip('?') for p in s.parameters)))})"
         for s in task.domain.actions.values()

@@ -58,7 +58,7 @@ class Bridge:
         objects: Iterable[str] = (),
         relevant: Formula | None = None,
     ) -> tuple[GroundAction, ...] | None:
-        """Actions that lead to a condition, or None if none were found.
+        """Return actions that lead to a condition, or None if none were found.
 
         Args:
             state: where to begin; its task has all objects.
@@ -92,7 +92,8 @@ class Bridge:
     def through(
         self, state: State, actions: Sequence[GroundAction], inventory: Inventory
     ) -> tuple[GroundAction, ...]:
-        """The actions with what it takes to make each applicable; without those that never are.
+        """Return the actions with what it takes to make each applicable; without those that never
+        are.
 
         Args:
             state: where to begin.
@@ -118,7 +119,7 @@ class Bridge:
     def _way(
         self, state: State, action: GroundAction, inventory: Inventory
     ) -> tuple[GroundAction, ...] | None:
-        """What it takes to make an action applicable; often only going there."""
+        """Return what it takes to make an action applicable; often only going there."""
         task = state.task
         move = insert_navigation(task, state, action)
         if move is not None and applicable(task, state, (move, action)) == 2:
@@ -153,7 +154,7 @@ class Bridge:
 
 
 def _with_places(names: Iterable[str], inventory: Inventory) -> set[str]:
-    """Some objects and what they stand on or in, and what that stands on or in."""
+    """Return some objects and what they stand on or in, and what that stands on or in."""
     found = set(names)
     for _ in range(2):
         found |= {inventory.parents[n] for n in found if n in inventory.parents}

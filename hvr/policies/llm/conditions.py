@@ -31,7 +31,7 @@ _UNCHANGED = "at first, and no macro action before it changes that"
 
 
 def literal(task: Task, text: str) -> Atom | Not:
-    """A literal over the objects of a task.
+    """Return a literal over the objects of a task.
 
     Raises:
         PddlError: it is none.
@@ -42,7 +42,7 @@ def literal(task: Task, text: str) -> Atom | Not:
 
 
 def conjunction(task: Task, texts: Sequence[str]) -> And:
-    """The conjunction of some literals."""
+    """Return the conjunction of some literals."""
     return And(tuple(literal(task, text) for text in texts))
 
 
@@ -53,7 +53,7 @@ def with_conditions(
     nearness: frozenset[str],
     earlier: Sequence[MacroAction] = (),
 ) -> tuple[tuple[MacroAction, ...], tuple[str, ...]]:
-    """Macro actions with those conditions of an answer that mean something.
+    """Return macro actions with those conditions of an answer that mean something.
 
     Those that a correction does not speak of keep the conditions that they had `earlier`.
 
@@ -79,7 +79,7 @@ def with_conditions(
 
 
 def lasting(macro: MacroAction, nearness: frozenset[str]) -> MacroAction:
-    """A macro action without conditions of nearness: the robot goes where it has to be."""
+    """Return a macro action without conditions of nearness: the robot goes where it has to be."""
     before, after = (
         tuple(t for t in texts if _predicate(t) not in nearness)
         for texts in (macro.precondition, macro.postcondition)
@@ -158,7 +158,7 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
 
 
 def _contradiction(macro: MacroAction) -> str:
-    """What a macro action says to be true and false, or nothing."""
+    """Return what a macro action says to be true and false, or nothing."""
     for kind, texts in (("pre", macro.precondition), ("post", macro.postcondition)):
         both = next((t for t in texts if f"(not {t})" in texts), None)
         if both is not None:
@@ -167,7 +167,7 @@ def _contradiction(macro: MacroAction) -> str:
 
 
 def describe(macros: Sequence[MacroAction]) -> str:
-    """Macro actions and their conditions in the form of the prompts."""
+    """Return macro actions and their conditions in the form of the prompts."""
     lines = []
     for number, macro in enumerate(macros, start=1):
         lines += [
@@ -179,7 +179,9 @@ def describe(macros: Sequence[MacroAction]) -> str:
 
 
 def refined(macro: MacroAction, before: Sequence[str], after: Sequence[str]) -> MacroAction:
-    """A macro action whose conditions are what its block turned out to need and to change."""
+    """Return a macro action whose conditions are what its block turned out to need and to
+    change.
+    """
     return replace(macro, precondition=tuple(before), postcondition=tuple(after))
 
 
@@ -188,5 +190,5 @@ def _id(number: int) -> str:
 
 
 def _anyway(number: int) -> str:
-    """The action that stands for a macro action that cannot follow."""
+    """Return the action that stands for a macro action that cannot follow."""
     return f"macro-{number}-anyway"

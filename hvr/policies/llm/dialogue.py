@@ -39,7 +39,7 @@ class Dialogue:
     seed: int | None = None
 
     def ask(self, prompt: str, **values: str) -> str:
-        """The text that the model answers.
+        """Return the text that the model answers.
 
         Args:
             prompt: name of the template.
@@ -59,7 +59,7 @@ class Dialogue:
 
 
 def _printable(text: str) -> str:
-    """The text without what would command a terminal or fits no file: � instead."""
+    """Return the text without what would command a terminal or fits no file: � instead."""
     return "".join(
         c if c in "\n\t\r" or unicodedata.category(c) not in {"Cc", "Cs"} else "\ufffd"
         for c in text

@@ -25,7 +25,7 @@ class ObjectsChosen:
     unmatched: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "event": "objects",
             "request": self.request,
@@ -41,7 +41,7 @@ class MacroPlanWritten:
     names: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"event": "macro-plan", "names": list(self.names)}
 
 
@@ -58,7 +58,7 @@ class ConditionsWritten:
     dropped: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "event": "conditions",
             "macros": [m.to_json() for m in self.macros],
@@ -74,7 +74,7 @@ class MacroPlanChecked:
     attempt: int
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"event": "macro-check", "attempt": self.attempt, **self.check.to_json()}
 
 
@@ -98,7 +98,7 @@ class BlockWritten:
     unmapped: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "event": "block",
             "number": self.number,
@@ -126,7 +126,7 @@ class BlockChecked:
     attempts: int
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "event": "block-check",
             "number": self.number,
@@ -143,7 +143,7 @@ class StepsLeftOut:
     actions: tuple[GroundAction, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"event": "left-out", "actions": [str(a) for a in self.actions]}
 
 

@@ -72,13 +72,13 @@ class Foresight:
 
 
 def run(task: Task, state: State, actions: Iterable[GroundAction]) -> State:
-    """The state after some actions; those that are not applicable are skipped."""
+    """Return the state after some actions; those that are not applicable are skipped."""
     bits, _ = _walk(task, state, actions)
     return State(task, bits, state.values)
 
 
 def doable(task: Task, state: State, actions: Iterable[GroundAction]) -> int:
-    """How many of the actions can be carried out, the others being skipped."""
+    """Return how many of the actions can be carried out, the others being skipped."""
     _, done = _walk(task, state, actions)
     return done
 
@@ -94,7 +94,7 @@ def _walk(task: Task, state: State, actions: Iterable[GroundAction]) -> tuple[in
 
 
 def applicable(task: Task, state: State, actions: Sequence[GroundAction]) -> int:
-    """How many of the actions, from the first on, can be carried out one after the other."""
+    """Return how many of the actions, from the first on, can be carried out one after the other."""
     bits = state.bits
     for number, action in enumerate(actions):
         operator = task.try_ground(action)

@@ -16,7 +16,7 @@ from hvr.validation import minimise
 def outcome(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> And:
-    """How everything that a plan touches is at its end, as a condition.
+    """Return how everything that a plan touches is at its end, as a condition.
 
     What is switched on and off again is in it as off: a plan may not leave it on.
 
@@ -37,7 +37,8 @@ def outcome(
 def lean(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> tuple[int, ...]:
-    """Numbers of the steps to keep, from 0, so that the end is the same but for what is fleeting.
+    """Return numbers of the steps to keep, from 0, so that the end is the same but for what is
+    fleeting.
 
     Args:
         task: the task.
@@ -62,7 +63,7 @@ def lean(
 
 
 def _literals(task: Task, state: State, fluents: int, fleeting: frozenset[str]) -> And:
-    """How some fluents, given as bits, are in a state; without those that are fleeting."""
+    """Return how some fluents, given as bits, are in a state; without those that are fleeting."""
     true = [a for a in task.atoms_in(fluents & state.bits) if a.predicate not in fleeting]
     false = [a for a in task.atoms_in(fluents & ~state.bits) if a.predicate not in fleeting]
     return And((*sorted(true, key=str), *(Not(a) for a in sorted(false, key=str))))

@@ -108,7 +108,7 @@ class Mapper:
     # Objects --------------------------------------------------------------------------------
 
     def objects_like(self, text: str) -> dict[str, float]:
-        """The objects that a name may mean and how well they fit, the best first.
+        """Return the objects that a name may mean and how well they fit, the best first.
 
         One object of each class that is near enough: that of the number which was written, or the
         first that is available.
@@ -130,7 +130,9 @@ class Mapper:
         return found
 
     def _instead(self, objects: Mapping[str, float]) -> dict[str, float]:
-        """What may be meant by some objects that cannot be: other parts of the same thing."""
+        """Return what may be meant by some objects that cannot be: other parts of the same
+        thing.
+        """
         found: dict[str, float] = {}
         for name, score in objects.items():
             base, number = split_instance(name)
@@ -144,7 +146,7 @@ class Mapper:
     # Actions --------------------------------------------------------------------------------
 
     def map(self, text: ActionText, holding: str | None = None) -> Mapped:
-        """The action that is meant.
+        """Return the action that is meant.
 
         Args:
             text: what was written.
@@ -179,7 +181,7 @@ class Mapper:
         return Mapped(None, False, f"{text}: ({given}) can never be done")
 
     def _names(self, text: ActionText) -> dict[str, float]:
-        """The actions that a name may mean, the best first."""
+        """Return the actions that a name may mean, the best first."""
         scores = self._action_names.scores(text.name)
         found = {n: s for n, s in scores.items() if s >= NAME_THRESHOLD}
         verb = split_name(text.name)[:1]
@@ -204,7 +206,9 @@ class Mapper:
         objects: Sequence[Mapping[str, float]],
         holding: str | None,
     ) -> Iterator[_Choice]:
-        """The valid actions of the names with the objects, some left out or the held one added."""
+        """Yield the valid actions of the names with the objects, some left out or the held one
+        added.
+        """
         mentioned = [o for o in objects if o]
         for name, score in names.items():
             count = len(self.task.domain.actions[name].parameters)
@@ -234,7 +238,9 @@ class Mapper:
         names: Mapping[str, float],
         objects: Sequence[Mapping[str, float]],
     ) -> _Choice | None:
-        """The valid action most like the whole text that shares the first object, and a name."""
+        """Return the valid action most like the whole text that shares the first object, and a
+        name.
+        """
         first = objects[0] if objects else {}
         wanted = len(objects)
         pool: dict[GroundAction, float] = {}
@@ -264,7 +270,8 @@ class Mapper:
     # Literals -------------------------------------------------------------------------------
 
     def map_literal(self, text: LiteralText) -> MappedLiteral:
-        """The literal that is meant: a predicate with as many arguments, objects that fit it.
+        """Return the literal that is meant: a predicate with as many arguments, objects that fit
+        it.
 
         Args:
             text: what was written.
@@ -292,7 +299,7 @@ class Mapper:
     def _arguments(
         self, predicate: Predicate, args: Sequence[str]
     ) -> tuple[tuple[str, ...], float] | None:
-        """The nearest objects of the right types, and how well they fit from 0 to 1."""
+        """Return the nearest objects of the right types, and how well they fit from 0 to 1."""
         if len(args) != len(predicate.parameters):
             return None
         found: list[str] = []
@@ -330,7 +337,7 @@ def _score(choice: _Choice) -> float:
 
 
 def _pieces(name: str) -> tuple[str, ...]:
-    """What pieces of something cut may be called."""
+    """Return what pieces of something cut may be called."""
     whole = name.removesuffix("sliced")
     if whole == name:
         return ()

@@ -105,13 +105,13 @@ class LLMPolicy:
     # As a policy of the executor ----------------------------------------------------------
 
     def clearing(self, things: Sequence[str], place: str) -> str:
-        """The request to take things away from a place."""
+        """Return the request to take things away from a place."""
         return f"take {' and '.join(things)} away from {place} and put it somewhere else"
 
     def plan(
         self, stage: str, graph: KnowledgeGraph, inventory: Inventory, trouble: str = ""
     ) -> Planned:
-        """A plan for a request, whose goal is how it should leave what it touches.
+        """Return a plan for a request, whose goal is how it should leave what it touches.
 
         Args:
             stage: the request.
@@ -139,7 +139,7 @@ class LLMPolicy:
     # Writing a plan -------------------------------------------------------------------------
 
     def write(self, request: str, graph: KnowledgeGraph, inventory: Inventory) -> PlanningRecord:
-        """A plan for a request in the world that a graph shows, and how it came about.
+        """Return a plan for a request in the world that a graph shows, and how it came about.
 
         Args:
             request: in words.
@@ -192,7 +192,7 @@ class LLMPolicy:
     def _macro_plan(
         self, request: str, names: tuple[str, ...], foresight: Foresight
     ) -> tuple[MacroAction, ...]:
-        """The macro actions; the request itself is the only one if the model gives none."""
+        """Return the macro actions; the request itself is the only one if the model gives none."""
         objects = class_context(foresight.graph, names)
         answer = self._dialogue.ask("macro_plan", request=request, objects=objects)
         found = read_macro_plan(answer)[: self.settings.macro_limit] or (request,)
@@ -208,7 +208,7 @@ class LLMPolicy:
         foresight: Foresight,
         mapper: Mapper,
     ) -> tuple[tuple[MacroAction, ...], tuple[MacroCheck, MacroCheck]]:
-        """The macro actions with conditions, corrected, and the checks before and after.
+        """Return the macro actions with conditions, corrected, and the checks before and after.
 
         The first ones, which the library knows, have the conditions that were found there.
         """
@@ -233,7 +233,8 @@ class LLMPolicy:
         mapper: Mapper,
         tries: int,
     ) -> tuple[tuple[MacroAction, ...], tuple[MacroCheck, MacroCheck]]:
-        """Macro actions whose conditions are corrected until each can follow those before it.
+        """Return macro actions whose conditions are corrected until each can follow those before
+        it.
 
         The first `fixed` ones keep theirs. Returns the checks before and after, too.
         """
@@ -258,7 +259,7 @@ class LLMPolicy:
         return macros, (first, check)
 
     def _about(self, request: str, names: tuple[str, ...], foresight: Foresight) -> dict[str, str]:
-        """What prompts about conditions tell of the world."""
+        """Return what prompts about conditions tell of the world."""
         return {
             "request": request,
             "objects": object_context(foresight.graph, names),
@@ -275,7 +276,7 @@ class LLMPolicy:
         writer: BlockWriter,
         mapper: Mapper,
     ) -> list[BlockRecord]:
-        """The blocks, one after the other.
+        """Return the blocks, one after the other.
 
         After each one the conditions of those that are still to come are checked again, from the
         state to which it really leads, and corrected once (paper, B.3).
@@ -306,7 +307,9 @@ class LLMPolicy:
     def _known(
         self, request: str, macros: Sequence[MacroAction], foresight: Foresight
     ) -> tuple[Match, ...]:
-        """Macro actions of the library for the first of the plan, as far as there are any."""
+        """Return macro actions of the library for the first of the plan, as far as there
+        are any.
+        """
         found: list[Match] = []
         state = foresight.state
         for macro in macros:
@@ -319,7 +322,7 @@ class LLMPolicy:
         return tuple(found)
 
     def _match(self, request: str, macro: MacroAction, task: Task, state: State) -> Match | None:
-        """A macro action of the library that works from a state, or None.
+        """Return a macro action of the library that works from a state, or None.
 
         One that brings about what the model has written is preferred to one that only goes by
         the same words: the library's conditions were proven, the model's are a guess.
@@ -338,7 +341,7 @@ class LLMPolicy:
     def _taken(
         self, number: int, macro: MacroAction, match: Match, foresight: Foresight
     ) -> BlockRecord:
-        """The record of a block that was taken from the library."""
+        """Return the record of a block that was taken from the library."""
         self.library_uses.append(match.entry.id)
         block = match.block.actions
         self._listen(BlockWritten(number, macro.name, block, "library"))
@@ -353,7 +356,7 @@ class LLMPolicy:
     def _elimination(
         self, records: Sequence[BlockRecord], foresight: Foresight
     ) -> tuple[tuple[AABlock, ...], int]:
-        """The blocks of the plan, without unnecessary steps if that is asked for."""
+        """Return the blocks of the plan, without unnecessary steps if that is asked for."""
         blocks = tuple(AABlock(r.macro, r.actions) for r in records)
         if not self.settings.elimination:
             return blocks, 0
@@ -383,7 +386,7 @@ def _nobody(event: PolicyEvent) -> None:
 
 
 def _predicates(task: Task, nearness: frozenset[str]) -> str:
-    """The predicates that conditions may use, as the prompts show them."""
+    """Return the predicates that conditions may use, as the prompts show them."""
     used = [p for n, p in task.domain.predicates.items() if n in task.fluent_predicates]
     return " ".join(
         f"({' '.join((p.name, *(v.name.lstrip('?') for v in p.parameters)))})"

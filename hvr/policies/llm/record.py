@@ -24,7 +24,7 @@ class MacroCheck:
     problem: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"verified": self.verified, "total": self.total, "problem": self.problem}
 
 
@@ -57,7 +57,7 @@ class BlockRecord:
     unmapped: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "macro": self.macro.to_json(),
             "written": [str(a) for a in self.written],
@@ -97,7 +97,7 @@ class PlanningRecord:
     planner_calls: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "plan": self.plan.to_json(),
             "blocks": [b.to_json() for b in self.blocks],

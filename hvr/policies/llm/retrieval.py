@@ -34,7 +34,7 @@ class Retrieval:
     def choose(
         self, request: str, foresight: Foresight, otherwise: tuple[str, ...] = ()
     ) -> tuple[str, ...]:
-        """The objects for a request in the predicted state; all of them without R.
+        """Return the objects for a request in the predicted state; all of them without R.
 
         Args:
             request: the task, or a macro action of it.

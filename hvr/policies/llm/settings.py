@@ -44,7 +44,7 @@ class PolicySettings:
     macro_limit: int = 30
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
@@ -63,7 +63,7 @@ NAMED: Mapping[str, PolicySettings] = {
 
 
 def named(text: str) -> PolicySettings:
-    """Settings by name, with switches: `HVR`, `HVR+planner_repair`, `HVR+-library`.
+    """Return settings by name, with switches: `HVR`, `HVR+planner_repair`, `HVR+-library`.
 
     Switches follow the name as `+name` (on) or `-name` (off), as in `HVR+elimination` or
     `HVR+-library-expansion`.

@@ -49,7 +49,7 @@ class CharacterPlan:
     legend: tuple[tuple[CharacterCell, str], ...]
 
     def lines(self) -> Iterator[str]:
-        """The plan as plain text, without blanks at the ends."""
+        """Yield the plan as plain text, without blanks at the ends."""
         for row in self.rows:
             yield "".join(cell.character for cell in row).rstrip()
 
@@ -107,13 +107,13 @@ class _Canvas:
         self.columns = columns
 
     def place(self, x: float, z: float) -> tuple[int, int]:
-        """Column and row of a point, inside the canvas."""
+        """Return column and row of a point, inside the canvas."""
         column = int((x - self.x0) / self.cell)
         row = int((self.z1 - z) / (2 * self.cell))
         return min(max(column, 0), self.columns - 1), min(max(row, 0), len(self.rows) - 1)
 
     def area(self, shape: Shape) -> tuple[range, range]:
-        """Columns and rows whose middle the footprint covers; one of each at least."""
+        """Return columns and rows whose middle the footprint covers; one of each at least."""
         columns = _covered(shape.box.x0 - self.x0, shape.box.x1 - self.x0, self.cell, self.columns)
         rows = _covered(
             self.z1 - shape.box.z1, self.z1 - shape.box.z0, 2 * self.cell, len(self.rows)
@@ -188,7 +188,7 @@ def _large_first(shape: Shape) -> tuple[float, str]:
 
 
 def _letters(small: Sequence[Shape]) -> tuple[dict[str, Shape], tuple[str, ...]]:
-    """A letter for each small thing: the first of its name where that is free."""
+    """Return a letter for each small thing: the first of its name where that is free."""
     found: dict[str, Shape] = {}
     waiting = []
     for shape in small:

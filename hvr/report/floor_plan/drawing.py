@@ -72,7 +72,7 @@ class Drawing:
     scale: float = PIXELS_PER_METRE
 
     def place(self, x: float, z: float) -> Point:
-        """Where a point of the scene lies on the sheet."""
+        """Return where a point of the scene lies on the sheet."""
         return (x - self.left) * self.scale, (self.top - z) * self.scale
 
 
@@ -174,7 +174,7 @@ def _way(route: Route, sheet: Drawing, halts: Sequence[Stop]) -> Iterator[Mark]:
 
 
 def _agent(pose: Pose, sheet: Drawing) -> Iterator[Mark]:
-    """A disc as wide as the agent, an arrow, and what its camera (90 degrees) looks at."""
+    """Yield a disc as wide as the agent, an arrow, and what its camera (90 degrees) looks at."""
     title = f"robot, looking {direction(pose.yaw)}"
 
     def at(length: float, turn: float) -> Point:
@@ -191,7 +191,7 @@ def _agent(pose: Pose, sheet: Drawing) -> Iterator[Mark]:
 
 
 def direction(yaw: float) -> str:
-    """Where a yaw points on the plan: `up (+z)`, `right (+x)`, or degrees."""
+    """Return where a yaw points on the plan: `up (+z)`, `right (+x)`, or degrees."""
     names = {0: "up (+z)", 90: "right (+x)", 180: "down (-z)", 270: "left (-x)"}
     return names.get(round(yaw) % 360, f"{yaw:.0f} degrees from up, clockwise")
 
@@ -199,7 +199,9 @@ def direction(yaw: float) -> str:
 def _labels(
     plan: FloorPlan, sheet: Drawing, wanted: str | Collection[str], halts: Sequence[Stop]
 ) -> Iterator[Mark]:
-    """Names beside what they name, as far as there is room: the wanted and the large first."""
+    """Yield names beside what they name, as far as there is room: the wanted and the large
+    first.
+    """
     taken = [(*sheet.place(h.x, h.z), LETTER * len(h.text) / 2 + 5, 9.0) for h in halts]
     taken.append((*sheet.place(plan.agent.x, plan.agent.z), 20.0, 20.0))
     for shape in sorted(plan.shapes, key=lambda s: (-s.box.footprint, s.name)):
@@ -232,7 +234,7 @@ def _named(shape: Shape, wanted: str | Collection[str]) -> bool:
 
 
 def _foot(sheet: Drawing) -> Iterator[Mark]:
-    """A scale of one metre."""
+    """Yield a scale of one metre."""
     y = sheet.height - 14
     ends = ((12.0, y), (12.0 + sheet.scale, y))
     yield Mark("line", "scale", ((12.0, y - 4), *ends, (12.0 + sheet.scale, y - 4)))

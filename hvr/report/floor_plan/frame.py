@@ -30,7 +30,7 @@ _Fixed = tuple[Kind, float, float, float, float, float]
 
 
 def frame(metadata: Mapping[str, Any], width: int, height: int) -> bytes:
-    """The scene from above as raw RGB.
+    """Return the scene from above as raw RGB.
 
     Args:
         metadata: metadata of an event, in AI2-THOR's schema.
@@ -140,7 +140,7 @@ def _view(fixed: tuple[_Fixed, ...], scene: str, width: int, height: int) -> _Vi
 
 @lru_cache(maxsize=4)
 def _background(fixed: tuple[_Fixed, ...], scene: str, width: int, height: int) -> Image:
-    """What never moves: floor, surfaces, where one can stand, then the rest by height."""
+    """Return what never moves: floor, surfaces, where one can stand, then the rest by height."""
     import numpy as np
 
     view = _view(fixed, scene, width, height)

@@ -36,7 +36,7 @@ _BASINS = frozenset({"Sink", "SinkBasin", "Bathtub", "BathtubBasin"})
 
 
 def kind_of(entry: Mapping[str, Any]) -> Kind:
-    """The kind of an object.
+    """Return the kind of an object.
 
     Args:
         entry: its metadata; only `objectType` and property fields are read.

@@ -79,7 +79,9 @@ FAINT: Mapping[str, float] = {"view": 0.16}
 
 
 def css(root: str = ".hvr-plan") -> str:
-    """The looks as style rules below `root`, dark where the reader prefers dark; white paper."""
+    """Return the looks as style rules below `root`, dark where the reader prefers dark; white
+    paper.
+    """
     light, dark = _rules(LIGHT, root), _rules(DARK, root, LIGHT)
     text = (
         f"{root} text{{font:12px system-ui,sans-serif}}"

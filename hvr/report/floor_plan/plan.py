@@ -70,7 +70,7 @@ class Shape:
         return f"{parts}: {', '.join(self.state)}" if self.state else parts
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "name": self.name,
             "type": self.object_type,
@@ -112,7 +112,7 @@ class FloorPlan:
         return min(xs) - _MARGIN, min(zs) - _MARGIN, max(xs) + _MARGIN, max(zs) + _MARGIN
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values, from which `from_json` makes the plan again."""
+        """Return plain JSON values, from which `from_json` makes the plan again."""
         return {
             "scene": self.scene,
             "agent": {"x": self.agent.x, "z": self.agent.z, "yaw": self.agent.yaw},
@@ -123,7 +123,7 @@ class FloorPlan:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any], source: str) -> FloorPlan:
-        """The plan of `to_json`.
+        """Return the plan of `to_json`.
 
         Args:
             raw: the values.
@@ -162,7 +162,7 @@ def floor_plan(
     names: Names | None = None,
     grid: Iterable[tuple[float, float]] | None = None,
 ) -> FloorPlan:
-    """The floor plan that an event shows.
+    """Return the floor plan that an event shows.
 
     What was sliced is left out: its pieces are there instead.
 
@@ -202,7 +202,7 @@ def floor_plan(
 
 
 def scene_plan(name: str) -> FloorPlan:
-    """The plan of a packaged scene before anything happened.
+    """Return the plan of a packaged scene before anything happened.
 
     Raises:
         SceneError: there is no such scene.
@@ -213,7 +213,7 @@ def scene_plan(name: str) -> FloorPlan:
 
 
 def box_of(entry: Mapping[str, Any]) -> Box | None:
-    """The axis aligned box of an object, or None when its metadata has no usable one."""
+    """Return the axis aligned box of an object, or None when its metadata has no usable one."""
     raw = entry.get("axisAlignedBoundingBox")
     if not raw or not raw.get("size"):
         return None
@@ -236,7 +236,7 @@ def _state(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _enclosed(entry: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Whether something closed is around it, however far out."""
+    """Return whether something closed is around it, however far out."""
     seen: set[str] = set()
     todo = list(entry.get("parentReceptacles") or ())
     while todo:

@@ -34,7 +34,7 @@ def write_png(drawing: Drawing, path: Path) -> None:
 
 
 def paint(drawing: Drawing) -> Image:
-    """The drawing as an RGB image, two pixels for one.
+    """Return the drawing as an RGB image, two pixels for one.
 
     Raises:
         MissingExtraError: Pillow is not installed.

@@ -41,7 +41,7 @@ class Route:
 
 
 def route(start: Pose, steps: Iterable[Mapping[str, Any]], failed: Iterable[int] = ()) -> Route:
-    """The way that a run took.
+    """Return the way that a run took.
 
     Args:
         start: where the robot was before the first step.
@@ -62,7 +62,7 @@ def route(start: Pose, steps: Iterable[Mapping[str, Any]], failed: Iterable[int]
 
 
 def _told(agent: Any) -> Pose | None:
-    """The pose as a trace may have it: AI2-THOR's `agent`, or plain x, z and yaw."""
+    """Return the pose as a trace may have it: AI2-THOR's `agent`, or plain x, z and yaw."""
     if not isinstance(agent, Mapping):
         return None
     try:

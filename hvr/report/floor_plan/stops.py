@@ -31,7 +31,9 @@ class Stop:
 
 
 def stops(route: Route) -> tuple[Stop, ...]:
-    """The places of a route in the order of the first visit; the same to a centimetre is one."""
+    """Return the places of a route in the order of the first visit; the same to a centimetre is
+    one.
+    """
     steps: dict[tuple[float, float], list[int]] = {}
     failed: dict[tuple[float, float], list[int]] = {}
     for visit in route.visits:

@@ -13,7 +13,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 
 def svg(drawing: Drawing, *, standalone: bool = True) -> str:
-    """The drawing as an `<svg>` element.
+    """Return the drawing as an `<svg>` element.
 
     Args:
         drawing: what to write.

@@ -12,7 +12,7 @@ _MOVED = 0.05
 
 
 def changes(before: FloorPlan, after: FloorPlan) -> list[tuple[str, str, str]]:
-    """Name, how it was, how it is: for each object that changed, came or went.
+    """Return name, how it was, how it is: for each object that changed, came or went.
 
     An object has changed when its place or state is another, or when it moved by more than 5 cm.
     """
@@ -36,7 +36,7 @@ def _said(shape: Shape | None) -> str:
 
 
 def changes_table(story: Story) -> str:
-    """The changes as a table."""
+    """Return the changes as a table."""
     if story.before is None or story.after is None:
         return "<p>The scene after the run is not recorded.</p>"
     rows = changes(story.before, story.after)

@@ -30,7 +30,7 @@ class _Done(Protocol):
 
 
 def expected_changes(folder: Path, steps: Iterable[_Done]) -> Mapping[int, Changes]:
-    """The expected changes by number of the step.
+    """Return the expected changes by number of the step.
 
     Each plan starts from its problem file; after a step the facts that were seen otherwise are
     taken over. Where the files do not carry the trace, as in runs of other versions, steps are

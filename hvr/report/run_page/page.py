@@ -18,7 +18,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 
 
 def render(story: Story) -> str:
-    """The page."""
+    """Return the page."""
     title = f"hvr: {quoted(story.request)}"
     sections = [
         _head(story),

@@ -14,7 +14,7 @@ from hvr.report.run_page.story import Story
 
 
 def way_figure(story: Story) -> str:
-    """The scene before, with the way of the robot, and in words what it shows."""
+    """Return the scene before, with the way of the robot, and in words what it shows."""
     if story.before is None:
         return f"<div class='scenes'><p>{quoted(story.note)}</p></div>"
     drawing = draw(story.before, story.route, labels=_named(story))
@@ -24,7 +24,7 @@ def way_figure(story: Story) -> str:
 
 
 def after_figure(story: Story) -> str:
-    """The scene after."""
+    """Return the scene after."""
     if story.after is None:
         return ""
     drawing = draw(story.after, labels=_named(story))
@@ -33,7 +33,7 @@ def after_figure(story: Story) -> str:
 
 
 def _named(story: Story) -> Collection[str]:
-    """What is written on the pictures: what the steps are about."""
+    """Return what is written on the pictures: what the steps are about."""
     return {name for step in story.steps for name in step.objects} or "main"
 
 
@@ -51,7 +51,7 @@ def _figure(name: str, caption: str, drawing: Drawing, plan: FloorPlan, below: s
 
 
 def _words(story: Story) -> str:
-    """The way for those who do not see the picture."""
+    """Return the way for those who do not see the picture."""
     if story.route is None or not story.steps:
         return ""
     items = "".join(
@@ -82,7 +82,7 @@ def _legend() -> str:
 
 
 def objects_table(story: Story) -> str:
-    """All objects of the last scene known."""
+    """Return all objects of the last scene known."""
     plan = story.after or story.before
     if plan is None:
         return "<p>No scene is recorded.</p>"

@@ -75,7 +75,7 @@ def _json(path: Path) -> dict[str, Any] | None:
 
 
 def _trace(path: Path) -> list[dict[str, Any]]:
-    """The events. A last line that was cut off, as by a crash, is passed over."""
+    """Return the events. A last line that was cut off, as by a crash, is passed over."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
@@ -97,7 +97,7 @@ def _trace(path: Path) -> list[dict[str, Any]]:
 
 
 def _plans(events: Iterable[Mapping[str, Any]]) -> tuple[tuple[StoryPlan, ...], list[int]]:
-    """The plans, and for each event the index of the plan that it belongs to."""
+    """Return the plans, and for each event the index of the plan that it belongs to."""
     plans: list[StoryPlan] = []
     belongs, reason = [], ""
     for event in events:
@@ -128,7 +128,9 @@ def _action(raw: Mapping[str, Any]) -> str:
 
 
 def _steps(events: Sequence[Mapping[str, Any]], starts: Sequence[int]) -> tuple[StoryStep, ...]:
-    """The steps with the remarks that follow them; those before the first step go with it."""
+    """Return the steps with the remarks that follow them; those before the first step go
+    with it.
+    """
     steps: list[StoryStep] = []
     remarks: dict[int, list[Remark]] = {}
     for event, plan in zip(events, starts, strict=True):
@@ -173,7 +175,7 @@ def _sent(action: Mapping[str, Any]) -> str:
 
 
 def _remark(kind: str, event: Mapping[str, Any]) -> Remark:
-    """An event in words, whatever fields it has."""
+    """Return an event in words, whatever fields it has."""
     title = " ".join(
         str(event[key]) for key in ("kind", "rung", "attempt") if event.get(key) is not None
     )

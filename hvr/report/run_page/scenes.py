@@ -12,7 +12,7 @@ BEFORE, AFTER = "scene-before.json", "scene-after.json"
 
 
 def scene_before(folder: Path, scene: str) -> tuple[FloorPlan | None, str]:
-    """The scene before the run, and a note when the run itself did not record it.
+    """Return the scene before the run, and a note when the run itself did not record it.
 
     Raises:
         DataFileError: what it recorded cannot be read.
@@ -28,7 +28,7 @@ def scene_before(folder: Path, scene: str) -> tuple[FloorPlan | None, str]:
 
 
 def scene_after(folder: Path) -> FloorPlan | None:
-    """The scene after the run; None when it is not recorded.
+    """Return the scene after the run; None when it is not recorded.
 
     Raises:
         DataFileError: what it recorded cannot be read.

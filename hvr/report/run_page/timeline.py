@@ -10,7 +10,7 @@ from hvr.report.run_page.story import Remark, Story, StoryStep
 
 
 def timeline(story: Story) -> str:
-    """The steps as an ordered list; each can be named by `#step-N`."""
+    """Return the steps as an ordered list; each can be named by `#step-N`."""
     if not story.steps:
         return "<p>The plan was not executed.</p>"
     items, plan = [], story.steps[0].plan

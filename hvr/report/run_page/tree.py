@@ -11,7 +11,7 @@ _MARKS = {"good": ("✓", "as expected"), "bad": ("✗", "not as expected"), "op
 
 
 def plan_tree(story: Story) -> str:
-    """All plans; each action with links to the steps in which it was tried."""
+    """Return all plans; each action with links to the steps in which it was tried."""
     if not story.plans:
         return "<p>No plan was made.</p>"
     parts = []
@@ -50,7 +50,7 @@ def _plan(number: int, plan: StoryPlan, steps: Sequence[StoryStep], several: boo
 
 
 def attempts_of(plan: StoryPlan, steps: Sequence[StoryStep]) -> list[list[StoryStep]]:
-    """The steps in which each action of a plan was tried, in the order of its actions.
+    """Return the steps in which each action of a plan was tried, in the order of its actions.
 
     Steps that are not of the plan, such as those of a recovery, are in none.
     """

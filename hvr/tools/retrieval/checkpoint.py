@@ -40,12 +40,12 @@ _JSON, _NUMBERS, _ENCODER = "retriever.json", "model.safetensors", "encoder"
 
 
 def graph_fingerprint(graph: ToolGraph) -> str:
-    """SHA-256 of the tools in order and of the links."""
+    """Return SHA-256 of the tools in order and of the links."""
     return _digest([[asdict(t) for t in graph.tools], graph.links])
 
 
 def data_fingerprint(plans: Iterable[ToolPlan]) -> str:
-    """SHA-256 of plans in order."""
+    """Return SHA-256 of plans in order."""
     return _digest([asdict(p) for p in plans])
 
 

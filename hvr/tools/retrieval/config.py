@@ -94,7 +94,7 @@ def paper(layer: Layer = "sage", seed: int = 0) -> RetrieverConfig:
 
 
 def own(layer: Layer = "sage", seed: int = 0) -> RetrieverConfig:
-    """hvr's settings: request and neighbouring steps are read too, and all tools compete."""
+    """Return hvr's settings: request and neighbouring steps are read too, and all tools compete."""
     return RetrieverConfig(
         layer=layer,
         loss="softmax",

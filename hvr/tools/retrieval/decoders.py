@@ -56,7 +56,7 @@ class Decoder:
             raise UsageError(f"unknown rule {self.rule!r} (rules: nearest, greedy, viterbi)")
 
     def __call__(self, scores: Scores) -> list[int]:
-        """Numbers of tools from scores (steps, tools)."""
+        """Return numbers of tools from scores (steps, tools)."""
         if not scores.size:
             return []
         if self.rule == "nearest":
@@ -83,7 +83,7 @@ class Decoder:
 
 
 def log_shares(scores: Scores) -> NDArray[np.float64]:
-    """Logarithms of the softmax over the tools of each step."""
+    """Return logarithms of the softmax over the tools of each step."""
     shifted = scores.astype(np.float64) - scores.max(axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
@@ -94,7 +94,7 @@ def decode(
     plans: Sequence[ToolPlan],
     transitions: Transitions,
 ) -> dict[str, ToolPlan]:
-    """Plans by the id of their request."""
+    """Return plans by the id of their request."""
     return {
         plan.id: as_plan(plan, transitions.graph, decoder(rows))
         for plan, rows in zip(plans, scores, strict=True)
@@ -107,7 +107,7 @@ def choose_decoder(
     transitions: Transitions,
     temperatures: Sequence[float] = (1.0,),
 ) -> Decoder:
-    """The settings of `viterbi` that agree best with some true plans.
+    """Return the settings of `viterbi` that agree best with some true plans.
 
     Args:
         scores: (steps, tools) for each plan.
@@ -131,5 +131,5 @@ def choose_decoder(
 
 
 def overall(found: Agreement) -> float:
-    """One number to choose by: the mean of both F1 and both accuracies."""
+    """Return one number to choose by: the mean of both F1 and both accuracies."""
     return (found.node_f1 + found.link_f1 + found.node_accuracy + found.plan_accuracy) / 4

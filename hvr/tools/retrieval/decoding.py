@@ -31,12 +31,13 @@ def adjacency(graph: ToolGraph) -> NDArray[np.bool_]:
 
 
 def nearest(scores: Scores) -> list[int]:
-    """The best tool of each step; of equals the first."""
+    """Return the best tool of each step; of equals the first."""
     return [int(t) for t in scores.argmax(axis=1)] if scores.size else []
 
 
 def greedy(scores: Scores, linked: NDArray[np.bool_]) -> list[int]:
-    """The rule of GNN4Plan: the first step chooses freely, each other among the out-neighbours.
+    """Return the rule of GNN4Plan: the first step chooses freely, each other among the
+    out-neighbours.
 
     A tool does not follow itself, and may come again later. A step is passed over when the tool
     before it has no other out-neighbour.
@@ -65,7 +66,7 @@ def viterbi(
     stay: float = 0.0,
     skip: float = -np.inf,
 ) -> list[int]:
-    """The sequence of tools with the highest sum over all steps, exactly.
+    """Return the sequence of tools with the highest sum over all steps, exactly.
 
     Each step does one of three things. It calls another tool t after tool s: scores[step, t] +
     follow[s, t]. It goes on with the tool of the step before, which is called once for both:
@@ -123,11 +124,11 @@ def viterbi(
 
 
 def distinct(found: Sequence[int]) -> list[int]:
-    """A sequence without what was in it before; the first of each stays."""
+    """Return a sequence without what was in it before; the first of each stays."""
     return list(dict.fromkeys(found))
 
 
 def as_plan(plan: ToolPlan, graph: ToolGraph, found: Sequence[int]) -> ToolPlan:
-    """A plan with the tools of a sequence, each linked to the next."""
+    """Return a plan with the tools of a sequence, each linked to the next."""
     tools = tuple(graph.tools[i].id for i in found)
     return ToolPlan(plan.id, plan.request, plan.steps, tools, tuple(pairwise(tools)))

@@ -10,7 +10,7 @@ from hvr.tools.tool_plan import ToolPlan
 
 
 def paired(plan: ToolPlan) -> tuple[str, ...] | None:
-    """The tool of each step by GNN4Plan's rule; None where it leaves the plan out.
+    """Return the tool of each step by GNN4Plan's rule; None where it leaves the plan out.
 
     There must be as many steps as tools, no tool twice, and the links a single path through all
     of them; the tools are taken in the order of the links.
@@ -29,7 +29,7 @@ def paired(plan: ToolPlan) -> tuple[str, ...] | None:
 
 
 def aligned(plan: ToolPlan) -> tuple[str | None, ...]:
-    """The tool of each step, for plans of any shape (hvr's own); None where it is not clear.
+    """Return the tool of each step, for plans of any shape (hvr's own); None where it is not clear.
 
     A step that names exactly one of the plan's tools calls it; the other steps are paired by
     their place if there are as many steps as tools.

@@ -27,7 +27,7 @@ def normalised(graph: ToolGraph) -> NDArray[np.float32]:
 def propagate(
     vectors: NDArray[np.float32], graph: ToolGraph, alpha: float, hops: int = 1
 ) -> NDArray[np.float32]:
-    """Vectors of tools mixed with those of their successors.
+    """Return vectors of tools mixed with those of their successors.
 
     Each hop gives alpha * X + (1 - alpha) * D^-1/2 A D^-1/2 X.
 

@@ -90,7 +90,8 @@ class Retriever:
     decoder: Decoder
 
     def retrieve(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[ToolPlan]:
-        """Plans with the same requests and steps, and with the tools found, linked in a chain.
+        """Return plans with the same requests and steps, and with the tools found, linked in a
+        chain.
 
         Args:
             plans: their own tools are not looked at. One without steps gets no tools.
@@ -205,7 +206,8 @@ def choose_alpha(
     rule: str = "greedy",
     names: bool = True,
 ) -> float:
-    """The alpha of SGC whose plans agree best with some true ones, which must not be test ones.
+    """Return the alpha of SGC whose plans agree best with some true ones, which must not be test
+    ones.
 
     Of equals the highest, which leans least on the graph.
     """

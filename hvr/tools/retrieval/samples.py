@@ -21,7 +21,7 @@ class TextList:
     _numbers: dict[str, int] = field(default_factory=dict)
 
     def number(self, text: str) -> int:
-        """The number of a text, new if need be; -1 of an empty one."""
+        """Return the number of a text, new if need be; -1 of an empty one."""
         if not text.strip():
             return -1
         if text not in self._numbers:
@@ -58,14 +58,14 @@ class Encodable:
     list: TextList = field(default_factory=TextList)
 
     def tools(self) -> tuple[int, ...]:
-        """Numbers of the texts of the tools."""
+        """Return numbers of the texts of the tools."""
         texts = (tool_text(t, types=self.types) for t in self.graph.tools)
         return tuple(self.list.number(t) for t in texts)
 
     def samples(
         self, plan: ToolPlan, tools: Sequence[str | None] | None = None, *, names: bool = True
     ) -> tuple[Sample, ...]:
-        """The steps of a plan.
+        """Return the steps of a plan.
 
         Args:
             plan: its `tools` are not looked at.

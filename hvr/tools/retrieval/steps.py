@@ -35,13 +35,15 @@ class Unnamed:
         )
 
     def __call__(self, step: str) -> str:
-        """The step without number and name; as it is without the number if nothing is left."""
+        """Return the step without number and name; as it is without the number if nothing
+        is left.
+        """
         text = without_number(step)
         return self._call.sub("", text, count=1).strip() or text
 
 
 def cleaned(steps: Sequence[str], tools: Iterable[str], *, names: bool) -> tuple[str, ...]:
-    """Steps as a retriever reads them.
+    """Return steps as a retriever reads them.
 
     Args:
         steps: as the plan has them.

@@ -67,7 +67,7 @@ class TunedTexts(nn.Module):
 
 
 def sentence_model(encoder: str, folder: Path | None = None) -> Any:
-    """The model of sentence-transformers behind an encoder, to be trained.
+    """Return the model of sentence-transformers behind an encoder, to be trained.
 
     Args:
         encoder: `minilm` or `st:NAME`.

@@ -197,7 +197,7 @@ class _Run:
         self.near = _nearest(texts, tools, config.near)
 
     def epoch(self, part: _Part) -> float:
-        """One pass over all steps; returns the mean loss."""
+        """Return one pass over all steps; returns the mean loss."""
         self.scorer.train()
         self.texts.train()
         losses = []

@@ -63,7 +63,9 @@ def replacements(verifier: Verifier, verdict: Verdict, node: int) -> tuple[str, 
 
 
 def insertions(verifier: Verifier, verdict: Verdict, edge: Edge) -> tuple[str, ...]:
-    """Tools that fit between (equation 27), by relevance and how usual they are there (28)."""
+    """Return tools that fit between (equation 27), by relevance and how usual they are
+    there (28).
+    """
     graph, space, counts = verdict.graph, verifier.space, verifier.counts
     source = None if edge[0] == START else graph.nodes[edge[0]].tool
     target = graph.nodes[edge[1]].tool

@@ -58,7 +58,7 @@ class Corrector:
         self._names = _spelling(self.space)
 
     def correct(self, plan: ToolPlan) -> Correction:
-        """The best of the plans near a draft, as a chain.
+        """Return the best of the plans near a draft, as a chain.
 
         Tools that are unknown, or known by another spelling, are steps whose tool has to be
         found from what they say. An empty plan becomes the likeliest for the request.
@@ -126,7 +126,7 @@ class Corrector:
 
 
 def written(space: ToolSpace, plan: ToolPlan, draft: Tools, tools: Tools) -> ToolPlan:
-    """A plan near a draft in full: steps that are kept say what they said.
+    """Return a plan near a draft in full: steps that are kept say what they said.
 
     Args:
         space: of the tools.
@@ -155,7 +155,9 @@ def weighable(
     fit: Floats,
     near: Sequence[Sequence[int]],
 ) -> tuple[list[Tools], Floats]:
-    """The plans that a draft may have meant, and what speaks for each (plans, len(CLUES))."""
+    """Return the plans that a draft may have meant, and what speaks for each (plans,
+    len(CLUES)).
+    """
     space = verifier.space
     plans = proposals(habits, plan.request, draft, fit, near)
     graphs = [plan_graph(written(space, plan, draft, p), space.tools) for p in plans]
@@ -165,7 +167,7 @@ def weighable(
 
 
 def says(space: ToolSpace, tool: int) -> str:
-    """What a step with a tool says, where nobody said it."""
+    """Return what a step with a tool says, where nobody said it."""
     known = space.tools.tools[tool]
     return space.step_text(known.description or known.id.replace("_", " "))
 

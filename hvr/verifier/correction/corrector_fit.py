@@ -97,7 +97,7 @@ def simulated(
 
 
 def cases(verifier: Verifier, habits: Habits, made: Sequence[Drafted]) -> list[Case]:
-    """What weights are fitted on: drafts whose true plan is among the proposals."""
+    """Return what weights are fitted on: drafts whose true plan is among the proposals."""
     near = verifier.space.neighbours.tolist()
     found = []
     for draft in made:

@@ -58,7 +58,7 @@ class Edit:
 
 
 def read_edits(answer: Mapping[str, Any], allowed: Editable) -> tuple[Edit, ...]:
-    """The edits of an answer that satisfies `SCHEMA`.
+    """Return the edits of an answer that satisfies `SCHEMA`.
 
     Raises:
         ValueError: an edit is not allowed; the message says which and why, for a second try.
@@ -101,7 +101,7 @@ def read_edits(answer: Mapping[str, Any], allowed: Editable) -> tuple[Edit, ...]
 
 
 def apply_edits(graph: PlanGraph, edits: Sequence[Edit], tools: ToolGraph) -> PlanGraph:
-    """The plan after edits; a step on a link stands between its ends."""
+    """Return the plan after edits; a step on a link stands between its ends."""
     draft = PlanGraphDraft(graph)
     for edit in edits:
         tool = tools.tool(edit.tool)

@@ -73,7 +73,7 @@ def repair(verifier: Verifier, plan: Plan, model: Model) -> ModelCorrection:
 def _ask(
     verifier: Verifier, verdict: Verdict, allowed: Editable, model: Model
 ) -> tuple[Edit, ...] | None:
-    """The edits; None where neither of two answers could be used."""
+    """Return the edits; None where neither of two answers could be used."""
     values = _values(verifier, verdict, allowed)
     problem = ""
     for prompt in ("repair", "repair_again"):

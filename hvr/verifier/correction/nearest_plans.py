@@ -28,7 +28,7 @@ class PlanMemory:
         self.plans = tuple(plans)
 
     def shares(self, request: Floats) -> dict[Tools, float]:
-        """How much of what is like a request had which plan; all shares are 1 together.
+        """Return how much of what is like a request had which plan; all shares are 1 together.
 
         Each past request counts the exponential of its cosine with the new one, over a
         temperature.
@@ -48,10 +48,12 @@ class PlanMemory:
 
 
 def log_shares(shares: dict[Tools, float], plans: Sequence[Tools]) -> Floats:
-    """Logarithms of the shares of plans (plans,); a plan that was never right has a little."""
+    """Return logarithms of the shares of plans (plans,); a plan that was never right has a
+    little.
+    """
     return np.log(np.array([shares.get(p, 0.0) + _NEVER for p in plans], dtype=np.float32))
 
 
 def commonest(shares: dict[Tools, float], count: int) -> list[Tools]:
-    """The plans with the largest shares, the largest first."""
+    """Return the plans with the largest shares, the largest first."""
     return sorted(shares, key=lambda p: (-shares[p], p))[:count]

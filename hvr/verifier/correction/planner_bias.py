@@ -95,7 +95,7 @@ class _Counts:
 
 
 def allowed_for(space: ToolSpace, drafts: Sequence[Weighed]) -> list[Floats]:
-    """The sums of each draft's plans, the ways of its planner allowed for.
+    """Return the sums of each draft's plans, the ways of its planner allowed for.
 
     How often a tool is drafted for another one, forgotten or drafted needlessly is estimated from
     the other drafts, and compared with how often this happens to all tools on average. A single

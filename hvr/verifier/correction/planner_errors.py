@@ -49,7 +49,7 @@ def with_errors(
     steps: tuple[str, ...],
     errors: PlannerErrors,
 ) -> Draft:
-    """A true plan as a planner may have drafted it, with no error or with some.
+    """Return a true plan as a planner may have drafted it, with no error or with some.
 
     Args:
         draw: chance.

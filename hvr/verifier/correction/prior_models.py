@@ -75,7 +75,9 @@ class Words:
 
     @classmethod
     def of(cls, texts: Sequence[str], rare: int) -> Words:
-        """The words of some texts, without the rarest and those of more than half of them."""
+        """Return the words of some texts, without the rarest and those of more than half of
+        them.
+        """
         counts = Counter(w for t in texts for w in set(_words(t)))
         most = max(len(texts) / 2, rare)
         return cls(
@@ -120,7 +122,7 @@ class NextTool(nn.Module):
         nn.init.zeros_(self.pair.weight)
 
     def forward(self, asked: Tensor, last: Tensor, used: Tensor) -> Tensor:
-        """Logits (m, tools + 1).
+        """Return logits (m, tools + 1).
 
         Args:
             asked: `self.request` of the request (m, hidden).
@@ -149,13 +151,13 @@ class StepTool(nn.Module):
         )  # fmt: skip
 
     def forward(self, step: Tensor) -> Tensor:
-        """Logits (m, tools)."""
+        """Return logits (m, tools)."""
         found: Tensor = self.net(step)
         return found
 
 
 def state_of(prefixes: Sequence[tuple[int, ...]], tools: int) -> tuple[Tensor, Tensor]:
-    """The last tool and the tools used so far of each prefix."""
+    """Return the last tool and the tools used so far of each prefix."""
     last = torch.tensor([p[-1] if p else tools for p in prefixes])
     rows = torch.tensor([i for i, p in enumerate(prefixes) for _ in p], dtype=torch.long)
     columns = torch.tensor([t for p in prefixes for t in p], dtype=torch.long)

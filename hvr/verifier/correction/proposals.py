@@ -35,7 +35,7 @@ class PlanChange:
 
 @lru_cache(maxsize=4096)
 def difference(draft: Tools, plan: Tools) -> PlanChange:
-    """The cheapest way from a draft to a plan: keep 0, replace 1, delete or insert 0.9."""
+    """Return the cheapest way from a draft to a plan: keep 0, replace 1, delete or insert 0.9."""
     if draft != plan and sorted(draft) == sorted(plan):
         free = dict(enumerate(draft))
         pairs = []
@@ -81,7 +81,7 @@ def proposals(
     keep: int = 60,
     alike: int = 12,
 ) -> list[Tools]:
-    """Plans that may be what a draft should have been, the draft first.
+    """Return plans that may be what a draft should have been, the draft first.
 
     Single edits (another tool, a step less, a step more, two neighbours swapped) of the draft,
     then of the most promising plans found so far, and the plans that are likeliest for the

@@ -34,7 +34,7 @@ def clues(
     plans: Sequence[Tools],
     plausible: Floats,
 ) -> Floats:
-    """What speaks for and against plans (plans, len(CLUES)).
+    """Return what speaks for and against plans (plans, len(CLUES)).
 
     Args:
         space: of the tools.
@@ -83,7 +83,7 @@ class Case:
 
 
 def fit_weights(cases: Sequence[Case], decay: float = 0.02, steps: int = 300) -> Floats:
-    """Weights that make the true plan of each case the likeliest (len(CLUES),).
+    """Return weights that make the true plan of each case the likeliest (len(CLUES),).
 
     The chance of a plan is the exponential of its weighed sum, over that of all plans.
     """
@@ -106,7 +106,7 @@ def fit_weights(cases: Sequence[Case], decay: float = 0.02, steps: int = 300) ->
 
 
 def expected_best(plans: Sequence[Tools], weighed: Floats, shown: int = 20) -> int:
-    """The plan that is expected to agree best with the true one.
+    """Return the plan that is expected to agree best with the true one.
 
     Each plan may be the true one, with the chance that `fit_weights` speaks of. The likeliest
     plan is most often all right; one that shares most with all likely plans is less wrong where

@@ -84,7 +84,7 @@ class Habits:
         self._asked: _Asked | None = None  # the last request
 
     def plans(self, request: str, plans: Sequence[tuple[int, ...]]) -> Floats:
-        """log P(plan | request) of plans, each numbers of tools (plans,)."""
+        """Return log P(plan | request) of plans, each numbers of tools (plans,)."""
         prefixes = [p[:i] for p in plans for i in range(len(p) + 1)]
         rows = self._after(request, prefixes)
         return np.array(
@@ -93,13 +93,13 @@ class Habits:
         )
 
     def likely(self, request: str, prefixes: Sequence[tuple[int, ...]]) -> Floats:
-        """log P(next tool, or none) after prefixes of a plan (prefixes, tools + 1)."""
+        """Return log P(next tool, or none) after prefixes of a plan (prefixes, tools + 1)."""
         rows = self._after(request, prefixes)
         return np.stack([rows[p] for p in prefixes])
 
     @torch.no_grad()
     def steps(self, request: str, steps: Sequence[str]) -> Floats:
-        """log P(tool | step, request) of cleaned steps (steps, tools)."""
+        """Return log P(tool | step, request) of cleaned steps (steps, tools)."""
         if not steps:
             return np.zeros((0, self._tools), np.float32)
         values = torch.from_numpy(
@@ -108,15 +108,17 @@ class Habits:
         return np.asarray(self.step_tool(values).log_softmax(1).numpy(), dtype=np.float32)
 
     def seen(self, request: str, plans: Sequence[tuple[int, ...]]) -> Floats:
-        """log of the share that plans have among the plans of requests alike (plans,)."""
+        """Return log of the share that plans have among the plans of requests alike (plans,)."""
         return log_shares(self._ask(request).shares, plans)
 
     def alike(self, request: str, count: int) -> list[tuple[int, ...]]:
-        """The commonest plans of requests alike, the commonest first."""
+        """Return the commonest plans of requests alike, the commonest first."""
         return commonest(self._ask(request).shares, count)
 
     def decode(self, request: str, width: int = 8, longest: int = 8) -> list[tuple[int, ...]]:
-        """The likeliest plans by beam search, the best first; no tool comes twice running."""
+        """Return the likeliest plans by beam search, the best first; no tool comes twice
+        running.
+        """
         beams: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
         done: list[tuple[float, tuple[int, ...]]] = []
         for _ in range(longest):
@@ -136,7 +138,7 @@ class Habits:
 
     @torch.no_grad()
     def _after(self, request: str, prefixes: Iterable[Tools]) -> dict[Tools, Floats]:
-        """The rows of prefixes, among others; each is computed once for a request."""
+        """Return the rows of prefixes, among others; each is computed once for a request."""
         asked = self._ask(request)
         new = [p for p in dict.fromkeys(prefixes) if p not in asked.rows]
         if new:
@@ -156,7 +158,7 @@ class Habits:
 
 
 def request_values(space: ToolSpace, words: Words, requests: Sequence[str]) -> Floats:
-    """What is known of requests: vectors and words (requests, size)."""
+    """Return what is known of requests: vectors and words (requests, size)."""
     rows = space.texts.rows(requests)  # first, as it may add to the matrix
     vectors = space.texts.matrix[rows]
     return np.concatenate([vectors, words.bags(requests)], axis=1)
@@ -165,7 +167,7 @@ def request_values(space: ToolSpace, words: Words, requests: Sequence[str]) -> F
 def step_values(
     space: ToolSpace, words: Words, steps: Sequence[str], requests: Sequence[str]
 ) -> Floats:
-    """What is known of steps: vectors and words of each, and the vector of its request."""
+    """Return what is known of steps: vectors and words of each, and the vector of its request."""
     rows = space.texts.rows(steps)
     asked = space.texts.rows(requests)
     matrix = space.texts.matrix
@@ -258,7 +260,7 @@ def _fit(
 def examples_of(
     space: ToolSpace, plans: Iterable[tuple[str, Sequence[str], Sequence[str]]]
 ) -> list[Example]:
-    """Plans (request, tools, steps) as examples; those with unknown tools are left out."""
+    """Return plans (request, tools, steps) as examples; those with unknown tools are left out."""
     found = []
     for request, tools, steps in plans:
         if tools and all(space.known(t) for t in tools):

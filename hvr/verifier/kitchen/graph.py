@@ -30,7 +30,7 @@ from hvr.verifier.kitchen.words import (
 def kitchen_graph(
     task: Task, actions: Sequence[GroundAction], request: str, plan_id: str = "plan"
 ) -> PlanGraph:
-    """The plan graph of a kitchen plan.
+    """Return the plan graph of a kitchen plan.
 
     Args:
         task: the plan must be executable in its initial state.
@@ -45,7 +45,7 @@ def kitchen_graph(
 
 
 def graph_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph:
-    """The plan graph of a plan whose causal links are known.
+    """Return the plan graph of a plan whose causal links are known.
 
     A step is a node: its tool is the name of the action, its inputs are its preconditions and its
     outputs its effects, by class. An edge is a causal link; steps that need nothing of another
@@ -60,7 +60,8 @@ def graph_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph
 
 
 def reading_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph:
-    """The same graph as the verifier reads it: things to carry are known by the request only.
+    """Return the same graph as the verifier reads it: things to carry are known by the request
+    only.
 
     They are named, like something that is named, or other things; furniture and appliances keep
     their classes. In the request their names are `thing`. So nothing can be learnt of a mug that
@@ -76,7 +77,7 @@ def reading_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGra
 
 
 def _read(object_class: str, asked: Mentions) -> str:
-    """What a thing is called in a reading."""
+    """Return what a thing is called in a reading."""
     ontology = load_ontology()
     if not (ontology.has_class(object_class) and ontology.is_a(object_class, "Pickupable")):
         return object_class
@@ -113,7 +114,7 @@ def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name)
 
 
 def kitchen_tools(graphs: Iterable[PlanGraph]) -> ToolGraph:
-    """The atomic actions as tools, with all types that some plans have.
+    """Return the atomic actions as tools, with all types that some plans have.
 
     Args:
         graphs: the training plans. Links go between actions that follow each other in them.

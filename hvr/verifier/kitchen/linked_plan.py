@@ -36,7 +36,7 @@ class Fact:
 
     @classmethod
     def parse(cls, text: str) -> Fact:
-        """What `str` wrote."""
+        """Return what `str` wrote."""
         words = _WORD.findall(text)
         positive = words[0] != "not"
         words = words[not positive :]
@@ -98,7 +98,7 @@ class LinkedPlan:
         return tuple(found)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "steps": [
                 [
@@ -114,7 +114,7 @@ class LinkedPlan:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> LinkedPlan:
-        """What `to_json` gave.
+        """Return what `to_json` gave.
 
         Raises:
             DataFileError: it is something else.

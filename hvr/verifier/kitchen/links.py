@@ -16,7 +16,7 @@ from hvr.verifier.kitchen.linked_plan import START, Fact, LinkedPlan, LinkedStep
 
 
 def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
-    """What each step needs, and the step that brought it about.
+    """Return what each step needs, and the step that brought it about.
 
     A step needs the literals that make its precondition true, and those that make the
     conditions of its conditional effects true where they come about: a microwave heats what was
@@ -86,7 +86,7 @@ _SWITCHED = frozenset({"opened", "toggled", "dirty", "filled"})
 
 
 def _tells(atom: Atom, before: bool, now: bool) -> bool:
-    """Whether it is worth saying of the end of a plan."""
+    """Return whether it is worth saying of the end of a plan."""
     if atom.predicate in {"near", "hand_empty", "present"}:
         return False
     return now or (before and atom.predicate in _SWITCHED)
@@ -97,7 +97,7 @@ def _is_absence(fact: Fact) -> bool:
 
 
 def _needs(operator: Operator, state: int) -> Literals:
-    """The literals of the precondition, and of the effects that come about."""
+    """Return the literals of the precondition, and of the effects that come about."""
     used = support(operator.precondition, state)
     true, false = used.true, used.false
     for condition, add, delete in operator.conditional:

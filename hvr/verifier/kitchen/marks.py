@@ -23,7 +23,9 @@ _USED = frozenset({"hold", "open", "switch"})
 
 
 def step_marks(step: LinkedStep, asked: Mentions, types: Mapping[str, str]) -> tuple[str, ...]:
-    """Marks of a step: whether what it handles, its place and the states it makes are named."""
+    """Return marks of a step: whether what it handles, its place and the states it makes
+    are named.
+    """
     found = []
     for role, name in zip(("thing", "place"), step.action.args, strict=False):
         found.append(f"* {role} {named(class_of(name, types), asked).word}")
@@ -35,7 +37,9 @@ def step_marks(step: LinkedStep, asked: Mentions, types: Mapping[str, str]) -> t
 
 
 def end_marks(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:
-    """Marks of the end: what the request names and the plan leaves undone, and the reverse."""
+    """Return marks of the end: what the request names and the plan leaves undone, and the
+    reverse.
+    """
     outcome = PlanOutcome.of(plan)
     return tuple(
         dict.fromkeys(
@@ -53,29 +57,31 @@ def end_marks(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:
 
 
 def named(object_class: str, asked: Mentions) -> Likeness:
-    """How well anything that the request names fits a class."""
+    """Return how well anything that the request names fits a class."""
     return max((best(t.classes, object_class) for t in asked.things), default=Likeness.NONE)
 
 
 def is_named(object_class: str, asked: Mentions) -> bool:
-    """The request names a class, or one above it, or the whole of a piece."""
+    """Return the request names a class, or one above it, or the whole of a piece."""
     return named(object_class, asked) is Likeness.EXACT
 
 
 def untouched(plan: LinkedPlan, asked: Mentions) -> tuple[Named, ...]:
-    """What the request names and no step handles, not even something that is often called so."""
+    """Return what the request names and no step handles, not even something that is often called
+    so.
+    """
     handled = PlanOutcome.of(plan).handled
     return tuple(t for t in said(asked) if not any(best(t.classes, c) for c in handled))
 
 
 def lacking(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:
-    """Families of states that the request asks for and that are not so at the end."""
+    """Return families of states that the request asks for and that are not so at the end."""
     made = PlanOutcome.of(plan).states
     return tuple(sorted(f for f, wanted in asked.states if wanted and (f, True) not in made))
 
 
 def said(asked: Mentions) -> list[Named]:
-    """The things that the words themselves name."""
+    """Return the things that the words themselves name."""
     return [t for t in asked.things if not t.optional]
 
 
@@ -84,7 +90,7 @@ def _few(count: int, most: int = 2) -> str:
 
 
 def _of_words(asked: Mentions) -> Iterator[str]:
-    """What kind of request it is."""
+    """Yield what kind of request it is."""
     things = said(asked)
     yield f"* names {_few(len(things), 4)}"
     yield f"* names places {_few(sum(t.role == IN for t in things), 3)}"
@@ -94,7 +100,7 @@ def _of_words(asked: Mentions) -> Iterator[str]:
 
 
 def _of_things(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
-    """Whether what is named is handled, and is other than it was."""
+    """Yield whether what is named is handled, and is other than it was."""
     things = said(asked)
     levels = [
         max((best(t.classes, c) for c in outcome.handled), default=Likeness.NONE) for t in things
@@ -153,7 +159,7 @@ def _of_moves(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
 
 
 def _of_places(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
-    """Whether what is named before a place is there."""
+    """Yield whether what is named before a place is there."""
     things = asked.things
     last = max((i for i, t in enumerate(things) if t.role == IN), default=-1)
     since: list[Named] = []
@@ -225,5 +231,5 @@ def _of_liquids(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
 
 
 def handles(action: GroundAction, types: Mapping[str, str]) -> tuple[str, ...]:
-    """The classes of what an action handles."""
+    """Return the classes of what an action handles."""
     return tuple(class_of(a, types) for a in action.args)

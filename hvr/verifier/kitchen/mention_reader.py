@@ -155,7 +155,7 @@ class _Reader:
         return length
 
     def asked(self) -> Mentions:
-        """What was read."""
+        """Return what was read."""
         self._close()
         self._go_usual()
         things = (
@@ -171,11 +171,11 @@ class _Reader:
         )
 
     def _more(self, tokens: tuple[str, ...], place: int) -> int:
-        """Words of a name in `_MORE_NOUNS` at a position."""
+        """Return words of a name in `_MORE_NOUNS` at a position."""
         return next((n for n in (2, 1) if " ".join(tokens[place : place + n]) in _MORE_NOUNS), 0)
 
     def _apart(self, tokens: tuple[str, ...], place: int) -> Verb | None:
-        """A verb whose second word stands after its object: `turn … on`."""
+        """Return a verb whose second word stands after its object: `turn … on`."""
         seconds = self._lexicon.separable.get(tokens[place], {})
         for at in range(place + 2, min(place + 7, len(tokens))):
             after = tokens[at + 1] if at + 1 < len(tokens) else "."
@@ -208,7 +208,9 @@ class _Reader:
             said[-1].states |= self._verb
 
     def _is_verb(self, entries: tuple[Entry, ...], tokens: tuple[str, ...], place: int) -> bool:
-        """Whether words are a verb here: those that can be a thing too are one after others."""
+        """Return whether words are a verb here: those that can be a thing too are one after
+        others.
+        """
         if not any(isinstance(e, Verb) for e in entries):
             return False
         if not any(isinstance(e, Noun | Dish | Adjective) for e in entries):

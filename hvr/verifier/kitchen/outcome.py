@@ -48,7 +48,7 @@ class PlanOutcome:
 
     @classmethod
     def of(cls, plan: LinkedPlan) -> PlanOutcome:
-        """The outcome of a plan."""
+        """Return the outcome of a plan."""
         ends = [n.fact for n in plan.ends]
         made = [n.fact for n in plan.ends if n.producer != START]
         names = [a for s in plan.steps for a in s.action.args] + [a for f in ends for a in f.args]
@@ -93,7 +93,7 @@ class PlanOutcome:
 
 
 def _left_alone(plan: LinkedPlan) -> Iterator[Fact]:
-    """Where things lie that steps had to do with and that none carried away."""
+    """Yield where things lie that steps had to do with and that none carried away."""
     gone = {f for s in plan.steps for f in s.makes if not f.positive}
     for fact in (n.fact for s in plan.steps for n in s.needs):
         stays = Fact(fact.predicate, fact.args, False) not in gone
@@ -102,7 +102,7 @@ def _left_alone(plan: LinkedPlan) -> Iterator[Fact]:
 
 
 def families_of(facts: Iterable[Fact]) -> set[State]:
-    """The families of states that facts are of."""
+    """Return the families of states that facts are of."""
     found = set()
     for fact in facts:
         if fact.predicate in FAMILIES:

@@ -34,7 +34,7 @@ _STATES = {
 
 @lru_cache(maxsize=1)
 def load_kitchen_verifier() -> Verifier:
-    """The trained verifier, loaded once.
+    """Return the trained verifier, loaded once.
 
     Raises:
         MissingExtraError: the extra `gnn` is not installed.
@@ -47,7 +47,7 @@ def load_kitchen_verifier() -> Verifier:
 
 
 def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Verdict:
-    """How well a plan fits what was asked.
+    """Return how well a plan fits what was asked.
 
     Args:
         request: the sentence.
@@ -63,7 +63,7 @@ def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Ver
 
 
 def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
-    """The verdict of a verifier on one plan, its reasons in the words of the kitchen.
+    """Return the verdict of a verifier on one plan, its reasons in the words of the kitchen.
 
     Raises:
         UsageError: the plan is empty.

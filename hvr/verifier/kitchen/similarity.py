@@ -56,7 +56,7 @@ _ALIKE = tuple(
 
 @lru_cache(maxsize=65536)
 def covers(wanted: str, found: str) -> bool:
-    """A thing of one class may be meant by the name of another.
+    """Return a thing of one class may be meant by the name of another.
 
     A slice of tomato is meant by "tomato" too, and "slice of tomato" asks for the tomato.
 
@@ -74,7 +74,7 @@ def covers(wanted: str, found: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def likeness(wanted: str, found: str) -> Likeness:
-    """How well the name of a class fits a thing of another.
+    """Return how well the name of a class fits a thing of another.
 
     Args:
         wanted: class of the words.
@@ -88,7 +88,7 @@ def likeness(wanted: str, found: str) -> Likeness:
 
 @lru_cache(maxsize=65536)
 def best(wanted: frozenset[str], found: str) -> Likeness:
-    """How well any of several names fits a thing."""
+    """Return how well any of several names fits a thing."""
     return max((likeness(w, found) for w in wanted), default=Likeness.NONE)
 
 
@@ -98,5 +98,5 @@ def is_piece(name: str) -> bool:
 
 
 def whole(name: str) -> str:
-    """The class that pieces of a class are of; itself for what is no piece."""
+    """Return the class that pieces of a class are of; itself for what is no piece."""
     return name.removesuffix("Sliced").removesuffix("Cracked")

@@ -57,7 +57,7 @@ _FACTS: Mapping[str, tuple[str, str]] = {
 
 
 def class_of(name: str, types: Mapping[str, str]) -> str:
-    """The class of the ontology that an object is of; its PDDL type if there is none."""
+    """Return the class of the ontology that an object is of; its PDDL type if there is none."""
     kind = types.get(name, name.rpartition("-")[0] or name)
     if kind == "liquid":
         return name
@@ -66,13 +66,13 @@ def class_of(name: str, types: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=4096)
 def label(object_class: str) -> str:
-    """What people call a class."""
+    """Return what people call a class."""
     ontology = load_ontology()
     return ontology.label(object_class) if ontology.has_class(object_class) else object_class
 
 
 def say_action(action: GroundAction, types: Mapping[str, str], name: Name = class_of) -> str:
-    """A step in words, `pick up the mug`."""
+    """Return a step in words, `pick up the mug`."""
     names = [label(name(a, types)) for a in action.args]
     known = ACTIONS.get(action.name)
     if known is None or len(names) < known[0].count("{"):
@@ -81,7 +81,7 @@ def say_action(action: GroundAction, types: Mapping[str, str], name: Name = clas
 
 
 def say_ends(facts: Iterable[Fact], types: Mapping[str, str], name: Name = class_of) -> str:
-    """What holds at the end, in words."""
+    """Return what holds at the end, in words."""
     clauses: dict[str, int] = {}
     for fact in facts:
         text = _FACTS.get(fact.predicate, ("", ""))[0 if fact.positive else 1]
@@ -93,7 +93,7 @@ def say_ends(facts: Iterable[Fact], types: Mapping[str, str], name: Name = class
 
 
 def lifted(fact: Fact, types: Mapping[str, str], name: Name = class_of) -> tuple[str, ...]:
-    """The types of a fact: its predicate with the class of each argument.
+    """Return the types of a fact: its predicate with the class of each argument.
 
     `(on mug-1 table-2)` is of the types `on Mug` and `on . DiningTable`.
     """
@@ -108,5 +108,5 @@ def lifted(fact: Fact, types: Mapping[str, str], name: Name = class_of) -> tuple
 def all_lifted(
     facts: Sequence[Fact], types: Mapping[str, str], name: Name = class_of
 ) -> tuple[str, ...]:
-    """The types of several facts, each once."""
+    """Return the types of several facts, each once."""
     return tuple(dict.fromkeys(t for f in facts for t in lifted(f, types, name)))

@@ -44,7 +44,7 @@ class Alignment:
 
     @staticmethod
     def shapes(dim: int, hidden: int) -> dict[str, tuple[int, ...]]:
-        """Which tensors there are.
+        """Return which tensors there are.
 
         Args:
             dim: of the vectors of texts.
@@ -56,15 +56,15 @@ class Alignment:
         }  # fmt: skip
 
     def sides(self, tools: Floats) -> Floats:
-        """What the first layer makes of tools (tools, hidden), to be kept for `row`."""
+        """Return what the first layer makes of tools (tools, hidden), to be kept for `row`."""
         return np.asarray(tools @ self._tool.T, dtype=np.float32)
 
     def row(self, step: Floats, sides: Floats) -> Floats:
-        """Logits of one step (dim,) with tools of which the `sides` are given (tools,)."""
+        """Return logits of one step (dim,) with tools of which the `sides` are given (tools,)."""
         return self._last(self._step @ step + self._bias + sides)
 
     def table(self, steps: Floats, tools: Floats) -> Floats:
-        """Logits of each step with each tool (steps, tools)."""
+        """Return logits of each step with each tool (steps, tools)."""
         right = self.sides(tools)
         size = max(1, _CHUNK * 64 // max(len(tools), 1))
         found = np.zeros((len(steps), len(tools)), dtype=np.float32)
@@ -76,7 +76,7 @@ class Alignment:
     def margins(
         self, space: ToolSpace, steps: NDArray[np.int64], tools: NDArray[np.int64]
     ) -> Floats:
-        """The margin of equation 3: g of the tool, less the best g of the tools like it.
+        """Return the margin of equation 3: g of the tool, less the best g of the tools like it.
 
         Args:
             space: of the tools.

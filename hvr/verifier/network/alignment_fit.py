@@ -32,7 +32,7 @@ class AlignmentNetwork(nn.Module):
         self.out = nn.Linear(hidden, 1)
 
     def forward(self, steps: Tensor, tools: Tensor) -> Tensor:
-        """Logits of pairs.
+        """Return logits of pairs.
 
         Args:
             steps: (..., dim).
@@ -45,7 +45,7 @@ class AlignmentNetwork(nn.Module):
         return found
 
     def trained(self) -> Alignment:
-        """The scorer with what was learned."""
+        """Return the scorer with what was learned."""
         return Alignment({k: v.detach().cpu().numpy() for k, v in self.state_dict().items()})
 
 
@@ -102,6 +102,6 @@ def train_alignment(
 
 
 def parts(size: int, batch: int, draw: torch.Generator) -> list[Tensor]:
-    """The numbers below `size` in a new order, in parts."""
+    """Return the numbers below `size` in a new order, in parts."""
     order = torch.randperm(size, generator=draw)
     return [order[i : i + batch] for i in range(0, size, batch)]

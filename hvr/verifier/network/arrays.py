@@ -46,7 +46,9 @@ class PlanArrays:
         return len(self.request)
 
     def rows(self, graphs: Ints) -> tuple[Ints, Ints]:
-        """Places of the labels of some graphs: of their nodes without Start, of their edges."""
+        """Return places of the labels of some graphs: of their nodes without Start, of
+        their edges.
+        """
         nodes, _, at = row_ranges(self.node_ptr, graphs)
         graph_of = np.searchsorted(self.node_ptr, nodes, side="right")
         return (nodes - graph_of)[at > 0], row_ranges(self.edge_ptr, graphs)[0]
@@ -59,7 +61,7 @@ def plan_arrays(
     alignment: Margins,
     own: Sequence[Mapping[Path, int] | None] | None = None,
 ) -> PlanArrays:
-    """The attributes of plan graphs (section 3.3).
+    """Return the attributes of plan graphs (section 3.3).
 
     Args:
         graphs: the plans.
@@ -138,7 +140,7 @@ def _types(nodes: Sequence[PlanNode], space: ToolSpace) -> Floats:
 
 
 def row_ranges(ptr: Ints, graphs: Ints) -> tuple[Ints, Ints, Ints]:
-    """The rows of some graphs, one graph after the other.
+    """Return the rows of some graphs, one graph after the other.
 
     Args:
         ptr: where the rows of each graph begin, and their number (all graphs + 1,).

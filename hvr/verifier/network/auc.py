@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 def roc_auc(
     scores: Sequence[float] | NDArray[np.float32], labels: Sequence[int] | NDArray[np.int64]
 ) -> float:
-    """The chance that a positive has a higher score than a negative; ties count half.
+    """Return the chance that a positive has a higher score than a negative; ties count half.
 
     Returns:
         0 to 1; nan where there are none of one kind.
@@ -32,7 +32,8 @@ def best_threshold(
     labels: Sequence[int] | NDArray[np.int64],
     default: float = 0.5,
 ) -> float:
-    """The threshold, of .05, .10 … .95, with the highest F1 of "score at least the threshold".
+    """Return the threshold, of .05, .10 … .95, with the highest F1 of "score at least the
+    threshold".
 
     The lowest of several that are as good; `default` where nothing is positive (appendix B.2).
     """

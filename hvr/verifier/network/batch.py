@@ -45,7 +45,7 @@ class PlanBatch:
 
 
 def select(arrays: PlanArrays, graphs: Ints, device: str = "cpu") -> PlanBatch:
-    """Some of the graphs as one batch, in the order asked for."""
+    """Return some of the graphs as one batch, in the order asked for."""
     nodes, node_graph, node_at = row_ranges(arrays.node_ptr, graphs)
     edges, edge_graph, _ = row_ranges(arrays.edge_ptr, graphs)
     first = np.concatenate([[0], np.cumsum(np.diff(arrays.node_ptr)[graphs])])[:-1]

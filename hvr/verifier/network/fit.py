@@ -142,7 +142,7 @@ def evaluate(verifier: Verifier, plans: Iterable[Plan], seed: int = 1) -> Aucs:
 
 
 def split(plans: Sequence[AnyPlan], config: VerifierConfig) -> tuple[list[AnyPlan], list[AnyPlan]]:
-    """The plans that `train` learns from, and those that it holds out; in whatever form.
+    """Return the plans that `train` learns from, and those that it holds out; in whatever form.
 
     Args:
         plans: at least two.

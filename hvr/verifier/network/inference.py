@@ -47,7 +47,7 @@ class TrainedNetwork:
 
     @staticmethod
     def shapes(config: VerifierConfig, text: int, types: int) -> dict[str, tuple[int, ...]]:
-        """Which tensors there are.
+        """Return which tensors there are.
 
         Args:
             config: widths and what is taken away.
@@ -97,7 +97,7 @@ class TrainedNetwork:
     def _part(
         self, arrays: PlanArrays, texts: Floats, first: int, last: int
     ) -> tuple[Floats, Floats, Floats]:
-        """Logits of the graphs from `first` to before `last`."""
+        """Return logits of the graphs from `first` to before `last`."""
         n0, n1 = arrays.node_ptr[first], arrays.node_ptr[last]
         e0, e1 = arrays.edge_ptr[first], arrays.edge_ptr[last]
         node_ptr = arrays.node_ptr[first : last + 1] - n0
@@ -142,7 +142,7 @@ class TrainedNetwork:
     def _heard(
         self, phi: str, h: Floats, x: Floats, request: Floats, of: Ints, who: Ints, whom: _Groups
     ) -> Floats:
-        """One line of equation 6; φ's first layer for nodes, edges and requests apart."""
+        """Return one line of equation 6; φ's first layer for nodes, edges and requests apart."""
         wide = self.config.hidden
         weight, bias = self.tensors[f"{phi}.0.weight"], self.tensors[f"{phi}.0.bias"]
         asked = request @ weight[:, 2 * wide :].T + bias
@@ -150,7 +150,7 @@ class TrainedNetwork:
         return whom.total(self._linear(f"{phi}.3", np.maximum(told, 0)))
 
     def _readout(self, h: Floats, graph: Ints, graphs: int) -> Floats:
-        """The mean over the steps of each plan, and their largest where that is chosen."""
+        """Return the mean over the steps of each plan, and their largest where that is chosen."""
         groups = _Groups(graph, graphs)
         count = np.maximum(np.bincount(graph, minlength=graphs), 1)[:, None]
         mean = groups.total(h) / count.astype(np.float32)
@@ -180,11 +180,11 @@ class _Groups:
         self._there, self._count = there, count
 
     def total(self, rows: Floats) -> Floats:
-        """The sum of the rows of each group; 0 for an empty one (count, size)."""
+        """Return the sum of the rows of each group; 0 for an empty one (count, size)."""
         return self._of(np.add, rows)
 
     def largest(self, rows: Floats) -> Floats:
-        """The largest of the rows of each group; 0 for an empty one (count, size)."""
+        """Return the largest of the rows of each group; 0 for an empty one (count, size)."""
         return self._of(np.maximum, rows)
 
     def _of(self, how: np.ufunc, rows: Floats) -> Floats:

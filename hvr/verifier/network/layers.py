@@ -32,7 +32,7 @@ class Messages(MessagePassing):  # type: ignore[misc]
         self.phi = two_layers(2 * hidden + text, hidden, hidden)
 
     def forward(self, h: Tensor, edges: Tensor, x: Tensor, request: Tensor, of: Tensor) -> Tensor:
-        """What each node hears.
+        """Return what each node hears.
 
         Args:
             h: of the nodes (nodes, hidden).
@@ -87,7 +87,7 @@ class PlanLayer(nn.Module):
         node_graph: Tensor,
         edge_graph: Tensor,
     ) -> Tensor:
-        """One round.
+        """Return one round.
 
         Args:
             h: of the nodes (nodes, hidden).

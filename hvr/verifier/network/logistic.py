@@ -8,5 +8,5 @@ from hvr.verifier.tool_embeddings import Floats
 
 
 def logistic(logits: Floats) -> Floats:
-    """Chances for logits (equation 8)."""
+    """Return chances for logits (equation 8)."""
     return np.asarray(np.exp(-np.logaddexp(0, -logits)), dtype=np.float32)

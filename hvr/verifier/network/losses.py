@@ -41,7 +41,8 @@ def graph_loss(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def local_loss(logits: Tensor, labels: Tensor, weight: float, graphs: int) -> Tensor:
-    """One line of equation 23: weighted cross-entropy, summed, divided by the number of graphs.
+    """Return one line of equation 23: weighted cross-entropy, summed, divided by the number of
+    graphs.
 
     Args:
         logits: (n,).

@@ -63,12 +63,12 @@ class PlanNetwork(nn.Module):
         self.edge_head = two_layers(3 * hidden, hidden, 1, config.dropout)
 
     def trained(self) -> TrainedNetwork:
-        """The network with what was learned."""
+        """Return the network with what was learned."""
         tensors = {k: v.detach().cpu().numpy() for k, v in self.state_dict().items()}
         return TrainedNetwork(self.config, tensors)
 
     def local_parameters(self) -> Iterator[nn.Parameter]:
-        """What stage II trains: the last layer and the two local heads (A.3)."""
+        """Yield what stage II trains: the last layer and the two local heads (A.3)."""
         yield from self.layers[-1].parameters()
         yield from self.node_head.parameters()
         yield from self.edge_head.parameters()
@@ -114,7 +114,7 @@ class PlanNetwork(nn.Module):
         return h, x
 
     def _readout(self, h: Tensor, graph: Tensor, graphs: int) -> Tensor:
-        """The mean over the steps of each plan, and their largest where that is chosen."""
+        """Return the mean over the steps of each plan, and their largest where that is chosen."""
         size = h.shape[1]
         total = h.new_zeros(graphs, size).index_add_(0, graph, h)
         count = h.new_zeros(graphs).index_add_(0, graph, h.new_ones(len(graph)))

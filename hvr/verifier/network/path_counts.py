@@ -32,7 +32,7 @@ class PathCounts:
         object.__setattr__(self, "_ends", {k: tuple(v) for k, v in ends.items()})
 
     def of(self, path: Sequence[str], own: Mapping[Path, int] | None = None) -> int:
-        """How often a path is there; paths of `own` do not count."""
+        """Return how often a path is there; paths of `own` do not count."""
         key = tuple(path)
         found = self.counts.get(key, 0)
         return max(found - own.get(key, 0), 0) if own else found
@@ -47,21 +47,21 @@ class PathCounts:
         return math.log1p(max((self.of(p, own) for p in paths), default=0))
 
     def usual_between(self, source: str, target: str) -> Path:
-        """The tools that most often stand between two, if more often than none does."""
+        """Return the tools that most often stand between two, if more often than none does."""
         paths = self._ends.get((source, target), ())
         best = max(paths, key=lambda p: (self.counts[p], -len(p), p), default=())
         return best[1:-1] if best and self.counts[best] > self.of((source, target)) else ()
 
 
 def paths_of(tools: Sequence[str]) -> Counter[Path]:
-    """The paths of two to four tools in one sequence."""
+    """Return the paths of two to four tools in one sequence."""
     return Counter(
         tuple(tools[i : i + n]) for n in range(2, LONGEST + 1) for i in range(len(tools) - n + 1)
     )
 
 
 def count_paths(plans: Iterable[Sequence[str]]) -> PathCounts:
-    """The counts over plans, each a sequence of ids of tools."""
+    """Return the counts over plans, each a sequence of ids of tools."""
     total: Counter[Path] = Counter()
     for tools in plans:
         total.update(paths_of(tools))

@@ -62,12 +62,12 @@ class Perturbed:
         return sum(o.cost for o in self.operations)
 
     def target(self, tau: float) -> float:
-        """The soft target y = exp(-c / tau), equation 9."""
+        """Return the soft target y = exp(-c / tau), equation 9."""
         return math.exp(-self.cost / tau)
 
 
 def unharmed(graph: PlanGraph) -> Perturbed:
-    """A true plan: nothing is wrong with it."""
+    """Return a true plan: nothing is wrong with it."""
     return Perturbed(graph, (), (0,) * len(graph.nodes), (0,) * len(graph.all_edges))
 
 
@@ -127,7 +127,7 @@ class Perturber:
         self._space.prepare(graphs, texts)
 
     def family(self, graph: PlanGraph) -> tuple[Perturbed, ...]:
-        """A true plan, then the wrong ones made of it (equation 11): two to four, or fewer.
+        """Return a true plan, then the wrong ones made of it (equation 11): two to four, or fewer.
 
         No two of them call the same tools in the same order.
         """
@@ -156,7 +156,8 @@ class Perturber:
         return Perturbed(made, tuple(operations), nodes, edges)
 
     def _operate(self, draw: Random, draft: PlanGraphDraft) -> Operation | None:
-        """One operation; None where none of the drawn family can be done: the graph is redrawn.
+        """Return one operation; None where none of the drawn family can be done: the graph is
+        redrawn.
 
         Of DROP and COMPRESS, the other one is done where the drawn one cannot be.
         """
@@ -235,7 +236,7 @@ class Perturber:
         return None
 
     def _insert(self, draw: Random, draft: PlanGraphDraft) -> Operation | None:
-        """hvr's own: a step too many, of a tool that the request may seem to need."""
+        """Return hvr's own: a step too many, of a tool that the request may seem to need."""
         gaps = draft.gaps()
         draw.shuffle(gaps)
         relevance = self._space.relevance(draft.request)
@@ -255,7 +256,9 @@ class Perturber:
     def _between(
         self, before: Iterable[int], after: Iterable[int], draft: PlanGraphDraft
     ) -> set[str]:
-        """Tools that fit between these nodes and are not in the plan (equations 13 and 15)."""
+        """Return tools that fit between these nodes and are not in the plan (equations 13
+        and 15).
+        """
         found = self._space.between(
             [draft.nodes[k].tool for k in before], [draft.nodes[k].tool for k in after]
         )
@@ -274,7 +277,7 @@ class Perturber:
         return not draft.wrong.intersection(span.keys)
 
     def _seen(self, span: Span, draft: PlanGraphDraft) -> float:
-        """How usual the span is with its ends: log(1 + f_n), and a little for the unseen."""
+        """Return how usual the span is with its ends: log(1 + f_n), and a little for the unseen."""
         path = [draft.nodes[k].tool for k in (*span.before[:1], *span.keys, *span.after[:1])]
         return math.log1p(self._counts.of(path)) + _SEEN_LEAST
 

@@ -38,7 +38,7 @@ def silent(_: Epoch) -> None:
 
 
 def both(*listeners: Tell) -> Tell:
-    """All of them listen."""
+    """Return all of them listen."""
 
     def tell(epoch: Epoch) -> None:
         for listener in listeners:
@@ -49,7 +49,7 @@ def both(*listeners: Tell) -> Tell:
 
 @contextmanager
 def bar() -> Iterator[Tell]:
-    """A progress bar for each stage, on standard error."""
+    """Return a progress bar for each stage, on standard error."""
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
@@ -66,7 +66,7 @@ def bar() -> Iterator[Tell]:
 
 @contextmanager
 def csv_log(path: Path) -> Iterator[Tell]:
-    """A CSV file with one line an epoch.
+    """Return a CSV file with one line an epoch.
 
     Raises:
         DataFileError: it cannot be written.

@@ -64,7 +64,7 @@ def samples(
     alignment: Margins,
     own: Sequence[Mapping[Path, int] | None] | None = None,
 ) -> Samples:
-    """Families as arrays.
+    """Return families as arrays.
 
     Args:
         families: true plans with wrong ones.
@@ -92,21 +92,23 @@ def samples(
 def own_paths(
     families: Sequence[Family], config: VerifierConfig
 ) -> list[Mapping[Path, int] | None]:
-    """The paths of each family's true plan, not to be counted unless the configuration says so."""
+    """Return the paths of each family's true plan, not to be counted unless the configuration says
+    so.
+    """
     if config.own_counts:
         return [None] * len(families)
     return [paths_of(family[0].graph.tools) for family in families]
 
 
 def device_of(config: VerifierConfig) -> str:
-    """Where to compute."""
+    """Return where to compute."""
     if config.device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     return config.device
 
 
 def predict(network: PlanNetwork, arrays: PlanArrays, texts: Floats, device: str) -> PlanLogits:
-    """The logits of all graphs, in their order, of a network that is being trained."""
+    """Return the logits of all graphs, in their order, of a network that is being trained."""
     network.eval()
     table = torch.from_numpy(texts).to(device)
     found = []
@@ -131,7 +133,7 @@ class Aucs:
 
 
 def aucs(said: PlanLogits, held: Samples) -> Aucs:
-    """How well the three heads tell right from wrong."""
+    """Return how well the three heads tell right from wrong."""
     return Aucs(
         roc_auc(-said.graph, held.wrong),
         roc_auc(said.node, held.node.numpy().astype(np.int64)),
@@ -142,7 +144,7 @@ def aucs(said: PlanLogits, held: Samples) -> Aucs:
 def train_network(
     config: VerifierConfig, fit: Samples, held: Samples, texts: Floats, tell: Tell
 ) -> TrainedNetwork:
-    """Both stages.
+    """Return both stages.
 
     Args:
         config: everything about the training.
@@ -179,7 +181,7 @@ def train_network(
 
 
 def rate_after(share: float, schedule: str) -> float:
-    """What part of the learning rate is left after a share of a stage's epochs, 0 to 1."""
+    """Return what part of the learning rate is left after a share of a stage's epochs, 0 to 1."""
     return (1 + math.cos(math.pi * share)) / 2 if schedule == "cosine" else 1.0
 
 
@@ -244,12 +246,12 @@ class _Run:
                 parameter.copy_(value_kept)
 
     def graph_step(self, graphs: Ints, batch: PlanBatch) -> Tensor:
-        """The loss of stage I, equation 22."""
+        """Return the loss of stage I, equation 22."""
         h, _ = self._network.encode(batch, self._table)
         return self._graph_loss(graphs, batch, h)
 
     def local_step(self, graphs: Ints, batch: PlanBatch) -> Tensor:
-        """The loss of stage II, equation 24, and stage I's where it is kept."""
+        """Return the loss of stage II, equation 24, and stage I's where it is kept."""
         h, x = self._network.encode(batch, self._table)
         said_node, said_edge = self._network.parts(batch, h, x)
         nodes, edges = self._fit.arrays.rows(graphs)
@@ -273,7 +275,7 @@ class _Run:
         return rank + self._config.lambda_graph * plain
 
     def _batches(self) -> list[Ints]:
-        """Whole families, in a new order, so many graphs together as a batch has."""
+        """Return whole families, in a new order, so many graphs together as a batch has."""
         order = self._draw.permutation(len(self._ends) - 1)
         found: list[Ints] = []
         part: list[Ints] = []

@@ -50,12 +50,12 @@ class Context:
 
 
 def forced(args: Args) -> bool:
-    """The value of `forceAction`."""
+    """Return the value of `forceAction`."""
     return bool(args.get("forceAction", False))
 
 
 def target(world: KitchenState, context: Context, args: Args, name: str = "objectId") -> Thing:
-    """The object that `objectId`, or the point `x`, `y` of the image, names; checked in
+    """Return the object that `objectId`, or the point `x`, `y` of the image, names; checked in
     AI2-THOR's order.
 
     Raises:
@@ -73,7 +73,7 @@ def target(world: KitchenState, context: Context, args: Args, name: str = "objec
 
 
 def existing(world: KitchenState, object_id: Any) -> Thing:
-    """The object with this id.
+    """Return the object with this id.
 
     Raises:
         ActionFailedError: there is none.
@@ -88,7 +88,7 @@ def existing(world: KitchenState, object_id: Any) -> Thing:
 
 
 def seen_or_forced(world: KitchenState, context: Context, thing: Thing, force: bool) -> Thing:
-    """The object itself.
+    """Return the object itself.
 
     Raises:
         ActionFailedError: it is not visible and nothing forces it.
@@ -101,7 +101,7 @@ def seen_or_forced(world: KitchenState, context: Context, thing: Thing, force: b
 
 
 def number(args: Args, name: str, default: float) -> float:
-    """A numeric argument.
+    """Return a numeric argument.
 
     Raises:
         ActionFailedError: it is not a number.
@@ -115,7 +115,7 @@ def number(args: Args, name: str, default: float) -> float:
 
 
 def vector(value: Any, what: str) -> Vec:
-    """A point or rotation given as {x, y, z}.
+    """Return a point or rotation given as {x, y, z}.
 
     Raises:
         ActionFailedError: it is not that.
@@ -132,7 +132,7 @@ def vector(value: Any, what: str) -> Vec:
 
 
 def entries(value: Any, what: str) -> list[Any]:
-    """A list argument.
+    """Return a list argument.
 
     Raises:
         ActionFailedError: it is not a list.

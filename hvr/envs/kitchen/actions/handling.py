@@ -118,7 +118,7 @@ def _check_type(
 
 
 def _released(world: KitchenState, held: Thing, rested: Thing) -> KitchenState:
-    """The world with the held object at rest, and what it holds moved along."""
+    """Return the world with the held object at rest, and what it holds moved along."""
     (x, y, z), (ox, oy, oz) = rested.box.center, held.box.center
     inner = [
         world.things[i].shifted(x - ox, y - oy, z - oz)
@@ -160,7 +160,7 @@ def _fall(
     z: float,
     breaks: frozenset[str] | None,
 ) -> Result:
-    """Lets go of the held object over (x, z); `breaks` None means whatever is breakable."""
+    """Let go of the held object over (x, z); `breaks` None means whatever is breakable."""
     held = world.things[world.held or ""]
     onto = landing(world, context.room, x, z, y, held.object_id)
     rested = fallen(held, onto, x, z)

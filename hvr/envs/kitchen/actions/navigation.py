@@ -76,7 +76,7 @@ def _move(world: KitchenState, context: Context, args: Args, turn: float) -> Res
 
 
 def _blocker(world: KitchenState, x: float, z: float) -> str:
-    """Name of the nearest thing that stands there."""
+    """Return name of the nearest thing that stands there."""
     near = [
         (round(t.box.distance(x, z), 3), t.spec.name)
         for t in world.things.values()

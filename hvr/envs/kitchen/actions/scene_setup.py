@@ -105,7 +105,7 @@ def _copy(thing: Thing, number_: int) -> Thing:
 
 
 def _arranged(world: KitchenState, placed: Sequence[Thing]) -> KitchenState:
-    """The world with the fixtures as they are and these movable objects instead of all."""
+    """Return the world with the fixtures as they are and these movable objects instead of all."""
     fixed = [t for t in world.things.values() if t.spec.is_fixture]
     spaces = [
         Holder(t.object_id, t.object_type, t.box) for t in (*fixed, *placed) if t.can("receptacle")

@@ -27,7 +27,7 @@ def slice_object(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def cut(world: KitchenState, context: Context, thing: Thing) -> KitchenState:
-    """The world with the pieces of a sliceable object in its place."""
+    """Return the world with the pieces of a sliceable object in its place."""
     kind = context.room.facts.pieces_of(thing.object_type)
     if kind is None:
         return world
@@ -105,7 +105,7 @@ def break_object(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def _let_go(world: KitchenState, context: Context, held: Thing) -> tuple[KitchenState, Thing]:
-    """The held object on the surface below the hand, or the nearest one in front."""
+    """Return the held object on the surface below the hand, or the nearest one in front."""
     x, y, z = world.agent.hand
     onto = landing(world, context.room, x, z, y, held.object_id)
     if onto.object_type == "Floor":
@@ -127,7 +127,7 @@ def _let_go(world: KitchenState, context: Context, held: Thing) -> tuple[Kitchen
 
 
 def _surface_in_front(world: KitchenState, context: Context) -> Thing | None:
-    """The nearest counter, table or basin that the agent sees."""
+    """Return the nearest counter, table or basin that the agent sees."""
     x, _, z = world.agent.hand
     near = [
         (round(t.box.distance(x, z), 4), t.object_id)
@@ -139,7 +139,7 @@ def _surface_in_front(world: KitchenState, context: Context) -> Thing | None:
 
 
 def shattered(world: KitchenState, context: Context, thing: Thing) -> KitchenState:
-    """The world with this resting object broken; an egg becomes an EggCracked."""
+    """Return the world with this resting object broken; an egg becomes an EggCracked."""
     if thing.object_type == "Egg":
         after = cut(world, context, thing.but(is_broken=True))
         return after.changed(after.things[thing.object_id].but(is_sliced=False))

@@ -146,7 +146,7 @@ _PUT_BOTH = ActionSpec(
 
 
 def find_action(name: str, args: Mapping[str, Any], profile: Profile = THOR_5) -> ActionSpec:
-    """The action with this name, its arguments checked.
+    """Return the action with this name, its arguments checked.
 
     Raises:
         BadRequestError: unknown action, unknown argument, or missing argument.

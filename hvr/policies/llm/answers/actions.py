@@ -95,7 +95,7 @@ class _Block:
 
 
 def read_actions(text: str) -> Actions:
-    """The actions of an answer.
+    """Return the actions of an answer.
 
     `(a, b)`, `a(b)`, `(a b)`, `a b`, orders in English, tables and JSON are understood, with any
     numbering, in code fences or not, with comments behind them and chat around them. What stands
@@ -228,7 +228,7 @@ def _orders(line: Line, following: Line | None, goes_on: bool, alone: bool) -> l
 
 
 def _heads(line: Line, following: Line | None) -> bool:
-    """Does an item in English only introduce the actions that follow it?"""
+    """Do an item in English only introduce the actions that follow it?"""
     if following is None or not _is_action(following):
         return False
     restarts = following.number == 1 and line.number is not None

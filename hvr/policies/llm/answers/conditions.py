@@ -55,7 +55,7 @@ class _Entry:
 
 
 def read_conditions(text: str, count: int) -> tuple[MacroConditions, ...]:
-    """The conditions of each macro action, always `count` of them.
+    """Return the conditions of each macro action, always `count` of them.
 
     They are matched by their numbers where these are clear, else by their order; those that
     are missing are empty. `(and …)`, `(not (x a))`, `not x(a)`, `x(a, b)`, `(x, a, b)` and `x a b`
@@ -117,7 +117,9 @@ def _from_lines(text: str) -> list[_Entry]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """A line cut at `Preconditions:` and the like: what is before, then each side with its text."""
+    """Yield a line cut at `Preconditions:` and the like: what is before, then each side with its
+    text.
+    """
     pattern = _PDDL_SIDE if ":precondition" in text.lower() or ":effect" in text.lower() else _SIDE
     position, name = 0, ""
     for label in pattern.finditer(text):
@@ -129,7 +131,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _begins(line: Line, head: str, side: str, labelled: bool) -> bool:
-    """Does a line begin what is said of the next macro action?"""
+    """Do a line begin what is said of the next macro action?"""
     if not head or _LITERAL.match(head):
         return False
     if line.number is not None:
@@ -140,7 +142,7 @@ def _begins(line: Line, head: str, side: str, labelled: bool) -> bool:
 
 
 def _is_list(text: str) -> bool:
-    """Does a line go on with literals, rather than being a title or chat?"""
+    """Do a line go on with literals, rather than being a title or chat?"""
     return bool(re.search(r"[()]", text)) or _is_bare_literal(text.split(",")[0])
 
 

@@ -32,12 +32,12 @@ _EXPLAINING = frozenset({"step", "number", "description", "reason", "comment", "
 
 
 def unlabelled(text: str) -> str:
-    """The text without `Action:` or `robot.` before it."""
+    """Return the text without `Action:` or `robot.` before it."""
     return _LABEL.sub("", text.strip(), count=1).strip()
 
 
 def at_start(text: str) -> Order | None:
-    """The action with which a line begins, in one of the written forms but English."""
+    """Return the action with which a line begins, in one of the written forms but English."""
     text = unlabelled(text)
     group = _GROUP.match(text)
     if group is not None:
@@ -56,7 +56,7 @@ def is_whole(text: str) -> bool:
 
 
 def in_line(text: str) -> list[Order]:
-    """All actions of a list item or a table row, wherever in it they stand."""
+    """Return all actions of a list item or a table row, wherever in it they stand."""
     text = unlabelled(text)
     if text.count("|") >= 2:
         return _row(text)
@@ -90,7 +90,7 @@ def in_line(text: str) -> list[Order]:
 
 
 def in_prose(text: str) -> list[Order]:
-    """The calls in running text, with objects; the last resort."""
+    """Return the calls in running text, with objects; the last resort."""
     found = (_group(group, strict=True) for group in _GROUP.finditer(text))
     return [o for o in found if o is not None and any(map(INSTANCE.fullmatch, o[1]))]
 
@@ -106,7 +106,7 @@ def _spaced(before: str, body: str) -> Order | None:
 
 
 def _group(group: re.Match[str], strict: bool) -> Order | None:
-    """The action in a pair of parentheses, with the name before it or in it."""
+    """Return the action in a pair of parentheses, with the name before it or in it."""
     name, body = (group["name"] or ""), group["body"].strip()
     if name and not name.endswith(" "):
         name = name.split(".")[-1]
@@ -173,7 +173,7 @@ def _plain(text: str) -> Order | None:
 
 
 def _arguments(text: str) -> tuple[str, ...]:
-    """The arguments of a call."""
+    """Return the arguments of a call."""
     text = text.strip()
     if "," not in text:
         tokens = text.split()
@@ -204,7 +204,7 @@ def _virtual(text: str) -> Order | None:
 
 
 def _row(text: str) -> list[Order]:
-    """A row of a Markdown table."""
+    """Return a row of a Markdown table."""
     cells = [cell.strip() for cell in text.strip().strip("|").split("|")]
     cells = [c for c in cells if re.search(r"[^\W\d_]", c)]
     for cell in cells:
@@ -222,7 +222,7 @@ def _row(text: str) -> list[Order]:
 
 
 def from_json(text: str) -> list[tuple[Order, str]]:
-    """The actions of the last JSON value of a cleaned text that has any, with their text."""
+    """Return the actions of the last JSON value of a cleaned text that has any, with their text."""
     found: list[tuple[Order, str]] = []
     pieces = False
     for value in json_values(text):

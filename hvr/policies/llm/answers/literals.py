@@ -40,7 +40,7 @@ _MOST_TOKENS = 20_000
 
 
 def read_literals(text: str) -> tuple[tuple[LiteralText, ...], tuple[str, ...]]:
-    """The literals of a list or conjunction, each once, and the parts that are none."""
+    """Return the literals of a list or conjunction, each once, and the parts that are none."""
     literals: dict[str, LiteralText] = {}
     problems: list[str] = []
     for part, positive in _parts(_tree(text)):
@@ -49,7 +49,9 @@ def read_literals(text: str) -> tuple[tuple[LiteralText, ...], tuple[str, ...]]:
 
 
 def _tree(text: str) -> list[Node]:
-    """Words and lists, as the parentheses nest; a word right before a parenthesis goes inside."""
+    """Return words and lists, as the parentheses nest; a word right before a parenthesis goes
+    inside.
+    """
     top: list[Node] = []
     stack = [top]
     text = re.sub(r"(?:^|(?<=\n))\s*(?:[-*•+]|\d+[.)])\s+", "", text)

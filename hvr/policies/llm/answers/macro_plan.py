@@ -33,7 +33,7 @@ _SENTENCE = re.compile(
 
 
 def read_macro_plan(text: str) -> tuple[str, ...]:
-    """The macro actions of an answer, one phrase each, in order.
+    """Return the macro actions of an answer, one phrase each, in order.
 
     Numbers, bullets, `Step 1:`, bold type, code fences and JSON are understood. Nested items
     explain the step that they stand under and are left out, like chat around the list. Of several
@@ -76,7 +76,9 @@ def _bare(entry: str) -> str:
 
 
 def _from_list(found: Sequence[Line]) -> list[str]:
-    """The items of the (last) list on its outermost level, numbered ones if there are any."""
+    """Return the items of the (last) list on its outermost level, numbered ones if there
+    are any.
+    """
     plans: list[list[Line]] = [[]]
     ended = False
     for line in found:
@@ -103,7 +105,7 @@ def _from_list(found: Sequence[Line]) -> list[str]:
 
 
 def _from_plain_lines(found: Sequence[Line]) -> list[str]:
-    """Lines without markers, each an order."""
+    """Return lines without markers, each an order."""
     texts = [line.text for line in found]
     if len(texts) == 1 and len(_SENTENCE.findall(texts[0])) > 1:
         return []
@@ -122,7 +124,9 @@ def _from_paragraph(found: Sequence[Line]) -> list[str]:
 
 
 def _step(text: str) -> str:
-    """A step without its title's colon and the explanation behind it; empty when it is none."""
+    """Return a step without its title's colon and the explanation behind it; empty when it
+    is none.
+    """
     text = text.strip().strip("\"'").strip()
     title, colon, rest = text.partition(":")
     if colon:

@@ -20,7 +20,7 @@ class Similarity(Protocol):
     """What is needed of an embedder; see `hvr.retrieval.embedders.Embedder`."""
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
-        """The cosine of the angle between the query and each candidate, from -1 to 1."""
+        """Return the cosine of the angle between the query and each candidate, from -1 to 1."""
 
 
 class KnownNames:
@@ -49,7 +49,7 @@ class KnownNames:
         self._known: dict[str, dict[str, float]] = {}
 
     def scores(self, text: str) -> dict[str, float]:
-        """How well each name fits a text, from 0 to 1, the best first.
+        """Return how well each name fits a text, from 0 to 1, the best first.
 
         1 is a name or one of its phrases in other spelling at most.
         """
@@ -76,7 +76,7 @@ class KnownNames:
 
 
 def split_instance(text: str) -> tuple[str, int | None]:
-    """A name without its number, and the number: `Mug_1`, `mug 1` and `mug-1` are mug, 1."""
+    """Return a name without its number, and the number: `Mug_1`, `mug 1` and `mug-1` are mug, 1."""
     match = _INSTANCE.fullmatch(text.strip())
     if match is None:
         return text.strip(), None
@@ -84,7 +84,9 @@ def split_instance(text: str) -> tuple[str, int | None]:
 
 
 def _spelling(one: str, other: str) -> float:
-    """How alike two texts are letter by letter; 0 where that is more than a slip of the pen."""
+    """Return how alike two texts are letter by letter; 0 where that is more than a slip of
+    the pen.
+    """
     if min(len(one), len(other)) < 4 or abs(len(one) - len(other)) > 2 or len(one) > 40:
         return 0.0
     ratio = SequenceMatcher(None, one, other, autojunk=False).ratio()

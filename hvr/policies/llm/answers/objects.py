@@ -27,7 +27,7 @@ _CHAT = words(
 
 
 def read_objects(text: str) -> tuple[str, ...]:
-    """The names in an answer, as written, each once, in order.
+    """Return the names in an answer, as written, each once, in order.
 
     Commas, bullets, numbers, JSON, code fences and headings are understood; explanations behind a
     dash or a colon or in parentheses, and chat around the list, are left out.
@@ -107,7 +107,7 @@ def _unique(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _bare(piece: str) -> str:
-    """A name without quotes, articles, explanations and counts such as `2` or `1x`."""
+    """Return a name without quotes, articles, explanations and counts such as `2` or `1x`."""
     name = _EXPLAINED.sub("", piece.strip().strip("\"'[]{}<>*").strip())
     name = _OPENING.sub("", _OPENING.sub("", name)).strip(" .!\"'[]{}<>*:")
     return re.sub(r"^\d+\s?x?\s+", "", name)

@@ -27,7 +27,7 @@ _NEAR = frozenset({"next", "near", "beside", "by"})
 
 
 def read_order(text: str) -> list[Order]:
-    """The orders of a sentence; none when it does not begin with a verb.
+    """Return the orders of a sentence; none when it does not begin with a verb.
 
     `from …` and `with …` are left out, and `it` is the first thing of the order before.
     """
@@ -50,7 +50,7 @@ def read_order(text: str) -> list[Order]:
 
 
 def noun_phrases(text: str) -> tuple[str, ...]:
-    """The names in a list of arguments without much grammar: `mug-1 on the countertop-1`."""
+    """Return the names in a list of arguments without much grammar: `mug-1 on the countertop-1`."""
     return _phrases(_words(text))[0]
 
 

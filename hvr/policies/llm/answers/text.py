@@ -78,7 +78,7 @@ class Line:
 
 
 def clean(text: str) -> str:
-    """Plain characters: no full-width forms, curly quotes, CRLF, thoughts or further turns.
+    """Return plain characters: no full-width forms, curly quotes, CRLF, thoughts or further turns.
 
     A thought that is not closed takes all that follows; what a model says after it began to speak
     for the user is cut off.
@@ -111,7 +111,7 @@ def _without_thoughts(text: str) -> str:
 
 
 def lines(text: str) -> Iterator[Line]:
-    """The lines of a cleaned text that say something, without code fences and rules."""
+    """Yield the lines of a cleaned text that say something, without code fences and rules."""
     fenced = False
     for full in text.split("\n"):
         raw = full[:MOST_OF_A_LINE].rstrip()
@@ -126,7 +126,7 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def read_line(raw: str, fenced: bool = False) -> Line:
-    """One line: its list marker, its indentation, what it says."""
+    """Return one line: its list marker, its indentation, what it says."""
     indent = len(raw) - len(raw.lstrip())
     rest = raw.strip()
     # "> 1. …": a quotation
@@ -161,7 +161,9 @@ def _without_emphasis(text: str) -> str:
 
 
 def json_values(text: str) -> list[Any]:
-    """The JSON arrays and objects that stand in a cleaned text, the outermost ones, in order."""
+    """Return the JSON arrays and objects that stand in a cleaned text, the outermost ones, in
+    order.
+    """
     decoder = json.JSONDecoder()
     found: list[Any] = []
     position = 0
@@ -183,5 +185,5 @@ def json_values(text: str) -> list[Any]:
 
 
 def _numbers_only(value: Any) -> bool:
-    """A footnote such as [1]."""
+    """Return a footnote such as [1]."""
     return isinstance(value, list) and all(isinstance(v, int | float) for v in value)

@@ -6,7 +6,7 @@ import re
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text as a set."""
+    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
@@ -59,7 +59,9 @@ def without_leading(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    """The verb of `picks` or `picking` when it is one of `VERBS`, else the word in lower case."""
+    """Return the verb of `picks` or `picking` when it is one of `VERBS`, else the word in lower
+    case.
+    """
     word = word.lower().strip("'\".,;:!()[]")
     if word in VERBS:
         return word
@@ -83,6 +85,6 @@ def starts_with_verb(text: str) -> bool:
 
 
 def split_name(name: str) -> list[str]:
-    """The words of an identifier: `PickupObject` and `pick_up-object` in lower case."""
+    """Return the words of an identifier: `PickupObject` and `pick_up-object` in lower case."""
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return re.findall(r"[^\W_]+", name.lower())

@@ -54,7 +54,7 @@ class Prompt:
     source: bytes
 
     def fill(self, values: Mapping[str, str]) -> tuple[Message, ...]:
-        """The conversation with everything filled in."""
+        """Return the conversation with everything filled in."""
         return tuple(Message(role, Template(text).substitute(values)) for role, text in self.turns)
 
 
