@@ -19,6 +19,7 @@ from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult, plan_cells
 from hvr.evaluation.bench.folder import BenchFolder, commit
 from hvr.evaluation.bench.runner import Progress, run_bench
+from hvr.llm.choice import ModelChoice
 from tests.evaluation import bench_cells
 
 OPTIONS = CellOptions()
@@ -77,7 +78,7 @@ def test_results_survive_json() -> None:
 
 
 def test_a_password_in_an_address_is_not_written_down() -> None:
-    options = CellOptions(base_url="https://me:secret12345@host.example/v1")
+    options = CellOptions(model=ModelChoice(base_url="https://me:secret12345@host.example/v1"))
     assert "secret12345" not in json.dumps(options.to_json())
 
 

@@ -568,7 +568,7 @@ def test_labels_reach_nothing_that_plans_or_executes(
         loaded.append(name)
         return mislabelled(name)
 
-    monkeypatch.setattr(hvr.run, "load_task", load)
+    monkeypatch.setattr("hvr.run.request.load_task", load)
     again = hvr_("plan", "--llm", f"replay:{first}", "--save", second)
     assert loaded == ["T2"]
     assert differing(first, second, ("domain.pddl", *REPEATED)) == []
