@@ -33,11 +33,15 @@ _SECTIONS = {
 _COST = ("calls", "corrections", "planner_calls", "library_hits", "tokens", "cost", "seconds")
 # Title, name in a row's statistics, name in the paper's table 2.
 _MAIN = (
-    ("PC", "pc", "pc_all"), ("PC moderate", "pc_moderate", "pc_moderate"),
-    ("PC high", "pc_high", "pc_high"), ("LD min", "ld_min", "ld_min"),
-    ("LD max", "ld_max", "ld_max"), ("LD", "ld", "ld_avg"), ("|LD|", "ld_abs", "ld_abs"),
+    ("PC", "pc", "pc_all"),
+    ("PC moderate", "pc_moderate", "pc_moderate"),
+    ("PC high", "pc_high", "pc_high"),
+    ("LD min", "ld_min", "ld_min"),
+    ("LD max", "ld_max", "ld_max"),
+    ("LD", "ld", "ld_avg"),
+    ("|LD|", "ld_abs", "ld_abs"),
     ("EPV", "epv", "epv"),
-)  # fmt: skip
+)
 _VERIFIED = (("MPV", "mpv"), ("AABV", "aabv"))
 _MORE = (("goal", "success"), ("conditions", "goal_conditions"), ("executed", "reached"))
 _MOST_KINDS = 14
