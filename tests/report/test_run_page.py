@@ -32,16 +32,17 @@ from hvr.policies.symbolic import SymbolicPolicy
 from hvr.report.floor_plan.kinds import Kind
 from hvr.report.floor_plan.plan import FloorPlan, Pose, Shape
 from hvr.report.floor_plan.route import Route, Visit
+from hvr.report.markup import asset
 from hvr.report.run_page.changes import changes
 from hvr.report.run_page.page import render
 from hvr.report.run_page.reading import read_story
 from hvr.report.run_page.scenes import AFTER, BEFORE
-from hvr.report.run_page.script import SCRIPT
 from hvr.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep
 from hvr.report.run_page.tree import attempts_of
 from hvr.run.folder import RunFolder
 from hvr.search.planners import FastDownward
 
+SCRIPT = asset("hvr.report.run_page", "scrubber.js")
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong between hvr and a simulator process."""
+"""Errors between hvr and a simulator process."""
 
 from __future__ import annotations
 
