@@ -13,6 +13,9 @@ from hvr.pddl.model import GroundAction
 START = -1
 """Stands for the initial state where the number of a step is expected."""
 
+NEGATIVE_STATES = frozenset({"opened", "toggled", "dirty", "filled"})
+"""Predicates whose negation is a state, too: closed, off, clean, empty."""
+
 _WORD = re.compile(r"[^\s()]+")
 
 

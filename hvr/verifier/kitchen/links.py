@@ -12,7 +12,14 @@ from hvr.search.ground import bits
 from hvr.search.macro import support
 from hvr.search.operators import Literals
 from hvr.validation import Validator
-from hvr.verifier.kitchen.linked_plan import START, Fact, LinkedPlan, LinkedStep, Need
+from hvr.verifier.kitchen.linked_plan import (
+    NEGATIVE_STATES,
+    START,
+    Fact,
+    LinkedPlan,
+    LinkedStep,
+    Need,
+)
 
 
 def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
@@ -81,15 +88,13 @@ def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
 
 
 _PLACED = frozenset({"on", "in"})
-_SWITCHED = frozenset({"opened", "toggled", "dirty", "filled"})
-"""Predicates of which the negation is a state, too."""
 
 
 def _tells(atom: Atom, before: bool, now: bool) -> bool:
     """Return whether it is worth saying of the end of a plan."""
     if atom.predicate in {"near", "hand_empty", "present"}:
         return False
-    return now or (before and atom.predicate in _SWITCHED)
+    return now or (before and atom.predicate in NEGATIVE_STATES)
 
 
 def _is_absence(fact: Fact) -> bool:

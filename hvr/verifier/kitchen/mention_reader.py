@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from hvr.errors import LanguageError
 from hvr.knowledge.ontology import Ontology, load_ontology
+from hvr.knowledge.wording import Wording, wording_of
 from hvr.language.lexicon import (
     Adjective,
     Dish,
@@ -31,30 +32,6 @@ _BESIDE = frozenset(
         *("under", "underneath", "below", "between", "above", "corner", "edge", "across", "along"),
     )
 )
-_MORE_NOUNS: Mapping[str, str] = {
-    "goblet": "Cup", "wineglass": "Cup", "beaker": "Cup", "cabbage": "Lettuce",
-    "container": "Bowl", "salt mill": "SaltShaker", "salt mills": "SaltShaker",
-    "salt shakers": "SaltShaker", "grinder": "PepperShaker", "grinders": "PepperShaker",
-    "pepper grinder": "PepperShaker", "shaker": "SaltShaker", "tray": "Plate",
-    "tea cup": "Mug",
-    "scoop": "Ladle", "dipper": "Ladle", "scooper": "Ladle", "tea pot": "Kettle",
-    "island": "CounterTop", "kitchen island": "CounterTop", "countertops": "CounterTop",
-    "desk": "DiningTable", "oven": "Microwave", "cupboards": "Cabinet", "freezer": "Fridge",
-    "recycling bin": "GarbageCan", "recycle bin": "GarbageCan", "recycling": "GarbageCan",
-    "waste basket": "GarbageCan", "waste bucket": "GarbageCan", "basket": "GarbageCan",
-    "garbage pail": "GarbageCan", "shelving": "Shelf", "bookshelf": "Shelf", "ledge": "Shelf",
-    "stove top": "StoveBurner", "gas": "StoveBurner", "cell": "CellPhone", "figure": "Statue",
-    "salt container": "SaltShaker", "pepper container": "PepperShaker",
-    "kitchen utensil": "Spatula", "utensil": "Spatula", "flask": "Bottle", "jar": "Vase",
-}  # fmt: skip
-"""Names that people use and the ontology leaves to nobody, as they may mislead a planner."""
-_MORE_STATES: Mapping[str, State] = {
-    "microwaved": ("heat", True), "warmed": ("heat", True), "heated": ("heat", True),
-    "cooled": ("cold", True), "frozen": ("cold", True), "refrigerated": ("cold", True),
-    "cooked": ("heat", True), "cleaned": ("wash", True), "rinsed": ("wash", True),
-    "running": ("switch", True), "cutting": ("slice", True), "piece": ("slice", True),
-    "pieces": ("slice", True), "slice": ("slice", True), "slices": ("slice", True),
-}  # fmt: skip
 _PIECES = frozenset({"Slice"})
 _BEFORE_NOUNS = frozenset({"det", "number", "of", "be", "unheeded", *_ROLES})
 _AFTER_VERBS = frozenset({",", ".", ";", "!", "?", "and", "then", "again", "for", "please"})
@@ -90,6 +67,8 @@ class _Reader:
     def __init__(self, ontology: Ontology, lexicon: Lexicon) -> None:
         self._ontology = ontology
         self._lexicon = lexicon
+        self._loose_nouns = wording_of(ontology).nouns
+        self._loose_states = _loose_states(wording_of(ontology))
         self._things: list[_Thing] = []
         self._states: set[State] = set()
         self._liquids: set[str] = set()
@@ -105,7 +84,8 @@ class _Reader:
         length, entries = next(iter(self._lexicon.matches(tokens, place)), (1, ()))
         more = self._more(tokens, place)
         if more > length or (more and not entries):
-            length, entries = more, (Noun(_MORE_NOUNS[" ".join(tokens[place : place + more])]),)
+            name = " ".join(tokens[place : place + more])
+            length, entries = more, (Noun(self._loose_nouns[name]),)
         apart = self._apart(tokens, place)
         if apart is not None:
             length, entries = 1, (apart,)
@@ -137,8 +117,8 @@ class _Reader:
                 case FunctionWord() if noun is None:
                     self._function(entry)
         if len(words) == 1:
-            if words[0] in _MORE_STATES and noun is None:
-                self._adjectives |= self._said({_MORE_STATES[words[0]]})
+            if words[0] in self._loose_states and noun is None:
+                self._adjectives |= self._said({self._loose_states[words[0]]})
             if words[0] in _BESIDE:
                 self._role = NEAR
             if words[0] in _ENDS:
@@ -171,8 +151,9 @@ class _Reader:
         )
 
     def _more(self, tokens: tuple[str, ...], place: int) -> int:
-        """Return words of a name in `_MORE_NOUNS` at a position."""
-        return next((n for n in (2, 1) if " ".join(tokens[place : place + n]) in _MORE_NOUNS), 0)
+        """Return the number of words of a loose name at a position."""
+        loose = self._loose_nouns
+        return next((n for n in (2, 1) if " ".join(tokens[place : place + n]) in loose), 0)
 
     def _apart(self, tokens: tuple[str, ...], place: int) -> Verb | None:
         """Return a verb whose second word stands after its object: `turn … on`."""
@@ -273,6 +254,16 @@ class _Reader:
 @lru_cache(maxsize=4)
 def _lexicon(ontology: Ontology) -> Lexicon:
     return load_lexicon(ontology)
+
+
+@lru_cache(maxsize=4)
+def _loose_states(wording: Wording) -> Mapping[str, State]:
+    return {
+        word: (FAMILIES[name], True)
+        for name, predicate in wording.predicates.items()
+        if name in FAMILIES
+        for word in predicate.loose
+    }
 
 
 def _noun(entries: tuple[Entry, ...], count: int) -> Named | None:

@@ -6,6 +6,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.wording import load_wording
 
 
 class Likeness(IntEnum):
@@ -19,39 +20,6 @@ class Likeness(IntEnum):
     def word(self) -> str:
         """The likeness as a mark says it."""
         return ("other", "like", "named")[self]
-
-
-_ALIKE = tuple(
-    frozenset(names.split())
-    for names in (
-        "Knife ButterKnife",
-        "Mug Cup",
-        "Cup Vase Bottle",
-        "Bowl Plate",
-        "Pan Pot",
-        "Pot Kettle",
-        "Pot Bowl",
-        "Cup Bowl",
-        "Spoon Spatula",
-        "DishSponge SoapBottle",
-        "Spoon Ladle",
-        "Ladle Spatula",
-        "Bottle WineBottle SoapBottle Vase SprayBottle",
-        "SaltShaker PepperShaker",
-        "Statue Vase",
-        "CounterTop DiningTable SideTable",
-        "SideTable Shelf",
-        "Shelf Cabinet ShelvingUnit",
-        "Cabinet Drawer",
-        "Sink SinkBasin",
-        "Sink Faucet SinkBasin",
-        "StoveBurner StoveKnob",
-        "Stool Chair",
-        "GarbageCan GarbageBag",
-        "Book CellPhone CreditCard",
-    )
-)
-"""Classes of which people often call one by the name of another."""
 
 
 @lru_cache(maxsize=65536)
@@ -82,8 +50,8 @@ def likeness(wanted: str, found: str) -> Likeness:
     """
     if covers(wanted, found):
         return Likeness.EXACT
-    pair = {whole(wanted), whole(found)}
-    return Likeness.LIKE if any(pair <= alike for alike in _ALIKE) else Likeness.NONE
+    pair = frozenset((whole(wanted), whole(found)))
+    return Likeness.LIKE if pair in load_wording().confused else Likeness.NONE
 
 
 @lru_cache(maxsize=65536)
