@@ -123,8 +123,8 @@ class Ontology:
         Raises:
             UnknownObjectError: there is no such class.
         """
-        found = self.superclasses(cls, reflexive=True) & self._below.get(_AFFORDING, frozenset())
-        return found - set(self.object_types)
+        affording = self._below.get(_AFFORDING, frozenset())
+        return (self.superclasses(cls, reflexive=True) & affording) - set(self.object_types)
 
     @cache  # noqa: B019 - an ontology lives as long as the process
     def sometimes(self, cls: str) -> frozenset[str]:
@@ -186,8 +186,8 @@ class Ontology:
 
     def pddl_type(self, cls: str) -> str | None:
         """Return the PDDL type of a class, or None."""
-        found = self.annotation(cls, "pddlType")
-        return str(found[0]) if found else None
+        types = self.annotation(cls, "pddlType")
+        return str(types[0]) if types else None
 
     def class_of_pddl_type(self, name: str) -> str | None:
         """Return the class of a PDDL type, or None."""

@@ -92,13 +92,13 @@ class LinkedPlan:
     @property
     def edges(self) -> tuple[tuple[int, int], ...]:
         """Pairs (producer, consumer) of steps, each once."""
-        found = {
+        links = {
             (need.producer, i): None
             for i, step in enumerate(self.steps)
             for need in step.needs
             if need.producer != START
         }
-        return tuple(found)
+        return tuple(links)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""

@@ -57,8 +57,8 @@ def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
                     f"step {len(steps) + 1} {action} cannot be executed, so that the plan has no "
                     f"causal links: {why}"
                 )
-            found = _facts(task, _needs(task.ground(action), before))
-            needs = [Need(fact, since.get(fact, START)) for fact in found]
+            needed = _facts(task, _needs(task.ground(action), before))
+            needs = [Need(fact, since.get(fact, START)) for fact in needed]
             # That a place is free is a fact about each thing that there is; only who freed it
             # tells something of the plan.
             needs = [n for n in needs if n.producer != START or not _is_absence(n.fact)]
@@ -91,7 +91,7 @@ _PLACED = frozenset({"on", "in"})
 
 
 def _tells(atom: Atom, before: bool, now: bool) -> bool:
-    """Return whether it is worth saying of the end of a plan."""
+    """Say whether an atom tells something of the end of a plan."""
     if atom.predicate in {"near", "hand_empty", "present"}:
         return False
     return now or (before and atom.predicate in NEGATIVE_STATES)
@@ -114,11 +114,11 @@ def _needs(operator: Operator, state: int) -> Literals:
 
 
 def _facts(task: Task, literals: Literals) -> Iterator[Fact]:
-    found: Iterable[Fact] = (
+    facts: Iterable[Fact] = (
         *(_fact(task.fluent(b), True) for b in bits(literals.true)),
         *(_fact(task.fluent(b), False) for b in bits(literals.false)),
     )
-    yield from sorted(found)
+    yield from sorted(facts)
 
 
 def _fact(atom: Atom, positive: bool) -> Fact:
