@@ -23,12 +23,14 @@ from hvr.pddl import Atom, Domain, GroundAction, Not, parse_domain
 from hvr.policies.llm.prompts import load_prompts
 from hvr.retrieval.context import class_context, object_context
 from hvr.scripted.wording import describe
+from hvr.search.macro import block_name
 from hvr.verifier.kitchen.graph import kitchen_tools
 from hvr.verifier.kitchen.linked_plan import Fact
 from hvr.verifier.kitchen.mention_reader import asked_of
 from hvr.verifier.kitchen.mentions import Mentions
 from hvr.verifier.kitchen.similarity import Likeness, likeness
 from hvr.verifier.kitchen.words import say_action, say_ends
+from tests.verifier.kitchen_worlds import kitchen
 
 RECORDED = json.loads(Path(__file__).with_name("wording.json").read_text(encoding="utf-8"))
 TYPES = {"mug-1": "mug", "bread-1": "bread", "fridge-1": "fridge", "coffee": "liquid"}
@@ -82,6 +84,11 @@ def ends(domain: Domain) -> dict[str, list[str]]:
     }
 
 
+def titles(domain: Domain) -> dict[str, str]:
+    actions = [GroundAction(n, names(len(a.parameters))) for n, a in domain.actions.items()]
+    return {a.name: block_name(kitchen(), [a], 0, 0) for a in actions}
+
+
 def prompts() -> dict[str, str]:
     with open_world(Kitchen(load_scene("FloorPlan16"), 0)).graph as graph:
         shown = {
@@ -107,6 +114,10 @@ def test_steps_keep_their_words(domain: Domain) -> None:
 
 def test_ends_of_plans_keep_their_words(domain: Domain) -> None:
     assert ends(domain) == RECORDED["ends"]
+
+
+def test_names_of_blocks_keep_their_words(domain: Domain) -> None:
+    assert titles(domain) == RECORDED["titles"]
 
 
 def test_prompts_keep_their_words() -> None:

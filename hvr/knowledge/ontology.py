@@ -39,7 +39,7 @@ _AFFORDING = "AffordingObject"
 _WORDING = frozenset(
     (
         HIDDEN_LABEL,
-        *map(k, ("saidTrue", "saidFalse", "imperative", "stepText", "purpose")),
+        *map(k, ("saidTrue", "saidFalse", "imperative", "title", "stepText", "purpose")),
         *map(k, ("writtenAs", "negationWrittenAs", "orderVerb")),
     )
 )

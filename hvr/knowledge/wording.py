@@ -38,12 +38,14 @@ class ActionWording:
 
     Args:
         imperative: the action as an order.
-        step: the same for the kitchen verifier.
+        title: the name of a block of steps that ends in it.
+        step: the action for the kitchen verifier.
         purpose: what it is for, as a sentence.
         written: what language models write where they mean it.
     """
 
     imperative: Template
+    title: Template
     step: Template
     purpose: str
     written: tuple[str, ...]
@@ -137,6 +139,7 @@ def _action(ontology: Ontology, term: str) -> ActionWording:
     imperative = _template(ontology, term, "imperative")
     return ActionWording(
         imperative=imperative,
+        title=_template(ontology, term, "title") or imperative,
         step=_template(ontology, term, "stepText") or imperative,
         purpose=next(iter(_texts(ontology, term, "purpose")), ""),
         written=_texts(ontology, term, "writtenAs"),

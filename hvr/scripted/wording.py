@@ -133,12 +133,12 @@ def describe(steps: Sequence[GroundAction]) -> str:
 
 
 def _order(step: GroundAction) -> str:
-    classes = [name.rsplit("-", 1)[0] for name in step.args]
+    things = [f"the {name.rsplit('-', 1)[0]}" for name in step.args]
     known = load_wording().actions.get(step.name)
-    if known is not None and known.imperative.arity == len(classes):
-        return known.imperative.fill(classes)
+    if known is not None and known.imperative.arity == len(things):
+        return known.imperative.fill(things)
     # A model has words for an action that it makes up, too.
-    return " ".join([step.name.replace("_", " "), *(f"the {c}" for c in classes)])
+    return " ".join([step.name.replace("_", " "), *things])
 
 
 def _paper(step: GroundAction) -> str:

@@ -46,7 +46,7 @@ def say_action(action: GroundAction, types: Mapping[str, str], name: Name = clas
     """Return a step in words, `pick up the mug`."""
     names = [label(name(a, types)) for a in action.args]
     known = load_wording().actions.get(action.name)
-    text = known.step.fill(names) if known is not None else ""
+    text = known.step.fill([f"the {n}" for n in names]) if known is not None else ""
     return text or " ".join((action.name.replace("_", " "), *names))
 
 
