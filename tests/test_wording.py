@@ -21,9 +21,9 @@ from hvr.files import data_path
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import Atom, Domain, GroundAction, Not, parse_domain
 from hvr.policies.llm.prompts import load_prompts
+from hvr.policies.macro import block_name
 from hvr.retrieval.context import class_context, object_context
 from hvr.scripted.wording import describe
-from hvr.search.macro import block_name
 from hvr.verifier.kitchen.graph import kitchen_tools
 from hvr.verifier.kitchen.linked_plan import Fact
 from hvr.verifier.kitchen.mention_reader import asked_of
