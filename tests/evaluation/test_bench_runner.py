@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, UsageError
@@ -55,7 +55,6 @@ def test_what_cannot_be_planned_is_said_before_anything_runs() -> None:
         plan_cells(["T1"], ["HVR"], [], [0])
 
 
-@settings(deadline=None)
 @given(st.text(max_size=80), st.text(max_size=80), st.integers(0, 99))
 def test_ids_are_file_names_and_differ_where_cells_do(one: str, two: str, seed: int) -> None:
     a, b = (Cell("T1", "FloorPlan1", "HVR", model, seed) for model in (one, two))

@@ -376,7 +376,7 @@ def story_of(texts: list[str]) -> Story:
                  replace(scene, shapes=(replace(shape, state=()),)), e, way, True)  # fmt: skip
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(odd=st.lists(ODD, min_size=14, max_size=14))
 def test_any_text_stays_text(odd: list[str]) -> None:
     """Names, messages and facts, whatever is in them, add no element and no attribute."""

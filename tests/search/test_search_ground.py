@@ -22,7 +22,7 @@ from tests.search.planning_worlds import (
     tasks,
 )
 
-SLOW = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+SLOW = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
 
 def check(task: Task, *, reduce: bool) -> None:

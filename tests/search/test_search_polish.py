@@ -7,7 +7,7 @@ from hvr.search.macro import macro_blocks
 from hvr.search.polish import eliminate, reaches_goal, switch_late
 from tests.search.planning_worlds import plans
 
-LAW = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 Case = tuple[Task, tuple[GroundAction, ...]]
 
 

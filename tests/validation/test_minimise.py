@@ -19,7 +19,7 @@ from hvr.pddl import (
 from hvr.validation import ValidationReport, Validator
 from hvr.validation.minimise import minimise
 
-LAW = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=150, suppress_health_check=list(HealthCheck))
 
 # Everything that the quick way must get right: conditional effects, negative and disjunctive
 # conditions, numbers, derived predicates.

@@ -57,7 +57,7 @@ PURPOSES = ("select", "macro_plan", "conditions", "correct_conditions", "block",
             "plan", "correct_plan")  # fmt: skip
 
 
-@settings(max_examples=7, deadline=None)
+@settings(max_examples=7)
 @given(
     st.fixed_dictionaries({p: st.lists(junk, min_size=1, max_size=3) for p in PURPOSES}),
     st.sampled_from(["HVR+", "HVR+-hierarchical", "HVR+-expansion-elimination"]),
