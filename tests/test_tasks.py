@@ -31,7 +31,7 @@ TASKS = task_ids()
 @pytest.fixture(scope="module")
 def policy() -> SymbolicPolicy:
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    return SymbolicPolicy(load_ontology(), domain, FastDownward())
+    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=600))
 
 
 def problem_of(policy: SymbolicPolicy, task: PaperTask, scene: str) -> PddlTask:

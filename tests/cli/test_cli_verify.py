@@ -77,7 +77,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
          "--tools", folder / "tools.json", "--graph", folder / "graph.json",
          "--out", folder / "verifier", "--config", folder / "small.yaml",
          "--log", folder / "log.csv", "--json"],
-        capture_output=True, text=True, check=False, timeout=300,
+        capture_output=True, text=True, check=False, timeout=600,
         env={**os.environ, "OMP_NUM_THREADS": "1"},  # tests run side by side
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr

@@ -185,19 +185,19 @@ def test_a_kill_loses_no_finished_cell_and_leaves_no_process(
     tests = str(Path(__file__).parents[2])
     script.write_text(_SCRIPT.format(tests=tests, folder=str(folder)), encoding="utf-8")
     process = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 60
+    give_up = time.monotonic() + 600
     while len(list((folder / "cells").glob("*.json"))) < 2:
         assert process.poll() is None, process.stderr and process.stderr.read()
-        assert time.monotonic() < deadline
+        assert time.monotonic() < give_up
         time.sleep(0.05)
     os.kill(process.pid, how)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=600)
     assert process.returncode == (130 if how == signal.SIGINT else -9)
     if how == signal.SIGINT:
         assert b"Traceback" not in errors
     workers = {int(x.split()[0]) for x in (folder / "log").read_text().splitlines()}
     while not all(map(_gone, workers)):
-        assert time.monotonic() < deadline
+        assert time.monotonic() < give_up
         time.sleep(0.05)
     kept = {r.cell.id for r in BenchFolder(folder).results()}
     assert len(kept) == 2  # the others would still be at it

@@ -29,7 +29,7 @@ def test_what_cannot_be_read_is_not_what_is_impossible(
     request_text: str, readable: bool, impossible: bool | None
 ) -> None:
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    policy = SymbolicPolicy(load_ontology(), domain, FastDownward())
+    policy = SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=600))
     found = reading(policy, open_world(Kitchen(load_scene("FloorPlan1"), 0)), request_text)
     assert (found.goal is not None) == readable
     if impossible is not None:
