@@ -66,12 +66,14 @@ SETTINGS = settings(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(words=st.lists(WORDS, min_size=1, max_size=14))
 def test_any_known_words(policy, words):
     check(policy, " ".join(words))
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(clauses=st.lists(CLAUSE, min_size=1, max_size=3), linker=st.sampled_from([", ", " and ",
        " then ", ". "]))  # fmt: skip
@@ -79,12 +81,14 @@ def test_any_clauses(policy, clauses, linker):
     check(policy, linker.join(clauses))
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(text=st.text(max_size=60))
 def test_any_text(policy, text):
     check(policy, text)
 
 
+@pytest.mark.slow
 def test_every_verb_with_every_class(policy):
     """A goal or a clear refusal for each; and most that the affordance allows give a goal."""
     ontology = load_ontology()
@@ -132,6 +136,7 @@ def test_the_work_grows_with_the_sentence_and_no_faster(policy, clause):
     assert work(16) < 3 * work(8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", PHRASES[::7])
 def test_every_phrase_alone(policy, word):
     check(policy, word)

@@ -79,6 +79,7 @@ NAMES = [
 SCENES = ["FloorPlan1", "FloorPlan3", "FloorPlan10", "FloorPlan16"]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     name=st.sampled_from(NAMES),

@@ -37,6 +37,7 @@ FORMS = ["library.ttl", "library.json"]
 # --- laws ---
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(libraries, libraries, libraries)
 def test_merging_is_commutative_associative_and_idempotent(
@@ -48,6 +49,7 @@ def test_merging_is_commutative_associative_and_idempotent(
     assert a.merge(Library()) == a
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(libraries, libraries)
 def test_merging_loses_nothing(a: Library, b: Library) -> None:

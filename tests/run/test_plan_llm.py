@@ -94,6 +94,7 @@ def leaks(folder: Path, ended: Ended) -> list[str]:
 # A run that goes well -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", SERVERS)
 def test_a_request_becomes_a_plan_that_reaches_its_goal(
     provider: str, hvr_: Hvr, tmp_path: Path
@@ -143,6 +144,7 @@ def test_a_request_becomes_a_plan_that_reaches_its_goal(
     assert leaks(folder, ended) == []
 
 
+@pytest.mark.slow
 def test_json_is_one_document_that_says_what_was_spent(hvr_: Hvr, tmp_path: Path) -> None:
     behaviour = Behaviour(make_coffee)
     with OpenAIServer(behaviour) as server:
@@ -200,6 +202,7 @@ FAULTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "provider"),
     [
@@ -234,6 +237,7 @@ def test_a_fault_ends_the_run_with_a_line_and_keeps_what_there_is(
     assert leaks(folder, ended) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply", [Reply(status=429, headers={"Retry-After": "1"}), Reply("")], ids=["429", "empty"]
 )

@@ -127,6 +127,7 @@ def test_what_is_wrong_otherwise_is_left_alone(domain: Domain) -> None:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(plans())
 def test_a_valid_plan_stays_valid(found: tuple[Task, tuple[GroundAction, ...]]) -> None:
@@ -136,6 +137,7 @@ def test_a_valid_plan_stays_valid(found: tuple[Task, tuple[GroundAction, ...]]) 
     assert len(repaired) <= len(plan)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(plans(), st.data())
 def test_repair_is_idempotent_and_keeps_all_other_steps(

@@ -71,6 +71,7 @@ def test_the_absence_of_a_plan_is_proven() -> None:
     assert (result.plan, result.optimal) == (None, True)
 
 
+@pytest.mark.slow
 def test_every_process_finds_the_same_proven_plan() -> None:
     code = (
         "from tests.search.test_planners import *;"
@@ -195,6 +196,7 @@ def test_planners_by_name() -> None:
 # unified-planning ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "goal", ["(and (cut loaf) (on loaf table) (free))", "(or (on loaf table) (on loaf shelf))"]
 )

@@ -78,6 +78,7 @@ def verdict(case: dict[str, Any]) -> str:
     return report.outcome.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "every", "least"),
     [("ipc", 5, 450), ("hand", 1, 80), ("long", 3, 15), ("planbench", 8, 300)],

@@ -68,6 +68,7 @@ def check_verdict(world: World, validator: Validator, report: ValidationReport) 
         assert same(validator.state_after(world.plan, number), plain)
 
 
+@pytest.mark.slow
 @given(planned(PLAIN))
 @law(80)
 def test_sequences(world: World) -> None:
@@ -75,6 +76,7 @@ def test_sequences(world: World) -> None:
     check_verdict(world, validator, validator.check(world.plan))
 
 
+@pytest.mark.slow
 @given(planned(SEQUENTIAL))
 @law(90)
 def test_sequences_with_numbers_rules_and_preferences(world: World) -> None:
