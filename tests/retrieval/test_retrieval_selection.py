@@ -113,6 +113,7 @@ def test_after_slicing_the_pieces_are_there_and_the_whole_is_not(
     assert select(["tomato"], sliced, lexical).names == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.lists(

@@ -88,6 +88,7 @@ def test_sequences_with_numbers_rules_and_preferences(world: World) -> None:
     assert (quick.outcome, quick.cost) == (report.outcome, report.cost)
 
 
+@pytest.mark.slow
 @given(scheduled(EVERYTHING))
 @law(60)
 def test_plans_in_time(world: World) -> None:
@@ -108,6 +109,7 @@ def test_plans_in_time(world: World) -> None:
         assert (report.failure.kind.value, report.failure.step) in verdict.why
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sequence", "time"])
 def test_the_random_plans_have_both_verdicts(kind: str) -> None:
     found: Counter[bool] = Counter()
@@ -124,6 +126,7 @@ def test_the_random_plans_have_both_verdicts(kind: str) -> None:
     assert min(found[True], found[False]) >= sum(found.values()) // 8, found
 
 
+@pytest.mark.slow
 @given(planned(SEQUENTIAL), st.sampled_from(list(OnFailure)))
 @law(60)
 def test_the_first_failure_is_the_same_whatever_comes_after_it(
@@ -141,6 +144,7 @@ def test_the_first_failure_is_the_same_whatever_comes_after_it(
 # --- going back and forth -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(planned(Parts(numbers=True, derived=True)))
 @law(50)
 def test_undo_takes_apply_back(world: World) -> None:
@@ -157,6 +161,7 @@ def test_undo_takes_apply_back(world: World) -> None:
     assert validator.state == validator.task.initial
 
 
+@pytest.mark.slow
 @given(planned(Parts(numbers=True, derived=True)), st.data())
 @law(50)
 def test_forks_are_independent(world: World, data: st.DataObject) -> None:
@@ -185,6 +190,7 @@ def test_forks_are_independent(world: World, data: st.DataObject) -> None:
 # --- explanations -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(planned(Parts(numbers=True, derived=True)))
 @law(70)
 def test_what_steps_report_and_blame_is_true(world: World) -> None:

@@ -97,6 +97,7 @@ def assert_minimal(validator: Validator, plan: tuple[Step, ...]) -> tuple[Step, 
     return shorter
 
 
+@pytest.mark.slow
 @LAW
 @given(cases())
 def test_the_minimised_plan_is_valid_and_no_step_of_it_can_go(
@@ -105,6 +106,7 @@ def test_the_minimised_plan_is_valid_and_no_step_of_it_can_go(
     assert_minimal(*case)
 
 
+@pytest.mark.slow
 @LAW
 @given(cases("(:constraints (and (at-most-once (r)) (preference w (always (not (q b))))))"))
 def test_constraints_and_preferences_are_respected(

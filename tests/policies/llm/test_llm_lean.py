@@ -70,6 +70,7 @@ def walks(draw: st.DrawFn) -> tuple[GroundAction, ...]:
     return tuple(found)
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(walks())
 def test_the_end_stays_the_same(plan: tuple[GroundAction, ...]) -> None:
