@@ -50,6 +50,7 @@ def test_what_cannot_be_read_is_not_what_is_impossible(
         assert bool(read.impossible) == impossible
 
 
+@pytest.mark.slow
 def test_a_plan_that_is_not_valid_is_the_end_of_a_run_and_no_failure_of_hvr(
     tmp_path: Path,
 ) -> None:

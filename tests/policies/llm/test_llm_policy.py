@@ -57,7 +57,7 @@ PURPOSES = ("select", "macro_plan", "conditions", "correct_conditions", "block",
             "plan", "correct_plan")  # fmt: skip
 
 
-@settings(max_examples=7, deadline=None)
+@settings(max_examples=7)
 @given(
     st.fixed_dictionaries({p: st.lists(junk, min_size=1, max_size=3) for p in PURPOSES}),
     st.sampled_from(["HVR+", "HVR+-hierarchical", "HVR+-expansion-elimination"]),
@@ -136,6 +136,7 @@ def scripted_calls(library: Library | None) -> tuple[int, PlanningRecord, Librar
     return len(fake.requests), planner.plans[0], Library(entries)
 
 
+@pytest.mark.slow
 def test_with_what_was_learnt_the_model_is_asked_less_and_the_plan_is_as_good() -> None:
     calls, first, learnt = scripted_calls(None)
     assert first.library_used == 0 and len(learnt) > 0
@@ -156,6 +157,7 @@ def goal_holds(record: PlanningRecord) -> bool:
     return world.state.holds(formula)
 
 
+@pytest.mark.slow
 def test_a_library_is_not_looked_at_when_it_is_off() -> None:
     _, _, learnt = scripted_calls(None)
     scripted = make_scripted("scripted", TASK, PLACE, 0)
