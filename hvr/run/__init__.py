@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import hvr
 from hvr.envs.registry import check_environment, open_environment
 from hvr.envs.scenes import load_scene, scene_names
-from hvr.errors import DataFileError, ImpossibleGoalError, PlannerError, UsageError
+from hvr.errors import (
+    DataFileError,
+    ImpossibleGoalError,
+    MissingObjectError,
+    PlannerError,
+    UsageError,
+)
 from hvr.execution.belief import Sight
 from hvr.execution.events import Event, Finished, PlanReady, StepDone, Understood
 from hvr.execution.executor import Executor, Policy
@@ -24,7 +30,7 @@ from hvr.execution.world import World
 from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
-from hvr.language.goals import Goal, MissingObjectError
+from hvr.language.goals import Goal
 from hvr.pddl import parse_domain, print_plan, print_problem
 from hvr.policies.symbolic import Planned, SymbolicPolicy
 from hvr.report.run_page.scenes import AFTER, BEFORE
