@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -22,7 +23,7 @@ _PATH = re.compile(
     r"(?<![\w./-])(?:hvr|tests|benchmarks|tools|studies|domains|ontology)/[\w./-]*\w/?(?![\w*<])"
 )
 _MODULE = re.compile(r"(?<![\w./-])(?:hvr|studies)(?:\.[A-Za-z_]\w*)+(?![\w/])")
-_PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_PYTHON = re.compile(r"^( *)```python\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Libraries of the extras warn while they are imported.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -70,7 +71,6 @@ def known(dotted: str) -> bool:
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_modules_that_are_named_exist(page: Path) -> None:
     for dotted in set(_MODULE.findall(text(page))):
-        # `hvr.yml` and `tool.hvr.lint` are no modules; a name of the command line is not either.
         if dotted.rpartition(".")[2] not in ("md", "py", "yml"):
             try:
                 assert known(dotted), dotted
@@ -80,8 +80,8 @@ def test_modules_that_are_named_exist(page: Path) -> None:
 
 def snippets() -> Iterator[tuple[str, str]]:
     for page in PAGES:
-        for number, code in enumerate(_PYTHON.findall(text(page)), 1):
-            yield f"{name(page)}-{number}", code
+        for number, (_, code) in enumerate(_PYTHON.findall(text(page)), 1):
+            yield f"{name(page)}-{number}", dedent(code)
 
 
 SNIPPETS = dict(snippets())
