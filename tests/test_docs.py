@@ -122,6 +122,7 @@ def test_every_page_is_on_the_shelves() -> None:
             assert page.name in targets, name(page)
 
 
+@pytest.mark.slow
 def test_the_tutorial_does_what_it_shows(tmp_path: Path) -> None:
     commands, shown = [], []
     for kind, block in _FENCED.findall(text(ROOT / "docs" / "tutorial.md")):
@@ -138,3 +139,11 @@ def test_the_tutorial_does_what_it_shows(tmp_path: Path) -> None:
     for block in shown:
         pattern = re.escape(block).replace("…", ".*?")
         assert re.search(pattern, ended.stdout, re.DOTALL), f"{block}\n---\n{ended.stdout}"
+
+
+def test_pages_start_with_something_to_run() -> None:
+    for page in PAGES:
+        if page.parent == ROOT / "docs" / "rules" or page.name == "architecture.md":
+            continue
+        top = "\n".join(text(page).splitlines()[:25])
+        assert re.search(r"^```(sh|console|python)$", top, re.MULTILINE), name(page)
