@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from hvr.envs.base import Event
-from hvr.envs.thor.errors import SimulatorError
 from hvr.envs.thor.launch import client_arguments, explain, log_file, require_ready
 from hvr.envs.thor.options import ThorOptions
 from hvr.envs.thor.pictures import Pictures
-from hvr.errors import SceneError
+from hvr.errors import SceneError, SimulatorError
 
 _CAMERA = ("GetMapViewCameraProperties", "AddThirdPartyCamera")
 

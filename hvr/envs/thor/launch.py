@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from hvr.envs.thor.checks import judge
-from hvr.envs.thor.errors import SimulatorError
 from hvr.envs.thor.machine import ai2thor_home, look
 from hvr.envs.thor.options import ThorOptions
-from hvr.errors import MissingExtraError
+from hvr.errors import MissingExtraError, SimulatorError
 
 _TELLING = (TimeoutError, BrokenPipeError)
 _ADVICE = "`hvr doctor thor` checks the installation"
