@@ -48,7 +48,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_files_that_are_named_exist(page: Path) -> None:
     for path in _PATH.findall(text(page)):
-        assert (ROOT / path).exists(), path
+        # Only an installed hvr has its data inside the package.
+        assert path == "hvr/data/" or (ROOT / path).exists(), path
 
 
 def known(dotted: str) -> bool:
