@@ -1,4 +1,4 @@
-"""English around actions: which words begin an order, and which carry no meaning in it."""
+"""English around actions: what an order begins with, and which words carry no meaning in it."""
 
 from __future__ import annotations
 
