@@ -166,6 +166,7 @@ def test_catalogue(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtur
     assert "T5bis" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_corrupt_ontology_or_task_is_one_clear_line(tmp_path: Path) -> None:
     """A copy of the checkout with damaged data files, as a process of its own."""
     for name in ("hvr", "domains"):

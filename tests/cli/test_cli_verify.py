@@ -254,6 +254,7 @@ def test_a_plan_may_stand_right_after_the_command() -> None:
     assert plan_first(["plan", "make coffee"]) == ["plan", "make coffee"]
 
 
+@pytest.mark.slow
 def test_hvr_plan_shows_the_score_beside_the_verdict(
     hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,6 +105,7 @@ def move_egg(kitchen: Kitchen) -> None:
     kitchen.step("PutObject", objectId=the(kitchen, "DiningTable"), forceAction=True)
 
 
+@pytest.mark.slow
 def test_an_egg_that_is_no_longer_in_the_fridge_when_it_is_opened() -> None:
     """Who sees everything sees that it was moved; who does not finds it missing."""
     request, hook = "put the egg on the countertop", just_before("OpenObject", move_egg)

@@ -424,6 +424,7 @@ def test_a_budget_of_tokens_is_hard(hvr_: Hvr, tmp_path: Path) -> None:
     assert said["exit_code"] == 2 and "1500 tokens" in said["error"]
 
 
+@pytest.mark.slow
 def test_a_budget_of_dollars_needs_a_price(hvr_: Hvr, tmp_path: Path) -> None:
     with OpenAIServer(Behaviour(make_coffee)) as server:
         asked = (*COFFEE, "--llm", "openai:m", "--base-url", server.url, "--max-dollars", "0.001")

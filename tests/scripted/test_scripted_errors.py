@@ -110,6 +110,7 @@ def test_without_distractors_nothing_is_confused() -> None:
     assert 0.38 < right / total < 0.62
 
 
+@pytest.mark.slow
 def test_more_distractors_make_more_confusions() -> None:
     errors = only("wrong_object", error=0.5)
     many = OBJECTS + "".join(f"\nmug-{n} (Mug): can be picked up" for n in range(3, 30))
@@ -305,6 +306,7 @@ def test_a_higher_rate_keeps_the_errors_of_a_lower_one() -> None:
 # Chat ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), task_id=st.sampled_from(["T2", "T3", "T9", "T11"]))
 def test_chat_does_not_change_what_is_said(seed: int, task_id: str) -> None:

@@ -59,6 +59,7 @@ REQUESTS = ("please book my train", "please pay my hotel", "please cancel my fli
 SOME_PLANS = st.lists(st.tuples(st.integers(0, 23), st.integers(0, 23)), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(REQUESTS), SOME_PLANS), min_size=1, max_size=6))
 def test_habits_do_not_depend_on_what_was_asked_before(
     habits: Habits, asked: list[tuple[str, list[tuple[int, int]]]]

@@ -40,6 +40,7 @@ GOOD = trip("search_train", "book_train", "pay_train")
 BAD = trip("search_train", "cancel_train", "pay_train")
 
 
+@pytest.mark.slow
 def test_training_tells_right_from_wrong(verifier: Verifier) -> None:
     found = evaluate(verifier, small_plans(), seed=5)
     assert found.graph > 0.85
@@ -57,6 +58,7 @@ def test_training_is_the_same_under_a_seed() -> None:
     assert [v.score for v in a.score(plans)] == [v.score for v in b.score(plans)]
 
 
+@pytest.mark.slow
 def test_stage_two_need_not_spoil_the_score_of_the_whole_plan() -> None:
     # Steps so large that the last layer forgets what the graph head read from it.
     changes = {"lr_local": 3e-2, "schedule": "constant"}

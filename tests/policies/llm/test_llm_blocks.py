@@ -125,6 +125,7 @@ def listed(prompt: str) -> set[str]:
     return set(re.findall(r"^([a-z]+-\d+) \(", lines, re.MULTILINE))
 
 
+@pytest.mark.slow
 def test_what_a_problem_speaks_of_is_told_of_from_then_on() -> None:
     """The model did not pick the fridge, in which the egg is: feedback names it."""
     closed = answer_of("navigate_to_obj egg-1", "pick_up egg-1")

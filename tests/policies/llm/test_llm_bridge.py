@@ -54,6 +54,7 @@ def places(draw: st.DrawFn) -> tuple[Foresight, State, tuple[GroundAction, ...]]
     return world, run(world.task, world.task.initial, prefix), blocks[number]
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(places(), st.data())
 def test_it_leads_to_the_postcondition_of_the_next_block(

@@ -78,6 +78,7 @@ def test_the_end_stays_the_same(plan: tuple[GroundAction, ...]) -> None:
     assert leaner(kept) == kept, "nothing is left to leave out"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task_id", ["T2", "T10"])
 def test_a_ground_truth_with_detours_gets_shorter_by_them(task_id: str) -> None:
     truth = load_task(task_id).ground_truth
@@ -133,6 +134,7 @@ def test_nothing_is_left_out_of_a_plan_that_needs_all() -> None:
 COOK = steps("navigate_to_obj stoveknob-1", "toggle_on stoveknob-1", "toggle_off stoveknob-1")
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(walks(), st.integers(0, 14))
 def test_nothing_is_left_on_that_the_plan_turns_off(

@@ -127,6 +127,7 @@ def test_a_plan_comes_back_as_it_was_written(
     assert not found.unread
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "junk",
     ["(" * 200_000, "[" * 200_000, "{[" * 100_000, "(a " * 60_000, "1. " * 60_000, "a-" * 100_000,
