@@ -132,6 +132,7 @@ def test_only_the_fluents_are_replaced(kitchen: World) -> None:
     assert {a.predicate for a in before - after} <= {"opened"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("atoms", "names", "error"),
     [

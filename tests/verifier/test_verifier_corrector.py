@@ -40,6 +40,7 @@ def test_an_empty_memory_knows_nothing() -> None:
     assert memory.shares(np.ones(2, dtype=np.float32)) == {}
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20))
 def test_shares_are_one_together(plans: list[tuple[int, int]]) -> None:
     vectors = np.random.default_rng(len(plans)).standard_normal((len(plans), 4)).astype(np.float32)

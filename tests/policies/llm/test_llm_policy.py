@@ -116,6 +116,7 @@ def test_the_same_answers_make_the_same_record(setting: str) -> None:
     assert texts[0] == texts[1]
 
 
+@pytest.mark.slow
 def test_planning_leaves_the_graph_as_it_was() -> None:
     graph, inventory = scene(PLACE)
     before = graph.facts()
@@ -207,6 +208,7 @@ def test_with_retrieval_only_the_chosen_objects_are_told_of(setting: str) -> Non
         assert not re.search(r"\b[a-z]+-\d", prompt.split("Objects:")[1]), "classes only"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["HV", "HV-verification", "LLM"])
 def test_without_retrieval_all_objects_are_told_of_and_none_are_asked_for(setting: str) -> None:
     fake = cup_model()
