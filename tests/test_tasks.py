@@ -83,6 +83,7 @@ def test_the_ground_truth_is_minimal_where_that_was_proven(name: str) -> None:
     assert all(o.bound <= o.steps for o in task.optimum.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["T1", "T2", "T3", "T4", "T5", "T5bis", "T6"])
 def test_a_task_is_planned_as_short_as_proven_and_executed(name: str, tmp_path: Path) -> None:
     task = load_task(name)

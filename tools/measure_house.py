@@ -142,7 +142,7 @@ def room_of(path: str, rooms: Sequence[str]) -> str | None:
 
 def imports_of(module: Module) -> Iterator[Import]:
     """Yield the imports of a module: at the top, in functions and for type checkers only."""
-    for node in ast.walk(module.tree):
+    for node in _statements(module.tree.body):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 # `import hvr` stands for what of the front door the module then uses.
@@ -151,6 +151,14 @@ def imports_of(module: Module) -> Iterator[Import]:
         elif isinstance(node, ast.ImportFrom):
             names = tuple(alias.name for alias in node.names)
             yield Import(module.path, node.lineno, _source(node, module), names)
+
+
+def _statements(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    # Imports are statements: leaving out the expressions makes it several times faster.
+    for node in nodes:
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from _statements(getattr(node, part, ()))
 
 
 def _attributes(module: Module, name: str) -> tuple[str, ...]:

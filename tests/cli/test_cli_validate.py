@@ -221,6 +221,7 @@ def test_a_reader_that_goes_away() -> None:
     assert child.returncode != 0
 
 
+@pytest.mark.slow
 def test_names_that_the_terminal_cannot_show() -> None:
     name = os.fsdecode(b"plans/\xffber.plan")
     Path(name).write_text("(open)\n")

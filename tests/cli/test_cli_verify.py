@@ -254,6 +254,7 @@ def test_a_plan_may_stand_right_after_the_command() -> None:
     assert plan_first(["plan", "make coffee"]) == ["plan", "make coffee"]
 
 
+@pytest.mark.slow
 def test_hvr_plan_shows_the_score_beside_the_verdict(
     hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,6 +272,7 @@ def test_hvr_plan_shows_the_score_beside_the_verdict(
     assert json.loads(asked.out)["score"] == pytest.approx(scored["score"], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_plan_of_another_request_is_refused(
     hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

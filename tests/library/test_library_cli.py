@@ -37,6 +37,7 @@ def run(path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return invoke
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_examples(command: str, run: Run) -> None:
     text = run(command, "--help").output

@@ -85,6 +85,7 @@ def test_opposites_are_not_one_cluster() -> None:
     assert len(find_clusters(library, ONTOLOGY)) == 2
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(libraries)
 def test_every_macro_action_is_in_one_cluster_whatever_the_order(library: Library) -> None:

@@ -98,6 +98,7 @@ def test_whatever_is_offered_works(name: str, scene: str, agent: str, moves: lis
         assert_works(match, task, state)
 
 
+@pytest.mark.slow
 def test_in_another_scene_it_binds_other_objects() -> None:
     # Learnt in FloorPlan16, where the mug is in the sink.
     here = task_in("FloorPlan16")
@@ -282,6 +283,7 @@ def test_the_nearest_fitting_object_is_preferred() -> None:
     assert knives["countertop-2"] == "countertop-2"
 
 
+@pytest.mark.slow
 def test_the_answer_is_always_the_same() -> None:
     task = task_in("FloorPlan10")
     first = find(learnt(), "Slice the bread", task)

@@ -62,6 +62,7 @@ def test_merging_loses_nothing(a: Library, b: Library) -> None:
         assert found.steps == entry.steps
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(libraries)
 def test_turtle_is_read_as_it_was_written(library: Library) -> None:
@@ -76,6 +77,7 @@ def test_json_is_read_as_it_was_written(entry: Entry) -> None:
     assert entry_from_json(json.loads(json.dumps(entry.to_json()))) == entry
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(libraries, libraries, st.sampled_from(FORMS))
 def test_a_file_is_updated_by_merging(a: Library, b: Library, form: str) -> None:
@@ -145,6 +147,7 @@ for entry in entries[number::count]:
 """
 
 
+@pytest.mark.slow
 def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     source, target = tmp_path / "source.ttl", tmp_path / "target.ttl"
     write_library(Library(learnt().entries[:12]), source)
@@ -159,6 +162,7 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     assert all(entry.used == 1 for entry in found)
 
 
+@pytest.mark.slow
 def test_threads_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "library.ttl"
     parts = [Library([entry]) for entry in learnt().entries[:16]]

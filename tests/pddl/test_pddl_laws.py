@@ -139,6 +139,7 @@ def test_states_formulas_and_applicable_actions(world: World) -> None:
         plain, state = after, State(task, bits, numbers)
 
 
+@pytest.mark.slow
 @given(worlds())
 @law(40)
 def test_ground_all_has_every_action_that_is_applicable_anywhere(world: World) -> None:
@@ -201,6 +202,7 @@ def combine(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
     )
 
 
+@pytest.mark.slow
 @given(st.recursive(st.sampled_from(SWITCHES), combine, max_leaves=20))
 @example(Or((And((SWITCHES[0], Or((SWITCHES[1], Not(SWITCHES[2]))))), SWITCHES[3])))
 @law()

@@ -97,6 +97,7 @@ def test_nothing_depends_on_the_names(inventory: Inventory) -> None:
         assert {other.classes[n] for n in found} == {other.classes[n] for n in expected}
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.data())
 def test_expansion_is_closed_and_small(kitchen: World, data: st.DataObject) -> None:

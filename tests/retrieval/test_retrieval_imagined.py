@@ -90,6 +90,7 @@ def test_law_on_random_walks(kitchen: World, domain: Domain, data: st.DataObject
         check_derived(copy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task_id", ["T12"])
 def test_law_along_a_whole_plan(kitchen: World, domain: Domain, task_id: str) -> None:
     """The whole scene, after each step and back again."""
@@ -131,6 +132,7 @@ def test_only_the_fluents_are_replaced(kitchen: World) -> None:
     assert {a.predicate for a in before - after} <= {"opened"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("atoms", "names", "error"),
     [

@@ -19,6 +19,7 @@ def minilm() -> Embedder:
     return make_embedder("minilm")
 
 
+@pytest.mark.slow
 def test_synonyms(minilm: Embedder) -> None:
     candidates = ["Fridge", "StoveBurner", "SinkBasin", "GarbageCan"]
     assert minilm.name == "minilm"

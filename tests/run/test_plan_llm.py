@@ -253,6 +253,7 @@ def test_a_fault_that_passes_is_waited_for(reply: Reply, hvr_: Hvr, tmp_path: Pa
     assert [e["purpose"] for e in exchanges(tmp_path / "run")] == ASKED
 
 
+@pytest.mark.slow
 def test_gemini_says_that_a_key_is_wrong_in_its_own_way(hvr_: Hvr, tmp_path: Path) -> None:
     reply = Reply(status=400, message="API key not valid.", param="API_KEY_INVALID")
     with GeminiServer(Behaviour(make_coffee, {2: reply})) as server:
@@ -397,6 +398,7 @@ def test_an_interrupt_ends_the_run_at_once_and_keeps_what_there_is(tmp_path: Pat
     assert kept["error"] == "KeyboardInterrupt"
 
 
+@pytest.mark.slow
 def test_a_budget_of_calls_is_hard(hvr_: Hvr, tmp_path: Path) -> None:
     behaviour, folder = Behaviour(make_coffee), tmp_path / "run"
     with OpenAIServer(behaviour) as server:
@@ -424,6 +426,7 @@ def test_a_budget_of_tokens_is_hard(hvr_: Hvr, tmp_path: Path) -> None:
     assert said["exit_code"] == 2 and "1500 tokens" in said["error"]
 
 
+@pytest.mark.slow
 def test_a_budget_of_dollars_needs_a_price(hvr_: Hvr, tmp_path: Path) -> None:
     with OpenAIServer(Behaviour(make_coffee)) as server:
         asked = (*COFFEE, "--llm", "openai:m", "--base-url", server.url, "--max-dollars", "0.001")

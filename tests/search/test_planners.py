@@ -41,6 +41,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(tasks)
 def test_proven_plans_are_as_short_as_those_of_a_blind_search(task: Task) -> None:

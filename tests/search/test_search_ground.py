@@ -72,6 +72,7 @@ def test_exploration_reaches_all_that_can_happen(task: Task) -> None:
         assert {o.action for o in everything if o.applicable(state)} <= known
 
 
+@pytest.mark.slow
 @SLOW
 @given(tasks)
 def test_mutexes_are_never_true_together(task: Task) -> None:
@@ -87,6 +88,7 @@ def test_mutexes_are_never_true_together(task: Task) -> None:
             assert all((state & mask).bit_count() <= 1 for state in reached)
 
 
+@pytest.mark.slow
 @SLOW
 @given(tasks)
 def test_variables_cover_what_is_read_and_what_must_be_false_is_alone(task: Task) -> None:
@@ -100,6 +102,7 @@ def test_variables_cover_what_is_read_and_what_must_be_false_is_alone(task: Task
             assert set(bits(needs.false)) <= alone
 
 
+@pytest.mark.slow
 @SLOW
 @given(tasks)
 def test_simplifying_twice_changes_nothing(task: Task) -> None:

@@ -108,6 +108,7 @@ def test_argued_exceptions(name: str) -> None:
     assert verdict(case) == ARGUED[name].partition(":")[0] != case["val"]
 
 
+@pytest.mark.slow
 def test_malformed_input_ends_in_an_error_with_a_place_or_in_a_verdict() -> None:
     # Legal, or harmless: the reference validator has its own reasons to refuse these.
     accepted = {"domain_utf16", "domain_missing_effect", "domain_no_precondition_field"}

@@ -249,6 +249,7 @@ def check_past(unmet: UnmetLiteral, reference: Reference, trace: list[Plain]) ->
         check_past(inner, reference, trace)
 
 
+@pytest.mark.slow
 @given(planned(PLAIN), st.data())
 @law(50)
 def test_a_conjunction_holds_when_what_was_unmet_is_turned_round(

@@ -197,6 +197,7 @@ def test_inserted_steps_do_not_violate_a_constraint() -> None:
     assert repair == Repair(None, parse_plan("(put-down b)"), True)
 
 
+@pytest.mark.slow
 @LAW
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=8), st.data())
 def test_advice_holds_what_it_promises(choices: list[int], data: st.DataObject) -> None:

@@ -90,6 +90,7 @@ def _is_truth(example: Example) -> bool:
     return example.source == "task" and example.id.endswith(" truth")
 
 
+@pytest.mark.slow
 def test_judging_loads_nothing_to_train_with() -> None:
     code = (
         "import sys; from hvr.verifier.kitchen import load_kitchen_verifier; "

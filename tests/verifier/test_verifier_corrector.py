@@ -40,6 +40,7 @@ def test_an_empty_memory_knows_nothing() -> None:
     assert memory.shares(np.ones(2, dtype=np.float32)) == {}
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20))
 def test_shares_are_one_together(plans: list[tuple[int, int]]) -> None:
     vectors = np.random.default_rng(len(plans)).standard_normal((len(plans), 4)).astype(np.float32)
@@ -59,6 +60,7 @@ REQUESTS = ("please book my train", "please pay my hotel", "please cancel my fli
 SOME_PLANS = st.lists(st.tuples(st.integers(0, 23), st.integers(0, 23)), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(REQUESTS), SOME_PLANS), min_size=1, max_size=6))
 def test_habits_do_not_depend_on_what_was_asked_before(
     habits: Habits, asked: list[tuple[str, list[tuple[int, int]]]]

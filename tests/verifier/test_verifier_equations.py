@@ -154,6 +154,7 @@ def test_a_plan_scores_the_same_alone_and_among_others(space, plans, tools) -> N
     assert together.graph == pytest.approx(alone, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

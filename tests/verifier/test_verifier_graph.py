@@ -66,6 +66,7 @@ def test_descriptions_stand_for_steps_that_do_not_match(tools) -> None:
     assert [n.text for n in plan_graph(given, tools).nodes] == ["search a train", "book a train"]
 
 
+@pytest.mark.slow
 def test_ten_thousand_steps_are_put_in_order() -> None:
     names = tuple(f"t{i}" for i in range(10_000))
     links = tuple(itertools.pairwise(names))

@@ -40,6 +40,7 @@ GOOD = trip("search_train", "book_train", "pay_train")
 BAD = trip("search_train", "cancel_train", "pay_train")
 
 
+@pytest.mark.slow
 def test_training_tells_right_from_wrong(verifier: Verifier) -> None:
     found = evaluate(verifier, small_plans(), seed=5)
     assert found.graph > 0.85
@@ -57,6 +58,7 @@ def test_training_is_the_same_under_a_seed() -> None:
     assert [v.score for v in a.score(plans)] == [v.score for v in b.score(plans)]
 
 
+@pytest.mark.slow
 def test_stage_two_need_not_spoil_the_score_of_the_whole_plan() -> None:
     # Steps so large that the last layer forgets what the graph head read from it.
     changes = {"lr_local": 3e-2, "schedule": "constant"}
@@ -100,6 +102,7 @@ def test_empty_plans_and_circles_are_errors(verifier: Verifier) -> None:
     assert verifier.score([]) == []
 
 
+@pytest.mark.slow
 def test_ten_thousand_steps_are_scored(verifier: Verifier) -> None:
     tools = ("search_train", "book_train", "pay_train", "cancel_train") * 2500
     plan = ToolPlan("long", "r", tuple(f"{t.split('_')[0]} the train" for t in tools), tools)
@@ -245,6 +248,7 @@ def test_an_accepted_plan_asks_nobody(strict: Verifier) -> None:
     assert repair(strict, BAD, Scripted()).outcome == "accepted"
 
 
+@pytest.mark.slow
 def test_correction_without_a_model(verifier: Verifier, tmp_path: Path) -> None:
     config = HabitsConfig(hidden=32, epochs=30, epochs_steps=15, lr=1e-2, decay=0.0, dropout=0.1)
     corrector = fit_corrector(verifier, small_plans(), config, drafts=1)

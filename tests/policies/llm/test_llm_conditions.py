@@ -288,6 +288,7 @@ def test_a_correction_of_one_keeps_the_others() -> None:
     assert last[1].precondition == ("(not (opened fridge-1))",)
 
 
+@pytest.mark.slow
 def test_a_correction_that_says_nothing_verifies_nothing() -> None:
     _, _, _, after = corrected(["I am sorry, I cannot help with that."])
     assert after.verified == 1

@@ -57,6 +57,7 @@ PURPOSES = ("select", "macro_plan", "conditions", "correct_conditions", "block",
             "plan", "correct_plan")  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=7)
 @given(
     st.fixed_dictionaries({p: st.lists(junk, min_size=1, max_size=3) for p in PURPOSES}),
@@ -79,6 +80,7 @@ def test_a_model_that_does_not_answer_is_an_error_of_the_model(silent: str) -> N
         write(Fake(answers), "HVR+", place=PLACE)
 
 
+@pytest.mark.slow
 def test_the_plan_for_the_executor_solves_the_problem_that_goes_with_it() -> None:
     planner = policy(make_scripted("scripted", TASK, PLACE, 0), "HVR+")
     planned = planner.plan(TASK.goal_oriented, *scene(PLACE))
@@ -104,6 +106,7 @@ def test_why_a_plan_was_broken_off_is_told_to_the_model() -> None:
 # The same answers, the same record ----------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["HVR", "HVR+", "VR"])
 def test_the_same_answers_make_the_same_record(setting: str) -> None:
     texts = []
@@ -113,6 +116,7 @@ def test_the_same_answers_make_the_same_record(setting: str) -> None:
     assert texts[0] == texts[1]
 
 
+@pytest.mark.slow
 def test_planning_leaves_the_graph_as_it_was() -> None:
     graph, inventory = scene(PLACE)
     before = graph.facts()
@@ -204,6 +208,7 @@ def test_with_retrieval_only_the_chosen_objects_are_told_of(setting: str) -> Non
         assert not re.search(r"\b[a-z]+-\d", prompt.split("Objects:")[1]), "classes only"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["HV", "HV-verification", "LLM"])
 def test_without_retrieval_all_objects_are_told_of_and_none_are_asked_for(setting: str) -> None:
     fake = cup_model()
@@ -231,6 +236,7 @@ def test_expansion_adds_to_what_was_chosen() -> None:
     assert "faucet-1" in listed(more.prompts("plan")[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["HVR+", "LLM"])
 def test_nothing_of_the_gold_labels_is_read_or_told(
     setting: str, monkeypatch: pytest.MonkeyPatch

@@ -77,12 +77,14 @@ def test_the_action_set_has_what_can_be_done(actions: ActionSet, text: str, vali
     assert (action(text) in actions.of(action(text).name)) == valid
 
 
+@pytest.mark.slow
 def test_enumeration_and_membership_agree(actions: ActionSet) -> None:
     found = set(actions)
     assert len(found) == len(actions)
     assert found == {a for a in ground_all(actions.task) if a in actions}
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(room_tasks())
 def test_whatever_becomes_applicable_is_in_the_action_set(task: Task) -> None:
@@ -154,6 +156,7 @@ class Stubborn:
 WORDS = st.text(max_size=20) | st.sampled_from(["put_on", "mug-1", "Mug", "stove", "the sink", "²"])
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(
     name=WORDS, args=st.lists(WORDS, max_size=8), likeness=st.sampled_from([None, 0.0, 0.9, 1.0])
