@@ -1,8 +1,9 @@
-"""hvr's own files: where its data is, and which code this is."""
+"""Files: where hvr's data is, which code this is, and writing whole or not at all."""
 
 from __future__ import annotations
 
-import subprocess
+import os
+import threading
 from pathlib import Path
 
 from hvr.errors import DataFileError
@@ -11,7 +12,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def data_path(name: str) -> Path:
-    """Return path of a data folder: `ontology`, `domains` or `tasks`.
+    """Return the path of a data folder: `ontology`, `domains` or `tasks`.
 
     An installed hvr has it inside the package; in a checkout it is at the top.
 
@@ -28,6 +29,7 @@ def data_path(name: str) -> Path:
 
 def commit() -> str:
     """Return the commit of hvr's checkout, `+` behind it if files differ; `unknown` without git."""
+    import subprocess  # by far the slowest import of this module, and rarely needed
 
     def git(*arguments: str) -> str:
         done = subprocess.run(
@@ -43,3 +45,47 @@ def commit() -> str:
         return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain", ".") else "")
     except (OSError, subprocess.SubprocessError):
         return "unknown"
+
+
+def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> None:
+    """Write a file so that it has the old content or the new one, never a part.
+
+    A link stays a link and an old file keeps its permissions.
+
+    Args:
+        path: the file; its folder exists.
+        content: the bytes, or text that becomes UTF-8.
+        durable: true even if the power fails right afterwards, at the price of waiting for the
+            disk.
+
+    Raises:
+        DataFileError: the file cannot be written; what was there before still is.
+    """
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    try:
+        if path.exists() and not path.is_file():
+            # /dev/null or a pipe: to replace it by a file would be wrong.
+            path.write_bytes(data)
+        else:
+            _replace(path.resolve(), data, durable)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise DataFileError(f"{path}: cannot be written: {reason}") from error
+
+
+def _replace(target: Path, data: bytes, durable: bool) -> None:
+    """Write beside a file and rename: within one folder, and only there, that is atomic."""
+    # No two writers share the part, be they processes or threads.
+    part = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(data)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        if target.exists():
+            part.chmod(target.stat().st_mode & 0o777)
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
