@@ -1,4 +1,4 @@
-"""The words hvr knows, read from the labels and synonyms of the ontology."""
+"""The words that hvr knows: those of the ontology, and the function words of English."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from functools import cached_property
 from hvr.errors import LanguageError
 
 _WORD = re.compile(r"[^\W\d_]+-\d+(?![\w-])|[^\W_]+(?:'[^\W\d_]+)?|[.;,!?]")
+
 PARTICLES = frozenset({"on", "off", "up", "down", "away", "out", "back", "in", "open"})
 """Second words of verbs that can stand after the object."""
 
 MAX_CHARACTERS = 2000
-"""Longer requests are refused: nobody says that much to a robot at once."""
+"""Longest request that is read: nobody says more to a robot at once, and reading takes time."""
 
 
 @dataclass(frozen=True)
@@ -122,14 +123,14 @@ class Lexicon:
 
     @cached_property
     def separable(self) -> Mapping[str, Mapping[str, Verb]]:
-        """Verbs of two words that can stand apart ('turn … on'): first word, second, verb."""
-        found: dict[str, dict[str, Verb]] = {}
+        """Verbs of two words that can stand apart ('turn … on'), by their first and second word."""
+        verbs: dict[str, dict[str, Verb]] = {}
         for key, entries in self.entries.items():
             if len(key) == 2 and key[1] in PARTICLES:
                 for entry in entries:
                     if isinstance(entry, Verb):
-                        found.setdefault(key[0], {}).setdefault(key[1], entry)
-        return found
+                        verbs.setdefault(key[0], {}).setdefault(key[1], entry)
+        return verbs
 
     def nearest(self, word: str, count: int = 2) -> tuple[str, ...]:
         """Return known words that look like an unknown one, or known phrases that it is a
@@ -142,6 +143,7 @@ class Lexicon:
         )  # fmt: skip
         if phrases:
             return tuple(phrases[:count])
+        # More than are returned, since a word and its plural are one suggestion.
         near = difflib.get_close_matches(word, sorted(self.words), n=8, cutoff=0.7)
         kept = [w for w in near if not any(w != o and w in plurals(o) for o in near)]
         return tuple(kept[:count])
@@ -153,7 +155,7 @@ def verb_of(lexicon: Lexicon, word: str) -> Verb:
 
 
 def tokenize(text: str) -> tuple[str, ...]:
-    """Lower-case words, object names such as `mug-1`, and punctuation.
+    """Split a text into lower-case words, object names such as `mug-1`, and punctuation.
 
     Raises:
         LanguageError: the text is empty or far too long.
@@ -169,7 +171,7 @@ def tokenize(text: str) -> tuple[str, ...]:
 
 
 def plurals(phrase: str) -> tuple[str, ...]:
-    """Regular plurals of the last word, and of the first in 'slice of bread'."""
+    """Return the regular plurals of the last word, or of the first in 'slice of bread'."""
     words = phrase.split()
     index = words.index("of") - 1 if "of" in words[1:] else len(words) - 1
     word = words[index]
@@ -308,7 +310,7 @@ _FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                "in the room", "in this kitchen", "that we have", "you see", "that you can find",
                "of ours", "of mine", "itself", "all over", "a bit", "really", "very", "quite",
                "actually", "basically", "simply", "need you to", "want you to"),
-    # What is said and not heeded is named in a note.
+    # Ignored, with a note that says so.
     "unheeded": ("small", "big", "large", "little", "tiny", "huge", "red", "green", "blue",
                  "white", "yellow", "brown", "black", "purple", "orange", "round", "old", "ripe",
                  "quickly", "slowly", "carefully", "gently", "quick", "simple", "nicely",
@@ -344,7 +346,7 @@ def build_lexicon(
     dishes: Iterable[tuple[str, Dish]],
     collective: Container[str] = (),
 ) -> Lexicon:
-    """Index every phrase.
+    """Make a lexicon of every phrase.
 
     Args:
         nouns: (phrase, class) pairs, the most preferred class of a phrase first; regular
@@ -363,6 +365,7 @@ def build_lexicon(
             known.append(entry)
 
     nouns = list(nouns)
+    # A label that is the plural of another label must not get a plural of its own.
     said_as_plural = {plural for phrase, _ in nouns for plural in plurals(phrase.lower())}
     for phrase, verb in verbs:
         add(phrase, verb)
@@ -379,6 +382,7 @@ def build_lexicon(
         if not many:
             for plural in plurals(phrase.lower()):
                 add(plural, Noun(object_class, plural=True))
+    # Before the function words come in: nobody who misspells a thing means 'the'.
     content = frozenset(key[0] for key in entries if len(key) == 1 and len(key[0]) > 2)
     for role, phrases in _FUNCTION_WORDS.items():
         items = phrases.items() if isinstance(phrases, Mapping) else ((p, p) for p in phrases)

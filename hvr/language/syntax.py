@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from hvr.language.lexicon import Adjective, Dish, Noun, Verb
 
@@ -12,7 +12,7 @@ class Determiner:
     """What stands before a noun.
 
     Args:
-        count: how many; 0 for all, -1 for some, None if nothing is said.
+        count: how many; 0 for all, -1 for some, None if it is not given.
         definite: 'the'.
         other: 'another'.
     """
@@ -48,7 +48,7 @@ class NounPhrase:
 
     @property
     def many(self) -> bool:
-        """Several are meant: 'them', 'the slices'."""
+        """Whether several are meant: 'them', 'the slices'."""
         count = self.determiner.count
         plural = any(noun.plural for noun in self.nouns)
         return plural if count is None else count != 1
@@ -107,7 +107,3 @@ class Clause:
 
     verb: Verb | None
     groups: tuple[NounGroup, ...]
-
-    def with_verb(self, verb: Verb) -> Clause:
-        """Return the same with another verb."""
-        return replace(self, verb=verb)

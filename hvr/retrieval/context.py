@@ -40,10 +40,10 @@ def object_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
     Raises:
         UnknownObjectError: the graph has no object of one of these names.
     """
-    found = _read(graph, names)
-    kinds = _Kinds(graph, {o.cls for o in found.values()})
-    ranked = sorted(found, key=lambda n: (found[n].cls, _number(n), n))
-    return "\n".join(_object_line(found[n], kinds) for n in ranked)
+    objects = _read(graph, names)
+    kinds = _Kinds(graph, {o.cls for o in objects.values()})
+    ranked = sorted(objects, key=lambda n: (objects[n].cls, _number(n), n))
+    return "\n".join(_object_line(objects[n], kinds) for n in ranked)
 
 
 def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
@@ -56,10 +56,10 @@ def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
     Raises:
         UnknownObjectError: the graph has no object of one of these names.
     """
-    found = _read(graph, names)
-    kinds = _Kinds(graph, {o.cls for o in found.values()})
+    objects = _read(graph, names)
+    kinds = _Kinds(graph, {o.cls for o in objects.values()})
     members: dict[str, list[_Object]] = defaultdict(list)
-    for o in found.values():
+    for o in objects.values():
         members[o.cls].append(o)
     return "\n".join(_class_line(c, members[c], kinds) for c in sorted(members))
 
@@ -81,10 +81,10 @@ class _Object:
 
 def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
     """Ask the graph, twice for all objects together."""
-    found = {n: _Object(n, graph.object_class(n)) for n in dict.fromkeys(names)}
-    if not found:
-        return found
-    values = " ".join(f"o:{n}" for n in found)
+    objects = {n: _Object(n, graph.object_class(n)) for n in dict.fromkeys(names)}
+    if not objects:
+        return objects
+    values = " ".join(f"o:{n}" for n in objects)
     # Everything that is a predicate of PDDL, or follows from one, has an annotation that says so.
     about = graph.query(
         f"""SELECT ?o ?p ?v WHERE {{
@@ -94,7 +94,7 @@ def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
               UNION {{ ?o k:temperature ?v . BIND(k:temperature AS ?p) }} }}"""
     )
     for name, prop, value in about:
-        o = found[str(name)]
+        o = objects[str(name)]
         if prop == "rdf:type":
             o.kinds.add(str(value))
         elif isinstance(value, bool):
@@ -108,11 +108,11 @@ def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
               ?s ?p ?o }}"""
     )
     for name, prop, subject in back:
-        found[str(name)].relations[f"^{prop}"].append(str(subject))
-    for o in found.values():
+        objects[str(name)].relations[f"^{prop}"].append(str(subject))
+    for o in objects.values():
         for others in o.relations.values():
             others.sort(key=lambda n: (_number(n), n))
-    return found
+    return objects
 
 
 class _Kinds:
@@ -221,8 +221,8 @@ def _states(o: _Object, kinds: _Kinds) -> Iterator[str]:
         elif value is False and predicate not in _IMPLIED:
             yield f"not {predicate}"
     yield from (t for t in o.relations.get("temperature", ()) if t in kinds.predicates)
-    said = {kinds.terms[p] for p in (*_STATES, "present")}
-    marks = (kinds.predicates[t] for t, v in o.state.items() if v is True and t not in said)
+    shown = {kinds.terms[p] for p in (*_STATES, "present")}
+    marks = (kinds.predicates[t] for t, v in o.state.items() if v is True and t not in shown)
     yield from sorted(marks)
 
 

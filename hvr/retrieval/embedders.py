@@ -89,10 +89,10 @@ def nearest(embedder: Embedder, query: str, candidates: Sequence[str]) -> tuple[
     same = [i for i, c in enumerate(candidates) if squeezed(c) == plain]
     if plain and same:
         return min(same, key=lambda i: (candidates[i] != query, candidates[i], i)), 1.0
-    found = embedder.similarities(query, candidates)
+    cosines = embedder.similarities(query, candidates)
     # Rounded: the last bits of a sum may depend on the machine.
-    best = min(range(len(candidates)), key=lambda i: (-round(found[i], 9), candidates[i], i))
-    return best, found[best]
+    best = min(range(len(candidates)), key=lambda i: (-round(cosines[i], 9), candidates[i], i))
+    return best, cosines[best]
 
 
 class LexicalEmbedder:

@@ -42,11 +42,11 @@ class Inventory:
 
     @cached_property
     def _by_class(self) -> dict[str, tuple[str, ...]]:
-        found: dict[str, list[str]] = defaultdict(list)
+        members: dict[str, list[str]] = defaultdict(list)
         for name, object_class in self.classes.items():
             if name not in self.avoided:
-                found[object_class].append(name)
-        return {c: tuple(sorted(names, key=self._rank)) for c, names in found.items()}
+                members[object_class].append(name)
+        return {c: tuple(sorted(names, key=self._rank)) for c, names in members.items()}
 
     @cached_property
     def too_full(self) -> frozenset[str]:
@@ -97,10 +97,10 @@ class Inventory:
     @cached_property
     def contents(self) -> dict[str, tuple[str, ...]]:
         """What is directly on or in each object."""
-        found: dict[str, list[str]] = defaultdict(list)
+        inside: dict[str, list[str]] = defaultdict(list)
         for inner, outer in sorted(self.parents.items()):
-            found[outer].append(inner)
-        return {outer: tuple(inner) for outer, inner in found.items()}
+            inside[outer].append(inner)
+        return {outer: tuple(inner) for outer, inner in inside.items()}
 
     @property
     def held(self) -> tuple[str, ...]:

@@ -19,14 +19,14 @@ def any_place(problem: Problem, did_not_fit: Collection[tuple[str, str]] = ()) -
         problem: the problem.
         did_not_fit: pairs of a thing and a place that had no room for it.
     """
-    found: dict[str, set[str]] = {}
+    having: dict[str, set[str]] = {}
     for atom in problem.init:
-        found.setdefault(atom.predicate, set()).add(atom.args[0] if atom.args else "")
-    places = found.get("surface", set()) | found.get("container", set())
-    places -= found.get("holds_one", set())
+        having.setdefault(atom.predicate, set()).add(atom.args[0] if atom.args else "")
+    places = having.get("surface", set()) | having.get("container", set())
+    places -= having.get("holds_one", set())
     free = {
         Atom("fits", (thing, place))
-        for thing in found.get("pickupable", ())
+        for thing in having.get("pickupable", ())
         for place in places
         if thing != place and (thing, place) not in did_not_fit
     }
@@ -85,8 +85,8 @@ def _asked(wanted: Expression, inventory: Inventory) -> set[tuple[str, str]]:
     for kind, node in walk(wanted, True):
         if kind == "variable":
             name, types, _ = node
-            found = (inventory.ontology.class_of_pddl_type(t) for t in types)
-            classes[name] = {c for c in found if c is not None}
+            named = (inventory.ontology.class_of_pddl_type(t) for t in types)
+            classes[name] = {c for c in named if c is not None}
         elif kind == "literal" and node[0].predicate in {"on", "in"}:
             pairs.append(node[0].args)
 

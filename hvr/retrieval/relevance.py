@@ -380,10 +380,10 @@ class _Chooser:
             if holds_one or portable:
                 more += [(inner, f"is on or in {name}")
                          for inner in self.inventory.contents.get(name, ())]  # fmt: skip
-            for found, reason in more:
-                if found not in self.reasons:
-                    self.add(found, reason)
-                    waiting.append(found)
+            for other, reason in more:
+                if other not in self.reasons:
+                    self.add(other, reason)
+                    waiting.append(other)
 
 
 def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:

@@ -83,8 +83,8 @@ def select(
     unmatched = []
     for name in dict.fromkeys(n.strip() for n in names if words(n)):
         objects, classes, why = matcher.match(name)
-        for found in objects:
-            chooser.named(found, why)
+        for object_name in objects:
+            chooser.named(object_name, why)
         for cls in classes:
             chooser.of_class(cls, why, sole=len(classes) == 1)
         if not objects and not classes:
@@ -132,9 +132,9 @@ class Matcher:
                 return (), classes, f"the model named {name!r}" if classes else ""
         candidates = list(self._texts)
         query = " ".join(w for w in words(plain) if w not in _FILLERS) or plain
-        found = self._embedder.similarities(query, candidates)
+        cosines = self._embedder.similarities(query, candidates)
         score: dict[str, float] = {}
-        for text, cosine in zip(candidates, found, strict=True):
+        for text, cosine in zip(candidates, cosines, strict=True):
             cls = self._texts[text]
             score[cls] = max(score.get(cls, -1.0), round(cosine, 9))
         best = min(score, key=lambda c: (-score[c], c not in self._present, c))
@@ -150,9 +150,9 @@ class Matcher:
             if cls in self._present:
                 return (cls,)
             below = self._inventory.ontology.subclasses(cls)
-            found = tuple(sorted(c for c in below if c in self._present))
-            if found:
-                return found
+            below_here = tuple(sorted(c for c in below if c in self._present))
+            if below_here:
+                return below_here
         return ()
 
 
@@ -167,8 +167,8 @@ class _Chooser:
         self._pieces: dict[str, list[str]] = {}
         for piece, source in self._source.items():
             self._pieces.setdefault(source, []).append(piece)
-        for found in self._pieces.values():
-            found.sort(key=lambda n: int(n.rsplit("-", 1)[1]))
+        for pieces in self._pieces.values():
+            pieces.sort(key=lambda n: int(n.rsplit("-", 1)[1]))
 
     def add(self, name: str, reason: str) -> None:
         self.reasons.setdefault(name, reason)
@@ -184,8 +184,8 @@ class _Chooser:
     def of_class(self, cls: str, reason: str, *, sole: bool) -> None:
         """Objects of a class, each in a situation of its own; only one if it is one of many."""
         limit = self._per_class if sole else 1
-        found = self._inventory.of(cls)
-        whole = [n for n in found if n not in self._source]
+        objects = self._inventory.of(cls)
+        whole = [n for n in objects if n not in self._source]
         seen: set[tuple[object, ...]] = set()
         for name in whole:
             here = situation(name, self._inventory)
@@ -196,7 +196,7 @@ class _Chooser:
                 self.add(name, reason)
                 if sole:
                     self._add_pieces(name)
-        self._of_sources([n for n in found if n in self._source], reason, limit)
+        self._of_sources([n for n in objects if n in self._source], reason, limit)
 
     def _of_sources(self, pieces: list[str], reason: str, limit: int) -> None:
         """The first pieces, those that are made already before others, and their sources."""
@@ -244,5 +244,5 @@ def _names(ontology: Ontology) -> dict[str, list[str]]:
 
 def _key(name: str) -> str:
     """Return a name without articles, plurals, case and spaces: "the Coffee mugs" is coffeemug."""
-    found = [w for w in words(name) if w not in _FILLERS] or list(words(name))
-    return "".join(singular(w) for w in found)
+    telling = [w for w in words(name) if w not in _FILLERS] or list(words(name))
+    return "".join(singular(w) for w in telling)

@@ -145,7 +145,7 @@ def hashed(texts: Sequence[str]) -> Vectors:
         float32 (number of texts, 256), rows of length 1, or 0 for a text without a word. Words
         and pieces make up half of the squared length each, before places collide.
     """
-    found = np.zeros((len(texts), _HASHED), dtype=np.float32)
+    vectors = np.zeros((len(texts), _HASHED), dtype=np.float32)
     for i, text in enumerate(texts):
         spelt = [singular(w) for w in words(text)]
         pieces = [f"^{w}$"[k : k + n] for w in spelt for n in (3, 4) for k in range(len(w) + 3 - n)]
@@ -154,8 +154,8 @@ def hashed(texts: Sequence[str]) -> Vectors:
             # One bit of the hash is the sign, so that collisions cancel on average.
             signs = np.where(codes & 1, 1.0, -1.0)
             part = np.bincount((codes >> 1) % _HASHED, signs, minlength=_HASHED)
-            found[i] += part / (np.linalg.norm(part) or 1.0)
-    return _unit(found)
+            vectors[i] += part / (np.linalg.norm(part) or 1.0)
+    return _unit(vectors)
 
 
 def _unit(vectors: Any) -> Vectors:
@@ -194,16 +194,16 @@ class _Store:
 
     def read(self, digests: Sequence[bytes]) -> dict[bytes, Vectors]:
         """Those of the vectors that there are."""
-        found: dict[bytes, Vectors] = {}
+        vectors: dict[bytes, Vectors] = {}
         with self._open() as base:
             for i in range(0, len(digests), _FEW):
                 few = digests[i : i + _FEW]
                 marks = ",".join("?" * len(few))
                 rows = base.execute(f"SELECT * FROM vectors WHERE text IN ({marks})", few)
-                found |= {bytes(d): np.frombuffer(v, dtype="<f4") for d, v in rows}
-        if len({len(v) for v in found.values()}) > 1:
+                vectors |= {bytes(d): np.frombuffer(v, dtype="<f4") for d, v in rows}
+        if len({len(v) for v in vectors.values()}) > 1:
             raise DataFileError(f"{self._path}: vectors of several lengths; delete the file")
-        return found
+        return vectors
 
     def write(self, vectors: Mapping[bytes, Vectors]) -> None:
         """Keep vectors; of two processes that bring the same, the first wins."""

@@ -221,6 +221,6 @@ def _spaced(text: str) -> str:
 
 
 def _unit(vector: Iterable[float]) -> Vector:
-    found = tuple(float(v) for v in vector)
-    length = math.sqrt(sum(v * v for v in found))
-    return tuple(v / length for v in found) if length else found
+    numbers = tuple(float(v) for v in vector)
+    length = math.sqrt(sum(v * v for v in numbers))
+    return tuple(v / length for v in numbers) if length else numbers
