@@ -1,4 +1,4 @@
-"""What there is in a scene, read from the knowledge graph once, in order of preference."""
+"""The objects of a scene, read from the knowledge graph once, in order of preference."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Position = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Inventory:
-    """The objects of a scene and what is true of them.
+    """The objects of a scene and the facts about them.
 
     Args:
         scene: name of the scene.
@@ -54,24 +54,25 @@ class Inventory:
         return frozenset(place for _, place in self.did_not_fit)
 
     def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
-        """Return places with room first; what lies open before what is behind a door; the
-        nearest.
+        """Return a sort key: places with room first, what lies open before what is behind a
+        door, then the nearest.
         """
-        parent = self.parents.get(name)
-        hidden = parent is not None and self.true("openable", parent) and not self.true(
-            "opened", parent
-        )  # fmt: skip
         number = name.rsplit("-", 1)[1]
         return (
             name in self.too_full,
-            int(hidden),
+            int(self.hidden(name)),
+            # Rounded, so that the last bits of a sum do not decide.
             round(self.distances.get(name, math.inf), 2),
             int(number) if number.isdigit() else 0,
             name,
         )
 
     def without(self, names: Collection[str]) -> Inventory:
-        """As if some objects were not there; what has things on or in it is only not used."""
+        """Return the inventory as if some objects were not there.
+
+        What has things on or in it stays, since they must be taken from there, and is only not
+        used.
+        """
         avoided = frozenset(n for n in names if self.contents.get(n))
         gone = set(names) - avoided
         kept = {n: c for n, c in self.classes.items() if n not in gone}
@@ -79,7 +80,7 @@ class Inventory:
         return replace(self, classes=kept, facts=facts, avoided=self.avoided | avoided)
 
     def of(self, object_class: str) -> tuple[str, ...]:
-        """Return names of the objects of a class or below it, preferred first."""
+        """Return the names of the objects of a class or below it, preferred first."""
         direct = self._by_class.get(object_class)
         if direct is not None:
             return direct
@@ -107,6 +108,13 @@ class Inventory:
         """What is in the robot's hand."""
         return tuple(sorted(a.args[0] for a in self.facts if a.predicate == "holding"))
 
+    def hidden(self, name: str) -> bool:
+        """Say whether an object is behind a closed door."""
+        parent = self.parents.get(name)
+        return (
+            parent is not None and self.true("openable", parent) and not self.true("opened", parent)
+        )
+
     def pairs(self, predicate: str) -> tuple[tuple[str, str], ...]:
         """Return the argument pairs of a binary predicate, in order."""
         return tuple(sorted((a.args[0], a.args[1]) for a in self.facts if a.predicate == predicate))
@@ -132,13 +140,38 @@ class Inventory:
         raise TypeError(f"not a formula over one object: {formula}")
 
 
+def situation(name: str, inventory: Inventory) -> tuple[object, ...]:
+    """Return what of an object makes a difference to a plan: its place and its state.
+
+    Objects of a class whose situations are equal are as good as each other, but for the way there.
+
+    Args:
+        name: the object.
+        inventory: what there is.
+    """
+    parent = inventory.parents.get(name)
+    where = None
+    if parent is not None:
+        where = (
+            inventory.classes[parent],
+            inventory.true("opened", parent),
+            # All places on large furniture are alike; a small one is a situation of its own.
+            inventory.true("large", parent) or parent,
+        )
+    state = tuple(
+        inventory.true(p, name)
+        for p in ("dirty", "filled", "hot", "cold", "cooked", "opened", "toggled")
+    )
+    return where, state, bool(inventory.contents.get(name))
+
+
 def take_inventory(
     graph: KnowledgeGraph,
     scene: str,
     positions: Mapping[str, Position] | None = None,
     robot: Position = (0.0, 0.0, 0.0),
 ) -> Inventory:
-    """Read a graph.
+    """Read the inventory of a scene from its graph.
 
     Args:
         graph: the graph.

