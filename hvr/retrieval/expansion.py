@@ -146,7 +146,7 @@ class _Expander:
                 yield (here + free + below)[0], f"heats what is in {name}"
 
     def _filling(self) -> Additions:
-        """Yield something for a place that takes one thing, if nothing that is chosen goes there."""
+        """Yield something for a place that takes one thing, if nothing chosen goes there."""
         for place in self._with("holds_one"):
             if any(self._true("fits", n, place) for n in self._chosen):
                 continue
