@@ -120,9 +120,9 @@ class _Search:
     def refused(self) -> None:
         """The environment did not do the action, and no change of the room says why."""
         unmet = set(self.observed.unmet)
-        told = {literal for f in self.failures for literal in f.literals}
+        explained = {literal for f in self.failures for literal in f.literals}
         halfway = self._halfway()
-        if unmet & (told | self.left.literals) and not halfway:
+        if unmet & (explained | self.left.literals) and not halfway:
             return
         observed = replace(self.observed, unmet=()) if halfway else self.observed
         self._add(refusal(self.action, observed), Side.PRE)
@@ -160,10 +160,10 @@ class _Search:
             names = subjects(literals) or ("hand",)
             last = self.observed.last_seen.get(names[0])
             needed = any(e in self.observed.unmet for e in literals)
-            said = (self.observed.error,) if needed and self.observed.error else ()
+            message = (self.observed.error,) if needed and self.observed.error else ()
             kind = self._kind_of_rest(literals, names[0], last)
             self._add(
-                UnworkedDeviation(kind, literals, names, said, last),
+                UnworkedDeviation(kind, literals, names, message, last),
                 Side.PRE if needed else Side.POST,
             )
 
@@ -224,8 +224,8 @@ class _Search:
             pieces = {a.args[0] for a in self.left.unexpected if a.predicate == "present"}
             if pieces and self._broken(name):
                 lies = self._place_of(min(pieces))
-                found = (name, *lies, *sorted(pieces)) if lies else (name,)
-                return UnworkedDeviation(DeviationKind.DROPPED, (literal,), found)
+                objects = (name, *lies, *sorted(pieces)) if lies else (name,)
+                return UnworkedDeviation(DeviationKind.DROPPED, (literal,), objects)
             before = {
                 a.args[1] for a in self.expected.before | self.observed.lost
                 if a.predicate in PLACES and a.args[0] == name

@@ -41,11 +41,11 @@ class Differences:
     def __post_init__(self) -> None:
         expected, observed = self.expected, self.observed
         should = expected.after if observed.success else expected.before
-        found = difference(should, observed.atoms, observed.scene)
+        different = difference(should, observed.atoms, observed.scene)
         new = should - expected.before
-        self.missing |= {a for a in found.missing if self._is_missed(a, new)}
+        self.missing |= {a for a in different.missing if self._is_missed(a, new)}
         self.unexpected |= {
-            a for a in found.unexpected
+            a for a in different.unexpected
             if observed.value(a) is Truth.TRUE
             and not (a.predicate in WARMTH and a in expected.before)
         }  # fmt: skip
@@ -168,12 +168,12 @@ class Differences:
         for a in self.observed.lost:
             if a.predicate in PLACES:
                 inside.setdefault(a.args[1], set()).add(a.args[0])
-        found, todo = set(names), list(names)
+        reached, todo = set(names), list(names)
         while todo:
-            new = inside.get(todo.pop(), set()) - found
-            found |= new
+            new = inside.get(todo.pop(), set()) - reached
+            reached |= new
             todo += new
-        return frozenset(found)
+        return frozenset(reached)
 
 
 def atom_of(literal: Expression) -> Atom:

@@ -49,7 +49,7 @@ class Explanation:
         named = finding.objects
         first = named[0] if named else str(self.action)
         so = say_all([opposite(literal) for literal in finding.literals])
-        said = f": {finding.evidence[0].rstrip('.')}" if finding.evidence else ""
+        message = f": {finding.evidence[0].rstrip('.')}" if finding.evidence else ""
         match finding.kind:
             case DeviationKind.DROPPED:
                 where = f"; it is on {named[1]} now" if len(named) > 1 else ""
@@ -59,15 +59,15 @@ class Explanation:
                 by = f": {', '.join(inside[:3])} is there" if inside else ""
                 return f"{first} has no room for {named[-1]}{by}."
             case DeviationKind.BLOCKED:
-                return f"{first} cannot be got at by {self.action}{said}."
+                return f"{first} cannot be got at by {self.action}{message}."
             case DeviationKind.ACTION_FAILED:
-                return f"{self.action} was refused{said}."
+                return f"{self.action} was refused{message}."
             case DeviationKind.MISSING_PRECONDITION:
                 return f"{self.action} is not possible, because {so or 'a condition is unmet'}."
             case DeviationKind.NO_EFFECT:
                 return f"{self.action} was reported as done and changed nothing: {so}."
             case DeviationKind.WRONG_OBJECT if len(named) == 1:
-                return f"{self.action} acted on something else than {first}{said}."
+                return f"{self.action} acted on something else than {first}{message}."
             case DeviationKind.WRONG_OBJECT if len(named) == 2:
                 return f"{self.action} acted on {named[1]} instead of {first}: {so}."
             case DeviationKind.WRONG_OBJECT:
@@ -85,11 +85,11 @@ class Explanation:
 
     def heard(self, finding: UnworkedDeviation) -> tuple[str, ...]:
         """Return the sounds that speak for a finding, in words."""
-        told = _TELLING.get(finding.kind, frozenset())
+        telling = _TELLING.get(finding.kind, frozenset())
         types = {name.rpartition("-")[0] for name in finding.objects}
         return tuple(
             f"heard: {sound}" for sound in self.sounds
-            if sound.noise in told and sound.object_type.lower() in types
+            if sound.noise in telling and sound.object_type.lower() in types
         )  # fmt: skip
 
 

@@ -67,8 +67,8 @@ def filtered(
     if votes <= 1:
         return first, 0
     seen, looks = _completed(expected, first, look, votes - 1, among)
-    said = dict(_surprises(expected, seen, among))
-    ahead = dict.fromkeys(said, 1)
+    readings = dict(_surprises(expected, seen, among))
+    ahead = dict.fromkeys(readings, 1)
     refuted: set[_Key] = set()
     confirmed: set[_Key] = set()
     new: dict[str, SceneObject] = {}
@@ -77,17 +77,17 @@ def filtered(
         looks += 1
         for key, value in _surprises(expected, again, among) if number == 0 else ():
             # The first look may have hidden it: one look for it, and one against it.
-            if key not in said:
-                said[key], ahead[key] = value, -1
+            if key not in readings:
+                readings[key], ahead[key] = value, -1
                 new |= {key[0]: again.objects[key[0]]} if key[1] == "there" else {}
         for key in list(ahead):
-            ahead[key] += 1 if _reading(again, key) == said[key] else -1
+            ahead[key] += 1 if _reading(again, key) == readings[key] else -1
             if ahead[key] >= votes or ahead[key] < 0:
                 (confirmed if ahead[key] > 0 else refuted).add(key)
                 del ahead[key]
         if not ahead:
             break
-    seen = _with(seen, {key: said[key] for key in confirmed}, new)
+    seen = _with(seen, {key: readings[key] for key in confirmed}, new)
     return _corrected(seen, expected, refuted | ahead.keys()), looks
 
 

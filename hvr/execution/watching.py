@@ -99,14 +99,14 @@ class Watch:
         """Return the literals that the goal needs and that do not hold in the observed state."""
         return literals(Validator(self.task, state=self.state).goal_failure())
 
-    def resumed(self, found: Difference) -> Validator:
+    def resumed(self, differing: Difference) -> Validator:
         """Return a validator that goes on from what is observed.
 
         Args:
-            found: how that differs from what was expected; what the robot was to be near and
+            differing: how that differs from what was expected; what the robot was to be near and
                 is not, it is not taken to be near.
         """
-        lost = {atom for atom in found.missing if atom.predicate == "near"}
+        lost = {atom for atom in differing.missing if atom.predicate == "near"}
         return Validator(self.task, state=self.task.state(self.observed - lost))
 
     def _concerns(self, atom: Atom) -> bool:

@@ -121,12 +121,12 @@ class GeminiModel:
         # Google answers a wrong key with 400; the reason in the details tells it apart.
         if any(p.get("reason") in ("API_KEY_INVALID", "API_KEY_EXPIRED") for p in parts):
             kind = "auth"
-        found = failures.refused(
+        refused = failures.refused(
             self.name, self._options, status, str(error.message or error), headers, kind
         )
-        if found.retry_after is None:
-            found.retry_after = next((s for p in parts if (s := _delay(p)) is not None), None)
-        return found
+        if refused.retry_after is None:
+            refused.retry_after = next((s for p in parts if (s := _delay(p)) is not None), None)
+        return refused
 
     def _failed(self, error: Exception) -> ModelError:
         # The SDK lets errors of its HTTP client through, whose package depends on its version.
@@ -156,17 +156,17 @@ class GeminiModel:
         finish = _FINISH.get(_name(candidate.finish_reason), "stop")
         return Answer(text=text, model=model, finish=finish, usage=usage)
 
-    def _usage(self, said: Any) -> Usage:
-        if said is None:
+    def _usage(self, counts: Any) -> Usage:
+        if counts is None:
             return Usage()
         usage = Usage(
-            input=said.prompt_token_count,
+            input=counts.prompt_token_count,
             # An answer without text has no count.
-            output=said.candidates_token_count
-            if said.candidates_token_count is not None or said.prompt_token_count is None
+            output=counts.candidates_token_count
+            if counts.candidates_token_count is not None or counts.prompt_token_count is None
             else 0,
-            cached=said.cached_content_token_count,
-            reasoning=said.thoughts_token_count,
+            cached=counts.cached_content_token_count,
+            reasoning=counts.thoughts_token_count,
         )
         return replace(usage, cost=self._price.cost(usage)) if self._price else usage
 

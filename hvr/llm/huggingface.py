@@ -158,8 +158,8 @@ class HuggingFaceModel:
 
     def _ends(self) -> tuple[int, ...]:
         ends = self._model.generation_config.eos_token_id
-        found = tuple(ends) if isinstance(ends, list | tuple) else (ends,)
-        return (*found, self._tokenizer.eos_token_id)
+        listed = tuple(ends) if isinstance(ends, list | tuple) else (ends,)
+        return (*listed, self._tokenizer.eos_token_id)
 
     def _pad(self) -> int:
         pad = self._tokenizer.pad_token_id

@@ -69,8 +69,8 @@ def other(dialect: Dialect, complaint: str, request: Request) -> Dialect | None:
         complaint: what the server says.
         request: what was asked.
     """
-    said = complaint.lower()
-    return next((d for words, d in _steps(dialect, request) if any(w in said for w in words)), None)
+    text = complaint.lower()
+    return next((d for words, d in _steps(dialect, request) if any(w in text for w in words)), None)
 
 
 def _steps(dialect: Dialect, request: Request) -> Iterator[tuple[tuple[str, ...], Dialect]]:

@@ -104,7 +104,7 @@ class OpenAIModel:
             headers = error.response.headers
             kind: Kind | None = "overflow" if _too_long(error) else None
             return failures.refused(
-                self.name, self._options, error.status_code, _said(error), headers, kind
+                self.name, self._options, error.status_code, _message(error), headers, kind
             )
         return failures.garbled(self.name, self._options, str(error))
 
@@ -130,18 +130,18 @@ class OpenAIModel:
             usage=usage,
         )
 
-    def _usage(self, said: Any) -> Usage:
-        if said is None:
+    def _usage(self, counts: Any) -> Usage:
+        if counts is None:
             return Usage()
-        prompt = getattr(said, "prompt_tokens_details", None)
-        details = getattr(said, "completion_tokens_details", None)
+        prompt = getattr(counts, "prompt_tokens_details", None)
+        details = getattr(counts, "completion_tokens_details", None)
         reasoning = getattr(details, "reasoning_tokens", None)
-        output = said.completion_tokens
+        output = counts.completion_tokens
         # The protocol counts reasoning as a part of the completion, hvr apart from it.
         if output is not None and reasoning:
             output = max(0, output - reasoning)
         usage = Usage(
-            input=said.prompt_tokens,
+            input=counts.prompt_tokens,
             output=output,
             cached=getattr(prompt, "cached_tokens", None),
             reasoning=reasoning,
@@ -152,7 +152,7 @@ class OpenAIModel:
         return replace(usage, cost=self._price.cost(usage)) if self._price else usage
 
 
-def _said(error: Any) -> str:
+def _message(error: Any) -> str:
     if isinstance(error.body, Mapping) and isinstance(error.body.get("message"), str):
         return str(error.body["message"])
     return str(error)
@@ -160,7 +160,7 @@ def _said(error: Any) -> str:
 
 def _too_long(error: Any) -> bool:
     # OpenAI has a code for it; vLLM and llama.cpp say it in words.
-    said = _said(error).lower()
+    message = _message(error).lower()
     return error.code == "context_length_exceeded" or any(
-        words in said for words in ("context length", "context size", "context window")
+        words in message for words in ("context length", "context size", "context window")
     )

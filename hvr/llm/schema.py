@@ -112,12 +112,12 @@ def _values(text: str) -> Iterator[Any]:
             continue
     decoder = json.JSONDecoder()
     position = tries = 0
-    while tries < _STARTS and (found := re.compile(r"[{\[]").search(text, position)):
+    while tries < _STARTS and (bracket := re.compile(r"[{\[]").search(text, position)):
         tries += 1
         try:
-            value, position = decoder.raw_decode(text, found.start())
+            value, position = decoder.raw_decode(text, bracket.start())
         except (ValueError, RecursionError):
-            position = found.start() + 1
+            position = bracket.start() + 1
         else:
             yield value
 

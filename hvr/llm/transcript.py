@@ -161,26 +161,26 @@ def _parse(line: bytes, file: Path, number: int) -> dict[str, Any]:
 
 
 def _exchange(line: bytes, file: Path, number: int) -> Exchange:
-    found = Exchange(_parse(line, file, number))
+    exchange = Exchange(_parse(line, file, number))
     try:
-        _check(found)
+        _check(exchange)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise DataFileError(
             f"{file}, line {number}: not an exchange of a transcript ({reason})"
         ) from None
-    return found
+    return exchange
 
 
-def _check(found: Exchange) -> None:
+def _check(exchange: Exchange) -> None:
     """Raise unless everything that replaying needs is there."""
-    asked = request_json(found.request)
-    if digest(asked) != found.line["digest"]:
+    asked = request_json(exchange.request)
+    if digest(asked) != exchange.line["digest"]:
         raise ValueError("the digest does not fit the request: the line was edited")
-    found.line["number"], found.line["seconds"], found.line["date"]
-    error = found.line["error"]
+    exchange.line["number"], exchange.line["seconds"], exchange.line["date"]
+    error = exchange.line["error"]
     if error is None:
-        answer = found.outcome()
+        answer = exchange.outcome()
         if not isinstance(answer.text, str):
             raise TypeError("the answer has no text")
     elif error["type"] not in _ERRORS or error.get("kind", "other") not in KINDS:

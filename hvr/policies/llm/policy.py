@@ -14,7 +14,7 @@ from functools import cache
 from hvr.agents import DEFAULT_AGENT
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
-from hvr.library import Library, Match, retrieve
+from hvr.library import Library, Match, Query, retrieve
 from hvr.llm.model import Model
 from hvr.pddl import Domain, GroundAction, Problem, State, Task
 from hvr.plans import AABlock, MacroAction, Plan
@@ -330,10 +330,10 @@ class LLMPolicy:
         if self.library is None or not self.settings.library:
             return None
         for wanted in dict.fromkeys((macro.postcondition, ())):
+            query = Query(name=macro.name, agent=self.agent, request=request, postcondition=wanted)
             match = retrieve(
-                self.library, macro.name, task, state, self.embedder, agent=self.agent,
-                request=request, wanted_postcondition=wanted, ontology=self.ontology,
-            )  # fmt: skip
+                self.library, query, task, state, self.embedder, ontology=self.ontology
+            )
             if match is not None:
                 return match
         return None
