@@ -1,4 +1,4 @@
-"""From what an observation changed in the graph to PDDL atoms, without reading the graph."""
+"""Changes of the graph as PDDL atoms, without reading the graph."""
 
 from __future__ import annotations
 

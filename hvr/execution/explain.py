@@ -1,4 +1,4 @@
-"""The sentence that explains a failure, and the sounds that speak for it."""
+"""The sentence that explains a deviation, and the sounds that speak for it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hvr.pddl.model import Expression, GroundAction
 
 @dataclass(frozen=True)
 class UnworkedDeviation:
-    """A failure before it has been put in words.
+    """A deviation before it has been put in words.
 
     Args:
-        kind: what kind.
-        literals: what should hold, and does not.
+        kind: its kind.
+        literals: the literals that should hold, and do not.
         objects: what it is about, the most telling first; for `dropped` the thing and where it
             is now; for `wrong object` what was meant and what was taken instead, or the thing,
             the place that was meant and the place that it is at; for `occupied` the place, what

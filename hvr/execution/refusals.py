@@ -33,10 +33,11 @@ _PLACES = frozenset({"on", "in"})
 
 
 def refusal(action: GroundAction, observed: Observed) -> UnworkedDeviation:
-    """Return the kind of failure that a refused action is, with the literals that speak of it.
+    """Return the kind of deviation that a refused action is, with the literals that speak of it.
 
-    What the domain knows comes first: a precondition that does not hold. Where all hold, the
-    message of the environment decides.
+    What the domain knows comes first, a precondition that does not hold; if all hold, the
+    message of the environment decides. Want of room comes before either, since what stands in
+    a place may be unknown to the domain.
 
     Args:
         action: the action.

@@ -1,4 +1,4 @@
-"""What is heard: labels of sounds, from what an action changed in the whole room.
+"""Sounds as labels, made from what an action changed in the whole room.
 
 They stand in for the audio track of a recording: a sound tells what happened to which kind
 of thing, also out of sight, but not to which one of several.
@@ -50,7 +50,7 @@ _FLOOR = "Floor"
 
 
 def sounds(before: SceneGraph, after: SceneGraph) -> tuple[Sound, ...]:
-    """Return the sounds of what happened between two moments, in order of the objects.
+    """Return the sounds of what happened between two moments, in the order of the objects.
 
     * turned on, turned off: an appliance, burner, faucet or light that was switched;
     * broken: a thing that broke;

@@ -51,14 +51,14 @@ CLAUSE = st.builds(
 
 def check(policy, text):
     world = world_of("FloorPlan1")
-    started = time.perf_counter()
+    started = time.process_time()
     try:
         goal = policy.understand(text, world.inventory())
     except HvrError as error:
         assert str(error)
         return
     finally:
-        assert time.perf_counter() - started < 2
+        assert time.process_time() - started < 2
     objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in world.inventory().classes]
     for stage in goal.stages:
         parse_formula(stage.text, policy.domain, objects, file="<goal>")
