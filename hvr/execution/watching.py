@@ -57,7 +57,7 @@ class Watch:
         """
         believed = before.atoms()
         after = (believed | set(report.added)) - set(report.deleted)
-        # What the robot means to use after the step; it stands where all of that is in reach.
+        # The graph cannot see what the robot means to use; the domain says it.
         near = [a.args[0] for a in after if a.predicate == "near"]
         outcome = self.world.do(number, action, near, report.added, report.deleted)
         gained = frozenset(a for a in outcome.gained if self._concerns(a))

@@ -141,7 +141,7 @@ def _ordered(
     literals: Sequence[Literal],
     types: dict[str, str],
 ) -> dict[str, str]:
-    """Number the objects that only the conditions speak of, by what the conditions say of them.
+    """Give variables to the objects that only the conditions speak of, by what these say of them.
 
     Names of objects must not decide, else the same block learnt in two kitchens would be two
     entries. This is canonical labelling: the object whose literals, with its name masked, make

@@ -1,4 +1,4 @@
-"""A hard budget: what could go past it is not sent."""
+"""A hard budget: a request that could go past it is not sent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hvr.llm.usage import Totals
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What may be used at most; None for no limit.
+    """The most that may be used; None for no limit.
 
     Args:
         calls: requests, each attempt counted.
@@ -43,7 +43,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class _Load:
-    """What counts against the limits."""
+    """Amounts that count against the limits."""
 
     calls: int = 0
     input: int = 0
@@ -67,7 +67,7 @@ class _Load:
 
 
 class Budget:
-    """What may still be used; models and threads may share it.
+    """An account of what was used against limits; models and threads may share it.
 
     A request reserves what it could use at most. When the provider then says what it used,
     that is charged; when nobody knows (a time-out, a provider without counts), the reservation
@@ -82,7 +82,7 @@ class Budget:
 
     @property
     def totals(self) -> Totals:
-        """What was used, as far as it is known: tokens in, out, cached and reasoning apart."""
+        """The usage as far as it is known: tokens in, out, cached and reasoning apart."""
         with self._lock:
             return self._totals
 
@@ -92,6 +92,7 @@ class Budget:
         return {"limits": limits, "used": self.totals.to_json()}
 
     def _reserve(self, load: _Load) -> None:
+        # Checked and charged under one lock: two requests could each fit where both do not.
         with self._lock:
             after = self._charged + load
             for field in fields(Limits):
@@ -112,7 +113,7 @@ class Budgeted(Layer):
 
     Args:
         model: whom to ask.
-        budget: what may be used.
+        budget: the limits, with what is used of them.
         price: of the model; None when it is not known.
         count: tokens of messages; an estimate from above by default.
 
@@ -164,9 +165,8 @@ class Budgeted(Layer):
         return _Load(1, prompt, answer, dollars)
 
     def _charge(self, usage: Usage, reserved: _Load) -> _Load:
-        """Return what counts from now on: what was used where it is known, else what was
-        reserved.
-        """
+        """Return the load to charge: what was used where it is known, else what was reserved."""
+        # Reasoning is billed as output.
         prompt = reserved.input if usage.input is None else usage.input
         answer = reserved.output if usage.output is None else usage.output + (usage.reasoning or 0)
         known = self._load(prompt, answer)

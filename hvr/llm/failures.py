@@ -1,4 +1,4 @@
-"""Errors of HTTP clients as errors of models: what happened, where, what to do."""
+"""Errors of HTTP clients as errors of models: what happened, where, and what to do."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def refused(
         status: of HTTP.
         message: what the server says about it.
         headers: of its reply.
-        kind: when it is known better than the status tells.
+        kind: if it is known better than the status tells.
     """
     kind = kind or kind_of(status)
     shown = brief(options, message)
@@ -83,7 +83,7 @@ def brief(options: ModelOptions, text: str) -> str:
 
 
 def root(error: BaseException) -> str:
-    """Return what is at the bottom of a chain of errors, in words."""
+    """Return the message of the error at the bottom of a chain, or its name."""
     while (below := error.__cause__ or error.__context__) is not None:
         error = below
     return str(error) or type(error).__name__

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 from hvr.errors import UsageError
@@ -13,6 +12,7 @@ from hvr.llm.errors import Kind, ModelError
 from hvr.llm.model import Answer, Request, Usage
 from hvr.llm.openai_dialect import Dialect, arguments, other
 from hvr.llm.options import ModelOptions
+from hvr.llm.prices import priced
 
 _KEYLESS = "none"
 """The SDK wants a key; servers that need none ignore it."""
@@ -73,6 +73,7 @@ class OpenAIModel:
         Raises:
             ModelError: no usable answer; `kind` and `status` say why.
         """
+        # Ends: each dialect leaves out or replaces something that the one before had.
         while True:
             try:
                 reply = self._client.chat.completions.create(
@@ -90,6 +91,8 @@ class OpenAIModel:
         return schema.checked(self._read(reply, request), request)
 
     def _other_dialect(self, error: Any, request: Request) -> Dialect | None:
+        """Return the dialect to try after a refusal; None if it is about something else."""
+        # A prompt that is too long is refused with the same status as a setting.
         if getattr(error, "status_code", None) not in (400, 422) or _too_long(error):
             return None
         complaint = f"{error.param or ''} {error}"
@@ -146,10 +149,7 @@ class OpenAIModel:
             cached=getattr(prompt, "cached_tokens", None),
             reasoning=reasoning,
         )
-        return self._priced(usage)
-
-    def _priced(self, usage: Usage) -> Usage:
-        return replace(usage, cost=self._price.cost(usage)) if self._price else usage
+        return priced(usage, self._price)
 
 
 def _message(error: Any) -> str:

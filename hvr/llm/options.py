@@ -1,4 +1,4 @@
-"""What a provider needs to know to reach a model."""
+"""The options by which a provider reaches a model."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ModelOptions:
 
     @property
     def scrubber(self) -> Scrubber:
-        """Takes the key out of texts."""
+        """A scrubber that takes the key out of texts."""
         return Scrubber((self.api_key,) if self.api_key else ())
 
     def price(self, model: str) -> Price | None:
