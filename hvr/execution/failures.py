@@ -43,7 +43,7 @@ class DeviationKind(StrEnum):
 
 
 class Side(StrEnum):
-    """Which side of an action was violated."""
+    """The side of an action that was violated."""
 
     PRE = "pre"
     """A precondition: what had to hold before the action."""

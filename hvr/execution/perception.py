@@ -18,7 +18,7 @@ from hvr.pddl.model import Atom
 from hvr.scene_graph import SceneGraph
 
 Sense = Callable[[SceneGraph], SceneGraph]
-"""What a sensor makes of a scene: the identity for a perfect one."""
+"""A sensor as a function of the scene: the identity for a perfect one."""
 
 _AROUND = (*("RotateRight",) * 4, "LookDown", *("RotateRight",) * 3, "LookUp")
 """A turn level and a turn looking down; looking down itself shows the first view of the latter."""
@@ -26,7 +26,7 @@ _AROUND = (*("RotateRight",) * 4, "LookDown", *("RotateRight",) * 3, "LookUp")
 
 @dataclass(frozen=True)
 class Senses:
-    """How the robot perceives.
+    """The senses of the robot.
 
     Args:
         sight: the part of the metadata that it sees.
@@ -98,7 +98,7 @@ class Perception:
 
     @property
     def stands_at(self) -> tuple[float, float, float]:
-        """Where the robot is, (x, y, z) in metres."""
+        """The position of the robot, (x, y, z) in metres."""
         at = self.env.last_event.metadata["agent"]["position"]
         return at["x"], at["y"], at["z"]
 

@@ -37,7 +37,7 @@ Steps = tuple[GroundAction, ...]
 
 @dataclass(frozen=True)
 class Impasse:
-    """Why a plan cannot go on, and where.
+    """A point at which a plan cannot go on, and the reason.
 
     Args:
         failures: the deviations that were noticed.

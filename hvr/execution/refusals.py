@@ -1,4 +1,4 @@
-"""Why the environment refused an action: from its message and the preconditions."""
+"""The reason why the environment refused an action, from its message and the preconditions."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class ObjectChoice:
         return any(self.taxonomy.is_a(c, wanted) for c in classes)
 
     def label(self, number: int) -> str:
-        """Return what people call an entity."""
+        """Return the everyday name of an entity."""
         classes = self.classes[number] or self.entities[number].classes
         return self.taxonomy.label(classes[0]) if classes else self.entities[number].text
 

@@ -1,4 +1,4 @@
-"""What a request asks for, conjunct by conjunct, and in which stages.
+"""The demands of a request, conjunct by conjunct, and the stages in which to meet them.
 
 A goal is one condition, which leaves the order to the planner. Only where a later demand makes an
 earlier one untrue ('open the fridge and then close it') must there be a moment between the two

@@ -43,7 +43,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Goal:
-    """What is to be reached.
+    """The goal of a request.
 
     Args:
         stages: conditions to be reached in this order; mostly one.

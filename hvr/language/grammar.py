@@ -103,7 +103,7 @@ def _hints(cursor: Cursor, unknown: list[str]) -> str:
 
 
 def _dishes(cursor: Cursor) -> str:
-    """Return what can be made, if the request is to make something."""
+    """Return the dishes that can be made, if the request is to make something."""
     first = cursor.verb(0)
     if first is None or first.entry.frame not in {"make", "serve"}:
         return ""

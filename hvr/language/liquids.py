@@ -155,7 +155,7 @@ class Liquids:
     def _poured(
         self, thing: NounPhrase, others: Sequence[Adjunct]
     ) -> tuple[str | None, int | None]:
-        """Return what is poured, and out of what if that is given or known.
+        """Return the liquid that is poured, and its vessel if that is given or known.
 
         Looking a thing up may make a new entity for it: 'the wine' that was not spoken of before
         gets one with a vessel of its own, which is dropped again: any bottle will do.

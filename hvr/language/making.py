@@ -15,7 +15,7 @@ from hvr.language.syntax import Adjunct, NounGroup
 
 
 class Making:
-    """What shall be there in the end, whatever has to be done for it.
+    """The clauses that say what shall be there in the end, whatever has to be done for it.
 
     Args:
         draft: the meaning so far.

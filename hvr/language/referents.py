@@ -14,12 +14,12 @@ from hvr.language.syntax import NounPhrase
 
 _STOVE_VESSELS = ("Kettle", "Pot")
 _HOT_VESSELS = ("Kettle", "Mug", "Cup", "Pot")
-"""What water is heated in if no vessel is named, most preferred first."""
+"""The vessels that water is heated in if none is named, most preferred first."""
 
 
 @dataclass(frozen=True)
 class ReferentReading:
-    """How the noun phrases of a clause are to be read.
+    """The way in which the noun phrases of a clause are to be read.
 
     Args:
         dishes: where a word is a dish and a thing ('wine'), the dish is meant.

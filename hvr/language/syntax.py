@@ -1,4 +1,4 @@
-"""What the words of a request say, before anything is looked up in the ontology."""
+"""The syntax of a request, before anything is looked up in the ontology."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hvr.language.lexicon import Adjective, Dish, Noun, Verb
 
 @dataclass(frozen=True)
 class Determiner:
-    """What stands before a noun.
+    """The determiner of a noun, with numbers.
 
     Args:
         count: how many; 0 for all, -1 for some, None if it is not given.
@@ -56,7 +56,7 @@ class NounPhrase:
 
 @dataclass(frozen=True)
 class Adjunct:
-    """What follows a thing: a place, a source, a means, contents.
+    """A phrase that follows a thing: a place, a source, a means, contents.
 
     Args:
         kind: `place`, `unplaced` (next to), `from`, `means`, `with` or `hand` (in the hand).
@@ -71,7 +71,7 @@ class Adjunct:
 
 @dataclass(frozen=True)
 class Predication:
-    """What is said of things: 'clean', 'on the table', 'washed and put away'.
+    """A statement about things: 'clean', 'on the table', 'washed and put away'.
 
     Args:
         adjectives: what they are.

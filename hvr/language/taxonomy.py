@@ -23,11 +23,11 @@ class Taxonomy:
         return tuple(sorted(c for c in self._types if self.is_a(c, "Pickupable")))
 
     def is_a(self, object_class: str, ancestor: str) -> bool:
-        """Say whether a class is, or lies below, another; False for unknown names."""
+        """Return whether a class is, or lies below, another; False for unknown names."""
         return self.ontology.is_a(object_class, ancestor)
 
     def label(self, object_class: str) -> str:
-        """Return what people call a class."""
+        """Return the everyday name of a class."""
         return self.ontology.label(object_class)
 
     def a_label(self, object_class: str) -> str:

@@ -182,7 +182,7 @@ def _open(
 
 
 def _compatible(asked: NameReading, words: NameReading, entry: Entry, checked_after: bool) -> bool:
-    """Say whether the words do not speak against an entry."""
+    """Return whether the words do not speak against an entry."""
     if asked.contradicts(words):
         return False
     texts = (*entry.effects, *entry.needs)
@@ -238,7 +238,7 @@ def _assignments(
 
 
 def _agrees(mention: Mention, wider: str | None, ontology: Ontology) -> bool:
-    """Say whether a thing that is spoken of may fill a place that is open to a class."""
+    """Return whether a thing that is spoken of may fill a place that is open to a class."""
     if wider is None:
         return False
     return any(ontology.is_a(c, wider) or ontology.is_a(wider, c) for c in mention.classes)

@@ -95,7 +95,7 @@ def conditions_of(
 
 
 def _says_something(literal: Literal, core: set[str], known: set[str]) -> bool:
-    """Say whether a negative literal is about the block, not about what is not in its way."""
+    """Return whether a negative literal is about the block, not about what is not in its way."""
     args = literal[0].args
     if len(args) < 2:
         return known.issuperset(args)

@@ -30,7 +30,7 @@ class Parameter:
 
 @dataclass(frozen=True, order=True, kw_only=True)
 class Origin:
-    """Where a macro action was learnt.
+    """The circumstances in which a macro action was learnt.
 
     Args:
         request: id of the task, or the sentence.
@@ -57,7 +57,7 @@ class Origin:
 
 @dataclass(frozen=True, order=True)
 class Use:
-    """How often one run has used a macro action, and how often it then proved valid.
+    """The uses of a macro action in one run, and how many of them proved valid.
 
     Counts are kept for each run, so that two libraries that both know of a run can be merged
     without counting it twice.

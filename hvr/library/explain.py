@@ -38,7 +38,7 @@ Binding = Mapping[str, str]
 
 
 class Situation:
-    """What is true in a state of a task, static facts included."""
+    """The facts in a state of a task, static ones included."""
 
     def __init__(self, task: Task, facts: frozenset[Atom]) -> None:
         self.task = task

@@ -21,7 +21,7 @@ _ROOT = "PhysicalObject"
 
 @dataclass(frozen=True)
 class GeneralForm:
-    """What the members of a cluster have in common.
+    """The common form of the members of a cluster.
 
     Args:
         name: the words that all names have, with `…` where they differ.

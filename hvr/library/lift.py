@@ -1,4 +1,4 @@
-"""From a block of a plan to an entry: objects become variables."""
+"""Lifting a block of a plan to an entry: objects become variables."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _named(
 
 
 def means(mention: Mention, pddl_type: str, ontology: Ontology) -> bool:
-    """Say whether a mentioned class is that of a PDDL type, or above it."""
+    """Return whether a mentioned class is that of a PDDL type, or above it."""
     object_class = ontology.class_of_pddl_type(pddl_type)
     return object_class is not None and any(ontology.is_a(object_class, c) for c in mention.classes)
 

@@ -30,7 +30,7 @@ def parse_literal(text: str) -> Literal:
 
 
 def is_literal(text: str) -> bool:
-    """Say whether `parse_literal` takes a text."""
+    """Return whether `parse_literal` takes a text."""
     try:
         parse_literal(text)
     except PddlSyntaxError:

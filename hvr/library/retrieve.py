@@ -195,7 +195,7 @@ class _Search:
             return False
 
     def _keeps_its_word(self, entry: Entry, binding: Mapping[str, str], after: State) -> bool:
-        """Say whether the entry's own postcondition holds after the block and some of it is new.
+        """Return whether the entry's own postcondition holds after the block and some of it is new.
 
         Without the second part a block that changes nothing would count as done.
         """

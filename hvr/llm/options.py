@@ -13,7 +13,7 @@ from hvr.llm.scrub import Scrubber
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ModelOptions:
-    """How to reach a model; printing it does not show the key.
+    """The options of reaching a model; printing them does not show the key.
 
     Args:
         base_url: address of the server; None for the provider's own.

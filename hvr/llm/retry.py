@@ -148,7 +148,7 @@ class Retry(Layer):
 
 
 def _passing(error: ModelError) -> bool:
-    """Say whether an error may pass with time.
+    """Return whether an error may pass with time.
 
     By its status, unless its kind is known better than the status tells: a prompt that is too
     long may come with any.

@@ -29,7 +29,7 @@ class Chosen:
             self.reasons[name] = reason
 
     def is_piece(self, name: str) -> bool:
-        """Say whether an object is a piece of another, made or not."""
+        """Return whether an object is a piece of another, made or not."""
         return any(piece == name for piece, _ in self.inventory.pairs("piece_of"))
 
     def first(self, object_class: str, reason: str) -> str | None:

@@ -65,7 +65,7 @@ def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
 
 @dataclass
 class _Object:
-    """What the graph says of an object."""
+    """The facts of the graph about an object that a prompt may mention."""
 
     name: str
     cls: str
@@ -130,7 +130,7 @@ class _Kinds:
         self._uses: dict[tuple[str, frozenset[str]], list[str]] = {}
 
     def uses(self, cls: str, kinds: Iterable[str]) -> list[str]:
-        """Return what objects of a class with some affordances are good for."""
+        """Return the uses of objects of a class with some affordances, in words."""
         key = (cls, frozenset(self.predicates[c] for c in kinds if c in self.predicates))
         if key not in self._uses:
             self._uses[key] = [s for s in (*self._good_for(key[1]), *self._takes(*key)) if s]

@@ -20,7 +20,7 @@ from hvr.retrieval.vectors import GeminiEmbedder, OpenAIEmbedder, SentenceEmbedd
 from hvr.retrieval.words import singular, squeezed, words
 
 CHOICES = ("lexical", "minilm", "st:NAME", "openai:MODEL", "gemini:MODEL")
-"""What `make_embedder` takes."""
+"""The names that `make_embedder` takes."""
 
 _WEIGHTS = {"word": 0.4, "gram": 0.5, "number": 0.1}
 """Shares of the squared length of a vector. Numbers count least: they break ties between objects of

@@ -92,12 +92,12 @@ class Inventory:
 
     @cached_property
     def parents(self) -> dict[str, str]:
-        """Where each object is directly on or in."""
+        """The place that each object is directly on or in."""
         return {a.args[0]: a.args[1] for a in self.facts if a.predicate in {"on", "in"}}
 
     @cached_property
     def contents(self) -> dict[str, tuple[str, ...]]:
-        """What is directly on or in each object."""
+        """The objects that are directly on or in each object."""
         inside: dict[str, list[str]] = defaultdict(list)
         for inner, outer in sorted(self.parents.items()):
             inside[outer].append(inner)
@@ -105,11 +105,11 @@ class Inventory:
 
     @property
     def held(self) -> tuple[str, ...]:
-        """What is in the robot's hand."""
+        """The objects in the robot's hand."""
         return tuple(sorted(a.args[0] for a in self.facts if a.predicate == "holding"))
 
     def hidden(self, name: str) -> bool:
-        """Say whether an object is behind a closed door."""
+        """Return whether an object is behind a closed door."""
         parent = self.parents.get(name)
         return (
             parent is not None and self.true("openable", parent) and not self.true("opened", parent)
@@ -120,11 +120,11 @@ class Inventory:
         return tuple(sorted((a.args[0], a.args[1]) for a in self.facts if a.predicate == predicate))
 
     def true(self, predicate: str, *args: str) -> bool:
-        """Say whether an atom holds."""
+        """Return whether an atom holds."""
         return Atom(predicate, args) in self.facts
 
     def holds(self, formula: Expression, name: str) -> bool:
-        """Say whether a quantifier-free formula over `PLACEHOLDER` holds of an object."""
+        """Return whether a quantifier-free formula over `PLACEHOLDER` holds of an object."""
         match formula:
             case Atom(predicate, args):
                 return (
@@ -141,7 +141,7 @@ class Inventory:
 
 
 def situation(name: str, inventory: Inventory) -> tuple[object, ...]:
-    """Return what of an object makes a difference to a plan: its place and its state.
+    """Return the place and the state of an object: all that makes a difference to a plan.
 
     Objects of a class whose situations are equal are as good as each other, but for the way there.
 

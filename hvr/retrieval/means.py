@@ -1,4 +1,4 @@
-"""What brings the literals of a goal about: appliances, vessels, tools, water.
+"""The means to a goal: appliances, vessels, tools, water.
 
 An object that is chosen already is taken before another of its class: every further object makes
 the problem harder to solve. Where a goal may be reached in several ways, the means of all are

@@ -1,4 +1,4 @@
-"""Where people would put things: fewer places in a problem than AI2-THOR allows."""
+"""Sensible places: fewer than AI2-THOR allows to put things on or in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the names that a model answered to objects of the scene (paper, section 3.3, KG-RAG)."""
+"""The selection of objects by the names that a model answered (paper, section 3.3, KG-RAG)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def default_threshold(embedder: Embedder) -> float:
 
 @dataclass(frozen=True)
 class Selection:
-    """What was chosen.
+    """The chosen objects.
 
     Args:
         reasons: object name to the reason for it, in the order of the model's names.
