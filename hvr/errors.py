@@ -11,6 +11,7 @@ HvrError                      root: catch this to catch everything below
 ├── LanguageError             a sentence that cannot be turned into a goal
 ├── ImpossibleGoalError       an understood request that cannot be met, with the reason
 ├── PlannerError              a planner that failed, timed out or is not installed
+│   └── InvalidPlanError      a policy wrote a plan that does not validate
 ├── LLMError                  a language model gave no usable answer
 │   ├── BudgetError           the budget of tokens, cost or calls is spent
 │   └── CassetteError         a recording has no answer for a prompt
@@ -73,6 +74,10 @@ class PlannerError(HvrError):
     """A planner failed, ran out of time or is not installed."""
 
     exit_code = 1
+
+
+class InvalidPlanError(PlannerError):
+    """A policy wrote a plan that does not validate; the message explains the first failure."""
 
 
 class LLMError(HvrError):

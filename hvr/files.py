@@ -6,9 +6,10 @@ import os
 import threading
 from pathlib import Path
 
-from hvr.errors import DataFileError
+from hvr.errors import DataFileError, UsageError
 
 _PACKAGE = Path(__file__).resolve().parent
+_LONGEST_NAME = 256
 
 
 def data_path(name: str) -> Path:
@@ -25,6 +26,24 @@ def data_path(name: str) -> Path:
     raise DataFileError(
         f"hvr's data folder {name!r} is missing from {_PACKAGE / 'data'}: install hvr again"
     )
+
+
+def text_or_path(source: str | Path) -> str | Path:
+    """Return PDDL text as a string and the name of a file as a path.
+
+    Text has a parenthesis or more than one line, or is empty; any other string names a file.
+
+    Raises:
+        UsageError: a string could be either.
+    """
+    if isinstance(source, Path) or not source.strip():
+        return source
+    is_text = "(" in source or "\n" in source
+    if is_text and "\n" not in source and len(source) < _LONGEST_NAME and Path(source).is_file():
+        raise UsageError(
+            f"{source!r} names a file and could be PDDL text: give a pathlib.Path for the file"
+        )
+    return source if is_text else Path(source)
 
 
 def commit() -> str:

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hvr.pddl import GroundAction, Task
+from hvr.policies.macro import support
 from hvr.search.ground import Literals
-from hvr.search.macro import support
 
 Blocks = Sequence[Sequence[GroundAction]]
 Pairs = tuple[tuple[int, int], ...]

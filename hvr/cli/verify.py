@@ -83,9 +83,9 @@ def plan_(
         verifier = _tool_verifier(model, tools, graph)
         verdicts = verifier.score(_tool_plans(plan, request))
     else:
-        from hvr.cli.verify_kitchen import kitchen_verdict
+        from hvr.run.verification import verify
 
-        verdicts = [kitchen_verdict(plan, request, model, domain, problem)]
+        verdicts = [verify(plan, request, model=model, domain=domain, problem=problem)]
     if svg is not None:
         from hvr.report.plan_graph import draw
 
@@ -373,12 +373,11 @@ def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
 
 
 def _by_model(verifier: Verifier, llm: str, base_url: str | None) -> Mend:
-    from hvr.llm.factory import make_model, stack
-    from hvr.llm.options import ModelOptions
+    from hvr.llm.choice import ModelChoice
+    from hvr.llm.connect import connect
     from hvr.verifier.correction.llm_correction import repair
 
-    options = ModelOptions(base_url=base_url)
-    model = stack(make_model(llm, options), options)
+    model = connect(ModelChoice(spec=llm, base_url=base_url))
 
     def mend(plans: Sequence[ToolPlan]) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
         for plan in plans:

@@ -14,7 +14,7 @@ account of what remains.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from hvr.execution.failures import Deviation, DeviationKind
@@ -127,11 +127,8 @@ def satisfy(impasse: Impasse) -> Steps | None:
 
 Mends = tuple[tuple[str, Mend], ...]
 
-FOR_PLANNERS: Mends = (("retry", retry), ("re-navigate", renavigate))
-"""The rungs that keep the plan, for policies that plan anew from the observed state."""
-
-FOR_MODELS: Mends = (*FOR_PLANNERS, ("satisfy", satisfy))
-"""The rungs that keep the plan, for policies that are asked: language models."""
+MENDS: Mapping[str, Mend] = {"retry": retry, "re-navigate": renavigate, "satisfy": satisfy}
+"""The rungs that keep the plan, by the names that policies use in `hvr.plans.Rungs`."""
 
 
 def crowding(

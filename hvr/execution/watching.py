@@ -12,7 +12,7 @@ from hvr.execution.observation import Expected, Observed, Truth
 from hvr.execution.world import World
 from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
 from hvr.pddl.model import ActionSchema, changes_of
-from hvr.policies.symbolic import Planned
+from hvr.plans import Planned
 from hvr.validation import Validator
 from hvr.validation.report import Failure, StepReport
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
+from typing import Any
 
 from hvr.errors import UsageError
 from hvr.llm.prices import Price, price_of
@@ -24,6 +25,8 @@ class ModelOptions:
         requests_per_minute: None for no limit.
         tokens_per_minute: None for no limit.
         prices: the user's prices by model.
+        about: the task, the scene and the seed that are planned for; only a simulated model,
+            which has to know what it gets wrong, looks at it.
     """
 
     base_url: str | None = None
@@ -34,6 +37,7 @@ class ModelOptions:
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     prices: Mapping[str, Price] = field(default_factory=lambda: MappingProxyType({}))
+    about: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         for name in ("timeout", "attempts", "seconds", "requests_per_minute", "tokens_per_minute"):

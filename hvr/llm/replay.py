@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 from hvr.errors import CassetteError
 from hvr.llm import transcript
 from hvr.llm.model import Answer, Request
+from hvr.llm.options import ModelOptions
 from hvr.llm.scrub import Scrubber
 from hvr.llm.transcript import Exchange
 
@@ -134,3 +136,12 @@ def _settings(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         for name, value in now["settings"].items()
         if then["settings"].get(name) != value
     )
+
+
+def open_replay(path: str, options: ModelOptions) -> Replay:
+    """Return the replay of a transcript or of the folder of a run.
+
+    Raises:
+        DataFileError: there is no transcript, or it is corrupt.
+    """
+    return Replay(Path(path), Scrubber.of(os.environ, options.api_key))

@@ -16,9 +16,9 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import GroundAction, Problem, Task, parse_domain
 from hvr.plans import AABlock, MacroAction
+from hvr.policies.macro import block_conditions, block_name
 from hvr.retrieval.inventory import Inventory
 from hvr.scripted.adapt import Providers, providers_of
-from hvr.search.macro import block_conditions, block_name
 from hvr.tasks import PaperTask
 
 _INSTANCE = re.compile(r"\b[a-z]+-\d+\b")

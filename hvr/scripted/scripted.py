@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from random import Random
 
 from hvr.envs.scenes import Scene
+from hvr.errors import UsageError
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Answer, Request, Usage
+from hvr.llm.options import ModelOptions
 from hvr.llm.tokens import count_tokens, estimate_tokens
 from hvr.pddl import GroundAction
 from hvr.scripted.adapt import adapted, helpful_steps
@@ -33,7 +35,7 @@ from hvr.scripted.sight import PromptObjects
 from hvr.scripted.step_errors import StepErrors, Steps, Streams
 from hvr.scripted.undo import failed_step, undo
 from hvr.scripted.wording import Chatty, Plain, describe
-from hvr.tasks import PaperTask
+from hvr.tasks import PaperTask, load_task
 
 _REPEATS = 0.5
 """Probability that an answer to feedback that does not help is the same as before."""
@@ -252,6 +254,20 @@ def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> 
     errors, own_seed = read_spec(spec)
     script = script_of(task, scene_name(scene))
     return Scripted(script, errors, seed if own_seed is None else own_seed)
+
+
+def open_scripted(parameters: str, options: ModelOptions) -> Scripted:
+    """Return the simulated model for the task, scene and seed that the options tell of.
+
+    Raises:
+        UsageError: there is no task, or the parameters cannot be used.
+    """
+    about = options.about
+    if about.get("task") is None:
+        raise UsageError("a scripted model answers from the ground truth of a task: name the task")
+    spec = f"scripted:{parameters}" if parameters else "scripted"
+    task = load_task(str(about["task"]))
+    return make_scripted(spec, task, str(about["scene"]), int(about["seed"]))
 
 
 def _named(steps: Iterable[GroundAction], sight: PromptObjects) -> Steps:

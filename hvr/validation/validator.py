@@ -599,9 +599,9 @@ def validate(
     """Say whether a plan is valid.
 
     Args:
-        domain: a domain, its text or its path.
-        problem: a problem, its text or its path.
-        plan: a plan, its text or its path.
+        domain: a domain, its text, or its file as a path or a string such as "domain.pddl".
+        problem: a problem, its text or its file.
+        plan: a plan, its text or its file.
         tolerance: how far a duration may be from what its action demands.
         epsilon: steps no further apart than this are simultaneous.
         numeric_tolerance: how far numeric conditions may be missed; VAL forgives 0.0001.
@@ -613,13 +613,16 @@ def validate(
 
     Raises:
         DataFileError: a file cannot be read.
+        UsageError: a string could be a text or the name of a file.
         PddlError: a text cannot be used; the message says where and why.
     """
+    from hvr.files import text_or_path
+
     try:
         if isinstance(domain, str | Path):
-            domain = parse_domain(domain, lenient=lenient)
+            domain = parse_domain(text_or_path(domain), lenient=lenient)
         if isinstance(problem, str | Path):
-            problem = parse_problem(problem, domain, lenient=lenient)
+            problem = parse_problem(text_or_path(problem), domain, lenient=lenient)
         validator = Validator(
             domain,
             problem,
@@ -630,7 +633,7 @@ def validate(
     except UnsupportedPddlError as error:
         return ValidationReport(Outcome.UNKNOWN, 0, 0, reason=str(error))
     if isinstance(plan, str | Path):
-        return validator.check_file(plan, lenient=lenient)
+        return validator.check_file(text_or_path(plan), lenient=lenient)
     return validator.check(plan)
 
 

@@ -15,13 +15,11 @@ from hvr.execution.detection import goal_unmet
 from hvr.execution.failures import Deviation
 from hvr.execution.perception import Senses
 from hvr.execution.watching import Watch
-from hvr.execution.world import World
-from hvr.knowledge.graph import KnowledgeGraph
+from hvr.execution.world import open_world
 from hvr.knowledge.ontology import Ontology
 from hvr.pddl import Domain, Task, TypedName, parse_formula
 from hvr.pddl.model import Atom, Expression, GroundAction
-from hvr.plans import Plan
-from hvr.policies.symbolic import Planned
+from hvr.plans import Plan, Planned
 from hvr.retrieval.relevance import Relevant, relevant_objects
 from hvr.validation import Validator
 from studies.reflect.binding import Binding
@@ -118,7 +116,7 @@ class _Run:
             kitchen.step(_BEFORE[action], objectId=target, forceAction=True)
         bound = () if fault is None else (self.binding.fault(fault, scene),)
         self.env = FaultyEnvironment(kitchen, Schedule(bound))
-        self.world = World(self.env, KnowledgeGraph.create(None, ontology), senses=senses)
+        self.world = open_world(self.env, ontology=ontology, senses=senses)
         self.planned = self._planned(domain)
         self.watch = Watch(self.world, self.planned)
         self.expected = self.watch.state

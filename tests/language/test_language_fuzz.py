@@ -53,7 +53,7 @@ def check(policy, text):
     world = world_of("FloorPlan1")
     started = time.process_time()
     try:
-        goal = policy.understand(text, world.inventory())
+        goal = policy.reader.goal(text, world.inventory())
     except HvrError as error:
         assert str(error)
         return
@@ -106,7 +106,7 @@ def test_every_verb_with_every_class(policy):
             )
             frame = ontology.annotation(name, "frame")[0]
             try:
-                policy.understand(text, inventory)
+                policy.reader.goal(text, inventory)
             except HvrError as error:
                 if suitable and frame in {"state", "hold", "fill", "empty", "drop", "discard"}:
                     refused.append((text, str(error)))

@@ -27,7 +27,8 @@ from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import parse_domain, print_problem
-from hvr.policies.symbolic import Planned, SymbolicPolicy
+from hvr.plans import Planned
+from hvr.policies.symbolic import SymbolicPolicy
 from hvr.report.floor_plan.kinds import Kind
 from hvr.report.floor_plan.plan import FloorPlan, Pose, Shape
 from hvr.report.floor_plan.route import Route, Visit
@@ -121,7 +122,7 @@ def clumsy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder.write(f"problem{suffix}.pddl", print_problem(found.problem))
 
     request = "put the spoon on the dining table"
-    goal = policy.understand(request, world.inventory())
+    goal = policy.reader.goal(request, world.inventory())
     finished = Executor(
         world, policy, lambda e: folder.append("trace.jsonl", e.to_json()), planned
     ).run(goal.stages)

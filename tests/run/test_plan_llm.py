@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 import hvr.run
+from hvr.llm.choice import ModelChoice
 from hvr.policies.llm import prompts
 from hvr.run import Options
-from hvr.run.model_choice import ModelChoice
 from hvr.tasks import GroundTruth, Optimum, PaperTask, load_task
 from tests.command_line import Ended, Hvr
 from tests.llm.servers import GeminiServer, OpenAIServer, Reply

@@ -96,6 +96,8 @@ class Thor:
         if "raise_for_failure" in request:
             raise ValueError("raise_for_failure: look at the event instead, it is false")
         name = str(request.get("action"))
+        if self._options.force_action and name == "PutObject":
+            request.setdefault("forceAction", True)
         refused: ValueError | None = None
         try:
             self._sent(request)

@@ -2,6 +2,7 @@
 
 manifest.json   settings, models, options, prompt digests, and every start with its machine
 cells/ID.json   the result of a cell, written when it is finished, whole or not at all
+ledger.sqlite   with a budget: what models were charged, of all cells and starts together
 transcripts/    ID.jsonl: every prompt and answer of a cell; of earlier tries, ID.1.jsonl and on
 """
 
@@ -115,6 +116,11 @@ class BenchFolder:
             DataFileError: it cannot be written.
         """
         _write(self.path / "cells" / f"{result.cell.id}.json", result.to_json())
+
+    @property
+    def ledger(self) -> Path:
+        """File of what models were charged in all cells and starts of the bench."""
+        return self.path / "ledger.sqlite"
 
     def new_transcript(self, cell: Cell) -> Path:
         """Return where the transcript of a cell goes; one of an earlier try is kept by another

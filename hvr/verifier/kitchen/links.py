@@ -8,8 +8,8 @@ from hvr.errors import UsageError
 from hvr.pddl.conditions import Operator
 from hvr.pddl.model import Atom, GroundAction
 from hvr.pddl.task import Task
+from hvr.policies.macro import support
 from hvr.search.ground import bits
-from hvr.search.macro import support
 from hvr.search.operators import Literals
 from hvr.validation import Validator
 from hvr.verifier.kitchen.linked_plan import START, Fact, LinkedPlan, LinkedStep, Need
