@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hvr.errors import LanguageError
+from hvr.language.adjectives import apply_adjective
 from hvr.language.adjuncts import Adjuncts
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Verb
@@ -87,7 +88,7 @@ class Making:
         things = self.referents.all_of(group.things, ReferentReading(dishes=True))
         for number in draft.live(things):
             for adjective in group.predicate.adjectives:
-                self.referents.apply(number, adjective)
+                apply_adjective(self.draft, number, adjective)
         want = Verb("want", "make")
         marks = [a for a in group.adjuncts if a.kind == "place" and self._is_means(things, a)]
         for adjunct in marks:

@@ -6,15 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hvr.errors import LanguageError
+from hvr.language.adjectives import apply_adjective, qualify
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Adjective, Dish
-from hvr.language.literals import asks, opposed
+from hvr.language.literals import asks
 from hvr.language.meaning import Condition, Entity, SpatialRelation
 from hvr.language.syntax import NounPhrase
-
-_STOVE_VESSELS = ("Kettle", "Pot")
-_HOT_VESSELS = ("Kettle", "Mug", "Cup", "Pot")
-"""The vessels that water is heated in if none is named, most preferred first."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +145,7 @@ class Referents:
             if entity.name == thing.text:
                 return number
         number = self.draft.new(Entity((object_class,), thing.text, name=thing.text))
-        self._qualify(number, thing.adjectives, reading)
+        qualify(self.draft, number, thing.adjectives, reading.condition)
         return number
 
     def _everything(self, thing: NounPhrase, reading: ReferentReading) -> int:
@@ -173,7 +170,7 @@ class Referents:
         if not determiner.other and determiner.count is None:
             known = self.draft.known(classes)
             if known is not None:
-                self._qualify(known, thing.adjectives, reading)
+                qualify(self.draft, known, thing.adjectives, reading.condition)
                 return known
         group = self._is_group(thing, classes)
         number = self.draft.new(
@@ -185,7 +182,7 @@ class Referents:
                 distinct=determiner.other,
             )
         )
-        self._qualify(number, thing.adjectives, reading)
+        qualify(self.draft, number, thing.adjectives, reading.condition)
         return number
 
     def _is_group(self, thing: NounPhrase, classes: list[str]) -> bool:
@@ -248,7 +245,7 @@ class Referents:
         number = self.draft.new(Entity(classes, self.taxonomy.label(classes[0]), count=count))
         adjectives = [a for a in (*thing.adjectives, *(thing.of.adjectives if thing.of else ()))
                       if not asks(a.condition, "sliced")]  # fmt: skip
-        self._qualify(number, adjectives, reading)
+        qualify(self.draft, number, adjectives, reading.condition)
         return number
 
     # --- dishes --------------------------------------------------------------------------
@@ -260,7 +257,7 @@ class Referents:
         if thing.determiner.definite and asked is None:
             known = self._known_dish(dish)
             if known is not None:
-                self._qualify(known, thing.adjectives, ReferentReading())
+                qualify(self.draft, known, thing.adjectives)
                 return [known]
         draft = self.draft
         if dish.at:
@@ -272,7 +269,7 @@ class Referents:
                    count=copies if dish.liquid else 1, unnamed=True)
         )  # fmt: skip
         if dish.liquid:
-            self._qualify(number, thing.adjectives, ReferentReading())
+            qualify(self.draft, number, thing.adjectives)
         else:
             self.add_parts(dish, number, thing.adjectives, copies)
         return [number]
@@ -292,7 +289,7 @@ class Referents:
             self.draft.relations.append(
                 SpatialRelation(inner, vessel, self.draft.clause, dish.word)
             )
-            self._qualify(inner, adjectives, ReferentReading())
+            qualify(self.draft, inner, adjectives)
 
     def _vessel_of(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
         """Return a vessel with something in it: 'a cup of hot coffee', 'a bowl of salad'.
@@ -309,7 +306,7 @@ class Referents:
         bare = NounPhrase("noun", thing.text, thing.determiner, (), tuple(vessels))
         number = self._noun(bare, reading)
         self.put_in(number, thing.of, "of")
-        self._qualify(number, thing.adjectives, reading)
+        qualify(self.draft, number, thing.adjectives, reading.condition)
         return [number]
 
     def put_in(self, vessel: int, thing: NounPhrase, word: str) -> None:
@@ -318,7 +315,7 @@ class Referents:
         dish = thing.dish
         if dish is not None and dish.liquid:
             draft.fill(vessel, dish.liquid)
-            self._qualify(vessel, thing.adjectives, ReferentReading())
+            qualify(self.draft, vessel, thing.adjectives)
             return
         if dish is not None and dish.parts and not dish.at:
             count = thing.determiner.count
@@ -345,36 +342,7 @@ class Referents:
         draft.change(inner, classes=(wanted,))
         return False
 
-    # --- adjectives ----------------------------------------------------------------------
-
-    def _qualify(
-        self, number: int, adjectives: Iterable[Adjective], reading: ReferentReading
-    ) -> None:
-        """Take in the adjectives before a noun: they pick things out, or are to become true."""
-        for adjective in adjectives:
-            if asks(adjective.condition, "sliced"):
-                continue
-            # 'open the closed fridge': what the verb ends can only describe.
-            contrary = reading.condition and opposed(adjective.condition, reading.condition)
-            if adjective.selects or contrary:
-                self.draft.select(number, adjective.condition)
-            else:
-                self.apply(number, adjective)
-
-    def apply(self, number: int, adjective: Adjective) -> None:
-        """Ask for what an adjective says, or pick out by it if it only describes."""
-        if adjective.selects:
-            self.draft.select(number, adjective.condition)
-            return
-        self.draft.demand(number, adjective.condition, adjective.word, adjective.requires)
-        self.heat_vessel(number, adjective.condition)
-
-    def heat_vessel(self, number: int, condition: str) -> None:
-        """Take a vessel that can be heated for water that is to be hot, unless one was named."""
-        entity = self.draft.entities[number]
-        if entity.liquid == "water" and entity.unnamed and asks(condition, "hot"):
-            stove = asks(condition, "stove_heated")
-            self.draft.change(number, classes=_STOVE_VESSELS if stove else _HOT_VESSELS)
+    # --- relative clauses -----------------------------------------------------------------
 
     def _relative(self, thing: NounPhrase, things: list[int], reading: ReferentReading) -> None:
         """Take in a relative clause: 'that is in the fridge', 'which are dirty'.
@@ -386,7 +354,7 @@ class Referents:
         for adjective in thing.relative.adjectives:
             for number in things:
                 if reading.wanted:
-                    self.apply(number, adjective)
+                    apply_adjective(self.draft, number, adjective)
                 else:
                     self.draft.select(number, adjective.condition)
         for adjunct in thing.relative.adjuncts:

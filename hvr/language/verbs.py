@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hvr.errors import LanguageError
+from hvr.language.adjectives import apply_adjective, heat_vessel
 from hvr.language.adjuncts import STATIC, Adjuncts
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Dish, Lexicon, Verb, verb_of
@@ -91,7 +92,7 @@ class Interpreter:
         things = frames[verb.frame](verb, group)
         for number in self.draft.live(things):
             for adjective in group.predicate.adjectives:
-                self.referents.apply(number, adjective)
+                apply_adjective(self.draft, number, adjective)
         return things
 
     def _in_hand(self, verb: Verb | None, group: NounGroup) -> list[int]:
@@ -115,7 +116,7 @@ class Interpreter:
         things = self.referents.all_of(group.things, reading)
         for number in things:
             self._demand_state(number, verb)
-            self.referents.heat_vessel(number, condition)
+            heat_vessel(self.draft, number, condition)
         definite = all(t.determiner.definite or t.kind in {"pronoun", "name", "everything"}
                        for t in group.things)  # fmt: skip
         if group.things[0].kind == "everything":
