@@ -1,4 +1,4 @@
-"""Clauses with adjectives: 'the dirty mug' picks a thing out, 'a hot coffee' asks for a state."""
+"""The meaning of adjectives: 'the dirty mug' picks one out, 'a hot coffee' asks for a state."""
 
 from __future__ import annotations
 
