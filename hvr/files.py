@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
+from typing import Literal
 
 from hvr.errors import DataFileError, UsageError
 
@@ -26,6 +28,26 @@ def data_path(name: str) -> Path:
     raise DataFileError(
         f"hvr's data folder {name!r} is missing from {_PACKAGE / 'data'}: install hvr again"
     )
+
+
+def user_folder(kind: Literal["data", "cache"]) -> Path:
+    """Return hvr's folder for what a user keeps, or for what can be made again.
+
+    For data that is `~/.local/share/hvr` on Linux, `~/Library/Application Support/hvr` on macOS
+    and `%APPDATA%\\hvr` on Windows; for caches `~/.cache/hvr`, `~/Library/Caches/hvr` and
+    `%LOCALAPPDATA%\\hvr`. On Linux `$XDG_DATA_HOME` and `$XDG_CACHE_HOME` are heeded.
+    """
+    home = Path.home()
+    data = kind == "data"
+    if sys.platform == "darwin":
+        return home / "Library" / ("Application Support" if data else "Caches") / "hvr"
+    if sys.platform == "win32":
+        variable = "APPDATA" if data else "LOCALAPPDATA"
+        usual = home / "AppData" / ("Roaming" if data else "Local")
+    else:
+        variable = "XDG_DATA_HOME" if data else "XDG_CACHE_HOME"
+        usual = home / ".local" / "share" if data else home / ".cache"
+    return Path(os.environ.get(variable) or usual) / "hvr"
 
 
 def text_or_path(source: str | Path) -> str | Path:

@@ -1,15 +1,16 @@
-"""Writing whole or not at all."""
+"""Writing whole or not at all, and the folders of a user."""
 
 from __future__ import annotations
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from hvr.errors import DataFileError
-from hvr.files import write_whole
+from hvr.files import user_folder, write_whole
 
 
 def test_text_and_bytes_are_written(tmp_path: Path) -> None:
@@ -67,3 +68,32 @@ def test_links_permissions_and_devices_stay_what_they_are(tmp_path: Path) -> Non
     assert path.stat().st_mode & 0o777 == 0o640
     write_whole(Path("/dev/null"), "text")
     assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize(
+    ("platform", "variable", "kind", "under"),
+    [
+        ("linux", "XDG_DATA_HOME", "data", ".local/share/hvr"),
+        ("linux", "XDG_CACHE_HOME", "cache", ".cache/hvr"),
+        ("win32", "APPDATA", "data", "AppData/Roaming/hvr"),
+        ("win32", "LOCALAPPDATA", "cache", "AppData/Local/hvr"),
+        ("darwin", "", "data", "Library/Application Support/hvr"),
+        ("darwin", "", "cache", "Library/Caches/hvr"),
+    ],
+)
+def test_each_system_has_its_folders_for_a_user(
+    platform: str,
+    variable: str,
+    kind: Literal["data", "cache"],
+    under: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.platform", platform)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    if variable:
+        monkeypatch.delenv(variable, raising=False)
+    assert user_folder(kind) == tmp_path / under
+    if variable:
+        monkeypatch.setenv(variable, str(tmp_path / "other"))
+        assert user_folder(kind) == tmp_path / "other" / "hvr"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hvr.errors import DataFileError
-from hvr.files import write_whole
+from hvr.files import user_folder, write_whole
 from hvr.library.entry import entry_from_json
 from hvr.library.library import FORMAT, Library
 from hvr.library.turtle import from_turtle, to_turtle
@@ -28,13 +28,7 @@ def default_path() -> Path:
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support"
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return base / "hvr" / "library.ttl"
+    return user_folder("data") / "library.ttl"
 
 
 def read_library(path: Path, *, missing_ok: bool = False) -> Library:

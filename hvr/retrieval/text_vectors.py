@@ -12,7 +12,6 @@ import hashlib
 import os
 import re
 import sqlite3
-import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hvr.errors import DataFileError, UsageError
+from hvr.files import user_folder
 from hvr.retrieval.vectors import MINILM, load_sentence_model
 from hvr.retrieval.words import singular, words
 
@@ -58,15 +58,7 @@ def default_folder() -> Path:
     macOS, `%LOCALAPPDATA%\\hvr` on Windows.
     """
     chosen = os.environ.get(VARIABLE)
-    if chosen:
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "hvr"
+    return Path(chosen).expanduser() if chosen else user_folder("cache")
 
 
 class TextVectors:
