@@ -1,4 +1,4 @@
-"""A hard budget: what could go past it is not sent."""
+"""A hard budget: a request that could go past it is not sent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hvr.llm.usage import Totals
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What may be used at most; None for no limit.
+    """The most that may be used; None for no limit.
 
     Args:
         calls: requests, each attempt counted.
@@ -46,7 +46,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class _Load:
-    """What counts against the limits."""
+    """Amounts that count against the limits."""
 
     calls: int = 0
     input: int = 0
@@ -70,7 +70,9 @@ class _Load:
 
 
 class Budget:
-    """What may still be used; models, threads and, with a ledger, processes may share it.
+    """An account of what was used against limits.
+
+    Models, threads and, with a ledger, processes may share it.
 
     A request reserves what it could use at most. When the provider then says what it used,
     that is charged; when nobody knows (a time-out, a provider without counts), the reservation
@@ -94,7 +96,7 @@ class Budget:
 
     @property
     def totals(self) -> Totals:
-        """What was used, as far as it is known: tokens in, out, cached and reasoning apart."""
+        """The usage as far as it is known: tokens in, out, cached and reasoning apart."""
         with self._lock:
             return self._totals
 
@@ -113,6 +115,7 @@ class Budget:
                     raise BudgetError(_refusal(field.name, limit, spent, load))
             return after
 
+        # Checked and charged in one transaction: two requests may each fit where both do not.
         self._change(reserved)
 
     def _settle(self, reserved: _Load, charged: _Load, usage: Usage, failed: bool) -> None:
@@ -185,7 +188,7 @@ class Budgeted(Layer):
 
     Args:
         model: whom to ask.
-        budget: what may be used.
+        budget: the limits, with what is used of them.
         price: of the model; None when it is not known.
         count: tokens of messages; an estimate from above by default.
 
@@ -237,9 +240,8 @@ class Budgeted(Layer):
         return _Load(1, prompt, answer, dollars)
 
     def _charge(self, usage: Usage, reserved: _Load) -> _Load:
-        """Return what counts from now on: what was used where it is known, else what was
-        reserved.
-        """
+        """Return the load to charge: what was used where it is known, else what was reserved."""
+        # Reasoning is billed as output.
         prompt = reserved.input if usage.input is None else usage.input
         answer = reserved.output if usage.output is None else usage.output + (usage.reasoning or 0)
         known = self._load(prompt, answer)

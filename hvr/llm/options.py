@@ -1,4 +1,4 @@
-"""What a provider needs to know to reach a model."""
+"""The options by which a provider reaches a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hvr.llm.scrub import Scrubber
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ModelOptions:
-    """How to reach a model; printing it does not show the key.
+    """The options of reaching a model; printing them does not show the key.
 
     Args:
         base_url: address of the server; None for the provider's own.
@@ -63,7 +63,7 @@ class ModelOptions:
 
     @property
     def scrubber(self) -> Scrubber:
-        """Takes the key out of texts."""
+        """A scrubber that takes the key out of texts."""
         return Scrubber((self.api_key,) if self.api_key else ())
 
     def price(self, model: str) -> Price | None:

@@ -52,7 +52,7 @@ class Replay:
 
     @property
     def simulated(self) -> bool:
-        """What was recorded was simulated."""
+        """Whether the model that was recorded was simulated."""
         return bool(self.header.get("simulated", False))
 
     def answer(self, request: Request) -> Answer:
@@ -85,6 +85,11 @@ class Replay:
             return recorded[self._taken[key] - 1]
 
     def _miss(self, request: Request, asked: Mapping[str, Any]) -> str:
+        """Return the message for a prompt that was not recorded: how it differs from the nearest.
+
+        Nearly always a prompt or a setting was changed since the recording, and where is what
+        one wants to know.
+        """
         begin = f"{self.path}: no answer was recorded for this prompt"
         begin += f" ({request.purpose})" if request.purpose else ""
         if not self._exchanges:

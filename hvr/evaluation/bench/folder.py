@@ -9,7 +9,6 @@ transcripts/    ID.jsonl: every prompt and answer of a cell; of earlier tries, I
 from __future__ import annotations
 
 import json
-import os
 import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +20,7 @@ from typing import Any
 import hvr
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
-from hvr.files import commit
+from hvr.files import commit, write_whole
 from hvr.policies.llm.settings import named
 
 MANIFEST = "manifest.json"
@@ -197,10 +196,5 @@ def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]
 
 
 def _write(path: Path, value: Any) -> None:
-    """Write JSON whole or not at all, even if the process is killed."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be written: {error.strerror}") from error
+    """Write JSON whole or not at all, whenever the process is killed."""
+    write_whole(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from hvr.agents import DEFAULT_AGENT
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
-from hvr.library import Library, Match, retrieve
+from hvr.library import Library, Match, Query, retrieve
 from hvr.llm.model import Model
 from hvr.pddl import Domain, GroundAction, Problem, State, Task
 from hvr.plans import AABlock, MacroAction, Plan
@@ -295,15 +295,18 @@ class Writing:
         if library is None or not self.settings.library:
             return None
         for wanted in dict.fromkeys((macro.postcondition, ())):
+            query = Query(
+                name=macro.name,
+                agent=self.equipment.agent,
+                request=self.request,
+                postcondition=wanted,
+            )
             match = retrieve(
                 library,
-                macro.name,
+                query,
                 self._foresight.task,
                 state,
                 self.equipment.embedder,
-                agent=self.equipment.agent,
-                request=self.request,
-                wanted_postcondition=wanted,
                 ontology=self.equipment.ontology,
             )
             if match is not None:
