@@ -27,7 +27,7 @@ def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
         task: the plan is valid in its initial state.
         steps: the plan.
     """
-    found: dict[str, list[Steps]] = {}
+    providers: dict[str, list[Steps]] = {}
     bits = task.initial.bits
     walk: list[GroundAction] = []
     for step in steps:
@@ -36,9 +36,9 @@ def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
         gained = [str(a) for a in task.atoms_in(following & ~bits)]
         lost = [f"(not {a})" for a in task.atoms_in(bits & ~following)]
         for literal in (*gained, *lost):
-            found.setdefault(literal, []).append(tuple(walk))
+            providers.setdefault(literal, []).append(tuple(walk))
         bits = following
-    return {literal: tuple(ways) for literal, ways in found.items()}
+    return {literal: tuple(ways) for literal, ways in providers.items()}
 
 
 def helpful_steps(problem: str, providers: Providers) -> tuple[GroundAction, ...]:

@@ -98,8 +98,8 @@ class ParsedPrompt:
     @property
     def written(self) -> tuple[GroundAction, ...]:
         """The actions that were written."""
-        found = read_actions(f"Actions:\n{self['Actions that were written']}").actions
-        return tuple(GroundAction(a.name, a.args) for a in found)
+        actions = read_actions(f"Actions:\n{self['Actions that were written']}").actions
+        return tuple(GroundAction(a.name, a.args) for a in actions)
 
 
 def read_prompt(request: Request) -> ParsedPrompt:
@@ -126,10 +126,10 @@ def class_of(name: str) -> str:
 
 
 def _objects(lines: Sequence[str]) -> tuple[Listed, ...]:
-    found = (match for line in lines if (match := _OBJECT.fullmatch(line.strip())))
+    matches = (match for line in lines if (match := _OBJECT.fullmatch(line.strip())))
     return tuple(
         Listed(match["name"], _uses(match["about"] or ""), bool(_HELD.search(match["about"] or "")))
-        for match in found
+        for match in matches
     )
 
 

@@ -45,12 +45,12 @@ Sides = tuple[tuple[Literal, ...], tuple[Literal, ...]]
 
 def literals(texts: Iterable[str]) -> tuple[Literal, ...]:
     """Read literals as PDDL writes them."""
-    found = []
+    parsed = []
     for text in texts:
         positive = not text.startswith("(not ")
         words = re.findall(r"[^\s()]+", text.removeprefix("(not "))
-        found.append(Literal(words[0], tuple(words[1:]), positive))
-    return tuple(found)
+        parsed.append(Literal(words[0], tuple(words[1:]), positive))
+    return tuple(parsed)
 
 
 def known(
@@ -71,10 +71,10 @@ def read_written(text: str, count: int) -> tuple[Sides, ...]:
     """Return the conditions of a prompt that asks to correct them."""
     return tuple(
         (
-            tuple(Literal(x.predicate, x.args, x.positive) for x in found.precondition),
-            tuple(Literal(x.predicate, x.args, x.positive) for x in found.postcondition),
+            tuple(Literal(x.predicate, x.args, x.positive) for x in conditions.precondition),
+            tuple(Literal(x.predicate, x.args, x.positive) for x in conditions.postcondition),
         )
-        for found in read_conditions(text, count)
+        for conditions in read_conditions(text, count)
     )
 
 
@@ -155,10 +155,10 @@ def undo_conditions(written: Sequence[Sides], true: Sequence[Sides], problem: st
         true: the conditions as they should be.
         problem: what the validator says.
     """
-    found = re.search(r"macro action (\d+)", problem, re.IGNORECASE)
-    if found is None:
+    named = re.search(r"macro action (\d+)", problem, re.IGNORECASE)
+    if named is None:
         return tuple(true)
-    last = int(found[1]) - 1
+    last = int(named[1]) - 1
     differences = list(_differences(written, true))
     before = [d for d in differences if d[0] <= last]
     telling = [d for d in before if d[2] in problem]

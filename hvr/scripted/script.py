@@ -117,18 +117,18 @@ def scene_name(scene: str | Scene) -> str:
 
 def _objects(steps: Iterable[GroundAction], inventory: Inventory) -> tuple[str, ...]:
     """Return what a plan names, what switches it or is switched, what it stands on or in."""
-    found = {name for action in steps for name in action.args}
-    found |= set(inventory.of("Floor"))
+    names = {name for action in steps for name in action.args}
+    names |= set(inventory.of("Floor"))
     for pair in (*inventory.pairs("knob_of"), *inventory.pairs("faucet_of")):
-        if found & set(pair):
-            found |= set(pair)
-    waiting = list(found)
+        if names & set(pair):
+            names |= set(pair)
+    waiting = list(names)
     while waiting:
         parent = inventory.parents.get(waiting.pop())
-        if parent is not None and parent not in found:
-            found.add(parent)
+        if parent is not None and parent not in names:
+            names.add(parent)
             waiting.append(parent)
-    return tuple(sorted(found))
+    return tuple(sorted(names))
 
 
 def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]) -> str:
@@ -140,11 +140,11 @@ def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]
         names: the texts that were made to each sentence before; this one is added.
     """
 
-    def said(match: re.Match[str], article: str = "the") -> str:
+    def noun_phrase(match: re.Match[str], article: str = "the") -> str:
         return f"{article} {_noun(classes[match[0]])}"
 
     text = _FILL.sub(r"fill \1 with water from \2", text)
-    sentence = _capital(_INSTANCE.sub(said, text))
+    sentence = _capital(_INSTANCE.sub(noun_phrase, text))
     before = names.setdefault(sentence, [])
     before.append(text)
     times = len(before) - 1
@@ -152,8 +152,8 @@ def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]
         return sentence
     if before.count(text) > 1:
         return f"{sentence} {_AGAIN[times - 1]}"
-    nth = _INSTANCE.sub(lambda match: said(match, _NTH[times - 1]), text, count=1)
-    return _capital(_INSTANCE.sub(said, nth))
+    nth = _INSTANCE.sub(lambda match: noun_phrase(match, _NTH[times - 1]), text, count=1)
+    return _capital(_INSTANCE.sub(noun_phrase, nth))
 
 
 def _noun(object_class: str) -> str:

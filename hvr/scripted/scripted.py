@@ -105,8 +105,8 @@ class Scripted:
                     "those of hvr/policies/llm/prompts",
                     kind="request",
                 )
-        sent, said = count_tokens(request.messages), estimate_tokens(text)
-        usage = Usage(input=sent, output=said, cached=0, reasoning=0, cost=None)
+        prompt_tokens, output = count_tokens(request.messages), estimate_tokens(text)
+        usage = Usage(input=prompt_tokens, output=output, cached=0, reasoning=0, cost=None)
         return Answer(text=text, model=self.name, usage=usage)
 
     def _streams(self, request: Request) -> Streams:

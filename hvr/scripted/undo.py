@@ -92,8 +92,8 @@ def failed_step(problem: str) -> int | None:
     wrong.
     """
     first = problem.strip().split("\n", 1)[0]
-    found = None if first.lower().startswith("at the end") else _STEP.search(first)
-    return int(found[1]) if found else None
+    match = None if first.lower().startswith("at the end") else _STEP.search(first)
+    return int(match[1]) if match else None
 
 
 def _parts(

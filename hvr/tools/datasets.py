@@ -158,8 +158,8 @@ def _tool(node: Any, path: Path) -> Tool:
 
 
 def _types(node: Record, *names: str) -> tuple[str, ...]:
-    found: Any = next((node[n] for n in names if node.get(n)), [])
-    return (found,) if isinstance(found, str) else tuple(str(t) for t in found)
+    types: Any = next((node[n] for n in names if node.get(n)), [])
+    return (types,) if isinstance(types, str) else tuple(str(t) for t in types)
 
 
 def _per_split(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:

@@ -118,8 +118,8 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, Any]]:
 
 
 def _list(record: Record, name: str) -> list[Any]:
-    found = record.get(name)
-    return found if isinstance(found, list) else []
+    value = record.get(name)
+    return value if isinstance(value, list) else []
 
 
 def _steps(record: Record) -> Iterator[str]:
@@ -127,18 +127,22 @@ def _steps(record: Record) -> Iterator[str]:
         if isinstance(step, str):
             yield step
         elif isinstance(step, dict) and step:
-            told = step.get("description")
-            yield told if isinstance(told, str) else ". ".join(str(v) for v in step.values())
+            description = step.get("description")
+            yield (
+                description
+                if isinstance(description, str)
+                else ". ".join(str(v) for v in step.values())
+            )
         elif isinstance(step, list) and step and isinstance(step[0], str):
             yield step[0]
 
 
 def _nodes(record: Record) -> Iterator[str]:
     for node in _list(record, "task_nodes"):
-        found = node
+        name = node
         if isinstance(node, dict):
-            found = node["task"] if "task" in node else node.get("name")
-        many = found if isinstance(found, list) and isinstance(node, dict) else [found]
+            name = node["task"] if "task" in node else node.get("name")
+        many = name if isinstance(name, list) and isinstance(node, dict) else [name]
         yield from (n for n in many if isinstance(n, str))
 
 
@@ -156,5 +160,5 @@ def _links(record: Record, nodes: tuple[str, ...]) -> Iterator[Link]:
 
 def _number(end: Any) -> int:
     """Return the number of a step, such as 2, "2" or "Step 2"; 0 if it is none."""
-    found = re.fullmatch(r"\s*(?:step)?\s*(\d+)\s*", str(end), re.IGNORECASE)
-    return int(found[1]) if found else 0
+    match = re.fullmatch(r"\s*(?:step)?\s*(\d+)\s*", str(end), re.IGNORECASE)
+    return int(match[1]) if match else 0

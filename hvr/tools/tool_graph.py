@@ -85,10 +85,10 @@ class ToolGraph:
 
     @cached_property
     def _after(self) -> Mapping[str, tuple[str, ...]]:
-        found: dict[str, list[str]] = {}
+        successors: dict[str, list[str]] = {}
         for source, target in self.links:
-            found.setdefault(source, []).append(target)
-        return {source: tuple(targets) for source, targets in found.items()}
+            successors.setdefault(source, []).append(target)
+        return {source: tuple(targets) for source, targets in successors.items()}
 
     @cached_property
     def _pairs(self) -> frozenset[tuple[str, str]]:

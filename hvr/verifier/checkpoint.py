@@ -162,25 +162,25 @@ def _tensors(folder: Path, digest: str) -> dict[str, Floats]:
     try:
         if _digest(path) != digest:
             raise DataFileError(f"the verifier {folder} is damaged: {TENSORS} was changed")
-        found: dict[str, Floats] = load_file(path)
+        tensors: dict[str, Floats] = load_file(path)
     except OSError as error:
         raise DataFileError(f"cannot read {path}: {error.strerror}") from error
     except SafetensorError as error:
         raise DataFileError(f"the verifier {folder} is damaged: {error}") from error
-    return found
+    return tensors
 
 
 def _part(
     tensors: dict[str, Floats], prefix: str, shapes: dict[str, tuple[int, ...]]
 ) -> dict[str, Floats]:
     """Return the tensors of one of the two networks, as they must be."""
-    found = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-    for name in sorted(found.keys() ^ shapes.keys()):
+    selected = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+    for name in sorted(selected.keys() ^ shapes.keys()):
         raise ValueError(f"{prefix}{name} is {'missing' if name in shapes else 'not known'}")
     for name, shape in shapes.items():
-        if found[name].shape != shape:
-            raise ValueError(f"{prefix}{name} has the shape {found[name].shape}, not {shape}")
-    return found
+        if selected[name].shape != shape:
+            raise ValueError(f"{prefix}{name} has the shape {selected[name].shape}, not {shape}")
+    return selected
 
 
 def _digest(path: Path) -> str:

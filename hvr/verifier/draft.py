@@ -65,7 +65,7 @@ class PlanGraphDraft:
             length: number of nodes.
             tail: also those that nothing comes after.
         """
-        found = []
+        spans = []
         for first in self.sequence:
             keys = [first]
             while len(keys) < length:
@@ -75,19 +75,19 @@ class PlanGraphDraft:
                 keys.append(out[0])
             after = tuple(self._out[keys[-1]])
             if len(keys) == length < len(self.nodes) and (after or tail):
-                found.append(Span(tuple(keys), tuple(self._into[first]), after))
-        return found
+                spans.append(Span(tuple(keys), tuple(self._into[first]), after))
+        return spans
 
     def gaps(self) -> list[tuple[int, int | None]]:
         """Return where a step can be put in: edges, also from START, and after each last step
         (None).
         """
-        found: list[tuple[int, int | None]] = []
+        gaps: list[tuple[int, int | None]] = []
         for key in self.sequence:
-            found += [(source, key) for source in self._into[key] or [START]]
+            gaps += [(source, key) for source in self._into[key] or [START]]
             if not self._out[key]:
-                found.append((key, None))
-        return found
+                gaps.append((key, None))
+        return gaps
 
     def retool(self, key: int, node: PlanNode) -> None:
         """Put another tool into a step, and mark it wrong."""

@@ -103,23 +103,23 @@ class PlanGraph:
         """
         waiting = [len(self.before(i)) for i in range(len(self.nodes))]
         ready = [i for i, n in enumerate(waiting) if not n]
-        found: list[int] = []
+        order: list[int] = []
         if self.edges == tuple((i, i + 1) for i in range(len(self.nodes) - 1)):
             return tuple(range(len(self.nodes)))
         heapify(ready)
         while ready:
             node = heappop(ready)
-            found.append(node)
+            order.append(node)
             for after in self.after(node):
                 waiting[after] -= 1
                 if not waiting[after]:
                     heappush(ready, after)
-        if len(found) < len(self.nodes):
+        if len(order) < len(self.nodes):
             stuck = sorted({self.nodes[i].tool for i, n in enumerate(waiting) if n})
             raise UsageError(
                 f"plan {self.id!r}: its links go round in a circle, through {', '.join(stuck[:5])}"
             )
-        return tuple(found)
+        return tuple(order)
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -160,11 +160,11 @@ def plan_graph(plan: ToolPlan, tools: ToolGraph | None = None) -> PlanGraph:
     Raises:
         UsageError: the plan is empty, or its links go round in a circle.
     """
-    told = len(plan.steps) == len(plan.tools)
+    one_step_each = len(plan.steps) == len(plan.tools)
     nodes = []
     for i, name in enumerate(plan.tools):
         known = tools.tool(name) if tools is not None and name in tools else None
-        text = without_number(plan.steps[i]) if told else ""
+        text = without_number(plan.steps[i]) if one_step_each else ""
         if not text:
             text = (known.description if known else "") or name
         nodes.append(
@@ -183,20 +183,20 @@ def plan_graph(plan: ToolPlan, tools: ToolGraph | None = None) -> PlanGraph:
 def _matched(links: Sequence[tuple[str, str]], places: Mapping[str, list[int]]) -> tuple[Edge, ...]:
     """Each link as the nearest pair of steps; a link that is there twice means the next pair."""
     waiting: dict[tuple[str, str], Iterator[Edge]] = {}
-    found: list[Edge] = []
+    edges: list[Edge] = []
     for link in links:
         if link not in waiting:
             waiting[link] = iter(_pairs(places.get(link[0], ()), places.get(link[1], ())))
         pair = next(waiting[link], None)
         if pair is not None:
-            found.append(pair)
-    return tuple(found)
+            edges.append(pair)
+    return tuple(edges)
 
 
 def _pairs(sources: Sequence[int], targets: Sequence[int]) -> list[Edge]:
     """Return pairs of steps, forward ones first, near ones first; a few of each step."""
-    found: list[Edge] = []
+    pairs: list[Edge] = []
     for a in sources:
         at = bisect_left(targets, a)
-        found += [(a, b) for b in targets[max(at - _NEAR, 0) : at + _NEAR + 1] if b != a]
-    return sorted(found, key=lambda e: (e[1] < e[0], abs(e[1] - e[0]), e))
+        pairs += [(a, b) for b in targets[max(at - _NEAR, 0) : at + _NEAR + 1] if b != a]
+    return sorted(pairs, key=lambda e: (e[1] < e[0], abs(e[1] - e[0]), e))

@@ -121,11 +121,11 @@ class ToolSpace:
     @cached_property
     def neighbours(self) -> NDArray[np.int64]:
         """N_K: numbers of the K most similar other tools, nearest first (n, K)."""
-        found = self.similarity.copy()
-        np.fill_diagonal(found, -np.inf)
+        similarity = self.similarity.copy()
+        np.fill_diagonal(similarity, -np.inf)
         k = min(self._config.neighbours, len(self.tools) - 1)
         # Rounded and stable, so that equal tools keep their order on every machine.
-        return np.argsort(-np.round(found, 5), axis=1, kind="stable")[:, :k].astype(np.int64)
+        return np.argsort(-np.round(similarity, 5), axis=1, kind="stable")[:, :k].astype(np.int64)
 
     def near(self, tool_id: str) -> tuple[str, ...]:
         """Return ids of the similar tools, nearest first; none of an unknown tool."""
@@ -139,11 +139,11 @@ class ToolSpace:
     def fits(self) -> NDArray[np.bool_]:
         """Which tool can come straight before which (n, n), as `compatibility` says."""
         n = len(self.tools)
-        found = np.zeros((n, n), dtype=np.bool_)
+        fits = np.zeros((n, n), dtype=np.bool_)
         if self.compatibility == "links":
             for a, b in self.tools.links:
-                found[self.tools.index(a), self.tools.index(b)] = True
-            return found
+                fits[self.tools.index(a), self.tools.index(b)] = True
+            return fits
         place = {x: i for i, x in enumerate(self.types)}
         gives = np.zeros((n, len(place)), np.float32)
         takes = np.zeros((n, len(place)), np.float32)
@@ -163,12 +163,12 @@ class ToolSpace:
 
         An unknown tool on either side fits none.
         """
-        found = np.ones(len(self.tools), dtype=np.bool_)
+        fitting = np.ones(len(self.tools), dtype=np.bool_)
         for tool in before:
-            found &= self.fits[self.tools.index(tool)] if self.known(tool) else False
+            fitting &= self.fits[self.tools.index(tool)] if self.known(tool) else False
         for tool in after:
-            found &= self.fits[:, self.tools.index(tool)] if self.known(tool) else False
-        return np.flatnonzero(found).astype(np.int64)
+            fitting &= self.fits[:, self.tools.index(tool)] if self.known(tool) else False
+        return np.flatnonzero(fitting).astype(np.int64)
 
     def compat(self, source: PlanNode, target: PlanNode) -> float:
         """Compatibility of an edge: equation 4, or 1 where the tool graph has the link."""

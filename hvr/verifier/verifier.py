@@ -85,8 +85,8 @@ class Verifier:
     def _logits(self, graphs: Sequence[PlanGraph]) -> tuple[Floats, Floats, Floats]:
         """Return S, P^V and P^E."""
         arrays = plan_arrays(graphs, self.space, self.counts, self.alignment)
-        said = self.network.logits(arrays, self.space.texts.matrix)
-        return logistic(said.graph), logistic(said.node), logistic(said.edge)
+        logits = self.network.logits(arrays, self.space.texts.matrix)
+        return logistic(logits.graph), logistic(logits.node), logistic(logits.edge)
 
     def _judged(
         self, graph: PlanGraph, score: float, nodes: tuple[float, ...], edges: tuple[float, ...]

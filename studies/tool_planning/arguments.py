@@ -66,15 +66,15 @@ def read_calls(nodes: Any) -> tuple[Call, ...]:
         nodes: objects with `task` and `arguments`, which are values or {"name", "value"}; what is
             neither is skipped.
     """
-    found = []
+    calls = []
     for node in nodes if isinstance(nodes, list) else []:
         if isinstance(node, dict) and isinstance(node.get("task"), str):
             given = node.get("arguments")
             arguments = tuple(_argument(a) for a in given if _readable(a)) if isinstance(
                 given, list
             ) else ()  # fmt: skip
-            found.append(Call(node["task"], arguments))
-    return tuple(found)
+            calls.append(Call(node["task"], arguments))
+    return tuple(calls)
 
 
 def argument_agreement(
@@ -92,8 +92,8 @@ def argument_agreement(
     types: list[float] = []
     values: list[float] = []
     for key, true in truth.items():
-        said = predicted.get(key, ())
-        mine, theirs = list(dict.fromkeys(_triples(said, graph))), list(
+        calls = predicted.get(key, ())
+        mine, theirs = list(dict.fromkeys(_triples(calls, graph))), list(
             dict.fromkeys(_triples(true, graph))
         )  # fmt: skip
         if not mine and not theirs:

@@ -24,8 +24,8 @@ def renamed(plan: ToolPlan, graph: ToolGraph) -> ToolPlan:
         known.setdefault(squeezed(tool.id), []).append(tool.id)
 
     def right(name: str) -> str:
-        found = known.get(squeezed(name), [])
-        return found[0] if name not in graph and len(found) == 1 else name
+        candidates = known.get(squeezed(name), [])
+        return candidates[0] if name not in graph and len(candidates) == 1 else name
 
     links = tuple((right(source), right(target)) for source, target in plan.links)
     return replace(plan, tools=tuple(map(right, plan.tools)), links=links)

@@ -64,8 +64,8 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
     source, decoder = retriever.source, retriever.decoder
     if not isinstance(source, TrainedScores):
         raise UsageError("only a retriever with a trained network can be saved")
-    moves = decoder.transitions
-    found = {
+    transitions = decoder.transitions
+    values = {
         "form": FORM,
         "hvr": hvr.__version__,
         "config": asdict(source.config),
@@ -82,10 +82,10 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
             "once": decoder.once,
         },
         "counts": {
-            "links": [[*link, count] for link, count in sorted(moves.links.items())],
-            "starts": dict(sorted(moves.starts.items())),
-            "steps": moves.steps,
-            "stays": moves.stays,
+            "links": [[*link, count] for link, count in sorted(transitions.links.items())],
+            "starts": dict(sorted(transitions.starts.items())),
+            "steps": transitions.steps,
+            "stays": transitions.stays,
         },
     }
     try:
@@ -94,7 +94,7 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
         save_file(state, folder / _NUMBERS)
         if source.language_model is not None:
             source.language_model.save(str(folder / _ENCODER))
-        text = json.dumps(found, indent=1, ensure_ascii=False)
+        text = json.dumps(values, indent=1, ensure_ascii=False)
         (folder / _JSON).write_text(text + "\n", encoding="utf-8")
     except (OSError, SafetensorError) as error:
         raise DataFileError(f"{folder}: cannot be written: {error}") from None
@@ -116,29 +116,29 @@ def load_retriever(
         MissingExtraError: the package of the encoder is not installed.
     """
     path = folder / _JSON
-    found = read_json(path)
-    if not isinstance(found, dict) or found.get("form") != FORM:
+    values = read_json(path)
+    if not isinstance(values, dict) or values.get("form") != FORM:
         raise DataFileError(f"{path}: is no retriever of this version of hvr (form {FORM})")
     try:
-        config = RetrieverConfig(**found["config"])
+        config = RetrieverConfig(**values["config"])
         trained = ToolGraph(
             tuple(
                 Tool(t["id"], t["description"], tuple(t["inputs"]), tuple(t["outputs"]))
-                for t in found["tools"]
+                for t in values["tools"]
             ),
-            tuple((source, target) for source, target in found["links"]),
+            tuple((source, target) for source, target in values["links"]),
         )
-        counts, rule = found["counts"], found["decoder"]
+        counts, rule = values["counts"], values["decoder"]
         links = {(source, target): count for source, target, count in counts["links"]}
         skip = -math.inf if rule["skip"] is None else float(rule["skip"])
         used = graph or trained
         moves = Transitions(used, links, counts["starts"], counts["steps"], counts["stays"])
         decoder = Decoder(moves, rule["rule"], rule["weight"], rule["temperature"], skip,
                           rule["once"])  # fmt: skip
-        scorer = Scorer(config, int(found["width"]), len(trained))
+        scorer = Scorer(config, int(values["width"]), len(trained))
     except (KeyError, TypeError, ValueError) as error:
         raise DataFileError(f"{path}: is damaged: {type(error).__name__} {error}") from None
-    if found.get("tools_fingerprint") != graph_fingerprint(trained):
+    if values.get("tools_fingerprint") != graph_fingerprint(trained):
         raise DataFileError(f"{path}: the tools in it were changed after training")
     if config.free and graph is not None and graph.tools != trained.tools:
         raise UsageError(

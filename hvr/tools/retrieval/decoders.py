@@ -64,14 +64,14 @@ class Decoder:
         if self.rule == "greedy":
             return greedy(scores, self._linked)
         moves = self.transitions
-        found = viterbi(
+        sequence = viterbi(
             log_shares(scores / self.temperature),
             self._follow,
             self.weight * moves.start,
             stay=self.weight * moves.stay,
             skip=self.skip,
         )
-        return distinct(found) if self.once else found
+        return distinct(sequence) if self.once else sequence
 
     @cached_property
     def _follow(self) -> NDArray[np.float64]:
@@ -130,6 +130,6 @@ def choose_decoder(
     return max((replace(best, skip=skip) for skip in _SKIPS), key=good)
 
 
-def overall(found: Agreement) -> float:
+def overall(scores: Agreement) -> float:
     """Return one number to choose by: the mean of both F1 and both accuracies."""
-    return (found.node_f1 + found.link_f1 + found.node_accuracy + found.plan_accuracy) / 4
+    return (scores.node_f1 + scores.link_f1 + scores.node_accuracy + scores.plan_accuracy) / 4

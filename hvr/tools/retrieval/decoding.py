@@ -24,10 +24,10 @@ Matrix = NDArray[np.floating]
 
 def adjacency(graph: ToolGraph) -> NDArray[np.bool_]:
     """(tools, tools); true where the row's tool can feed the column's."""
-    found = np.zeros((len(graph), len(graph)), dtype=np.bool_)
+    linked = np.zeros((len(graph), len(graph)), dtype=np.bool_)
     for source, target in graph.links:
-        found[graph.index(source), graph.index(target)] = True
-    return found
+        linked[graph.index(source), graph.index(target)] = True
+    return linked
 
 
 def nearest(scores: Scores) -> list[int]:
@@ -46,16 +46,16 @@ def greedy(scores: Scores, linked: NDArray[np.bool_]) -> list[int]:
         scores: (steps, tools), higher is better.
         linked: (tools, tools), as `adjacency` gives it.
     """
-    found: list[int] = []
+    sequence: list[int] = []
     for row in scores:
-        if not found:
-            found.append(int(row.argmax()))
+        if not sequence:
+            sequence.append(int(row.argmax()))
             continue
-        last = found[-1]
+        last = sequence[-1]
         choices = [t for t in np.flatnonzero(linked[last]) if t != last]
         if choices:
-            found.append(int(max(choices, key=lambda t: row[t])))
-    return found
+            sequence.append(int(max(choices, key=lambda t: row[t])))
+    return sequence
 
 
 def viterbi(
@@ -123,12 +123,12 @@ def viterbi(
     return found[::-1]
 
 
-def distinct(found: Sequence[int]) -> list[int]:
+def distinct(sequence: Sequence[int]) -> list[int]:
     """Return a sequence without what was in it before; the first of each stays."""
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(sequence))
 
 
-def as_plan(plan: ToolPlan, graph: ToolGraph, found: Sequence[int]) -> ToolPlan:
+def as_plan(plan: ToolPlan, graph: ToolGraph, sequence: Sequence[int]) -> ToolPlan:
     """Return a plan with the tools of a sequence, each linked to the next."""
-    tools = tuple(graph.tools[i].id for i in found)
+    tools = tuple(graph.tools[i].id for i in sequence)
     return ToolPlan(plan.id, plan.request, plan.steps, tools, tuple(pairwise(tools)))

@@ -35,14 +35,14 @@ def aligned(plan: ToolPlan) -> tuple[str | None, ...]:
     their place if there are as many steps as tools.
     """
     same = len(plan.steps) == len(plan.tools)
-    found: list[str | None] = []
+    labels: list[str | None] = []
     for i, step in enumerate(plan.steps):
         named = [t for t in dict.fromkeys(plan.tools) if _names(step, t)]
         if len(named) == 1:
-            found.append(named[0])
+            labels.append(named[0])
         else:
-            found.append(plan.tools[i] if same else None)
-    return tuple(found)
+            labels.append(plan.tools[i] if same else None)
+    return tuple(labels)
 
 
 def hold_out(

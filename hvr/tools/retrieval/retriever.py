@@ -193,8 +193,8 @@ def fit_text_decoder(
         graph = only_seen(source.graph, some) if seen_links else source.graph
         return count_transitions(graph, some if counts else ())
 
-    found = source.scores(held, names=names)
-    chosen = choose_decoder(found, held, transitions(inner), TEMPERATURES)
+    scores = source.scores(held, names=names)
+    chosen = choose_decoder(scores, held, transitions(inner), TEMPERATURES)
     return replace(chosen, transitions=transitions(plans))
 
 
@@ -214,9 +214,9 @@ def choose_alpha(
     from hvr.tools.agreement import agreement
 
     decoder = Decoder(Transitions(graph), rule="nearest" if rule == "nearest" else "greedy")
-    found = {}
+    overall_by_alpha = {}
     for alpha in ALPHAS:
         scores = TextScores(graph, encoder, alpha).scores(plans, names=names)
         made = decode(decoder, scores, plans, decoder.transitions)
-        found[alpha] = overall(agreement(made, plans))
-    return max(found, key=lambda alpha: (round(found[alpha], 9), alpha))
+        overall_by_alpha[alpha] = overall(agreement(made, plans))
+    return max(overall_by_alpha, key=lambda alpha: (round(overall_by_alpha[alpha], 9), alpha))

@@ -99,8 +99,8 @@ class Scorer(nn.Module):
 
     def tools(self, vectors: Tensor, links: Tensor, smoothing: Tensor) -> Tensor:
         """(tools, d); see `ToolEncoder.forward`."""
-        found: Tensor = self.encoder(vectors, links, smoothing)
-        return found if self.own is None else found + self.own
+        encoded: Tensor = self.encoder(vectors, links, smoothing)
+        return encoded if self.own is None else encoded + self.own
 
     def forward(self, tools: Tensor, read: Tensor) -> Tensor:
         """(steps, tools).
@@ -122,11 +122,11 @@ def _convolution(kind: str, before: int, after: int) -> nn.Module:
         inner = nn.Sequential(nn.Linear(before, after), nn.ReLU(), nn.Linear(after, after))
         gin: nn.Module = geometric.GINConv(inner)
         return gin
-    made: dict[str, Any] = {
+    classes: dict[str, Any] = {
         "gcn": geometric.GCNConv,
         "gat": geometric.GATConv,
         "sage": geometric.SAGEConv,
         "transformer": geometric.TransformerConv,
     }
-    found: nn.Module = made[kind](before, after)
-    return found
+    layer: nn.Module = classes[kind](before, after)
+    return layer

@@ -33,8 +33,8 @@ class FixedTexts(nn.Module):
     def forward(self, numbers: Tensor) -> Tensor:
         """(…, d): the vectors of texts by number; zeros for the number -1."""
         vectors: Tensor = self.vectors  # type: ignore[assignment]
-        found = vectors[numbers.clamp(min=0)]
-        return found * (numbers >= 0).unsqueeze(-1)
+        rows = vectors[numbers.clamp(min=0)]
+        return rows * (numbers >= 0).unsqueeze(-1)
 
 
 class TunedTexts(nn.Module):
@@ -62,8 +62,8 @@ class TunedTexts(nn.Module):
         on_device = {k: v.to(device) if hasattr(v, "to") else v for k, v in tokens.items()}
         vectors = self.model(on_device)["sentence_embedding"]
         vectors = nn.functional.normalize(vectors, dim=-1)
-        found = vectors[places] * (flat >= 0).unsqueeze(-1)
-        return found.reshape(*numbers.shape, self.width)
+        rows = vectors[places] * (flat >= 0).unsqueeze(-1)
+        return rows.reshape(*numbers.shape, self.width)
 
 
 def sentence_model(encoder: str, folder: Path | None = None) -> Any:

@@ -234,8 +234,8 @@ class _Run:
         if not self.config.context:
             # Only the step is looked at; a trained encoder need not encode the rest.
             read = read[:, :1]
-        found: Tensor = self.scorer(tools, self.texts(read))
-        return found
+        scores: Tensor = self.scorer(tools, self.texts(read))
+        return scores
 
     def _loss(self, scores: Tensor, tools: Tensor) -> Tensor:
         if self.config.loss == "softmax":

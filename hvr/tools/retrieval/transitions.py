@@ -45,22 +45,22 @@ class Transitions:
     def follow(self) -> NDArray[np.float64]:
         """(tools, tools): log p(column's tool | row's tool)."""
         size = len(self.graph)
-        found = np.full((size, size), _ANY)
+        counts = np.full((size, size), _ANY)
         for source, target in self.graph.links:
-            found[self.graph.index(source), self.graph.index(target)] += _LINK
+            counts[self.graph.index(source), self.graph.index(target)] += _LINK
         for (source, target), count in self.links.items():
             if source in self.graph and target in self.graph:
-                found[self.graph.index(source), self.graph.index(target)] += count
-        return np.asarray(np.log(found / found.sum(axis=1, keepdims=True)))
+                counts[self.graph.index(source), self.graph.index(target)] += count
+        return np.asarray(np.log(counts / counts.sum(axis=1, keepdims=True)))
 
     @cached_property
     def start(self) -> NDArray[np.float64]:
         """(tools,): log of the share of plans that begin with a tool."""
-        found = np.full(len(self.graph), _LINK)
+        counts = np.full(len(self.graph), _LINK)
         for tool, count in self.starts.items():
             if tool in self.graph:
-                found[self.graph.index(tool)] += count
-        return np.asarray(np.log(found / found.sum()))
+                counts[self.graph.index(tool)] += count
+        return np.asarray(np.log(counts / counts.sum()))
 
     @property
     def stay(self) -> float:

@@ -67,7 +67,7 @@ def read_edits(answer: Mapping[str, Any], allowed: Editable) -> tuple[Edit, ...]
     given: Sequence[Mapping[str, Any]] = answer["edits"]
     if len(given) > MOST:
         raise ValueError(f"there are {len(given)} edits, and at most {MOST} are allowed")
-    found: list[Edit] = []
+    edits: list[Edit] = []
     for number, edit in enumerate(given):
         name = f"edit {number}"
         if edit["op"] == "no_change":
@@ -92,12 +92,12 @@ def read_edits(answer: Mapping[str, Any], allowed: Editable) -> tuple[Edit, ...]
         step = str(edit.get("step") or "").strip()
         if not step:
             raise ValueError(f"{name}: the text of its step is missing")
-        if any(e.tool == choice[candidate] for e in found):
+        if any(e.tool == choice[candidate] for e in edits):
             raise ValueError(f"{name}: {choice[candidate]} is used in another edit already")
-        if any(e.where == where for e in found):
+        if any(e.where == where for e in edits):
             raise ValueError(f"{name}: its place is edited already")
-        found.append(Edit(kind, where, choice[candidate], step))
-    return tuple(found)
+        edits.append(Edit(kind, where, choice[candidate], step))
+    return tuple(edits)
 
 
 def apply_edits(graph: PlanGraph, edits: Sequence[Edit], tools: ToolGraph) -> PlanGraph:

@@ -62,11 +62,11 @@ def with_errors(
     relevance = space.relevance(request)
     rows = space.texts.rows(steps)
     alike = space.texts.matrix[rows] @ space.vectors.T
-    found: list[tuple[int, str]] = []
+    drafted: list[tuple[int, str]] = []
     for i, (tool, step) in enumerate(zip(tools, steps, strict=True)):
         if draw.random() < errors.extra:
             added = _drawn(draw, relevance, errors.taste, (*tools,))
-            found.append((added, _says(space, added)))
+            drafted.append((added, _says(space, added)))
         # What the request speaks of is seldom left out.
         chance = errors.missing * (
             1.5 if relevance[tool] < np.median(relevance[list(tools)]) else 1
@@ -77,18 +77,18 @@ def with_errors(
             both = 0.6 * alike[i] + 0.4 * space.similarity[tool]
             other = _drawn(draw, both, errors.taste, (*tools,))
             own = draw.random() < errors.own_words
-            found.append((other, _says(space, other) if own else step))
+            drafted.append((other, _says(space, other) if own else step))
         else:
-            found.append((tool, step))
+            drafted.append((tool, step))
     if draw.random() < errors.extra:
         added = _drawn(draw, relevance, errors.taste, (*tools,))
-        found.append((added, _says(space, added)))
-    if len(found) > 1 and draw.random() < errors.swapped:
-        at = draw.randrange(len(found) - 1)
-        found[at], found[at + 1] = found[at + 1], found[at]
-    if not found:
-        found = [(tools[-1], steps[-1])]
-    return tuple(t for t, _ in found), tuple(s for _, s in found)
+        drafted.append((added, _says(space, added)))
+    if len(drafted) > 1 and draw.random() < errors.swapped:
+        at = draw.randrange(len(drafted) - 1)
+        drafted[at], drafted[at + 1] = drafted[at + 1], drafted[at]
+    if not drafted:
+        drafted = [(tools[-1], steps[-1])]
+    return tuple(t for t, _ in drafted), tuple(s for _, s in drafted)
 
 
 def _drawn(draw: Random, values: Floats, taste: float, but: tuple[int, ...]) -> int:

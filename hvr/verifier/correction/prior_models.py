@@ -130,8 +130,8 @@ class NextTool(nn.Module):
             used: 1 for each tool used so far (m, tools).
         """
         hidden = torch.relu(asked + self.last(last) + self.used(used))
-        found: Tensor = self.out(self.drop(hidden)) + self.pair(last)
-        return found
+        logits: Tensor = self.out(self.drop(hidden)) + self.pair(last)
+        return logits
 
 
 class StepTool(nn.Module):
@@ -152,8 +152,8 @@ class StepTool(nn.Module):
 
     def forward(self, step: Tensor) -> Tensor:
         """Return logits (m, tools)."""
-        found: Tensor = self.net(step)
-        return found
+        logits: Tensor = self.net(step)
+        return logits
 
 
 def state_of(prefixes: Sequence[tuple[int, ...]], tools: int) -> tuple[Tensor, Tensor]:

@@ -53,19 +53,19 @@ def difference(draft: Tools, plan: Tools) -> PlanChange:
                 cost[i - 1][j] + 0.9,
                 cost[i][j - 1] + 0.9,
             )
-    found: list[tuple[int, int]] = []
+    aligned: list[tuple[int, int]] = []
     i, j, replaced = n, m, 0
     while i and j:
         other = draft[i - 1] != plan[j - 1]
         if abs(cost[i][j] - cost[i - 1][j - 1] - other) < 1e-9:
-            found.append((i - 1, j - 1))
+            aligned.append((i - 1, j - 1))
             replaced += other
             i, j = i - 1, j - 1
         elif abs(cost[i][j] - cost[i - 1][j] - 0.9) < 1e-9:
             i -= 1
         else:
             j -= 1
-    kept = tuple(reversed(found))
+    kept = tuple(reversed(aligned))
     return PlanChange(kept, replaced, n - len(kept), m - len(kept), False)
 
 

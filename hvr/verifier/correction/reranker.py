@@ -141,6 +141,6 @@ def _agreement(plan: Tools, true: Tools) -> float:
     return (_f1(set(plan), set(true)) + _f1(*links)) / 3
 
 
-def _f1(found: set[T], true: set[T]) -> float:
-    both = len(found) + len(true)
-    return 2 * len(found & true) / both if both else 0.0
+def _f1(predicted: set[T], true: set[T]) -> float:
+    both = len(predicted) + len(true)
+    return 2 * len(predicted & true) / both if both else 0.0

@@ -261,9 +261,9 @@ def examples_of(
     space: ToolSpace, plans: Iterable[tuple[str, Sequence[str], Sequence[str]]]
 ) -> list[Example]:
     """Return plans (request, tools, steps) as examples; those with unknown tools are left out."""
-    found = []
+    examples = []
     for request, tools, steps in plans:
         if tools and all(space.known(t) for t in tools):
             clean = tuple(space.step_text(s) for s in steps) if len(steps) == len(tools) else ()
-            found.append(Example(request, tuple(space.tools.index(t) for t in tools), clean))
-    return found
+            examples.append(Example(request, tuple(space.tools.index(t) for t in tools), clean))
+    return examples

@@ -67,11 +67,11 @@ class Alignment:
         """Return logits of each step with each tool (steps, tools)."""
         right = self.sides(tools)
         size = max(1, _CHUNK * 64 // max(len(tools), 1))
-        found = np.zeros((len(steps), len(tools)), dtype=np.float32)
+        logits = np.zeros((len(steps), len(tools)), dtype=np.float32)
         for i in range(0, len(steps), size):
             left = steps[i : i + size] @ self._step.T + self._bias
-            found[i : i + size] = self._last(left[:, None] + right)
-        return found
+            logits[i : i + size] = self._last(left[:, None] + right)
+        return logits
 
     def margins(
         self, space: ToolSpace, steps: NDArray[np.int64], tools: NDArray[np.int64]
@@ -124,8 +124,8 @@ class FoldedAlignment:
         self, space: ToolSpace, steps: NDArray[np.int64], tools: NDArray[np.int64]
     ) -> Floats:
         """As `Alignment.margins`, of just the steps that the folds were given for."""
-        found = np.zeros(len(steps), dtype=np.float32)
+        margins = np.zeros(len(steps), dtype=np.float32)
         for k, model in enumerate(self._models):
             mine = self._fold == k
-            found[mine] = model.margins(space, steps[mine], tools[mine])
-        return found
+            margins[mine] = model.margins(space, steps[mine], tools[mine])
+        return margins

@@ -41,8 +41,8 @@ class AlignmentNetwork(nn.Module):
         Returns:
             (...).
         """
-        found: Tensor = self.out(torch.relu(self.step(steps) + self.tool(tools))).squeeze(-1)
-        return found
+        logits: Tensor = self.out(torch.relu(self.step(steps) + self.tool(tools))).squeeze(-1)
+        return logits
 
     def trained(self) -> Alignment:
         """Return the scorer with what was learned."""

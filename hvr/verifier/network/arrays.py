@@ -126,17 +126,17 @@ def plan_arrays(
 def _types(nodes: Sequence[PlanNode], space: ToolSpace) -> Floats:
     """Multi-hot inputs and outputs; types that no tool has are left out."""
     place = {t: i for i, t in enumerate(space.types)}
-    found = np.zeros((len(nodes), 2 * len(place)), dtype=np.float32)
+    multi_hot = np.zeros((len(nodes), 2 * len(place)), dtype=np.float32)
     if not place:
-        return found
+        return multi_hot
     for i, node in enumerate(nodes):
         for kind in node.inputs:
             if kind in place:
-                found[i, place[kind]] = 1
+                multi_hot[i, place[kind]] = 1
         for kind in node.outputs:
             if kind in place:
-                found[i, len(place) + place[kind]] = 1
-    return found
+                multi_hot[i, len(place) + place[kind]] = 1
+    return multi_hot
 
 
 def row_ranges(ptr: Ints, graphs: Ints) -> tuple[Ints, Ints, Ints]:

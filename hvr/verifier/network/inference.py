@@ -55,11 +55,11 @@ class TrainedNetwork:
             types: number of types, of inputs and outputs together.
         """
         wide = config.hidden
-        found: dict[str, tuple[int, ...]] = {"start_node": (wide,), "start_edge": (wide,)}
+        shapes: dict[str, tuple[int, ...]] = {"start_node": (wide,), "start_edge": (wide,)}
 
         def linear(name: str, size_in: int, size_out: int) -> None:
-            found[f"{name}.weight"] = (size_out, size_in)
-            found[f"{name}.bias"] = (size_out,)
+            shapes[f"{name}.weight"] = (size_out, size_in)
+            shapes[f"{name}.bias"] = (size_out,)
 
         def two_layers(name: str, size_in: int, size_out: int) -> None:
             linear(f"{name}.0", size_in, wide)
@@ -68,7 +68,7 @@ class TrainedNetwork:
         linear("node_in.0", text + types + (text + 1 if config.node_features else 0), wide)
         linear("edge_in.0", 3 if config.edge_features else 1, wide)
         for i in range(config.layers):
-            found[f"layers.{i}.epsilon"] = ()
+            shapes[f"layers.{i}.epsilon"] = ()
             two_layers(f"layers.{i}.update", wide, wide)
             if config.use_messages:
                 two_layers(f"layers.{i}.into.phi", 2 * wide + text, wide)
@@ -78,7 +78,7 @@ class TrainedNetwork:
         two_layers("graph_head", 2 * wide if config.readout == "mean_max" else wide, 1)
         two_layers("node_head", wide, 1)
         two_layers("edge_head", 3 * wide, 1)
-        return found
+        return shapes
 
     def logits(self, arrays: PlanArrays, texts: Floats) -> PlanLogits:
         """Judge plans.
@@ -162,8 +162,8 @@ class TrainedNetwork:
         return self._linear(f"{name}.3", np.maximum(self._linear(f"{name}.0", values), 0))
 
     def _linear(self, name: str, values: Floats) -> Floats:
-        found = values @ self.tensors[f"{name}.weight"].T + self.tensors[f"{name}.bias"]
-        return np.asarray(found, dtype=np.float32)
+        outputs = values @ self.tensors[f"{name}.weight"].T + self.tensors[f"{name}.bias"]
+        return np.asarray(outputs, dtype=np.float32)
 
 
 class _Groups:

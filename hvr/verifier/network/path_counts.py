@@ -34,8 +34,8 @@ class PathCounts:
     def of(self, path: Sequence[str], own: Mapping[Path, int] | None = None) -> int:
         """Return how often a path is there; paths of `own` do not count."""
         key = tuple(path)
-        found = self.counts.get(key, 0)
-        return max(found - own.get(key, 0), 0) if own else found
+        count = self.counts.get(key, 0)
+        return max(count - own.get(key, 0), 0) if own else count
 
     def pairwise(self, source: str, target: str, own: Mapping[Path, int] | None = None) -> float:
         """log(1 + f_2), section 3.3.3."""

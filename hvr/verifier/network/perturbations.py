@@ -196,7 +196,7 @@ class Perturber:
             ]
             for length in range(1, len(self._config.spans) + 1)
         }
-        lengths = [n for n, found in by_length.items() if found and self._config.spans[n - 1] > 0]
+        lengths = [n for n, spans_ in by_length.items() if spans_ and self._config.spans[n - 1] > 0]
         if not lengths:
             return None
         # Drawing the length again until there is a span is drawing from those that have one.
@@ -259,11 +259,11 @@ class Perturber:
         """Return tools that fit between these nodes and are not in the plan (equations 13
         and 15).
         """
-        found = self._space.between(
+        fitting = self._space.between(
             [draft.nodes[k].tool for k in before], [draft.nodes[k].tool for k in after]
         )
         present = {draft.nodes[k].tool for k in draft.sequence}
-        return {self._space.tools.tools[i].id for i in found.tolist()} - present
+        return {self._space.tools.tools[i].id for i in fitting.tolist()} - present
 
     def _shortcut_fits(self, span: Span, draft: PlanGraphDraft) -> bool:
         return all(

@@ -111,15 +111,15 @@ def predict(network: PlanNetwork, arrays: PlanArrays, texts: Floats, device: str
     """Return the logits of all graphs, in their order, of a network that is being trained."""
     network.eval()
     table = torch.from_numpy(texts).to(device)
-    found = []
+    parts = []
     with torch.inference_mode():
         for i in range(0, len(arrays), _SCORED):
             part = np.arange(i, min(i + _SCORED, len(arrays)))
-            found.append(network(select(arrays, part, device), table))
+            parts.append(network(select(arrays, part, device), table))
     return PlanLogits(
-        torch.cat([f.graph for f in found]).float().cpu().numpy(),
-        torch.cat([f.node for f in found]).float().cpu().numpy(),
-        torch.cat([f.edge for f in found]).float().cpu().numpy(),
+        torch.cat([f.graph for f in parts]).float().cpu().numpy(),
+        torch.cat([f.node for f in parts]).float().cpu().numpy(),
+        torch.cat([f.edge for f in parts]).float().cpu().numpy(),
     )
 
 
@@ -132,12 +132,12 @@ class Aucs:
     edge: float
 
 
-def aucs(said: PlanLogits, held: Samples) -> Aucs:
+def aucs(logits: PlanLogits, held: Samples) -> Aucs:
     """Return how well the three heads tell right from wrong."""
     return Aucs(
-        roc_auc(-said.graph, held.wrong),
-        roc_auc(said.node, held.node.numpy().astype(np.int64)),
-        roc_auc(said.edge, held.edge.numpy().astype(np.int64)),
+        roc_auc(-logits.graph, held.wrong),
+        roc_auc(logits.node, held.node.numpy().astype(np.int64)),
+        roc_auc(logits.edge, held.edge.numpy().astype(np.int64)),
     )
 
 
@@ -277,19 +277,19 @@ class _Run:
     def _batches(self) -> list[Ints]:
         """Return whole families, in a new order, so many graphs together as a batch has."""
         order = self._draw.permutation(len(self._ends) - 1)
-        found: list[Ints] = []
+        batches: list[Ints] = []
         part: list[Ints] = []
         size = 0
         for family in order:
             graphs = np.arange(self._ends[family], self._ends[family + 1])
             if part and size + len(graphs) > self._config.batch:
-                found.append(np.concatenate(part))
+                batches.append(np.concatenate(part))
                 part, size = [], 0
             part.append(graphs)
             size += len(graphs)
         if part:
-            found.append(np.concatenate(part))
-        return found
+            batches.append(np.concatenate(part))
+        return batches
 
     def _precision(self) -> torch.autocast | nullcontext[None]:
         if self._config.autocast and self._device == "cuda":
