@@ -1,8 +1,8 @@
-"""Plans in files as planners write them, read with patience.
+"""Lenient reading of the plan files that planners write.
 
 One JSON object per line (or one JSON list): `id`, `user_request`, `task_steps`, `task_nodes`,
-`task_links`. Language models do not always keep to the form, so the following are read as well;
-what is none of these is skipped, and nothing is corrected.
+`task_links`. Language models do not always keep to the format, so the following variants are
+accepted; anything else is skipped, and nothing is corrected.
 
 task_steps   sentences; or objects, whose `description`, else all values, make the sentence
 task_nodes   {"task": id}, {"task": [ids]}, {"name": id}, or ids
@@ -24,7 +24,7 @@ Record = Mapping[str, Any]
 
 
 def read_json(path: Path) -> Any:
-    """Return the value in a JSON file.
+    """Read the value in a JSON file.
 
     Raises:
         DataFileError: the file is missing, unreadable or no JSON.
@@ -36,7 +36,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_records(path: Path) -> tuple[Record, ...]:
-    """Return the objects in a file with one JSON object per line, or with a JSON list of objects.
+    """Read the objects of a file with one JSON object per line, or a JSON list of objects.
 
     Raises:
         DataFileError: the file is missing or unreadable, or a line is no JSON object; the
@@ -54,7 +54,7 @@ def read_records(path: Path) -> tuple[Record, ...]:
 
 
 def read_plans(path: Path) -> tuple[ToolPlan, ...]:
-    """Return the plans in a file, true or predicted.
+    """Read the plans of a file, true or predicted.
 
     Raises:
         DataFileError: the file cannot be read, or a record has no `id`.
@@ -66,7 +66,7 @@ def read_plans(path: Path) -> tuple[ToolPlan, ...]:
 
 
 def to_record(plan: ToolPlan) -> Record:
-    """Return a plan in the form that planners write, as `to_plan` reads it."""
+    """Return a plan as a JSON object, the inverse of `to_plan`."""
     return {
         "id": plan.id,
         "user_request": plan.request,
@@ -77,11 +77,11 @@ def to_record(plan: ToolPlan) -> Record:
 
 
 def to_plan(record: Record, place: str = "record") -> ToolPlan:
-    """Return the plan of one record; a record without steps, nodes or links gives empty ones.
+    """Return the plan of one record; missing steps, nodes or links are empty.
 
     Args:
-        record: the object.
-        place: where it is, for the message.
+        record: the JSON object.
+        place: its position, for the message.
 
     Raises:
         DataFileError: it has no `id`.

@@ -1,4 +1,4 @@
-"""Which tool each step of a true plan calls: what a retriever learns from."""
+"""Labels for retrievers: the tool that each step of a true plan calls."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hvr.tools.tool_plan import ToolPlan
 
 
 def paired(plan: ToolPlan) -> tuple[str, ...] | None:
-    """Return the tool of each step by GNN4Plan's rule; None where it leaves the plan out.
+    """Return the tool of each step by GNN4Plan's rule; None for a plan that the rule excludes.
 
-    There must be as many steps as tools, no tool twice, and the links a single path through all
-    of them; the tools are taken in the order of the links.
+    A plan must have as many steps as tools, no tool twice, and links that form a single path
+    through all tools; the tools are taken in the order of the path.
     """
     tools = plan.tools
     if not tools or len(plan.steps) != len(tools) or len(set(tools)) != len(tools):
@@ -29,7 +29,7 @@ def paired(plan: ToolPlan) -> tuple[str, ...] | None:
 
 
 def aligned(plan: ToolPlan) -> tuple[str | None, ...]:
-    """Return the tool of each step, for plans of any shape (hvr's own); None where it is not clear.
+    """Return the tool of each step, for plans of any shape (hvr's own); None if it is unclear.
 
     A step that names exactly one of the plan's tools calls it; the other steps are paired by
     their place if there are as many steps as tools.
