@@ -61,7 +61,7 @@ def known(
     Args:
         side: the literals.
         named: the objects that actions name; others are used only if the prompt names them.
-        objects: the objects of the prompt.
+        objects: of the prompt.
     """
     spoken = (x for x in side if all(objects.knows(a) or a in named for a in x.args))
     return tuple(dict.fromkeys(replace(x, args=objects.names_of(x.args)) for x in spoken))

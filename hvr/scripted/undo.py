@@ -67,7 +67,7 @@ def undo(
         written: the block as it is.
         true: the block as it should be, in the names that the model knows.
         problem: the validator's message, its first line naming the step.
-        objects: the objects of the prompt.
+        objects: of the prompt.
         helpful: steps that bring about what the problem asks for.
     """
     failed = failed_step(problem)

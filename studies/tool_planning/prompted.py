@@ -1,4 +1,4 @@
-"""What a language model is asked about tools: whole plans, scores, a choice, arguments."""
+"""Prompts about tools for a language model: whole plans, scores, a choice, arguments."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class ToolModel:
         return number - 1 if 1 <= number <= len(paths) else 0
 
     def arguments(self, plan: ToolPlan) -> tuple[tuple[str, ...], ...]:
-        """Return what each call of a plan is given (GNN4Plan, appendix G.1).
+        """Return the arguments of each call of a plan (GNN4Plan, appendix G.1).
 
         Returns:
             For each of the plan's tools its values; `<node-j>` for what call j gives. Calls that

@@ -46,18 +46,18 @@ def aligned(plan: ToolPlan) -> tuple[str | None, ...]:
 
 
 def hold_out(
-    plans: Sequence[ToolPlan], share: float, seed: int
+    plans: Sequence[ToolPlan], fraction: float, seed: int
 ) -> tuple[tuple[ToolPlan, ...], tuple[ToolPlan, ...]]:
     """Split plans at random into a part to train on and a part to choose by.
 
     Args:
         plans: at least one.
-        share: of the second part, from 0 to 1; at least one plan stays in the first.
+        fraction: size of the second part, from 0 to 1; at least one plan stays in the first.
         seed: of the choice.
     """
     order = list(range(len(plans)))
     random.Random(seed).shuffle(order)
-    size = min(round(share * len(plans)), len(plans) - 1)
+    size = min(round(fraction * len(plans)), len(plans) - 1)
     held = set(order[:size])
     inner = tuple(p for i, p in enumerate(plans) if i not in held)
     return inner, tuple(p for i, p in enumerate(plans) if i in held)

@@ -165,7 +165,7 @@ def proposals(
 
 
 def _ranking(prior: SequencePrior, draft: Draft, plans: Sequence[Tools]) -> dict[Tools, float]:
-    """Return what plans are ranked by while candidates are searched for."""
+    """Return the ranking scores of plans in the search for candidates."""
     if not plans:
         return {}
     logs = prior.log_prob(draft.request, plans).tolist()
