@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from hvr.tools.tool_graph import ToolGraph
     from hvr.tools.tool_plan import ToolPlan
-    from hvr.verifier.network.progress import Tell
+    from hvr.verifier.network.progress import ProgressCallback
     from hvr.verifier.verdict import Verdict
     from hvr.verifier.verifier import Verifier
 
@@ -138,7 +138,7 @@ def train(
     from hvr.verifier.config import VerifierConfig
     from hvr.verifier.correction.corrector_file import save_corrector
     from hvr.verifier.correction.corrector_fit import fit_corrector
-    from hvr.verifier.correction.prior_models import HabitsConfig
+    from hvr.verifier.correction.prior_models import PriorConfig
     from hvr.verifier.network.fit import train as fit
 
     if config is not None and paper:
@@ -148,10 +148,10 @@ def train(
     )  # fmt: skip
     known = _tool_graph(tools, graph)
     true = read_plans(plans)
-    with _told(log) as tell:
-        verifier = fit(replace(chosen, seed=seed), true, known, tell)
+    with _progress(log) as progress:
+        verifier = fit(replace(chosen, seed=seed), true, known, progress)
         verifier.save(out)
-        corrector = fit_corrector(verifier, true, HabitsConfig(seed=seed), tell=tell)
+        corrector = fit_corrector(verifier, true, PriorConfig(seed=seed), progress=progress)
         save_corrector(corrector, out)
     said = {"verifier": str(out), "tools": len(known), "thresholds": _thresholds(verifier)}
     if as_json:
@@ -405,13 +405,13 @@ def _thresholds(verifier: Verifier) -> dict[str, Any]:
 
 
 @contextmanager
-def _told(log: Path | None) -> Iterator[Tell]:
-    """Return who is told of the epochs: a bar, and a file if one is named."""
-    from hvr.verifier.network.progress import bar, both, csv_log
+def _progress(log: Path | None) -> Iterator[ProgressCallback]:
+    """Report epochs by a progress bar, and in a file if one is named."""
+    from hvr.verifier.network.progress import combined, csv_log, progress_bar
 
-    with bar() as shown:
+    with progress_bar() as shown:
         if log is None:
             yield shown
         else:
             with csv_log(log) as written:
-                yield both(shown, written)
+                yield combined(shown, written)

@@ -1,4 +1,4 @@
-"""Agreement of calls on what they are given: parameter type F1 and parameter value F1.
+"""Agreement of the arguments of calls: parameter type F1 and parameter value F1.
 
 GNN4Plan (appendix G.2) reports both and takes them over from TaskBench without giving formulas;
 hvr defines them so. An argument is a name with a value, or a value alone.
@@ -33,7 +33,7 @@ _NODE = re.compile(r"<node-(\d+)>")
 
 @dataclass(frozen=True)
 class Call:
-    """A tool and what it is given.
+    """A tool with its arguments.
 
     Args:
         tool: its id.
@@ -60,7 +60,7 @@ class ArgumentAgreement:
 
 
 def read_calls(nodes: Any) -> tuple[Call, ...]:
-    """Return the calls in `task_nodes`, read with the patience of `hvr.tools.plan_files`.
+    """Read the calls in `task_nodes`, as leniently as `hvr.tools.plan_files`.
 
     Args:
         nodes: objects with `task` and `arguments`, which are values or {"name", "value"}; what is
@@ -70,8 +70,10 @@ def read_calls(nodes: Any) -> tuple[Call, ...]:
     for node in nodes if isinstance(nodes, list) else []:
         if isinstance(node, dict) and isinstance(node.get("task"), str):
             given = node.get("arguments")
-            readable = filter(_readable, given if isinstance(given, list) else ())
-            calls.append(Call(node["task"], tuple(map(_argument, readable))))
+            arguments = tuple(_argument(a) for a in given if _readable(a)) if isinstance(
+                given, list
+            ) else ()  # fmt: skip
+            calls.append(Call(node["task"], arguments))
     return tuple(calls)
 
 
@@ -90,12 +92,14 @@ def argument_agreement(
     types: list[float] = []
     values: list[float] = []
     for key, true in truth.items():
-        ours = list(dict.fromkeys(_triples(predicted.get(key, ()), graph)))
-        theirs = list(dict.fromkeys(_triples(true, graph)))
-        if not ours and not theirs:
+        calls = predicted.get(key, ())
+        mine, theirs = list(dict.fromkeys(_triples(calls, graph))), list(
+            dict.fromkeys(_triples(true, graph))
+        )  # fmt: skip
+        if not mine and not theirs:
             continue
-        values.append(f1(ours, theirs))
-        types.append(f1(_pairs(ours), _pairs(theirs)))
+        values.append(f1(mine, theirs))
+        types.append(f1(_pairs(mine), _pairs(theirs)))
     count = max(1, len(values))
     return ArgumentAgreement(len(values), sum(types) / count, sum(values) / count)
 

@@ -1,4 +1,4 @@
-"""Questions to a language model about tools: whole plans, scores, a choice, arguments."""
+"""Prompts about tools for a language model: whole plans, scores, a choice, arguments."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ class ToolModel:
         data = self._ask(
             "arguments", _CALLS, tools=self._tools(used), request=plan.request, calls=calls
         )
-        given = [tuple(str(v) for v in call["arguments"]) for call in data["calls"]]
-        return tuple((given + [()] * len(plan.tools))[: len(plan.tools)])
+        values = [tuple(str(v) for v in call["arguments"]) for call in data["calls"]]
+        return tuple((values + [()] * len(plan.tools))[: len(plan.tools)])
 
     def _ask(self, prompt: str, schema: Mapping[str, Any], **values: str) -> dict[str, Any]:
         text = (files("studies.tool_planning") / "prompts" / f"{prompt}.txt").read_text(

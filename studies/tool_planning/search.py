@@ -26,7 +26,7 @@ class StepJudge(Protocol):
     """Scores tools for steps, and chooses among paths."""
 
     def scores(self, step: str, candidates: Sequence[str]) -> Mapping[str, float]:
-        """From 1 to 5 for the candidates; what is left out counts 0.
+        """Return scores from 1 to 5 for the candidates; those left out count 0.
 
         Raises:
             LLMError: there is no usable answer.
@@ -42,7 +42,7 @@ class StepJudge(Protocol):
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """How to search; the defaults are GNN4Plan's.
+    """Settings of the search; the defaults are GNN4Plan's.
 
     Args:
         rule: see the head of this module.
