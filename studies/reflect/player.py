@@ -51,7 +51,7 @@ class StepPlayed:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of a scenario.
+    """The result of a scenario.
 
     Args:
         scenario: the scenario.

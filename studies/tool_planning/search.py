@@ -42,7 +42,7 @@ class StepJudge(Protocol):
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """How to search; the defaults are GNN4Plan's.
+    """Options of the search; the defaults are GNN4Plan's.
 
     Args:
         rule: see the head of this module.

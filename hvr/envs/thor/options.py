@@ -27,7 +27,7 @@ _NO = frozenset({"false", "no", "off", "0"})
 
 @dataclass(frozen=True)
 class ThorOptions:
-    """How to start AI2-THOR and how to act in it.
+    """Options for starting AI2-THOR and acting in it.
 
     Args:
         executable: command line of the simulator process, split as a shell does; empty

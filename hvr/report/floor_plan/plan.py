@@ -15,7 +15,7 @@ from hvr.errors import DataFileError
 from hvr.report.floor_plan.kinds import Kind, kind_of
 
 OVERHEAD = 1.35
-"""What begins above this height, metres, hangs over the counters."""
+"""Objects that begin above this height, metres, hang over the counters."""
 
 _MARGIN = 0.2
 _FLAGS = (
@@ -25,7 +25,7 @@ _FLAGS = (
 
 
 class Pose(NamedTuple):
-    """Where the agent stands, metres, and looks: yaw 0 along +z, 90 along +x."""
+    """Pose of the agent: metres, and a yaw of 0 along +z, 90 along +x."""
 
     x: float
     z: float
