@@ -15,8 +15,14 @@ PLATFORMS = ("Linux64", "OSXIntel64", "CloudRendering")
 """The builds of AI2-THOR that its Python client 5.0.0 knows and hvr can use."""
 
 QUALITIES = (
-    "Very Low", "Low", "Medium", "MediumCloseFitShadows", "High", "Very High", "Ultra",
-)  # fmt: skip
+    "Very Low",
+    "Low",
+    "Medium",
+    "MediumCloseFitShadows",
+    "High",
+    "Very High",
+    "Ultra",
+)
 SERVERS = ("fifo", "http")
 ENVIRONMENT = "HVR_THOR"
 EXECUTABLE = "HVR_THOR_EXECUTABLE"
@@ -73,8 +79,10 @@ class ThorOptions:
 
     def __post_init__(self) -> None:
         for name, known in (
-            ("platform", ("", *PLATFORMS)), ("quality", QUALITIES), ("server", SERVERS),
-        ):  # fmt: skip
+            ("platform", ("", *PLATFORMS)),
+            ("quality", QUALITIES),
+            ("server", SERVERS),
+        ):
             value = getattr(self, name)
             if value not in known:
                 listed = ", ".join(filter(None, known))

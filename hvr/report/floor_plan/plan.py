@@ -19,9 +19,15 @@ OVERHEAD = 1.35
 
 _MARGIN = 0.2
 _FLAGS = (
-    ("isPickedUp", "held"), ("isOpen", "open"), ("isToggled", "on"), ("isSliced", "sliced"),
-    ("isBroken", "broken"), ("isCooked", "cooked"), ("isDirty", "dirty"), ("isUsedUp", "used up"),
-)  # fmt: skip
+    ("isPickedUp", "held"),
+    ("isOpen", "open"),
+    ("isToggled", "on"),
+    ("isSliced", "sliced"),
+    ("isBroken", "broken"),
+    ("isCooked", "cooked"),
+    ("isDirty", "dirty"),
+    ("isUsedUp", "used up"),
+)
 
 
 class Pose(NamedTuple):
