@@ -1,4 +1,4 @@
-"""Which blocks of a plan may change places.
+"""Partial order of the blocks of a plan.
 
 Explanation-based order generalisation (Kambhampati & Kedar, Artificial Intelligence 67,
 1994), over whole blocks: of two blocks the first stays first when it brings about what the
@@ -23,7 +23,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class _Summary:
-    """What a block needs from before it, and what it makes true and false at its end."""
+    """The facts that a block needs at its start, and those it makes true and false."""
 
     needs: Literals
     true: int

@@ -20,7 +20,7 @@ from hvr.errors import DataFileError
 
 @dataclass(frozen=True)
 class TypeFacts:
-    """What is known of one object type.
+    """Facts about one object type.
 
     Args:
         properties: AI2-THOR's property fields that are true for it (`pickupable`, …).

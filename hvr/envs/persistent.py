@@ -25,7 +25,7 @@ REASONS_OF_PLACE = (
 """Parts of AI2-THOR's messages that another place may answer."""
 
 FAR = 1.5
-"""How far away another place may be, metres."""
+"""Greatest distance of another place, metres."""
 
 _REST = 5  # times that physics may go on until the scene is at rest
 

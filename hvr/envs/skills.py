@@ -53,7 +53,7 @@ class Step:
 
 @dataclass(frozen=True)
 class SkillResult:
-    """What became of an atomic action.
+    """The result of an atomic action.
 
     Args:
         success: whether it was done.

@@ -12,7 +12,7 @@ from hvr.pddl import GroundAction
 from hvr.tasks import GroundTruth
 
 RENAMINGS = 5_000
-"""How many renamings of a ground truth are looked at for a plan at most."""
+"""Greatest number of renamings of a ground truth that are tried for a plan."""
 
 Steps = Sequence[GroundAction]
 Names = Mapping[str, str]

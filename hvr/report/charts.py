@@ -14,7 +14,7 @@ from math import ceil
 from hvr.report.markup import element, escaped, legend, tooltip
 
 COLOURS = 8
-"""How many colours `page.css` has; further series begin again."""
+"""Number of colours in `page.css`; further series begin again."""
 
 
 @dataclass(frozen=True)

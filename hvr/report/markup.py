@@ -17,7 +17,7 @@ from string import Template
 SVG = "http://www.w3.org/2000/svg"
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML does not allow, however it is written."""
+"""Characters that XML forbids even as references."""
 
 _SHAPES = frozenset({"circle", "line", "path", "polygon", "polyline", "rect"})
 

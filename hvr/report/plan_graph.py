@@ -13,7 +13,7 @@ _TOP = 64
 _START = 56
 """Width of the box of Start."""
 _FIRST = _EDGE + 90
-"""Where the first column begins."""
+"""Left edge of the first column."""
 _LONGEST = 24
 
 Point = tuple[int, int]

@@ -16,7 +16,7 @@ _LARGEST = 8192
 
 
 class Conversation:
-    """What the client meets: the actions of the connection here, all others in the kitchen.
+    """Answers actions: those of the connection itself, all others by the kitchen.
 
     Args:
         kitchen: what is simulated.

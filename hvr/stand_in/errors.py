@@ -6,4 +6,4 @@ from hvr.errors import HvrError
 
 
 class ProtocolError(HvrError):
-    """What the other side sent is not AI2-THOR's protocol, or it refused what was sent."""
+    """The other side does not speak AI2-THOR's protocol, or refused a message."""

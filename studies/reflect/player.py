@@ -49,7 +49,7 @@ class StepPlayed:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of a scenario.
+    """The result of a scenario.
 
     Args:
         scenario: the scenario.

@@ -11,7 +11,7 @@ from studies.reflect.player import Played
 
 @dataclass(frozen=True)
 class Score:
-    """How a scenario was judged.
+    """The score of a scenario.
 
     Args:
         id: of the scenario.

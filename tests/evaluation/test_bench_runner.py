@@ -70,8 +70,8 @@ def test_the_id_of_a_cell_is_the_same_in_every_version() -> None:
 
 
 def test_results_survive_json() -> None:
-    found = bench_cells.result(some()[0])
-    assert CellResult.from_json(json.loads(json.dumps(found.to_json()))) == found
+    result = bench_cells.result(some()[0])
+    assert CellResult.from_json(json.loads(json.dumps(result.to_json()))) == result
     with pytest.raises(DataFileError):
         CellResult.from_json({"scores": None})
 

@@ -10,7 +10,7 @@ from hvr.errors import UsageError
 
 
 class FaultKind(StrEnum):
-    """What kind of fault it is."""
+    """Kinds of faults."""
 
     DROP = "drop"
     """What is held falls: before the action, or after the one that took it."""
@@ -77,7 +77,7 @@ class FaultTiming:
         actions: names of AI2-THOR actions; empty means all that this kind can affect.
         target: name of the object that the action is sent for; empty means any.
         nth: fire on the nth matching action first.
-        times: fire on so many matching actions; 0 means without end. None means once, and
+        times: number of matching actions to fire on; 0 means without end. None means once, and
             for lasting kinds without end.
         probability: fire on each of them with this probability.
     """
@@ -97,7 +97,7 @@ class FaultTiming:
 
 @dataclass(frozen=True)
 class What:
-    """What a fault does. Which fields count depends on the kind; empty ones are chosen by seed.
+    """The effect of a fault. Which fields count depends on the kind; empty ones are chosen by seed.
 
     Args:
         target: the object that it happens to: what is moved, changed or misperceived, what
@@ -135,7 +135,7 @@ class Fault:
     """One thing that goes wrong.
 
     Args:
-        kind: what kind.
+        kind: its kind.
         when: on which actions.
         what: what happens.
     """

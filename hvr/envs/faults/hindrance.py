@@ -17,7 +17,7 @@ _HIDDEN = "NullReferenceException: Target object not found within the specified 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why an action is not carried out.
+    """The refusal of an action.
 
     Args:
         message: `errorMessage`.

@@ -76,7 +76,7 @@ class FaultyEnvironment:
 
     @property
     def log(self) -> tuple[Injection, ...]:
-        """What was injected since the reset, in order. Noise is in it once it was read."""
+        """The injections since the reset, in order. Noise is logged when it is first read."""
         return tuple(self._log)
 
     @property

@@ -36,7 +36,7 @@ class NoisySense:
             if not 0.0 <= value <= 1.0:
                 raise UsageError(f"a share of wrong readings is between 0 and 1, not {value}")
         self.errors = 0
-        """How many readings were wrong so far."""
+        """Number of wrong readings so far."""
         self._chance = random.Random(seed)
 
     def __call__(self, scene: SceneGraph) -> SceneGraph:

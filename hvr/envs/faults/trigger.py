@@ -20,7 +20,7 @@ class Trigger:
         self.chance = random.Random(seed)
         self._matched = 0
         self.count = 0
-        """How often it has happened."""
+        """Number of times that it has happened."""
 
     def due(self, step: int, action: str, target: str) -> bool:
         """Return whether the fault fires on this action. Each action is asked for once.

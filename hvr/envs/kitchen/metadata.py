@@ -15,7 +15,7 @@ from hvr.envs.kitchen.world import HAND_AHEAD, HAND_BELOW, AgentPose, KitchenSta
 
 @dataclass(frozen=True)
 class ActionReply:
-    """What an action has to say beside the new world.
+    """The answer of an action, besides the new world.
 
     Args:
         action: its name.

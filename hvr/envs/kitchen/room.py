@@ -1,4 +1,4 @@
-"""What never changes in a kitchen: the grid, the bounds, what serves what."""
+"""The unchanging part of a kitchen: grid, bounds, faucets with their basins."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from hvr.envs.scenes import ObjectSpec
 SHATTERS = frozenset(
     {"Bottle", "Bowl", "Cup", "Egg", "Mug", "Plate", "Statue", "Vase", "WineBottle"}
 )
-"""What falls to pieces when it breaks; anything else keeps its body."""
+"""Types that fall to pieces when they break; anything else keeps its body."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Thing:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is open, however little."""
+        """It is open, however little."""
         return self.openness > 0.0
 
     def can(self, prop: str) -> bool:

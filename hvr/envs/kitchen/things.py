@@ -49,7 +49,7 @@ class Things(Mapping[str, Thing]):
     # Mapping's own views and `get` go through __getitem__, which is slow.
 
     def keys(self) -> KeysView[str]:
-        """Ids."""
+        """Return the ids."""
         return self._by_id.keys()
 
     def values(self) -> ValuesView[Thing]:
@@ -66,7 +66,7 @@ class Things(Mapping[str, Thing]):
 
     @property
     def contents(self) -> Mapping[str, tuple[str, ...]]:
-        """What each receptacle directly holds."""
+        """Direct contents of each receptacle, by id."""
         return self._contents
 
     @property

@@ -31,7 +31,7 @@ CROUCH = 0.22
 
 @dataclass(frozen=True, slots=True)
 class AgentPose:
-    """Where the agent stands and looks: metres and degrees."""
+    """Pose of the agent, in metres and degrees."""
 
     position: Vec
     yaw: float

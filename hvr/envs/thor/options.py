@@ -15,8 +15,14 @@ PLATFORMS = ("Linux64", "OSXIntel64", "CloudRendering")
 """The builds of AI2-THOR that its Python client 5.0.0 knows and hvr can use."""
 
 QUALITIES = (
-    "Very Low", "Low", "Medium", "MediumCloseFitShadows", "High", "Very High", "Ultra",
-)  # fmt: skip
+    "Very Low",
+    "Low",
+    "Medium",
+    "MediumCloseFitShadows",
+    "High",
+    "Very High",
+    "Ultra",
+)
 SERVERS = ("fifo", "http")
 ENVIRONMENT = "HVR_THOR"
 EXECUTABLE = "HVR_THOR_EXECUTABLE"
@@ -27,7 +33,7 @@ _NO = frozenset({"false", "no", "off", "0"})
 
 @dataclass(frozen=True)
 class ThorOptions:
-    """How to start AI2-THOR and how to act in it.
+    """Options for starting AI2-THOR and acting in it.
 
     Args:
         executable: command line of the simulator process, split as a shell does; empty
@@ -73,8 +79,10 @@ class ThorOptions:
 
     def __post_init__(self) -> None:
         for name, known in (
-            ("platform", ("", *PLATFORMS)), ("quality", QUALITIES), ("server", SERVERS),
-        ):  # fmt: skip
+            ("platform", ("", *PLATFORMS)),
+            ("quality", QUALITIES),
+            ("server", SERVERS),
+        ):
             value = getattr(self, name)
             if value not in known:
                 listed = ", ".join(filter(None, known))

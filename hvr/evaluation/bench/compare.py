@@ -50,7 +50,7 @@ class Delta:
 
     @property
     def beyond_spread(self) -> bool | None:
-        """Whether it exceeds the greater of both spreads over seeds; None when neither is known."""
+        """It exceeds the greater of both spreads over seeds; None when neither is known."""
         spreads = [s for s in (self.old.spread, self.new.spread) if s is not None]
         if not spreads:
             return None

@@ -28,7 +28,7 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class BenchFolder:
-    """Where the results of a bench are kept.
+    """A folder with the results of a bench.
 
     Args:
         path: the folder.

@@ -84,12 +84,11 @@ def _about(manifest: Mapping[str, Any], results: Sequence[CellResult], names: Se
         "Settings": ", ".join(subject["settings"]),
         "Tasks": ", ".join(subject["tasks"]),
         "Seeds": ", ".join(map(str, subject["seeds"])),
-        "Cells": f"{len(results)}, of which {failed} ended in an error" if failed
-        else str(len(results)),
+        "Cells": f"{len(results)}" + (f", of which {failed} ended in an error" if failed else ""),
         "Code": f"hvr {last.get('hvr')}, commit {last.get('commit')}",
         "Machine": f"Python {last.get('python')}, {last.get('system')}, {last.get('machine')}",
         "Started": ", ".join(str(s.get("time")) for s in starts),
-    }  # fmt: skip
+    }
     return definitions(facts.items())
 
 
@@ -102,13 +101,17 @@ def _simulated(summary: Summary) -> str:
 
 def _summary(summary: Summary) -> str:
     own = [
-        (summary.label(r.model), r.setting,
-         *(with_spread(r.stats.get(key), key) for _, key, _ in _MAIN),
-         *(before_after(r, name) for _, name in _VERIFIED),
-         *(with_spread(r.stats.get(key), key) for _, key in _MORE),
-         with_spread(r.stats.get("calls"), "calls"), str(r.errors))
+        (
+            summary.label(r.model),
+            r.setting,
+            *(with_spread(r.stats.get(key), key) for _, key, _ in _MAIN),
+            *(before_after(r, name) for _, name in _VERIFIED),
+            *(with_spread(r.stats.get(key), key) for _, key in _MORE),
+            with_spread(r.stats.get("calls"), "calls"),
+            str(r.errors),
+        )
         for r in summary.rows
-    ]  # fmt: skip
+    ]
     titles = [title for title, *_ in (*_MAIN, *_VERIFIED)]
     header = ("model", "setting", *titles, *(title for title, _ in _MORE), "calls", "errors")
     note = (
@@ -121,11 +124,7 @@ def _summary(summary: Summary) -> str:
     for model in MODELS:
         rows = []
         for setting, values in paper_tables().summary(model).items():
-            pairs = [
-                "–" if values[f"{m}_before"] is None
-                else f"({_number(values[f'{m}_before'])}) {_number(values[f'{m}_after'])}"
-                for _, m in _VERIFIED
-            ]  # fmt: skip
+            pairs = (_pair(values, name) for _, name in _VERIFIED)
             rows.append((setting, *(_number(values[key]) for _, _, key in _MAIN), *pairs))
         parts.append(table(f"Paper, table 2, {model}", ("setting", *titles), rows))
     return side_by_side(*parts)
@@ -134,15 +133,16 @@ def _summary(summary: Summary) -> str:
 def _plots(summary: Summary) -> Iterator[str]:
     for model in summary.models:
         label = summary.label(model)
-        correctness = [
-            Series(s, {t: stat.mean for t in summary.tasks
-                       if (stat := summary.stats.get(("pc", model, s, t)))})
-            for s in summary.settings
-        ]  # fmt: skip
+        correctness = [_correctness(summary, model, setting) for setting in summary.settings]
         yield bars(f"PC by task and setting, per cent · {label}", summary.tasks, correctness)
         yield _table_of(summary, model, "pc")
         yield _calls(summary, model)
         yield _failures(summary, model)
+
+
+def _correctness(summary: Summary, model: str, setting: str) -> Series:
+    stats = {t: summary.stats.get(("pc", model, setting, t)) for t in summary.tasks}
+    return Series(setting, {task: stat.mean for task, stat in stats.items() if stat})
 
 
 def _calls(summary: Summary, model: str) -> str:
@@ -186,10 +186,13 @@ def _failures(summary: Summary, model: str) -> str:
 
 def _costs(summary: Summary) -> str:
     rows = [
-        (summary.label(row.model), row.setting,
-         *(COLUMNS[k].show(row.stats[k].mean if k in row.stats else None) for k in _COST))
+        (
+            summary.label(row.model),
+            row.setting,
+            *(COLUMNS[k].show(row.stats[k].mean if k in row.stats else None) for k in _COST),
+        )
         for row in summary.rows
-    ]  # fmt: skip
+    ]
     header = ("model", "setting", *(COLUMNS[k].title for k in _COST))
     return table("Means for a task; – where it is not known", header, rows)
 
@@ -203,11 +206,11 @@ def _special(summary: Summary) -> str:
             lacks = f"{summary.label(model)}: the bench lacks T5 or T5bis."
             parts.append(element("p", escaped(lacks)))
             continue
+        places = [(m, t) for m in measures for t in tasks]
         rows = [
-            (s, *(with_spread(summary.stats.get((m, model, s, t)), m)
-                  for m in measures for t in tasks))
+            (s, *(with_spread(summary.stats.get((m, model, s, t)), m) for m, t in places))
             for s in summary.settings
-        ]  # fmt: skip
+        ]
         parts.append(table(f"hvr, {summary.label(model)}", header, rows))
     for name in MODELS:
         rows = [
@@ -255,14 +258,23 @@ def _errors(results: Sequence[CellResult]) -> str:
     if not failed:
         return ""
     rows = [
-        (f"{r.cell.task} {r.cell.setting} {r.cell.model} seed {r.cell.seed}", r.error_kind,
-         r.error[:300])
+        (
+            f"{r.cell.task} {r.cell.setting} {r.cell.model} seed {r.cell.seed}",
+            r.error_kind,
+            r.error[:300],
+        )
         for r in failed[:_MOST_ERRORS]
-    ]  # fmt: skip
+    ]
     more = len(failed) - len(rows)
     note = f"and {more} more" if more else ""
     caption = "In no mean above; a resumed bench tries them again"
     return "<h2>Errors</h2>" + table(caption, ("cell", "kind", "error"), rows, note)
+
+
+def _pair(values: Mapping[str, float | None], name: str) -> str:
+    """Return MPV or AABV as the paper prints it: `(before) after`."""
+    before, after = values[f"{name}_before"], values[f"{name}_after"]
+    return "–" if before is None else f"({_number(before)}) {_number(after)}"
 
 
 def _number(value: float | None) -> str:

@@ -115,11 +115,16 @@ class Summary:
         return {
             "rows": [row.to_json() for row in self.rows],
             "per_task": [
-                {"measure": place[0], "model": place[1], "setting": place[2], "task": place[3],
-                 **stat.to_json()}
+                {
+                    "measure": place[0],
+                    "model": place[1],
+                    "setting": place[2],
+                    "task": place[3],
+                    **stat.to_json(),
+                }
                 for place, stat in self.stats.items()
             ],
-        }  # fmt: skip
+        }
 
 
 def summarise(results: Sequence[CellResult]) -> Summary:

@@ -12,9 +12,13 @@ from hvr.evaluation.bench.summary import Row, Stat, Summary
 
 # Table 2 of the paper in two halves, so that each fits a terminal of 80 columns.
 _PLANS = (
-    ("PC", "pc"), ("moderate", "pc_moderate"), ("high", "pc_high"), ("LD", "ld"),
-    ("|LD|", "ld_abs"), ("goal", "success"),
-)  # fmt: skip
+    ("PC", "pc"),
+    ("moderate", "pc_moderate"),
+    ("high", "pc_high"),
+    ("LD", "ld"),
+    ("|LD|", "ld_abs"),
+    ("goal", "success"),
+)
 _PER_TASK = ("pc", "es", "ld", "epv", "mpv_before", "mpv_after", "aabv_before", "aabv_after")
 
 

@@ -17,9 +17,13 @@ _NARROWEST, _WIDEST = 20, 400
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _MORE = "+"
 _PATTERNS: Mapping[Kind, str] = {
-    Kind.SURFACE: "░", Kind.FURNITURE: "▚", Kind.STORAGE: "▒", Kind.BASIN: "≈",
-    Kind.APPLIANCE: "▓", Kind.FIXTURE: "═",
-}  # fmt: skip
+    Kind.SURFACE: "░",
+    Kind.FURNITURE: "▚",
+    Kind.STORAGE: "▒",
+    Kind.BASIN: "≈",
+    Kind.APPLIANCE: "▓",
+    Kind.FIXTURE: "═",
+}
 _GRID = "·"
 _AGENT = "▲►▼◄"
 _PLAIN = str.maketrans("░▚▒≈▓═·▲►▼◄", ":o#~%=.^>v<")
@@ -208,13 +212,15 @@ def _letters(small: Sequence[Shape]) -> tuple[dict[str, Shape], tuple[str, ...]]
 
 
 _MEANINGS = {
-    **{kind.value: text for kind, text in (
-        (Kind.SURFACE, "surface"), (Kind.FURNITURE, "furniture"), (Kind.STORAGE, "container"),
-        (Kind.BASIN, "sink"), (Kind.APPLIANCE, "appliance"), (Kind.FIXTURE, "fixture"),
-    )},
+    Kind.SURFACE.value: "surface",
+    Kind.FURNITURE.value: "furniture",
+    Kind.STORAGE.value: "container",
+    Kind.BASIN.value: "sink",
+    Kind.APPLIANCE.value: "appliance",
+    Kind.FIXTURE.value: "fixture",
     "dot": "the robot can stand here",
     "agent": "robot, looking where it points",
-}  # fmt: skip
+}
 
 
 def _legend(rows: Sequence[Sequence[CharacterCell]]) -> tuple[tuple[CharacterCell, str], ...]:

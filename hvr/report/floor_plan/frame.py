@@ -30,7 +30,7 @@ _BODY = 0.2
 
 
 class _Thing(NamedTuple):
-    """What is painted of an object."""
+    """An object as far as it is painted."""
 
     kind: Kind
     box: Box

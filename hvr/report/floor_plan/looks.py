@@ -9,7 +9,7 @@ from hvr.report.markup import asset
 
 
 class MarkStyle(NamedTuple):
-    """How a mark is painted.
+    """The style of a mark.
 
     Args:
         fill: `#rrggbb`, or empty for none.

@@ -15,17 +15,23 @@ from hvr.errors import DataFileError
 from hvr.report.floor_plan.kinds import Kind, kind_of
 
 OVERHEAD = 1.35
-"""What begins above this height, metres, hangs over the counters."""
+"""Objects that begin above this height, metres, hang over the counters."""
 
 _MARGIN = 0.2
 _FLAGS = (
-    ("isPickedUp", "held"), ("isOpen", "open"), ("isToggled", "on"), ("isSliced", "sliced"),
-    ("isBroken", "broken"), ("isCooked", "cooked"), ("isDirty", "dirty"), ("isUsedUp", "used up"),
-)  # fmt: skip
+    ("isPickedUp", "held"),
+    ("isOpen", "open"),
+    ("isToggled", "on"),
+    ("isSliced", "sliced"),
+    ("isBroken", "broken"),
+    ("isCooked", "cooked"),
+    ("isDirty", "dirty"),
+    ("isUsedUp", "used up"),
+)
 
 
 class Pose(NamedTuple):
-    """Where the agent stands, metres, and looks: yaw 0 along +z, 90 along +x."""
+    """Pose of the agent: metres, and a yaw of 0 along +z, 90 along +x."""
 
     x: float
     z: float

@@ -1,4 +1,4 @@
-"""Where the robot went, read from the actions that were sent."""
+"""The robot's way, read from the actions that were sent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Visit:
 
 @dataclass(frozen=True)
 class Route:
-    """Where the robot started, and one visit a step."""
+    """The start of the robot, and one visit for each step."""
 
     start: Pose
     visits: tuple[Visit, ...] = ()

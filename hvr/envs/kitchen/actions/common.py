@@ -34,7 +34,7 @@ class ActionFailedError(Exception):
 
 @dataclass(frozen=True)
 class Context:
-    """What an action may look at besides the world.
+    """The surroundings of an action besides the world.
 
     Args:
         room: the unchanging part of the scene.

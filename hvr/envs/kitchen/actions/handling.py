@@ -19,7 +19,7 @@ from hvr.envs.kitchen.placement import fallen, holders, landing, place
 from hvr.envs.kitchen.world import KitchenState, Thing
 
 FRAGILE = frozenset({"Egg"})
-"""What breaks when the hand lets it fall onto the floor; a thrown thing breaks if it can."""
+"""Types that break when dropped onto the floor; thrown hard, everything breakable breaks."""
 
 HARD_THROW = 100.0
 """From this `moveMagnitude` on a breakable thing breaks when it lands, newtons."""

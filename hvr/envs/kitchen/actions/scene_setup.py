@@ -27,7 +27,7 @@ from hvr.envs.kitchen.world import KitchenState
 from hvr.envs.support import CLOSED_BOXES, Body, Holder, holder_of
 
 CAMERA_PLANES = MappingProxyType({"cameraNearPlane": 0.01, "cameraFarPlane": 20.0})
-"""What `Initialize` answers, metres."""
+"""The answer of `Initialize`, metres."""
 
 
 def initialize(world: KitchenState, _context: Context, args: Args) -> Result:

@@ -11,7 +11,7 @@ from hvr.envs.kitchen.world import KitchenState, Thing
 from hvr.envs.scenes import ObjectSpec
 
 LIQUIDS = frozenset({"water", "coffee", "wine"})
-"""What FillObjectWithLiquid knows."""
+"""The liquids of FillObjectWithLiquid."""
 
 
 def slice_object(world: KitchenState, context: Context, args: Args) -> Result:
