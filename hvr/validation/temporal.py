@@ -33,9 +33,8 @@ from hvr.pddl.conditions import (
 from hvr.pddl.durative import (
     DurativeOperator,
     SpanningEffect,
-    condition_at,
-    effect_at,
     ground_durative,
+    part_at,
 )
 from hvr.pddl.model import NumericExpression
 from hvr.pddl.numeric import Rational, Values, evaluate, exact
@@ -285,8 +284,8 @@ class TemporalRun:
                 number,
                 operator,
                 found.binding,
-                condition_at(schema.condition, when),
-                effect_at(schema.effect, when),
+                part_at(schema.condition, when),
+                part_at(schema.effect, when),
                 action=action,
                 duration=duration,
             )
@@ -541,7 +540,7 @@ class TemporalRun:
             if ok or running.invariant_failed:
                 continue
             running.invariant_failed = True
-            invariant = condition_at(operator.schema.condition, "over all")
+            invariant = part_at(operator.schema.condition, "over all")
             self._fail(
                 running.number,
                 FailureKind.INVARIANT,
