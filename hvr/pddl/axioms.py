@@ -8,13 +8,13 @@ derived atoms and not that of ground rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
 from hvr.pddl import conditions
 from hvr.pddl.compiler import Binding, Compiler
-from hvr.pddl.conditions import Conjunction
+from hvr.pddl.conditions import Conjunction, set_bits
 from hvr.pddl.facts import Literal, Relation, bindings, match_row
 from hvr.pddl.model import (
     And,
@@ -104,7 +104,7 @@ class _Stratum:
                 self.rules.append(_Rule(head_atom, merged, {}))
         self.readers: dict[int, list[int]] = {}
         for number, (_, condition) in enumerate(self.ground):
-            for index in _indexes(condition.mentioned() & task.derived_bits):
+            for index in set_bits(condition.mentioned() & task.derived_bits):
                 # Only atoms of the stratum itself become true while it is evaluated.
                 if task.fluent(index).predicate in self.predicates:
                     self.readers.setdefault(1 << index, []).append(number)
@@ -240,7 +240,7 @@ class _Fixpoint:
         relation = self._relations.get(predicate)
         if relation is None:
             bits = self.bits & task.bits_of(predicate)
-            rows = [task.fluent(index).args for index in _indexes(bits)]
+            rows = [task.fluent(index).args for index in set_bits(bits)]
             relation = self._relations[predicate] = Relation(rows)
         return relation
 
@@ -351,10 +351,3 @@ def _all_of(parts: list[list[_Disjunct]]) -> list[_Disjunct]:
         )
         for row in product(*parts)
     ]
-
-
-def _indexes(bits: int) -> Iterator[int]:
-    while bits:
-        low = bits & -bits
-        yield low.bit_length() - 1
-        bits ^= low

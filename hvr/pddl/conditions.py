@@ -149,6 +149,14 @@ def disjunction(parts: Iterable[Conjunction]) -> Conjunction:
     return Conjunction(clauses=(Disjunction(positive, negative, tuple(rest)),))
 
 
+def set_bits(mask: int) -> Iterator[int]:
+    """Yield the positions of the set bits, lowest first."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
 class Operator:
     """A ground action, or the start or end of a durative one, compiled.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hvr.pddl import GroundAction
+from hvr.pddl.conditions import set_bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,9 @@ class ActionChoice:
 
 _COMPARED = 500
 """Comparing each conjunction with each takes quadratic time; to keep some too many does no harm."""
+
+bits = set_bits
+"""The positions of the set bits, lowest first."""
 
 Conditional = tuple[Literals, int, int]
 """A conditional effect: (condition, add, delete)."""
@@ -94,14 +98,6 @@ class GroundOperator:
 
 Goals = tuple[Literals, ...]
 """Alternatives of which one must hold; none: the goal cannot be reached."""
-
-
-def bits(mask: int) -> Iterator[int]:
-    """Yield positions of the set bits, lowest first."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
 
 
 def minimal(conjunctions: Iterable[Literals]) -> list[Literals]:

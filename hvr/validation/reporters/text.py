@@ -66,18 +66,18 @@ def render_result(
         sources: where to read the lines that are pointed at; None to show none.
         limit: how many literals to show; None for all.
     """
-    found = result.result
+    judged = result.result
     if result.report.outcome is Outcome.UNKNOWN:
         lines = _unusable(result)
     else:
         lines = _verdict(result.report, result.plan, limit, sources, ids=True)
     lines += _preferences(result.report)
-    if found.repair is not None:
-        lines += _advice(found.repair)
-    elif found.repair_note:
-        lines.append(f"  no advice: {found.repair_note}")
-    if found.minimised is not None:
-        lines += _minimised(found.minimised, found.removed)
+    if judged.repair is not None:
+        lines += _advice(judged.repair)
+    elif judged.repair_note:
+        lines.append(f"  no advice: {judged.repair_note}")
+    if judged.minimised is not None:
+        lines += _minimised(judged.minimised, judged.removed)
     lines += _states(result)
     lines += [f"  note: {note} [{rule_of_note(note).id}]" for note in result.report.notes]
     return "\n".join(lines)
