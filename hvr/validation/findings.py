@@ -54,7 +54,7 @@ class Finding(Value):
 
 
 def findings(result: Judged, *, limit: int | None = 20) -> tuple[Finding, ...]:
-    """Return everything that was found about one plan.
+    """Return all findings about one plan.
 
     Args:
         result: the result.

@@ -93,7 +93,7 @@ def access(state: State, step: StepParts) -> Access:
 
 
 def interferences(task: Task, steps: list[Access]) -> Iterator[tuple[int, int, str]]:
-    """Yield pairs of steps that interfere, and the atom or number that they do it over."""
+    """Yield pairs of steps that interfere, and the atom or number that they contend for."""
     for (i, one), (j, two) in combinations(enumerate(steps), 2):
         # Two that add, two that delete, two that increase: in any order the result is the same.
         atoms = (

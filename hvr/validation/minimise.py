@@ -217,7 +217,7 @@ def _reads(operator: Operator) -> int:
 def _needed(
     task: Task, start: int, operators: Sequence[Operator], names: Sequence[int]
 ) -> frozenset[int]:
-    """Return (the names of) steps that no valid part of a plan can do without.
+    """Return the names of steps that no valid part of a plan can do without.
 
     A literal that the goal or a needed step reads and that is false initially, or was made false
     by a needed step, needs a step that makes it true; where only one does, that one is needed.
@@ -283,7 +283,7 @@ def _bits(mask: int) -> Iterator[int]:
 
 
 def _by_checking(validator: Validator, plan: Sequence[Step], order: Sequence[int]) -> list[int]:
-    """Do the same for plans with times, preferences or trajectory constraints."""
+    """Minimise a plan with times, preferences or trajectory constraints, by full checks."""
     kept = list(range(len(plan)))
     report = validator.check(plan)
     if not report.valid:

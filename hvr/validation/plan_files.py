@@ -18,7 +18,7 @@ PLAN_NAMES = (
 
 
 def expand(names: Sequence[str]) -> list[str]:
-    """Return the plan files that names stand for, each once, in the order of the names.
+    """Expand names to plan files, each once, in the order of the names.
 
     Args:
         names: files, patterns such as `plans/**/*.soln`, folders (everything below them that is

@@ -141,7 +141,7 @@ def _hopeless(failure: Failure) -> str:
 
 
 def _named(literals: Sequence[UnmetLiteral], *, whole: bool) -> str:
-    """Return name literals: what is wanted, or the formula whatever its value should be."""
+    """Name literals: with the wanted value, or the formula whatever its value should be."""
     texts = [str(literal.formula if whole else literal) for literal in literals]
     shown = texts[:_NAMED] + (["others"] if len(texts) > _NAMED else [])
     return ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else "".join(shown)

@@ -37,7 +37,7 @@ Steps: TypeAlias = tuple[GroundAction, ...]
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """What a search came to.
+    """The result of a search.
 
     Attributes:
         answers: sequences, all of the same length, the first found first.
@@ -310,7 +310,7 @@ class _AStar:
         return estimate
 
     def _key_of(self, numeric: frozenset[str]) -> Callable[[int, Values], object]:
-        """Return what tells states apart; a cost, on which nothing depends, does not."""
+        """Return the key that tells states apart; a cost, on which nothing depends, is left out."""
         task = self.task
         if not numeric & task.fluent_functions:
             return lambda bits, _: bits

@@ -46,7 +46,7 @@ def summary(outcomes: Counter[Outcome]) -> str:
 
 
 def render_report(report: ValidationReport, *, name: str = "plan", limit: int | None = 20) -> str:
-    """Return a report without its sources, without a final newline.
+    """Render a report without its sources, without a final newline.
 
     Args:
         report: the report.
@@ -59,7 +59,7 @@ def render_report(report: ValidationReport, *, name: str = "plan", limit: int | 
 def render_result(
     result: Judged, *, sources: SourceLines | None = None, limit: int | None = 20
 ) -> str:
-    """Return everything found out about a plan, without a final newline.
+    """Render all that is known about a plan, without a final newline.
 
     Args:
         result: the result.
