@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from hvr.envs.kitchen import Kitchen
 from hvr.execution.belief import Sight
 from hvr.execution.events import Replanning

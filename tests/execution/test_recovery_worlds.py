@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from hvr.envs.faults import Fault, FaultKind, FaultTiming, What
 from hvr.execution.events import PlanReady
 from hvr.execution.failures import DeviationKind
