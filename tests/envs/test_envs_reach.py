@@ -10,6 +10,7 @@ from hvr.envs.kitchen.room import Room
 from hvr.envs.scenes import load_scene
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scene", scene_names())
 def test_everything_can_be_picked_up(scene: str) -> None:
     kitchen = Kitchen(scene)

@@ -26,6 +26,7 @@ _FAULT = st.builds(Fault, st.sampled_from(FaultKind), _WHEN, _WHAT)
 _SCHEDULE = st.builds(Schedule, st.lists(_FAULT, max_size=3).map(tuple), st.integers())
 
 
+@pytest.mark.slow
 @given(_SCHEDULE)
 def test_json_and_back(schedule: Schedule) -> None:
     assert Schedule.from_json(schedule.to_json()) == schedule

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,6 +41,7 @@ SLOW = {"GetReachablePositions", "GetInteractablePoses"}
 """Questions that are right to take long for strange grids; asked with few arguments only."""
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.data())
 def test_nothing_but_a_value_error_comes_out(data: st.DataObject) -> None:

@@ -35,6 +35,7 @@ def test_first_event_of_a_scene(scene: str) -> None:
     valid(Kitchen(scene).last_event.metadata)
 
 
+@pytest.mark.slow
 def test_events_of_all_kinds(kitchen: Kitchen, names: Names) -> None:
     def on(name: str) -> dict[str, Any]:
         return {"objectId": names.object_id(name), "forceAction": True}

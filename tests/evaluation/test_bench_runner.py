@@ -84,6 +84,7 @@ def test_a_password_in_an_address_is_not_written_down() -> None:
 # --- running ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_each_cell_is_run_once_and_kept(tmp_path: Path, jobs: int) -> None:
     seen: list[Progress] = []
@@ -100,6 +101,7 @@ def test_each_cell_is_run_once_and_kept(tmp_path: Path, jobs: int) -> None:
     assert set(begun(tmp_path / "b").values()) == {1}
 
 
+@pytest.mark.slow
 def test_one_process_and_several_give_the_same(tmp_path: Path) -> None:
     one = run_bench(tmp_path / "1", some(), bench_cells.quick, OPTIONS, jobs=1)
     two = run_bench(tmp_path / "2", some(), bench_cells.quick, OPTIONS, jobs=2)
@@ -123,12 +125,14 @@ def test_an_error_is_a_result_and_is_tried_again(tmp_path: Path) -> None:
     assert path.with_suffix(".1.jsonl").read_text() == "False"
 
 
+@pytest.mark.slow
 def test_an_error_without_words_is_named(tmp_path: Path) -> None:
     results = run_bench(tmp_path, some(), bench_cells.broken, OPTIONS, jobs=2)
     assert {r.error_kind for r in results if not r.finished} == {"ZeroDivisionError"}
     assert all(r.error for r in results if not r.finished)
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_costs_only_the_cells_under_way(tmp_path: Path) -> None:
     results = run_bench(tmp_path, some(3), bench_cells.deadly, OPTIONS, jobs=2)
     lost = [r for r in results if not r.finished]
@@ -176,6 +180,7 @@ def _gone(pid: int) -> bool:
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_kill_loses_no_finished_cell_and_leaves_no_process(

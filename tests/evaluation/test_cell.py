@@ -39,6 +39,7 @@ def cell_of(setting: str, error: float, folder: Path) -> tuple[CellResult, Path]
     return result, next((folder / "transcripts").iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["HVR", "LLM", "HVR+"])
 def test_a_simulated_model_without_errors_is_right(setting: str, tmp_path: Path) -> None:
     result, _ = cell_of(setting, 0, tmp_path / "bench")
@@ -49,6 +50,7 @@ def test_a_simulated_model_without_errors_is_right(setting: str, tmp_path: Path)
     assert scores.spent.cost is None
 
 
+@pytest.mark.slow
 def test_a_bench_is_repeated_from_its_transcripts(tmp_path: Path) -> None:
     first, transcript = cell_of("HVR", 0.4, tmp_path / "one")
     cassettes = transcript.parent
@@ -63,6 +65,7 @@ def test_a_bench_is_repeated_from_its_transcripts(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_labels_do_not_change_what_is_planned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

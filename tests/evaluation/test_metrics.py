@@ -160,6 +160,7 @@ def goals(draw: st.DrawFn) -> tuple[list[str], list[Atom]]:
     return parts, draw(st.lists(atoms, max_size=6))
 
 
+@pytest.mark.slow
 @given(goals(), st.booleans())
 def test_goal_conditions_are_what_trying_all_bindings_gives(
     case: tuple[list[str], list[Atom]], different: bool

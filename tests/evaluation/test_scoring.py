@@ -35,6 +35,7 @@ def record(blocks: Blocks, *, ok: bool = True, hierarchical: bool = True) -> Pla
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", task_ids())
 def test_the_ground_truth_scores_full_marks(name: str) -> None:
     task = load_task(name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from hvr.envs.kitchen import Kitchen
 from hvr.execution.belief import Sight
 from hvr.execution.events import Replanning
@@ -17,6 +19,7 @@ from tests.execution.execution_worlds import drop, just_before, refused, run, si
 HIDDEN = "NullReferenceException: Target object not found within the specified visibility."
 
 
+@pytest.mark.slow
 def test_retry_mends_what_did_not_take() -> None:
     ran = run("make coffee", silent("ToggleObjectOn"))
     assert ran.finished.reached
@@ -49,6 +52,7 @@ def test_without_tries_a_new_plan_is_made_at_once() -> None:
     assert [r.rung for r in ran.recoveries] == ["satisfy"]
 
 
+@pytest.mark.slow
 def test_an_equivalent_object_stands_in_for_one_that_cannot_be_had() -> None:
     def blocked(kitchen: Kitchen, action: str, _count: int, args: dict[str, Any]) -> Any:
         if action == "PickupObject" and args["objectId"] == stuck:
@@ -102,6 +106,7 @@ def trouble(done: int, action: int, *, is_done: bool = False) -> Impasse:
     )
 
 
+@pytest.mark.slow
 def test_rungs_propose_only_what_reaches_the_goal() -> None:
     stuck = trouble(3, 3)
     assert retry(stuck) == (stuck.action, *stuck.rest)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from hvr.envs.faults import Fault, FaultKind, FaultTiming, What
 from hvr.execution.events import PlanReady
 from hvr.execution.failures import DeviationKind
@@ -49,6 +51,7 @@ def test_what_cannot_be_is_looked_at_again() -> None:
     assert [r.outcome for r in looked] == ["found winebottle-1"]
 
 
+@pytest.mark.slow
 def test_a_burner_that_cannot_be_switched_is_replaced_with_what_stands_on_it() -> None:
     swapped = Fault(FaultKind.SWAPPED, FaultTiming(actions=("ToggleObjectOn",)))
     ran = played("T3", "FloorPlan2", swapped)

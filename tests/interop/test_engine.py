@@ -84,6 +84,7 @@ def test_what_is_supported() -> None:
     assert len(SUPPORTED) == 54
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SUPPORTED)
 def test_variants_are_judged_as_by_the_own_validators(name: str) -> None:
     example = examples()[name]

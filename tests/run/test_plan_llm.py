@@ -414,6 +414,7 @@ def test_a_budget_of_calls_is_hard(hvr_: Hvr, tmp_path: Path) -> None:
     assert kept["error"] == "BudgetError"
 
 
+@pytest.mark.slow
 def test_a_budget_of_tokens_is_hard(hvr_: Hvr, tmp_path: Path) -> None:
     with OpenAIServer(Behaviour(make_coffee)) as server:
         ended = hvr_(
@@ -448,6 +449,7 @@ def differing(first: Path, second: Path, names: tuple[str, ...] = REPEATED) -> l
     return [n for n in names if (first / n).read_bytes() != (second / n).read_bytes()]
 
 
+@pytest.mark.slow
 def test_a_replay_repeats_a_run_to_the_byte(
     coffee: Path, hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -463,6 +465,7 @@ def test_a_replay_repeats_a_run_to_the_byte(
     assert differing(coffee, third, ("llm.jsonl", "planning.json", "plan.json")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [("--setting", "LLM"), ("--setting", "HVR+-elimination"), ("--temperature", "0.7")],
@@ -499,6 +502,7 @@ def test_a_replay_of_a_simulated_model_says_that_it_is_one(hvr_: Hvr, tmp_path: 
     assert again.code == ended.code and differing(first, second) == []
 
 
+@pytest.mark.slow
 def test_a_replay_repeats_a_failure(hvr_: Hvr, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     broken = Behaviour(make_coffee, {4: Reply(status=401, message="expired")})
@@ -603,6 +607,7 @@ def timeless(text: str, folder: Path) -> str:
 # Options that cannot be used ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -35,6 +35,7 @@ def recoveries(folder: Path) -> list[tuple[str, str]]:
     return [(e["rung"], e["outcome"]) for e in events if e["event"] == "recovery"]
 
 
+@pytest.mark.slow
 def test_missing_steps_are_put_in_without_asking_the_model(tmp_path: Path) -> None:
     behaviour = Behaviour(make_coffee)
     on = Fault(

@@ -33,6 +33,7 @@ def hvr(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     return command
 
 
+@pytest.mark.slow
 def test_what_falls_is_noticed_and_picked_up_and_the_run_says_so(hvr, tmp_path, capsys) -> None:
     (tmp_path / "drop.json").write_text(json.dumps(DROP))
     assert hvr(*COFFEE, "--faults", "drop.json", "--save", "r", "--html", "r.html") == 0
@@ -49,6 +50,7 @@ def test_what_falls_is_noticed_and_picked_up_and_the_run_says_so(hvr, tmp_path, 
     ]
 
 
+@pytest.mark.slow
 def test_without_faults_nothing_is_noticed_and_no_log_is_written(hvr, tmp_path) -> None:
     assert hvr(*COFFEE, "--save", "r") == 0
     assert not (tmp_path / "r" / "faults.json").exists()
@@ -56,6 +58,7 @@ def test_without_faults_nothing_is_noticed_and_no_log_is_written(hvr, tmp_path) 
     assert not any(e.get("failures") for e in trace)
 
 
+@pytest.mark.slow
 def test_a_robot_that_sees_little_and_badly_reaches_the_goal(hvr, tmp_path) -> None:
     assert hvr(*COFFEE, "--sight", "visible", "--error-rate", "0.05", "--save", "r") == 0
     about = json.loads((tmp_path / "r" / "task.json").read_text())

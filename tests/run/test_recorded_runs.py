@@ -22,6 +22,7 @@ def test_there_are_recorded_runs() -> None:
     assert RUNS == ["coffee", "simulated-T2", "simulated-T4-library"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_a_recorded_run_is_repeated_byte_for_byte(name: str, hvr_: Hvr, tmp_path: Path) -> None:
     with tarfile.open(RECORDED / f"{name}.tar.xz") as archive:
