@@ -81,7 +81,7 @@ def _constrain(
         b: the consumer; one past the last block for the goal.
         literals: the bits it needs, and those of them that hold at the start.
         wanted: whether the bits must be true or false.
-        before: what is found is written here.
+        before: the order, to which this adds.
     """
     needed, given = literals
     count = len(summaries)
@@ -112,7 +112,7 @@ def _constrain(
 
 def _summaries(task: Task, blocks: Blocks) -> list[_Summary]:
     state = task.initial.bits
-    found = []
+    summaries = []
     for block in blocks:
         needs_true = needs_false = true = false = 0
         for action in block:
@@ -130,8 +130,8 @@ def _summaries(task: Task, blocks: Blocks) -> list[_Summary]:
             true = true & ~delete | add
             false = false & ~add | delete & ~add
             state = operator.apply(state)
-        found.append(_Summary(Literals(needs_true, needs_false), true, false))
-    return found
+        summaries.append(_Summary(Literals(needs_true, needs_false), true, false))
+    return summaries
 
 
 def _final(task: Task, blocks: Blocks) -> int:

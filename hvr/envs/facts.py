@@ -60,7 +60,7 @@ class ObjectTypeFacts:
     fully_inside: frozenset[str]
 
     def pieces_of(self, object_type: str) -> tuple[str, int] | None:
-        """Type and number of the pieces of a sliceable type, None for any other."""
+        """Return type and number of the pieces of a sliceable type, None for any other."""
         facts = self.types.get(object_type)
         if facts is None or facts.slices_into is None:
             return None

@@ -1,4 +1,4 @@
-"""Boxes, distances and the camera: the little geometry that a scene needs.
+"""Geometry of a scene: boxes, distances, the camera.
 
 Lengths are metres, angles degrees. The y axis points up; yaw 0 looks along +z and 90
 along +x; a positive horizon looks down. All of it follows AI2-THOR's conventions.

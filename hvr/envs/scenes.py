@@ -144,14 +144,14 @@ _FILE = re.compile(r"(FloorPlan(\d+))\.json\.gz")
 @lru_cache(maxsize=1)
 def scene_names() -> tuple[str, ...]:
     """Return names of the packaged scenes in natural order: FloorPlan1, FloorPlan2, …"""
-    found = []
+    numbered = []
     folder = files("hvr.envs") / "data" / "scenes"
     if folder.is_dir():
         for entry in folder.iterdir():
             match = _FILE.fullmatch(entry.name)
             if match:
-                found.append((int(match.group(2)), match.group(1)))
-    return tuple(name for _, name in sorted(found))
+                numbered.append((int(match.group(2)), match.group(1)))
+    return tuple(name for _, name in sorted(numbered))
 
 
 @lru_cache(maxsize=64)

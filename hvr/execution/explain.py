@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hvr.execution.failures import DeviationKind
 from hvr.execution.sounds import Noise, Sound
 from hvr.execution.words import opposite, say_all
+from hvr.knowledge.wording import Wording
 from hvr.pddl.model import Expression, GroundAction
 
 
@@ -39,16 +40,18 @@ class Explanation:
     Args:
         action: the action of the step; None at the end of a plan.
         sounds: what was heard.
+        wording: says what holds; hvr's own if None.
     """
 
     action: GroundAction | None
     sounds: tuple[Sound, ...]
+    wording: Wording | None = None
 
     def sentence(self, finding: UnworkedDeviation) -> str:
         """Return one sentence without a full stop inside."""
         named = finding.objects
         first = named[0] if named else str(self.action)
-        so = say_all([opposite(literal) for literal in finding.literals])
+        so = say_all([opposite(e) for e in finding.literals], wording=self.wording)
         message = f": {finding.evidence[0].rstrip('.')}" if finding.evidence else ""
         match finding.kind:
             case DeviationKind.DROPPED:

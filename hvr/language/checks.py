@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from hvr.errors import ImpossibleGoalError
+from hvr.errors import ImpossibleGoalError, MissingObjectError
 from hvr.language.choice import ObjectChoice
 from hvr.language.literals import asks, literals
 from hvr.language.meaning import Condition, Entity, SpatialRelation
-from hvr.language.missing import MissingObjectError
 
 _APPLIANCES = (("microwaved", "Microwave"), ("toasted", "Toaster"), ("chilled", "Fridge"))
 _MOST_NAMED = 8

@@ -13,10 +13,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hvr.errors import ImpossibleGoalError
+from hvr.errors import ImpossibleGoalError, MissingObjectError
 from hvr.language.literals import asks, literals
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
-from hvr.language.missing import MissingObjectError
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl.model import Domain, TypedName
 from hvr.pddl.parser import parse_formula

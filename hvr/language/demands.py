@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hvr.errors import MissingObjectError
 from hvr.language.choice import ObjectChoice
 from hvr.language.literals import asks, literals, opposed
-from hvr.language.missing import MissingObjectError
 
 HELD = "(holding ?x)"
 

@@ -15,12 +15,11 @@ from hvr.language.choice import ObjectChoice
 from hvr.language.demands import HELD, Demand, collect, stages
 from hvr.language.formula import Formula
 from hvr.language.meaning import Meaning
-from hvr.language.missing import MissingObjectError
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl.model import Domain
 from hvr.retrieval.inventory import Inventory
 
-__all__ = ["Goal", "MissingObjectError", "Stage", "end_conditions", "goal_of"]
+__all__ = ["Goal", "Stage", "end_conditions", "goal_of"]
 
 
 @dataclass(frozen=True)

@@ -60,11 +60,10 @@ def make_model(spec: str, options: ModelOptions | None = None) -> Model:
         DataFileError: a file or folder that it names cannot be read.
     """
     provider, _, rest = spec.partition(":")
-    if provider not in PROVIDERS.entries and provider not in PROVIDERS.names():
+    known = provider in PROVIDERS.entries or provider in PROVIDERS.names()
+    if not known or (provider in _NEEDS_NAME and not rest):
         forms = (_FORMS.get(name, f"{name}:…") for name in PROVIDERS.names())
         raise UsageError(f"unknown model {spec!r}: use one of {', '.join(forms)}")
-    if provider in _NEEDS_NAME and not rest:
-        raise UsageError(f"unknown model {spec!r}: write {_FORMS[provider]}")
     model: Model = PROVIDERS.load(provider)(rest, options or ModelOptions())
     return model
 

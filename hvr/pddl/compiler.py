@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from hvr.errors import HvrError
+from hvr.errors import GroundingLimitError
 from hvr.pddl import conditions, numeric
 from hvr.pddl.conditions import Conjunction, NumericChange, conjunction, disjunction
 from hvr.pddl.facts import Relation, bindings, necessary_literals
@@ -42,10 +42,6 @@ if TYPE_CHECKING:
     from hvr.pddl.task import Task
 
 Binding = Mapping[str, str]
-
-
-class GroundingLimitError(HvrError):
-    """A quantifier has more instances than the limit of the task; the plan cannot be judged."""
 
 
 class Effects:

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from hvr.errors import HvrError
+from hvr.errors import InconsistentEffectError, UndefinedValueError
 from hvr.pddl.model import GroundAction
-from hvr.pddl.numeric import Compiled, NumericTest, UndefinedValueError, Values, calculate, evaluate
-
-
-class InconsistentEffectError(HvrError):
-    """An action gives a numeric fluent two values at once."""
-
+from hvr.pddl.numeric import Compiled, NumericTest, Values, calculate, evaluate
 
 NumericChange = tuple[str, int, Compiled]
 """An effect on a numeric fluent: its operator, the index of the fluent, the amount."""

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
-from hvr.errors import HvrError
+from hvr.errors import NumberTooLargeError, UndefinedValueError
 
 Rational: TypeAlias = int | Fraction
 """An exact number; whole ones are integers, which are much faster."""
@@ -23,14 +23,6 @@ MOST_DIGITS = 1000
 """Longer numbers are refused where they are written."""
 
 _MOST_BITS = 13_000
-
-
-class UndefinedValueError(HvrError):
-    """A numeric expression has no value: a function was never set, or a division by zero."""
-
-
-class NumberTooLargeError(HvrError):
-    """A number has grown beyond what is reasonable to compute with."""
 
 
 def exact(value: Decimal | Fraction) -> Rational:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hvr.errors import PddlSemanticError, UnknownObjectError
+from hvr.errors import PddlSemanticError, UndefinedValueError, UnknownObjectError
 from hvr.pddl import conditions, numeric
 from hvr.pddl.compiler import Binding, Compiler, Effects
 from hvr.pddl.conditions import Conjunction, NumericChange, Operator
@@ -37,7 +37,7 @@ from hvr.pddl.model import (
     changes_of,
     preferences_of,
 )
-from hvr.pddl.numeric import Rational, UndefinedValueError, Values
+from hvr.pddl.numeric import Rational, Values
 from hvr.pddl.state import State
 from hvr.pddl.templates import Template, ground_directly, template_of
 from hvr.values import Value

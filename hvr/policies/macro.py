@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hvr.knowledge.wording import load_wording
 from hvr.pddl import GroundAction, Task
 from hvr.pddl.conditions import Conjunction
 from hvr.pddl.model import Atom
@@ -122,29 +123,9 @@ def block_name(task: Task, block: Sequence[GroundAction], before: int, after: in
     switched = [a.args[0] for a in block if a.name == "toggle_on"]
     if switched:
         return _used(switched[-1], gained)
-    match last.name:
-        case "put_on":
-            text = f"put {last.args[0]} on {last.args[1]}"
-        case "put_in" | "throw_away":
-            text = f"put {last.args[0]} in {last.args[1]}"
-        case "pour":
-            text = f"pour from {last.args[0]} into {last.args[1]}"
-        case "slice_obj":
-            text = f"slice {last.args[0]}"
-        case "crack_obj":
-            text = f"crack {last.args[0]}"
-        case "drop_obj":
-            text = f"drop {last.args[0]}"
-        case "pick_up":
-            text = f"take {last.args[0]}"
-        case "open_obj":
-            text = f"open {last.args[0]}"
-        case "close_obj":
-            text = f"close {last.args[0]}"
-        case "toggle_off":
-            text = f"turn off {last.args[0]}"
-        case _:
-            text = f"go to {last.args[0]}"
+    wording = load_wording().actions.get(last.name)
+    text = wording.title.fill(last.args) if wording is not None else ""
+    text = text or f"go to {last.args[0]}"
     cracked = [a.args[0] for a in block if a.name == "crack_obj"]
     if cracked and last.name != "crack_obj":
         text = f"crack {cracked[0]} and {text}"

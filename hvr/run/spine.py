@@ -10,9 +10,8 @@ import time
 from typing import Any
 
 from hvr.envs.scenes import scenes_with
-from hvr.errors import DataFileError, ImpossibleGoalError, InvalidPlanError
+from hvr.errors import DataFileError, ImpossibleGoalError, InvalidPlanError, MissingObjectError
 from hvr.execution.events import Finished
-from hvr.language.goals import MissingObjectError
 from hvr.plans import Judgement, Understanding
 from hvr.run.assembly import Assembly, assembled
 from hvr.run.options import Options

@@ -1,4 +1,4 @@
-"""Why the conversation with a client cannot go on."""
+"""Errors that end the conversation with a client."""
 
 from __future__ import annotations
 

@@ -13,10 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from hvr.errors import UsageError
-from hvr.pddl import GroundAction, State, Step, Task, UndefinedValueError
-from hvr.pddl.conditions import InconsistentEffectError, Operator
-from hvr.pddl.numeric import NumberTooLargeError, Values
+from hvr.errors import (
+    InconsistentEffectError,
+    NumberTooLargeError,
+    UndefinedValueError,
+    UsageError,
+)
+from hvr.pddl import GroundAction, State, Step, Task
+from hvr.pddl.conditions import Operator
+from hvr.pddl.numeric import Values
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import action_of, sequence_order
 from hvr.validation.trajectory import Constraints

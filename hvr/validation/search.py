@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TypeAlias
 
+from hvr.errors import InconsistentEffectError, NumberTooLargeError, UndefinedValueError
 from hvr.pddl import (
     Atom,
     Comparison,
@@ -16,12 +17,11 @@ from hvr.pddl import (
     NumericEffect,
     State,
     Task,
-    UndefinedValueError,
     applicable_actions,
 )
-from hvr.pddl.conditions import Conjunction, InconsistentEffectError, Operator
+from hvr.pddl.conditions import Conjunction, Operator
 from hvr.pddl.model import functions_of, walk
-from hvr.pddl.numeric import NumberTooLargeError, Values
+from hvr.pddl.numeric import Values
 from hvr.validation.relaxation import Clock, Relaxation, suppliers
 
 LONGEST = 20

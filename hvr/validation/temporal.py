@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from hvr.errors import InconsistentEffectError, UndefinedValueError
 from hvr.pddl import (
     TRUE,
     Atom,
@@ -21,11 +22,9 @@ from hvr.pddl import (
     Misfit,
     State,
     TimedAction,
-    UndefinedValueError,
 )
 from hvr.pddl.compiler import Binding
 from hvr.pddl.conditions import (
-    InconsistentEffectError,
     NumericChange,
     Operator,
     change_numbers,

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from hvr.errors import UsageError
+from hvr.errors import InconsistentEffectError, UsageError
 from hvr.pddl import (
     And,
     Atom,
@@ -33,7 +33,7 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.pddl.compiler import Binding, Compiler
-from hvr.pddl.conditions import InconsistentEffectError, Operator
+from hvr.pddl.conditions import Operator
 from hvr.pddl.lexer import Source
 from hvr.pddl.model import walk
 from hvr.pddl.numeric import Values

@@ -130,8 +130,8 @@ class _Run:
             self._do(index, step)
         if until is None and (unmet := self.watch.unmet_goal()):
             last = self.steps[-1]
-            found = goal_unmet(len(self.steps), unmet)
-            self.steps[-1] = replace(last, failures=(*last.failures, found))
+            failure = goal_unmet(len(self.steps), unmet)
+            self.steps[-1] = replace(last, failures=(*last.failures, failure))
 
     def _do(self, index: int, action: GroundAction) -> None:
         number = len(self.steps) + 1
@@ -152,7 +152,7 @@ class _Run:
         self.steps.append(played)
 
     def _out_of_reach(self, action: GroundAction) -> tuple[str, ...]:
-        """Return where the robot has to go before an action for which all else is there."""
+        """Return where the robot has to go before an action that lacks nothing else."""
         if action.name == "navigate_to_obj":
             return ()
         unmet = self.watch.unmet(action)
@@ -161,7 +161,7 @@ class _Run:
         return action.args[-1:]
 
     def _planned(self, domain: Domain) -> Planned:
-        """Return the problem over the objects that the scenario can speak of; its plan is empty."""
+        """Return the problem over the objects that the scenario can mention, with an empty plan."""
         graph, inventory = self.world.graph, self.world.inventory()
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
         goal = parse_formula(self.scenario.goal, domain, objects, file=self.scenario.id)

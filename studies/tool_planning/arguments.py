@@ -66,15 +66,13 @@ def read_calls(nodes: Any) -> tuple[Call, ...]:
         nodes: objects with `task` and `arguments`, which are values or {"name", "value"}; what is
             neither is skipped.
     """
-    found = []
+    calls = []
     for node in nodes if isinstance(nodes, list) else []:
         if isinstance(node, dict) and isinstance(node.get("task"), str):
             given = node.get("arguments")
-            arguments = tuple(_argument(a) for a in given if _readable(a)) if isinstance(
-                given, list
-            ) else ()  # fmt: skip
-            found.append(Call(node["task"], arguments))
-    return tuple(found)
+            readable = filter(_readable, given if isinstance(given, list) else ())
+            calls.append(Call(node["task"], tuple(map(_argument, readable))))
+    return tuple(calls)
 
 
 def argument_agreement(
@@ -82,7 +80,7 @@ def argument_agreement(
     truth: Mapping[str, Sequence[Call]],
     graph: ToolGraph | None = None,
 ) -> ArgumentAgreement:
-    """Score what calls are given.
+    """Score the arguments of calls.
 
     Args:
         predicted: calls by the id of the request; a request without counts 0.
@@ -92,14 +90,12 @@ def argument_agreement(
     types: list[float] = []
     values: list[float] = []
     for key, true in truth.items():
-        said = predicted.get(key, ())
-        mine, theirs = list(dict.fromkeys(_triples(said, graph))), list(
-            dict.fromkeys(_triples(true, graph))
-        )  # fmt: skip
-        if not mine and not theirs:
+        ours = list(dict.fromkeys(_triples(predicted.get(key, ()), graph)))
+        theirs = list(dict.fromkeys(_triples(true, graph)))
+        if not ours and not theirs:
             continue
-        values.append(f1(mine, theirs))
-        types.append(f1(_pairs(mine), _pairs(theirs)))
+        values.append(f1(ours, theirs))
+        types.append(f1(_pairs(ours), _pairs(theirs)))
     count = max(1, len(values))
     return ArgumentAgreement(len(values), sum(types) / count, sum(values) / count)
 

@@ -1,6 +1,6 @@
-"""What a plan gains without any thought: names put right, links made anew.
+"""Repairs without any model: names put right, links made anew.
 
-A method that always names existing tools and links them in a chain does both by the way, so it
+A method that only names existing tools and links them in a chain does both implicitly, so it
 has to be compared with this as well.
 """
 
@@ -14,8 +14,7 @@ from hvr.tools.tool_plan import ToolPlan
 
 
 def renamed(plan: ToolPlan, graph: ToolGraph) -> ToolPlan:
-    """Return a plan whose tools are named as the graph names them, where only case and signs
-    differ.
+    """Return a plan with the graph's names of tools, where only case and signs differ.
 
     Other unknown names stay, and so do names that two tools of the graph could mean.
     """
@@ -24,8 +23,8 @@ def renamed(plan: ToolPlan, graph: ToolGraph) -> ToolPlan:
         known.setdefault(squeezed(tool.id), []).append(tool.id)
 
     def right(name: str) -> str:
-        found = known.get(squeezed(name), [])
-        return found[0] if name not in graph and len(found) == 1 else name
+        tools = known.get(squeezed(name), [])
+        return tools[0] if name not in graph and len(tools) == 1 else name
 
     links = tuple((right(source), right(target)) for source, target in plan.links)
     return replace(plan, tools=tuple(map(right, plan.tools)), links=links)

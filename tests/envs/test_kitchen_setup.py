@@ -138,7 +138,7 @@ def spawned(seed: int, scene: str = "FloorPlan1", **more: Any) -> list[dict[str,
     return told(kitchen.step("InitialRandomSpawn", randomSeed=seed, **more))["objects"]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 10_000), st.sampled_from(["FloorPlan1", "FloorPlan16", "FloorPlan28"]))
 def test_random_places_are_allowed_and_keep_ids(seed: int, scene: str) -> None:
     before = {o["objectId"]: o for o in Kitchen(scene).last_event.metadata["objects"]}

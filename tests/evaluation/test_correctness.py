@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.evaluation.correctness import (
@@ -98,7 +98,6 @@ def _brute_force(plan: tuple[GroundAction, ...], wanted: GroundTruth) -> float:
     return best / len(wanted.steps) if wanted.steps else 1.0
 
 
-@settings(deadline=None)
 @given(cases())
 def test_it_is_what_trying_all_linearizations_gives(
     case: tuple[tuple[GroundAction, ...], GroundTruth],
@@ -107,7 +106,6 @@ def test_it_is_what_trying_all_linearizations_gives(
     assert plan_correctness(plan, wanted) == pytest.approx(_brute_force(plan, wanted))
 
 
-@settings(deadline=None)
 @given(cases(), st.integers(0, 13), st.sampled_from("abcx"))
 def test_a_further_step_never_lowers_it(
     case: tuple[tuple[GroundAction, ...], GroundTruth], place: int, word: str
@@ -181,7 +179,6 @@ def kitchens(draw: st.DrawFn) -> tuple[tuple[GroundAction, ...], GroundTruth, se
     return steps(" ".join(actions(many, 8))), truth(*blocks), bad
 
 
-@settings(deadline=None)
 @given(kitchens())
 def test_the_best_variant_is_what_trying_all_of_them_gives(
     case: tuple[tuple[GroundAction, ...], GroundTruth, set[str]],

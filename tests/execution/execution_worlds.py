@@ -76,7 +76,7 @@ class Ran:
 @cache
 def symbolic() -> SymbolicPolicy:
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    return SymbolicPolicy(load_ontology(), domain, FastDownward(patience=0.2))
+    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=600, patience=0.2))
 
 
 def undisturbed(_kitchen: Kitchen, _action: str, _count: int, _args: dict[str, Any]) -> None:

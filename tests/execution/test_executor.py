@@ -48,7 +48,7 @@ class Meddler:
 @pytest.fixture(scope="module")
 def policy() -> SymbolicPolicy:
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    return SymbolicPolicy(load_ontology(), domain, FastDownward())
+    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=600))
 
 
 def execute(

@@ -86,7 +86,6 @@ def test_check_without_java(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_scene() -> None:
-    pytest.importorskip("hvr.envs.observe")
     query = "SELECT ?m { ?m a k:CoffeeMachine }"
     found = runner.invoke(app, ["query", query, "--scene", "FloorPlan16", "--json"])
     assert json.loads(found.output) == [{"m": "coffeemachine-1"}]

@@ -19,7 +19,7 @@ Read = Callable[[str, str], Wanted]
 @pytest.fixture(scope="session")
 def policy() -> SymbolicPolicy:
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=10, patience=1))
+    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=600, patience=1))
 
 
 @pytest.fixture(scope="session")

@@ -79,7 +79,8 @@ NAMES = [
 SCENES = ["FloorPlan1", "FloorPlan3", "FloorPlan10", "FloorPlan16"]
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=25)
 @given(
     name=st.sampled_from(NAMES),
     scene=st.sampled_from(SCENES),

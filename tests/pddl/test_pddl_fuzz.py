@@ -23,7 +23,7 @@ PROBLEM = """(define (problem r) (:domain d) (:objects o - a n - b)
  (:constraints (hold-during 1 2 (q))) (:metric minimize (+ (total-cost) (is-violated u))))"""
 PLAN = "0: (m o n) [1]\n1: (m o o) ; twice\n2.5: n(o) [1/3]\n"
 
-fuzz = settings(max_examples=200, deadline=None, derandomize=True)
+fuzz = settings(max_examples=200, derandomize=True)
 scraps = st.sampled_from(
     ["", "(", ")", "()", "?", "-", " - ", ":", "not", "either", "[", "0", "\0", ";", "=", "é", "İ"]
 )

@@ -69,7 +69,8 @@ def test_the_state_as_it_is_changes_nothing(kitchen: World, domain: Domain) -> N
     assert copy.scene_triples() == kitchen.graph.scene_triples()
 
 
-@settings(max_examples=12, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=12)
 @given(st.data())
 def test_law_on_random_walks(kitchen: World, domain: Domain, data: st.DataObject) -> None:
     """Applicable actions of some objects; of the other objects everything stays."""

@@ -112,7 +112,8 @@ def test_after_slicing_the_pieces_are_there_and_the_whole_is_not(
     assert select(["tomato"], sliced, lexical).names == expected
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=60)
 @given(
     st.lists(
         st.one_of(st.text(max_size=12), st.sampled_from([n for n, _ in (*NAMES, *HELD_OUT)])),

@@ -17,8 +17,8 @@ from hvr.policies.llm.settings import named
 from hvr.policies.llm.writing import Equipment
 from hvr.retrieval.embedders import LexicalEmbedder
 from hvr.run import Options, plan
-from hvr.scripted import ErrorModel, Script, Scripted
 from hvr.search.planners import FastDownward
+from tests.llm.llm_fakes import Fake
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_what_cannot_be_read_is_not_what_is_impossible(
     equipment = Equipment(
         ontology=load_ontology(),
         domain=domain,
-        model=Scripted(Script(()), ErrorModel(), 0),
+        model=Fake([]),
         settings=named("HVR"),
         embedder=LexicalEmbedder(),
         planner=FastDownward(),
@@ -50,6 +50,7 @@ def test_what_cannot_be_read_is_not_what_is_impossible(
         assert bool(read.impossible) == impossible
 
 
+@pytest.mark.slow
 def test_a_plan_that_is_not_valid_is_the_end_of_a_run_and_no_failure_of_hvr(
     tmp_path: Path,
 ) -> None:

@@ -59,7 +59,7 @@ def _value(
     return total if last >= 0 else -math.inf
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_viterbi_finds_the_best_of_all_sequences(data: st.DataObject) -> None:
     steps, tools = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 3))

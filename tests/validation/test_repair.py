@@ -8,7 +8,7 @@ from hvr.pddl import GroundAction, parse_domain, parse_plan, parse_problem
 from hvr.validation import Repair, Validator
 from hvr.validation.repair import find_repair
 
-LAW = settings(deadline=None, max_examples=80, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=80, suppress_health_check=list(HealthCheck))
 
 BLOCKS = """
 (define (domain blocks) (:requirements :strips)

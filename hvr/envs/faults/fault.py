@@ -1,4 +1,4 @@
-"""What can go wrong, as values: kinds of faults, when they fire, and what they do."""
+"""Faults as values: their kinds, when they fire, and what they do."""
 
 from __future__ import annotations
 
@@ -49,9 +49,7 @@ LASTING = frozenset({FaultKind.WRONG_OBJECT, FaultKind.SWAPPED, *PERCEPTION})
 AT_START = frozenset({FaultKind.MOVED, FaultKind.CHANGED, FaultKind.OCCUPIED, *PERCEPTION})
 """Kinds that can happen before any action."""
 
-MOVES = frozenset(
-    {"MoveAhead", "MoveBack", "MoveLeft", "MoveRight", "Teleport", "TeleportFull"}
-)  # fmt: skip
+MOVES = frozenset({"MoveAhead", "MoveBack", "MoveLeft", "MoveRight", "Teleport", "TeleportFull"})
 SWITCHES = frozenset({"ToggleObjectOn", "ToggleObjectOff"})
 
 _ACTIONS = {
@@ -160,12 +158,11 @@ class Fault:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Names of the objects that it speaks of."""
+        """Names of the objects that it mentions."""
         what = self.what
         place = str(what.value) if what.field == "parentReceptacles" else ""
-        return tuple(
-            n for n in (self.when.target, what.target, what.other, what.place, place) if n
-        )  # fmt: skip
+        names = (self.when.target, what.target, what.other, what.place, place)
+        return tuple(name for name in names if name)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; what has its default is left out."""
@@ -198,9 +195,9 @@ class Fault:
             raise UsageError(
                 f"unknown fault kind {values.get('kind')!r} (kinds: {', '.join(FaultKind)})"
             ) from None
-        return cls(
-            kind, _part(FaultTiming, values.get("when", {})), _part(What, values.get("what", {}))
-        )  # fmt: skip
+        when = _part(FaultTiming, "when", values.get("when", {}))
+        what = _part(What, "what", values.get("what", {}))
+        return cls(kind, when, what)
 
 
 Part = TypeVar("Part", FaultTiming, What)
@@ -215,14 +212,14 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def _part(cls: type[Part], values: Any) -> Part:
-    name = cls.__name__.lower()
+def _part(cls: type[Part], name: str, values: Any) -> Part:
     if not isinstance(values, dict):
         raise UsageError(f"{name!r} of a fault must be an object, not {values!r}")
     known = {f.name: str(f.type) for f in fields(cls)}
     for key, value in values.items():
         if key not in known:
             raise UsageError(f"{name!r} of a fault has no {key!r} (it has: {', '.join(known)})")
+        # In Python a bool is an int: `true` is no number of steps.
         right = isinstance(value, _TYPES[known[key]]) and not (
             isinstance(value, bool) and "bool" not in known[key]
         )

@@ -98,8 +98,10 @@ class Things(Mapping[str, Thing]):
         return tuple(result)
 
     def ancestors(self, object_id: str) -> tuple[str, ...]:
-        """Return receptacles around an object, nearest first, at any depth; those of fixtures
-        do not count."""
+        """Return receptacles around an object, nearest first, at any depth.
+
+        What a fixture stands on does not count, for the reason given at `deep_contents`.
+        """
         thing = self._by_id[object_id]
         if not thing.parents or thing.spec.is_fixture:
             return ()
@@ -113,7 +115,11 @@ class Things(Mapping[str, Thing]):
         return tuple(result)
 
     def updated(self, changed: Iterable[Thing]) -> Things:
-        """With these objects in their new state; new ones come last."""
+        """Return all objects with these in their new state; new ones come last.
+
+        The indices are copied when they change first: most actions change one object, and often
+        none of its relations.
+        """
         by_id = self._by_id.copy()
         contents, warm, bodies = self._contents, self._warm, self._bodies
         for thing in changed:

@@ -3,8 +3,8 @@
 from hvr.envs.persistent import Persistent
 from hvr.envs.registry import EnvironmentSetup
 from hvr.envs.thor.adapter import Thor
-from hvr.envs.thor.errors import SimulatorError
 from hvr.envs.thor.options import ThorOptions, read_options
+from hvr.errors import SimulatorError
 
 __all__ = ["SimulatorError", "Thor", "ThorOptions", "open_thor", "read_options"]
 

@@ -1,4 +1,4 @@
-"""Whether AI2-THOR can run on this machine, and what to do where it cannot.
+"""Checks of whether AI2-THOR can run on this machine, with advice where it cannot.
 
 Nothing is downloaded, installed or started.
 """

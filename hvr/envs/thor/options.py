@@ -1,4 +1,4 @@
-"""How AI2-THOR is started and used; reading these options from text."""
+"""Options of AI2-THOR: how it is started and used, read from text."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def read_options(
 
 
 def option_texts(executable: str | None, texts: Iterable[str] | None) -> list[str]:
-    """Return what the command line says, for `read_options`."""
+    """Return the options of the command line as texts for `read_options`."""
     return [*(texts or ()), *([f"executable={executable}"] if executable else ())]
 
 

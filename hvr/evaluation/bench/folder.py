@@ -1,4 +1,4 @@
-"""The folder of a bench: what it is about, and one file for each finished cell.
+"""The folder of a bench: a manifest, and one file for each finished cell.
 
 manifest.json   settings, models, options, prompt digests, and every start with its machine
 cells/ID.json   the result of a cell, written when it is finished, whole or not at all
@@ -76,11 +76,11 @@ class BenchFolder:
         return tuple(known[c] for c in cells if c in known and known[c].finished)
 
     def exists(self) -> bool:
-        """There is a bench here."""
+        """Return whether there is a bench here."""
         return (self.path / MANIFEST).is_file()
 
     def manifest(self) -> dict[str, Any]:
-        """Return what the bench is about.
+        """Return the manifest of the bench.
 
         Raises:
             DataFileError: there is no manifest, or it is damaged.
@@ -97,17 +97,15 @@ class BenchFolder:
         return dict(values)
 
     def results(self) -> tuple[CellResult, ...]:
-        """Return all results, in the order of the cells; a file that is cut off counts as not
-        there.
-        """
-        found = []
+        """Return all results, in the order of the cells; unreadable files count as missing."""
+        results = []
         for path in sorted((self.path / "cells").glob("*.json")):
             try:
-                found.append(CellResult.from_json(json.loads(path.read_text(encoding="utf-8"))))
+                results.append(CellResult.from_json(json.loads(path.read_text(encoding="utf-8"))))
             except (OSError, ValueError, TypeError, AttributeError, DataFileError):
                 continue
         place = self._order()
-        return tuple(sorted(found, key=lambda r: (place(r.cell), r.cell)))
+        return tuple(sorted(results, key=lambda r: (place(r.cell), r.cell)))
 
     def write(self, result: CellResult) -> None:
         """Keep a result.
@@ -123,8 +121,7 @@ class BenchFolder:
         return self.path / "ledger.sqlite"
 
     def new_transcript(self, cell: Cell) -> Path:
-        """Return where the transcript of a cell goes; one of an earlier try is kept by another
-        name.
+        """Return where the transcript of a cell goes, after renaming that of an earlier try.
 
         Raises:
             DataFileError: it cannot be moved.
@@ -166,7 +163,7 @@ class BenchFolder:
 def subject_of(
     cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return what must be the same when a bench is resumed."""
+    """Return the part of the manifest that must be the same when a bench is resumed."""
 
     def unique(values: list[Any]) -> list[Any]:
         return list(dict.fromkeys(values))
@@ -183,7 +180,7 @@ def subject_of(
 
 
 def this_start() -> dict[str, Any]:
-    """Return code and machine of this process."""
+    """Return time, code version and machine of this process."""
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "hvr": hvr.__version__,
@@ -199,5 +196,5 @@ def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]
 
 
 def _write(path: Path, value: Any) -> None:
-    """Write JSON whole or not at all, whenever the process is killed."""
+    """Write JSON whole or not at all, even if the process is killed."""
     write_whole(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")

@@ -46,7 +46,7 @@ class Hasty:
         return self.inner.solve(task)
 
 
-PLANNER = Hasty(FastDownward(seconds=5.0, patience=0.3))
+PLANNER = Hasty(FastDownward(seconds=600, patience=0.3))
 
 Answers = Callable[[Request], str] | Sequence[str] | str
 

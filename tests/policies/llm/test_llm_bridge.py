@@ -54,7 +54,7 @@ def places(draw: st.DrawFn) -> tuple[Foresight, State, tuple[GroundAction, ...]]
     return world, run(world.task, world.task.initial, prefix), blocks[number]
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(places(), st.data())
 def test_it_leads_to_the_postcondition_of_the_next_block(
     place: tuple[Foresight, State, tuple[GroundAction, ...]], data: st.DataObject
@@ -98,7 +98,7 @@ def mutants(draw: st.DrawFn) -> tuple[Foresight, State, tuple[GroundAction, ...]
     return world, state, tuple(found)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(mutants())
 def test_any_block_can_be_carried_out_afterwards(
     mutant: tuple[Foresight, State, tuple[GroundAction, ...]],

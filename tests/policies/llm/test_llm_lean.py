@@ -70,7 +70,8 @@ def walks(draw: st.DrawFn) -> tuple[GroundAction, ...]:
     return tuple(found)
 
 
-@settings(max_examples=6, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=6)
 @given(walks())
 def test_the_end_stays_the_same(plan: tuple[GroundAction, ...]) -> None:
     kept = leaner(plan)
@@ -132,7 +133,7 @@ def test_nothing_is_left_out_of_a_plan_that_needs_all() -> None:
 COOK = steps("navigate_to_obj stoveknob-1", "toggle_on stoveknob-1", "toggle_off stoveknob-1")
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(walks(), st.integers(0, 14))
 def test_nothing_is_left_on_that_the_plan_turns_off(
     plan: tuple[GroundAction, ...], place: int
@@ -183,7 +184,7 @@ def test_a_plan_that_does_not_work_is_left_as_it_is() -> None:
     assert lean(TASK, TASK.initial, (), WORLD.nearness) == ()
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(walks())
 def test_the_outcome_of_a_plan_holds_after_it_and_says_nothing_fleeting(
     plan: tuple[GroundAction, ...],

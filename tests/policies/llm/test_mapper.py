@@ -83,7 +83,7 @@ def test_enumeration_and_membership_agree(actions: ActionSet) -> None:
     assert found == {a for a in ground_all(actions.task) if a in actions}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(room_tasks())
 def test_whatever_becomes_applicable_is_in_the_action_set(task: Task) -> None:
     found = action_set(task)
@@ -154,7 +154,7 @@ class Stubborn:
 WORDS = st.text(max_size=20) | st.sampled_from(["put_on", "mug-1", "Mug", "stove", "the sink", "²"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     name=WORDS, args=st.lists(WORDS, max_size=8), likeness=st.sampled_from([None, 0.0, 0.9, 1.0])
 )

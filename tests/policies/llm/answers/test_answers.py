@@ -90,7 +90,7 @@ def test_an_action_knows_its_line() -> None:
     assert "pick_up" in action.line and "take it" in action.line
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(JUNK, st.integers(0, 4))
 def test_no_text_raises(text: str, count: int) -> None:
     read_objects(text)
@@ -108,7 +108,7 @@ OBJECT = st.builds(
 PLANS = st.lists(st.tuples(NAMES, st.lists(OBJECT, min_size=1, max_size=2)), min_size=1, max_size=8)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     PLANS,
     st.sampled_from(
