@@ -196,5 +196,5 @@ def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]
 
 
 def _write(path: Path, value: Any) -> None:
-    """Write JSON whole or not at all, whenever the process is killed."""
+    """Write JSON whole or not at all, even if the process is killed."""
     write_whole(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
