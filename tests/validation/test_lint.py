@@ -7,8 +7,7 @@ import pytest
 
 from hvr.pddl import parse_domain, parse_problem
 from hvr.validation.lint import LintFinding, lint
-from hvr.validation.lint.rules import LINT_RULES, rule_of
-from hvr.validation.rules import Level
+from hvr.validation.rules import LINT_RULES, Level, rule_of
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,7 @@ from hvr.validation.lint.actions import check_actions
 from hvr.validation.lint.declarations import check_declarations
 from hvr.validation.lint.problem import check_problem
 from hvr.validation.lint.requirements import check_requirements
-from hvr.validation.lint.rules import LintFinding
+from hvr.validation.rules import LintFinding
 
 __all__ = ["LintFinding", "lint"]
 

@@ -19,8 +19,8 @@ from hvr.pddl import (
 )
 from hvr.pddl.facts import Literal, necessary_literals
 from hvr.pddl.model import changes_of
-from hvr.validation.lint.rules import LintFinding, issue
 from hvr.validation.occurrences import Schema, schemas_of, without_times
+from hvr.validation.rules import LintFinding, issue
 
 
 def check_actions(domain: Domain) -> Iterator[LintFinding]:

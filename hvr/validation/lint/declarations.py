@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import chain
 
 from hvr.pddl import OBJECT, Domain, Problem
-from hvr.validation.lint.rules import LintFinding, issue
 from hvr.validation.occurrences import Occurrences, occurrences_in, schemas_of
+from hvr.validation.rules import LintFinding, issue
 
 
 def check_declarations(domain: Domain, problem: Problem | None) -> Iterator[LintFinding]:

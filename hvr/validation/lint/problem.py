@@ -21,7 +21,6 @@ from hvr.pddl import (
 from hvr.pddl.conditions import FALSE
 from hvr.pddl.facts import Relation, bindings, necessary_literals
 from hvr.pddl.model import changes_of, walk
-from hvr.validation.lint.rules import LintFinding, issue
 from hvr.validation.occurrences import (
     Schema,
     conditions_of,
@@ -31,6 +30,7 @@ from hvr.validation.occurrences import (
 )
 from hvr.validation.reachability import Reachable
 from hvr.validation.report import place_of
+from hvr.validation.rules import LintFinding, issue
 
 _TIMES = ("at start", "over all", "at end")
 

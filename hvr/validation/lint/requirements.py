@@ -25,8 +25,8 @@ from hvr.pddl import (
     When,
 )
 from hvr.pddl.model import walk
-from hvr.validation.lint.rules import LintFinding, issue
 from hvr.validation.occurrences import conditions_in_effect, conditions_of, schemas_of
+from hvr.validation.rules import LintFinding, issue
 
 _IMPLIED: dict[str, frozenset[str]] = {
     ":quantified-preconditions": frozenset(

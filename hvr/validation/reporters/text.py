@@ -28,12 +28,14 @@ _EXCERPTS = 3
 
 def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     """Give one text a plan, and a line about all of them when there are several."""
-    sources = SourceLines()
+    sources: SourceLines | None = None
     outcomes: Counter[Outcome] = Counter()
     for warning in options.warnings:
         yield f"{warning}\n"
     for result in results:
         outcomes[result.report.outcome] += 1
+        if sources is None and result.report.outcome is not Outcome.VALID:
+            sources = SourceLines()  # a valid plan points at no line
         yield render_result(result, sources=sources, limit=options.limit) + "\n"
     if outcomes.total() > 1:
         yield summary(outcomes) + "\n"
