@@ -22,7 +22,7 @@ class UnworkedDeviation:
             is now; for `wrong object` what was meant and what was taken instead, or the thing,
             the place that was meant and the place that it is at; for `occupied` the place, what
             is there, and what was to go there.
-        evidence: what the environment said.
+        evidence: the messages of the environment.
         since: the step in which the first object was last seen, if that is not now.
     """
 
