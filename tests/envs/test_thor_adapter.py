@@ -157,6 +157,7 @@ def test_environments_have_names() -> None:
         open_environment("habitat", "FloorPlan4")
 
 
+@pytest.mark.slow
 def test_hvr_plan_makes_coffee_and_keeps_a_picture_of_every_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
