@@ -113,7 +113,7 @@ def test_every_sentence_of_a_task_asks_for_its_goal(name: str, policy: SymbolicP
     for sentence in task.sentences:
         graph = KnowledgeGraph.create(None, policy.ontology)
         inventory = World(Kitchen(scene), graph).inventory()
-        goal = policy.understand(sentence, inventory)
+        goal = policy.reader.goal(sentence, inventory)
         assert len(goal.stages) == 1, sentence
         planned = policy.plan(goal.stages[0], graph, inventory)
         state = planned.task.initial.bits

@@ -103,6 +103,7 @@ def bench(
     from hvr.evaluation import cell as cells_module
     from hvr.evaluation.bench.cells import CellOptions, plan_cells
     from hvr.evaluation.bench.runner import run_bench
+    from hvr.llm.choice import ModelChoice
     from hvr.tasks import task_ids
 
     _check_outputs(csv_file, html_file, compare)
@@ -115,10 +116,12 @@ def bench(
     )
     folder = save or Path("bench") / f"{datetime.now():%Y%m%d-%H%M%S}"
     options = CellOptions(
-        execute=execute, base_url=base_url, cassettes=cassettes, embedder=embedder
+        execute=execute,
+        cassettes=cassettes,
+        model=ModelChoice(base_url=base_url, embedder=embedder),
     )
     cells_module.check_models(cells, options)
-    prompts = cells_module.prompt_digests()
+    prompts = cells_module.prompt_digests(options)
     try:
         with _progress(quiet=as_json) as listen:
             results = run_bench(

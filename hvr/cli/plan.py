@@ -134,28 +134,25 @@ def plan(
     from hvr.cli.show import write_page
     from hvr.errors import UsageError
     from hvr.llm.budget import Limits
+    from hvr.llm.choice import ModelChoice
     from hvr.run import Options
     from hvr.run import plan as run_plan
-    from hvr.run.model_choice import ModelChoice
 
     if llm is not None and policy == "symbolic":
         raise UsageError("--llm names a model and --policy symbolic asks none: leave out one")
     if env != "thor" and (thor or thor_executable):
         raise UsageError("--thor and --thor-executable go with --env thor")
-    thor_options = None
-    if env == "thor":
-        from hvr.envs.thor.options import option_texts, read_options
+    from hvr.envs.thor.options import option_texts
 
-        thor_options = read_options(option_texts(thor_executable, thor))
     options = Options(
-        env=env, thor=thor_options, sight=sight, error_rate=error_rate, faults=faults,
+        env=env, env_options=tuple(option_texts(thor_executable, thor)),
+        sight=sight, error_rate=error_rate, faults=faults,
         model=ModelChoice(
             spec=llm, base_url=base_url, setting=setting, embedder=embedder, prompts=prompts,
             library=library, cache=cache, temperature=temperature,
             limits=Limits(calls=max_calls, tokens=max_tokens, dollars=max_dollars),
         ),
-        scene=scene or _usual_scene(task, llm),
-        policy=policy or ("llm" if llm else "symbolic"), planner=planner, budget=budget, seed=seed,
+        scene=scene, policy=policy, planner=planner, budget=budget, seed=seed,
         max_replans=max_replans, execute=not dry_run, save=save,
     )  # fmt: skip
     if html is not None:
@@ -185,27 +182,15 @@ def _verdict(run: Run) -> Verdict | None:
     valid.
     """
     from hvr.errors import MissingExtraError, UsageError
-    from hvr.extras import need_gnn
 
     if not run.plans or not all(ready.report.valid for ready in run.plans):
         return None
     try:
-        need_gnn()
-        from hvr.cli.verify_kitchen import kitchen_verdict
+        from hvr.run.verification import verify
 
-        return kitchen_verdict(run.folder, run.request, None, None, None)
+        return verify(run)
     except (MissingExtraError, UsageError):  # not installed; or an empty plan
         return None
-
-
-def _usual_scene(task: str | None, llm: str | None) -> str:
-    """FloorPlan16; for a simulated model the only scene in which it knows what to say."""
-    from hvr.run import DEFAULT_SCENE
-    from hvr.tasks import load_task
-
-    if task is not None and llm is not None and llm.startswith("scripted"):
-        return load_task(task).ground_truth.scene
-    return DEFAULT_SCENE
 
 
 def _result(run: Run) -> str:

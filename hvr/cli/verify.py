@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from hvr.tools.tool_graph import ToolGraph
     from hvr.tools.tool_plan import ToolPlan
-    from hvr.verifier.network.progress import Tell
+    from hvr.verifier.network.progress import ProgressCallback
     from hvr.verifier.verdict import Verdict
     from hvr.verifier.verifier import Verifier
 
@@ -83,9 +83,9 @@ def plan_(
         verifier = _tool_verifier(model, tools, graph)
         verdicts = verifier.score(_tool_plans(plan, request))
     else:
-        from hvr.cli.verify_kitchen import kitchen_verdict
+        from hvr.run.verification import verify
 
-        verdicts = [kitchen_verdict(plan, request, model, domain, problem)]
+        verdicts = [verify(plan, request, model=model, domain=domain, problem=problem)]
     if svg is not None:
         from hvr.report.plan_graph import draw
 
@@ -138,7 +138,7 @@ def train(
     from hvr.verifier.config import VerifierConfig
     from hvr.verifier.correction.corrector_file import save_corrector
     from hvr.verifier.correction.corrector_fit import fit_corrector
-    from hvr.verifier.correction.prior_models import HabitsConfig
+    from hvr.verifier.correction.prior_models import PriorConfig
     from hvr.verifier.network.fit import train as fit
 
     if config is not None and paper:
@@ -148,10 +148,10 @@ def train(
     )  # fmt: skip
     known = _tool_graph(tools, graph)
     true = read_plans(plans)
-    with _told(log) as tell:
-        verifier = fit(replace(chosen, seed=seed), true, known, tell)
+    with _progress(log) as progress:
+        verifier = fit(replace(chosen, seed=seed), true, known, progress)
         verifier.save(out)
-        corrector = fit_corrector(verifier, true, HabitsConfig(seed=seed), tell=tell)
+        corrector = fit_corrector(verifier, true, PriorConfig(seed=seed), progress=progress)
         save_corrector(corrector, out)
     said = {"verifier": str(out), "tools": len(known), "thresholds": _thresholds(verifier)}
     if as_json:
@@ -373,12 +373,11 @@ def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
 
 
 def _by_model(verifier: Verifier, llm: str, base_url: str | None) -> Mend:
-    from hvr.llm.factory import make_model, stack
-    from hvr.llm.options import ModelOptions
+    from hvr.llm.choice import ModelChoice
+    from hvr.llm.connect import connect
     from hvr.verifier.correction.llm_correction import repair
 
-    options = ModelOptions(base_url=base_url)
-    model = stack(make_model(llm, options), options)
+    model = connect(ModelChoice(spec=llm, base_url=base_url))
 
     def mend(plans: Sequence[ToolPlan]) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
         for plan in plans:
@@ -406,13 +405,13 @@ def _thresholds(verifier: Verifier) -> dict[str, Any]:
 
 
 @contextmanager
-def _told(log: Path | None) -> Iterator[Tell]:
-    """Return who is told of the epochs: a bar, and a file if one is named."""
-    from hvr.verifier.network.progress import bar, both, csv_log
+def _progress(log: Path | None) -> Iterator[ProgressCallback]:
+    """Report epochs by a progress bar, and in a file if one is named."""
+    from hvr.verifier.network.progress import combined, csv_log, progress_bar
 
-    with bar() as shown:
+    with progress_bar() as shown:
         if log is None:
             yield shown
         else:
             with csv_log(log) as written:
-                yield both(shown, written)
+                yield combined(shown, written)

@@ -13,7 +13,8 @@ pytest.importorskip("ai2thor", reason="ai2thor is not installed")
 
 from hvr.cli.main import run
 from hvr.envs import Environment, Kitchen, Names, perform, scene_graph
-from hvr.envs.registry import open_environment
+from hvr.envs.persistent import Persistent
+from hvr.envs.registry import EnvironmentSetup, open_environment
 from hvr.envs.skills import Step
 from hvr.envs.thor import SimulatorError, Thor, ThorOptions
 from hvr.errors import SceneError, UsageError
@@ -120,7 +121,7 @@ def test_no_map_camera_means_no_picture_from_above(thor: Thor) -> None:
 
 def test_a_stopped_simulator_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    env = open_environment("thor", "FloorPlan5", thor=OPTIONS)
+    env = Persistent(Thor("FloorPlan5", OPTIONS))
     assert env.last_event.metadata["sceneName"].startswith("FloorPlan5")
     env.stop()
     env.stop()
@@ -152,9 +153,12 @@ def test_without_images(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_environments_have_names() -> None:
-    assert isinstance(open_environment("kitchen", "FloorPlan4"), Kitchen)
+    setup = EnvironmentSetup(scene="FloorPlan4")
+    assert isinstance(open_environment("kitchen", setup), Kitchen)
     with pytest.raises(UsageError, match=r"habitat.*kitchen, thor"):
-        open_environment("habitat", "FloorPlan4")
+        open_environment("habitat", setup)
+    with pytest.raises(UsageError, match=r"no options.*width=3"):
+        open_environment("kitchen", EnvironmentSetup(scene="FloorPlan4", options=("width=3",)))
 
 
 @pytest.mark.slow

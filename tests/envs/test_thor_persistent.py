@@ -116,8 +116,8 @@ def test_tries_are_bounded_all_told_and_leave_the_robot_where_it_was_when_in_vai
     actions = env.actions()
     assert actions.count("PickupObject") <= tries + 2
     assert actions.count("Pass") <= 5
-    told = [s.action["action"] for s in event.attempts] if isinstance(event, TriedEvent) else []
-    assert [*told, "PickupObject"] == actions
+    tried = [s.action["action"] for s in event.attempts] if isinstance(event, TriedEvent) else []
+    assert [*tried, "PickupObject"] == actions
     if moving == 0 and (message == "hand is full" or tries == 1):
         assert actions == ["PickupObject"]
     if not event:

@@ -161,7 +161,7 @@ def test_hvr_plan_says_it_in_one_line_and_leaves_nothing(
     with pytest.raises(SystemExit) as ending:
         run()
     assert ending.value.code == HvrError.exit_code
-    said = capsys.readouterr().err
-    assert all(word in said for word in words)
-    assert "Traceback" not in said
+    output = capsys.readouterr().err
+    assert all(word in output for word in words)
+    assert "Traceback" not in output
     assert [p.name for p in tmp_path.iterdir()] == ["tmp"]

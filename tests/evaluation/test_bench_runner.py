@@ -19,6 +19,7 @@ from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult, plan_cells
 from hvr.evaluation.bench.folder import BenchFolder, commit
 from hvr.evaluation.bench.runner import Progress, run_bench
+from hvr.llm.choice import ModelChoice
 from tests.evaluation import bench_cells
 
 OPTIONS = CellOptions()
@@ -69,14 +70,14 @@ def test_the_id_of_a_cell_is_the_same_in_every_version() -> None:
 
 
 def test_results_survive_json() -> None:
-    found = bench_cells.result(some()[0])
-    assert CellResult.from_json(json.loads(json.dumps(found.to_json()))) == found
+    result = bench_cells.result(some()[0])
+    assert CellResult.from_json(json.loads(json.dumps(result.to_json()))) == result
     with pytest.raises(DataFileError):
         CellResult.from_json({"scores": None})
 
 
 def test_a_password_in_an_address_is_not_written_down() -> None:
-    options = CellOptions(base_url="https://me:secret12345@host.example/v1")
+    options = CellOptions(model=ModelChoice(base_url="https://me:secret12345@host.example/v1"))
     assert "secret12345" not in json.dumps(options.to_json())
 
 

@@ -100,7 +100,7 @@ def run(
     executor = Executor(
         world, policy, events.append, lambda _: None, max_replans, max_tries=max_tries
     )
-    stages = policy.understand(text, world.inventory()).stages
+    stages = policy.reader.goal(text, world.inventory()).stages
     return Ran(executor.run(stages), events, world)
 
 

@@ -57,7 +57,7 @@ def execute(
     world = World(env, KnowledgeGraph.create(None, policy.ontology))
     events: list[Event] = []
     executor = Executor(world, policy, events.append, lambda _: None, max_replans)
-    goal = policy.understand(text, world.inventory())
+    goal = policy.reader.goal(text, world.inventory())
     return executor.run(goal.stages), events, world
 
 

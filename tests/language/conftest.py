@@ -27,7 +27,7 @@ def understand(policy: SymbolicPolicy) -> Understand:
     """The goal of a sentence in the kitchen of a number."""
 
     def goal(scene: str, text: str) -> Goal:
-        return policy.understand(text, world_of(f"FloorPlan{scene}").inventory())
+        return policy.reader.goal(text, world_of(f"FloorPlan{scene}").inventory())
 
     return goal
 

@@ -51,7 +51,7 @@ CLAUSE = st.builds(
 def check(policy, text):
     world = world_of("FloorPlan1")
     try:
-        goal = policy.understand(text, world.inventory())
+        goal = policy.reader.goal(text, world.inventory())
     except HvrError as error:
         assert str(error)
         return
@@ -106,7 +106,7 @@ def test_every_verb_with_every_class(policy):
             )
             frame = ontology.annotation(name, "frame")[0]
             try:
-                policy.understand(text, inventory)
+                policy.reader.goal(text, inventory)
             except HvrError as error:
                 if suitable and frame in {"state", "hold", "fill", "empty", "drop", "discard"}:
                     refused.append((text, str(error)))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hvr.agents import load_agent
 from hvr.errors import PddlError, UsageError
-from hvr.library import Library, Match, Origin, lift, retrieve
+from hvr.library import Library, Match, Origin, Query, lift, retrieve
 from hvr.library.words import read_words
 from hvr.pddl import Atom, State, Task, TypedName, parse_formula
 from hvr.plans import AABlock
@@ -39,8 +39,8 @@ def find(
     distances: dict[str, float] | None = None,
 ) -> Match | None:
     return retrieve(
-        library, name, task, state or task.initial, EMBEDDER,
-        agent=agent, wanted_postcondition=wanted, distances=distances, ontology=ONTOLOGY,
+        library, Query(name=name, agent=agent, postcondition=wanted), task, state or task.initial,
+        EMBEDDER, distances=distances, ontology=ONTOLOGY,
     )  # fmt: skip
 
 
@@ -376,8 +376,9 @@ def test_of_equals_the_one_that_was_learnt_for_the_same_request_comes_first() ->
     ])  # fmt: skip
     for request, way in ways.items():
         match = retrieve(
-            library, "Put the mug on the table", task, task.initial, EMBEDDER,
-            agent="single-arm", request=request, ontology=ONTOLOGY,
+            library,
+            Query(name="Put the mug on the table", agent="single-arm", request=request),
+            task, task.initial, EMBEDDER, ontology=ONTOLOGY,
         )  # fmt: skip
         assert match is not None
         assert match.block.actions == way.actions

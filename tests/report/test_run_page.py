@@ -27,20 +27,22 @@ from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import parse_domain, print_problem
-from hvr.policies.symbolic import Planned, SymbolicPolicy
+from hvr.plans import Planned
+from hvr.policies.symbolic import SymbolicPolicy
 from hvr.report.floor_plan.kinds import Kind
 from hvr.report.floor_plan.plan import FloorPlan, Pose, Shape
 from hvr.report.floor_plan.route import Route, Visit
+from hvr.report.markup import asset
 from hvr.report.run_page.changes import changes
 from hvr.report.run_page.page import render
 from hvr.report.run_page.reading import read_story
 from hvr.report.run_page.scenes import AFTER, BEFORE
-from hvr.report.run_page.script import SCRIPT
 from hvr.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep
 from hvr.report.run_page.tree import attempts_of
 from hvr.run.folder import RunFolder
 from hvr.search.planners import FastDownward
 
+SCRIPT = asset("hvr.report.run_page", "scrubber.js")
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 
 
@@ -121,7 +123,7 @@ def clumsy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder.write(f"problem{suffix}.pddl", print_problem(found.problem))
 
     request = "put the spoon on the dining table"
-    goal = policy.understand(request, world.inventory())
+    goal = policy.reader.goal(request, world.inventory())
     finished = Executor(
         world, policy, lambda e: folder.append("trace.jsonl", e.to_json()), planned
     ).run(goal.stages)

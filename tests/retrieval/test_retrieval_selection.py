@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hvr.execution.world import World
 from hvr.pddl.model import Atom
 from hvr.retrieval.embedders import LexicalEmbedder
-from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.relevance import situation
+from hvr.retrieval.inventory import Inventory, situation
 from hvr.retrieval.selection import Matcher, select
 from tests.retrieval.name_table import HELD_OUT, NAMES
 from tests.retrieval.retrieval_scores import everything, score

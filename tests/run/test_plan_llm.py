@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 import hvr.run
+from hvr.llm.choice import ModelChoice
 from hvr.policies.llm import prompts
 from hvr.run import Options
-from hvr.run.model_choice import ModelChoice
 from hvr.tasks import GroundTruth, Optimum, PaperTask, load_task
 from tests.command_line import Ended, Hvr
 from tests.llm.servers import GeminiServer, OpenAIServer, Reply
@@ -587,7 +587,7 @@ def test_labels_reach_nothing_that_plans_or_executes(
         loaded.append(name)
         return mislabelled(name)
 
-    monkeypatch.setattr(hvr.run, "load_task", load)
+    monkeypatch.setattr("hvr.run.request.load_task", load)
     again = hvr_("plan", "--llm", f"replay:{first}", "--save", second)
     assert loaded == ["T2"]
     assert differing(first, second, ("domain.pddl", *REPEATED)) == []

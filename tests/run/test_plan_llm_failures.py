@@ -9,8 +9,8 @@ import pytest
 
 import hvr.run
 from hvr.envs.faults import Fault, FaultKind, FaultTiming, Schedule, What
+from hvr.llm.choice import ModelChoice
 from hvr.run import Options, Run
-from hvr.run.model_choice import ModelChoice
 from tests.llm.servers import OpenAIServer
 from tests.model_server import Behaviour, Question, make_coffee
 

@@ -9,9 +9,9 @@ from hvr.policies.llm.answers import read_actions
 from hvr.policies.llm.blocks import examine
 from hvr.scripted import ErrorModel, Scripted
 from hvr.scripted.adapt import adapted
-from hvr.scripted.asked import Listed
 from hvr.scripted.literals import literals, read_written, undo_conditions
-from hvr.scripted.sight import PromptObjects
+from hvr.scripted.parsed_prompt import ListedObject
+from hvr.scripted.prompt_objects import PromptObjects
 from hvr.scripted.step_errors import Steps
 from hvr.scripted.undo import undo
 from hvr.tasks import task_ids
@@ -30,7 +30,9 @@ from tests.scripted.simulated_cases import (
 
 OBJECTS = COFFEE_OBJECTS + DISTRACTORS
 STEPS = COFFEE.steps
-ALL = PromptObjects(tuple(Listed(n) for n in ("mug-1", "mug-2", "coffeemachine-1")), frozenset())
+ALL = PromptObjects(
+    tuple(ListedObject(n) for n in ("mug-1", "mug-2", "coffeemachine-1")), frozenset()
+)
 
 
 def actions(text: str) -> Steps:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from hvr.pddl import GroundAction, Task, parse_formula
-from hvr.search.macro import macro_blocks
+from hvr.policies.macro import macro_blocks
 from hvr.search.polish import eliminate, reaches_goal, switch_late
 from tests.search.planning_worlds import plans
 

@@ -14,9 +14,9 @@ from hvr.policies.llm.bridge import Bridge
 from hvr.policies.llm.conditions import conjunction, describe
 from hvr.policies.llm.foresight import Foresight, applicable, run
 from hvr.policies.llm.record import BlockRecord
+from hvr.policies.macro import block_conditions
 from hvr.retrieval.inventory import Inventory
 from hvr.search.fast_downward import SearchResult
-from hvr.search.macro import block_conditions
 from hvr.tasks import load_task, task_ids
 from tests.policies.llm.llm_worlds import (
     PLANNER,

@@ -93,13 +93,13 @@ def test_the_plan_for_the_executor_solves_the_problem_that_goes_with_it() -> Non
     assert (
         planned.plan.actions and task.goal.holds(state) and not task.goal.holds(task.initial.bits)
     )
-    assert [r.plan for r in planner.records] == [planned.plan]
+    assert [r.plan for r in planner.plans] == [planned.plan]
 
 
 def test_why_a_plan_was_broken_off_is_told_to_the_model() -> None:
     fake = Fake({"select": "Cup", "macro_plan": "1. Take the cup", "conditions": "none",
                  "block": answer_of("navigate_to_obj cup-1", "pick_up cup-1")})  # fmt: skip
-    policy(fake, "HVR").plan("Take a cup", *scene(), trouble="the cup fell down.")
+    policy(fake, "HVR").plan("Take a cup", *scene(), reason="the cup fell down.")
     assert all("the cup fell down." in r.messages[-1].text for r in fake.requests)
 
 
@@ -137,7 +137,7 @@ def scripted_calls(library: Library | None) -> tuple[int, PlanningRecord, Librar
     planner = policy(fake, "HVR+", library=library)
     planned = planner.plan(TASK.goal_oriented, *scene(PLACE))
     entries = learn(planned.plan, planned.task, DEFAULT_AGENT, ORIGIN, ontology=load_ontology())
-    return len(fake.requests), planner.records[0], Library(entries)
+    return len(fake.requests), planner.plans[0], Library(entries)
 
 
 @pytest.mark.slow
