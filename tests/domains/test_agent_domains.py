@@ -140,6 +140,7 @@ def test_two_arms_have_the_actions_of_one() -> None:
     assert schemas(load_agent("dual-arm").domain()) == schemas(load_agent("single-arm").domain())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task_id", task_ids())
 def test_every_plan_for_one_arm_is_one_for_two(task_id: str) -> None:
     chosen = load_task(task_id)

@@ -362,6 +362,7 @@ def test_a_coffee_machine_fills_a_mug(domain: Domain) -> None:
     assert "contains mug coffee" not in full
 
 
+@pytest.mark.slow
 def test_pouring(domain: Domain) -> None:
     kitchen = Kitchen(domain, "(holding mug) (filled mug) (contains mug coffee) (warm_liquid mug)")
     kitchen.refuses("pour mug cup")

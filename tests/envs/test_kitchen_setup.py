@@ -75,6 +75,7 @@ def test_crouching_lowers_the_camera(kitchen: Kitchen) -> None:
     assert not kitchen.step("Stand")
 
 
+@pytest.mark.slow
 def test_a_point_of_the_image_names_an_object(kitchen: Kitchen, names: Names) -> None:
     mug = names.object_id("mug-1")
     pose = kitchen.step("GetInteractablePoses", objectId=mug, horizons=[30]).metadata

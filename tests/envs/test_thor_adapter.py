@@ -161,6 +161,7 @@ def test_environments_have_names() -> None:
         open_environment("kitchen", EnvironmentSetup(scene="FloorPlan4", options=("width=3",)))
 
 
+@pytest.mark.slow
 def test_hvr_plan_makes_coffee_and_keeps_a_picture_of_every_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -102,6 +102,7 @@ def test_second_tries_do_not_hide_it() -> None:
     env.stop()
 
 
+@pytest.mark.slow
 def test_the_picture_from_above_is_kept_first_and_last(tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image", reason="Pillow comes with ai2thor")
     with Thor("FloorPlan1", behaving("cameras"), tmp_path) as env:

@@ -69,6 +69,7 @@ def ask(text: str = "slice the tomato", **settings: Any) -> Request:
     return Request(messages=messages, **{"max_tokens": 12, **settings})
 
 
+@pytest.mark.slow
 def test_a_greedy_answer_is_the_same_each_time_and_counted(model: Model) -> None:
     answers = [model.answer(ask()) for _ in range(2)]
     assert answers[0] == answers[1]

@@ -93,6 +93,7 @@ def outcome(model: Recording | Replay, request: Request) -> object:
     return answer.text, answer.data, answer.finish, answer.model, answer.usage
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(st.tuples(requests, answers | errors), max_size=6))
 def test_replaying_is_the_identity_and_records_the_same_bytes(
@@ -210,6 +211,7 @@ def test_ordinary_words_are_no_keys(text: str) -> None:
     assert Scrubber(("EMPTY", "none")).text(f"{text} EMPTY none") == f"{text} EMPTY none"
 
 
+@pytest.mark.slow
 def test_what_a_crash_cut_off_is_left_out(tmp_path: Path) -> None:
     file = tmp_path / "llm.jsonl"
     recording = Recording(Fake([said()]), file)

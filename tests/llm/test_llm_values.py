@@ -98,6 +98,7 @@ counts = st.none() | st.integers(0, 10**6)
 usages = st.builds(Usage, input=counts, output=counts, cached=counts, reasoning=counts)
 
 
+@pytest.mark.slow
 @given(st.lists(usages))
 def test_a_total_is_unknown_when_a_part_is(parts: list[Usage]) -> None:
     total = sum((Totals().plus(u) for u in parts), Totals())

@@ -36,6 +36,7 @@ def rows_with(image: bytes, width: int, colour: bytes) -> list[int]:
 SIZES = st.integers(1, 120)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(width=SIZES, height=SIZES, scene=st.sampled_from(["FloorPlan16", "FloorPlan3"]))
 def test_any_size_gives_that_many_pixels(width: int, height: int, scene: str) -> None:

@@ -138,6 +138,7 @@ def story(clumsy_run: Path) -> Story:
     return read_story(clumsy_run)
 
 
+@pytest.mark.slow
 def test_the_page_is_well_formed_and_needs_nothing_else(story: Story) -> None:
     text = render(story)
     page = Page(text)
@@ -378,6 +379,7 @@ def story_of(texts: list[str]) -> Story:
                  replace(scene, shapes=(replace(shape, state=()),)), e, way, True)  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(odd=st.lists(ODD, min_size=14, max_size=14))
 def test_any_text_stays_text(odd: list[str]) -> None:

@@ -194,6 +194,7 @@ def test_headless_sends_no_image_and_the_first_scene_is_the_clients_choice(make:
     assert controller.step("RotateRight").frame is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked", [{"agentCount": 2}, {"agentMode": "locobot"}, {"renderDepthImage": True}]
 )
@@ -214,6 +215,7 @@ def test_the_client_gives_up_when_the_process_cannot_start(make: Any) -> None:
         make(local_executable_path=command(profile="9"))
 
 
+@pytest.mark.slow
 def test_a_listening_client_and_a_process_started_by_hand(make: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -224,6 +226,7 @@ def test_a_listening_client_and_a_process_started_by_hand(make: Any) -> None:
     assert process.wait(timeout=6000) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs pidfd_open (Linux)")
 @pytest.mark.parametrize("wsgi", [False, True], ids=["fifo", "wsgi"])
 def test_the_process_ends_with_its_client(wsgi: bool, tmp_path: Path, make: Any) -> None:

@@ -21,6 +21,7 @@ def _message(action: dict[str, Any]) -> bytes:
     return field(Field.ACTION, json.dumps(action).encode()) + field(Field.END_OF_MESSAGE)
 
 
+@pytest.mark.slow
 @given(st.lists(actions, max_size=4), st.data())
 def test_actions_come_out_one_by_one_until_the_stream_ends(
     sent: list[dict[str, Any]], data: st.DataObject

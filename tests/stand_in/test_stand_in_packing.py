@@ -52,6 +52,7 @@ def histories(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
     return moments
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "read"), WAYS, ids=["msgpack", "json"])
 @given(histories(), st.dictionaries(st.text(), scalars, max_size=20))
 @settings(max_examples=40)

@@ -122,6 +122,7 @@ def records(shared: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
+@pytest.mark.slow
 def test_objects_of_the_records_find_their_receptacles(records: list[dict[str, Any]]) -> None:
     counts: Counter[str] = Counter()
     for record in records[::4]:
@@ -150,6 +151,7 @@ def test_objects_of_the_records_find_their_receptacles(records: list[dict[str, A
     assert counts["agree"] >= 0.96 * counts["pickups"]
 
 
+@pytest.mark.slow
 def test_demonstrations_can_be_replayed(records: list[dict[str, Any]]) -> None:
     whole = 0
     sample = records[::8]
@@ -178,6 +180,7 @@ SKILL_OF = {
 }
 
 
+@pytest.mark.slow
 def test_demonstrations_can_be_performed(records: list[dict[str, Any]]) -> None:
     """The same through the robot's skills, without forcing anything but puts."""
     sample = records[5::60]

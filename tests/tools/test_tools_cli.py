@@ -39,6 +39,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_train_retrieve_evaluate(data: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch_geometric")
     pytest.importorskip("torch").set_num_threads(1)

@@ -60,6 +60,7 @@ def _score(retriever: Retriever, *, names: bool = True) -> float:
     return agreement({p.id: p for p in found}, TEST).node_f1
 
 
+@pytest.mark.slow
 def test_what_is_learnt_is_found_without_names(fitted: Retriever) -> None:
     untrained = Retriever(
         TextScores(GRAPH, ENCODER), Decoder(Transitions(GRAPH), rule="greedy")
