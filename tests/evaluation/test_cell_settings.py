@@ -1,0 +1,119 @@
+"""A bench reaches its models as `hvr plan` does: key, address, limits, cache, budget."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hvr.errors import BudgetError
+from hvr.evaluation.bench.cells import CellOptions, CellResult, plan_cells
+from hvr.evaluation.bench.folder import BenchFolder
+from hvr.evaluation.bench.runner import run_bench
+from hvr.evaluation.cell import prompt_digests, run_cell
+from hvr.llm.budget import Budget, Budgeted, Limits
+from hvr.llm.choice import ModelChoice
+from hvr.llm.connect import connect, reach
+from hvr.llm.model import Message, Request
+from tests.llm.llm_fakes import Fake, said
+from tests.llm.servers import OpenAIServer
+from tests.model_server import Behaviour, make_coffee
+
+pytest.importorskip("openai")
+
+KEY = "sk-anothersecret0123456789"
+SPEC = "openai:test-model"
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith("HVR_") or name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+    """A server whose address is in pyproject.toml and whose key is in the environment."""
+    with OpenAIServer(Behaviour(make_coffee)) as running:
+        Path("pyproject.toml").write_text(
+            f'[tool.hvr.llm]\nbase-url = "{running.url}"\ntimeout = 321\nattempts = 1\n',
+            encoding="utf-8",
+        )
+        monkeypatch.setenv("HVR_LLM_API_KEY", KEY)
+        yield running
+
+
+def bench(folder: str, choice: ModelChoice, seeds: int = 1) -> tuple[CellResult, ...]:
+    """Return the results of one task; the model makes coffee, whatever is asked."""
+    cells = plan_cells(["T2"], ["HVR"], [SPEC], range(seeds))
+    options = CellOptions(model=choice, execute=False)
+    return run_bench(Path(folder), cells, run_cell, options, prompts=prompt_digests(options))
+
+
+def test_key_and_address_come_from_where_hvr_plan_has_them(server: OpenAIServer) -> None:
+    (result,) = bench("b", ModelChoice())
+    assert result.finished, result.error
+    assert {r.headers["authorization"] for r in server.received} == {f"Bearer {KEY}"}
+    assert not any(
+        KEY.encode() in path.read_bytes() for path in Path("b").rglob("*") if path.is_file()
+    )
+
+
+@pytest.mark.usefixtures("server")
+def test_the_time_out_is_that_of_the_file() -> None:
+    assert reach(ModelChoice(spec=SPEC)).options.timeout == 321
+    assert connect(ModelChoice(spec=SPEC)).name == SPEC
+
+
+def test_a_cached_answer_is_counted_apart(server: OpenAIServer) -> None:
+    choice = ModelChoice(cache=Path("answers.sqlite"))
+    (first,) = bench("one", choice)
+    asked = len(server.received)
+    (second,) = bench("two", choice)
+    assert first.scores is not None and second.scores is not None
+    assert len(server.received) == asked
+    assert first.scores.spent.calls == asked and first.scores.spent.cached_calls == 0
+    assert second.scores.spent.calls == 0 and second.scores.spent.cached_calls == asked
+
+
+def test_the_budget_is_that_of_the_whole_bench(server: OpenAIServer) -> None:
+    one = ModelChoice(limits=Limits(calls=1000))
+    (whole,) = bench("whole", one)
+    assert whole.scores is not None
+    calls = whole.scores.spent.calls
+    limited = ModelChoice(limits=Limits(calls=calls + 1))
+    before = len(server.received)
+    results = bench("b", limited, seeds=3)
+    assert [r.finished for r in results] == [True, False, False]
+    assert all("budget" in r.error for r in results[1:])
+    assert len(server.received) - before == calls + 1
+    # Going on with the same budget asks nothing more; with a larger one it is the same bench.
+    bench("b", limited, seeds=3)
+    assert len(server.received) - before == calls + 1
+    larger = replace(limited, limits=Limits(calls=3 * calls + 1))
+    assert all(r.finished for r in bench("b", larger, seeds=3))
+    assert len(BenchFolder(Path("b")).results()) == 3
+
+
+def test_a_ledger_is_shared_and_never_overdrawn(tmp_path: Path) -> None:
+    ledger, limits = tmp_path / "ledger.sqlite", Limits(calls=20)
+
+    def ask(_: int) -> int:
+        model = Budgeted(Fake([said()] * 10), Budget(limits, ledger))
+        asked = 0
+        for _ in range(5):
+            try:
+                model.answer(Request(messages=(Message("user", "x"),)))
+            except BudgetError:
+                continue
+            asked += 1
+        return asked
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(ask, range(8))) == 20
