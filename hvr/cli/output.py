@@ -1,7 +1,8 @@
-"""Files that commands write: whole or not at all."""
+"""What commands write: JSON, and files whole or not at all."""
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -43,3 +44,8 @@ def write_whole(path: Path, text: str) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise DataFileError(f"cannot write {path}: {reason}") from error
+
+
+def print_json(data: object) -> None:
+    """Print values as JSON that people can read, too."""
+    print(json.dumps(data, indent=2, ensure_ascii=False))

@@ -146,8 +146,9 @@ def open_model(
     config = read_config(choice.spec, base_url=choice.base_url)
     if config.spec is None:
         raise UsageError(
-            "no model is named: give --llm openai:MODEL, gemini:MODEL, hf:NAME or replay:FOLDER, "
-            "or set HVR_LLM"
+            "no model is named: give openai:MODEL, gemini:MODEL, hf:NAME or replay:FOLDER, or set "
+            "HVR_LLM",
+            field="spec",
         )
     settings = named(choice.setting)
     again = recorded_run(choice)
@@ -221,7 +222,9 @@ def _scripted(run: Mapping[str, Any]) -> Callable[[str, ModelOptions], Model]:
 
         if run["task"] is None:
             raise UsageError(
-                "a scripted model answers from the ground truth of a task: name it with --task"
+                "a scripted model answers from the ground truth of one of the paper's tasks: "
+                "give a task",
+                field="task",
             )
         spec = f"scripted:{rest}" if rest else "scripted"
         return make_scripted(spec, load_task(str(run["task"])), str(run["scene"]), int(run["seed"]))

@@ -254,6 +254,11 @@ def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> 
     return Scripted(script, errors, seed if own_seed is None else own_seed)
 
 
+def only_scene(spec: str, task: PaperTask) -> str | None:
+    """Return the only scene in which a model knows what to say; None for other models' specs."""
+    return task.ground_truth.scene if spec.partition(":")[0] == "scripted" else None
+
+
 def _named(steps: Iterable[GroundAction], sight: PromptObjects) -> Steps:
     """Return steps with the names that the prompt gives."""
     return tuple(GroundAction(a.name, sight.names_of(a.args)) for a in steps)
