@@ -126,6 +126,30 @@ def count(text: str) -> int:
     return int(text)
 
 
+def whole(text: str) -> int:
+    """Read a whole number.
+
+    Raises:
+        ArgumentTypeError: the text is something else.
+    """
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def real(text: str) -> float:
+    """Read a number.
+
+    Raises:
+        ArgumentTypeError: the text is something else.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
 def jobs(text: str) -> int:
     """Read a number of processes; 0 stands for one for each processor core.
 

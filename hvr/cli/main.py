@@ -6,6 +6,7 @@ Exit codes: 0 good; 1 the answer is no (invalid plan, goal not reached, impossib
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from hvr.errors import HvrError, UsageError
 from hvr.values import Value
 
 _HELP = ("--help", "-h")
+_OBJECTS = 10_000
 
 
 class Call(Value):
@@ -35,6 +37,8 @@ class Call(Value):
 
 def run() -> None:
     """Run the command line and exit."""
+    # Imports make many objects and hardly any garbage.
+    gc.set_threshold(_OBJECTS)
     try:
         _print_anything()
         code = main(sys.argv[1:])
@@ -55,7 +59,7 @@ def main(given: Sequence[str]) -> int:
     Raises:
         SystemExit: the help of a command was asked for and printed.
     """
-    parser = ArgumentParser(HVR.name)
+    parser: ArgumentParser | None = None
     try:
         call = resolve(given)
         if isinstance(call.called, Group):
@@ -65,7 +69,7 @@ def main(given: Sequence[str]) -> int:
         code: int = module.run(parser.read(call.rest))
         return code
     except HvrError as error:
-        message = parser.with_flags(error)
+        message = str(error) if parser is None else parser.with_flags(error)
         if "--json" in given:
             import json
 
@@ -145,8 +149,10 @@ def _commands(group: Group) -> str:
     width = max(len(command.name) for command in group.commands) + 4
     lines = ["commands:"]
     for command in group.commands:
-        usual = " (meant where no command is named)" if command.name == group.usual else ""
-        first, *more = textwrap.wrap(command.help + usual, columns() - width)
+        text = command.help
+        if command.name == group.usual:
+            text = text.removesuffix(".") + "; meant where no command is named."
+        first, *more = textwrap.wrap(text, columns() - width)
         lines.append(f"  {command.name}".ljust(width) + first)
         lines += [" " * width + line for line in more]
     return "\n".join(lines) + "\n"

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hvr.cli.arguments import real, whole
+
 if TYPE_CHECKING:
     from hvr.run.model_choice import ModelChoice
 
@@ -39,11 +41,12 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "file of answers, so that none is paid for twice",
     },
     "temperature": {
-        "type": float, "default": 0.0, "help": "of the model's sampling (default: %(default)s)",
+        "metavar": "T", "type": real, "default": 0.0,
+        "help": "of the model's sampling (default: %(default)s)",
     },
-    "max_calls": {"metavar": "N", "type": int, "help": "requests to the model at most"},
-    "max_tokens": {"metavar": "N", "type": int, "help": "tokens at most, prompts and answers"},
-    "max_dollars": {"metavar": "N", "type": float, "help": "US dollars at most"},
+    "max_calls": {"metavar": "N", "type": whole, "help": "requests to the model at most"},
+    "max_tokens": {"metavar": "N", "type": whole, "help": "tokens at most, prompts and answers"},
+    "max_dollars": {"metavar": "N", "type": real, "help": "US dollars at most"},
 }  # fmt: skip
 _LIMITS = ("calls", "tokens", "dollars")
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.cli.arguments import add_json
+from hvr.cli.arguments import add_json, real, whole
 from hvr.cli.model_options import add_model_options, model_choice
 from hvr.errors import MissingExtraError, UsageError
 
@@ -102,12 +102,12 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
         "(default: $HVR_THOR_EXECUTABLE)"))  # fmt: skip
     group.add_argument("--thor", metavar="NAME=VALUE", action="append", help=(
         "an option of AI2-THOR, such as platform=CloudRendering"))  # fmt: skip
-    group.add_argument("--seed", type=int, default=0, help=(
+    group.add_argument("--seed", type=whole, default=0, help=(
         "seed of the environment (default: %(default)s)"))  # fmt: skip
     group.add_argument("--sight", default="omniscient", help=(
         "what the robot sees: omniscient (all metadata), or visible "
         "(default: %(default)s)"))  # fmt: skip
-    group.add_argument("--error-rate", type=float, default=0.0, help=(
+    group.add_argument("--error-rate", metavar="RATE", type=real, default=0.0, help=(
         "wrong readings that its sensor is taken to have, 0 to 0.5 "
         "(default: %(default)s)"))  # fmt: skip
     group.add_argument("--faults", metavar="FILE", type=Path, help=(
@@ -119,9 +119,9 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--planner", default="fast-downward", help=(
         "fast-downward, or up:NAME for an engine of unified-planning "
         "(default: %(default)s)"))  # fmt: skip
-    group.add_argument("--budget", metavar="SECONDS", type=float, default=10.0, help=(
+    group.add_argument("--budget", metavar="SECONDS", type=real, default=10.0, help=(
         "for one planner call at most (default: %(default)s)"))  # fmt: skip
-    group.add_argument("--max-replans", metavar="N", type=int, default=3, help=(
+    group.add_argument("--max-replans", metavar="N", type=whole, default=3, help=(
         "new plans at most when the world differs (default: %(default)s)"))  # fmt: skip
     group.add_argument("--dry-run", action=argparse.BooleanOptionalAction, default=False, help=(
         "plan and validate, do not execute"))  # fmt: skip

@@ -72,7 +72,7 @@ def make_planner(name: str, seconds: float) -> Planner:
         UsageError: the name or the time is not usable.
     """
     if seconds <= 0:
-        raise UsageError(f"the time for planning must be positive, not {seconds:g} s")
+        raise UsageError(f"budget must be positive, not {seconds:g} s", field="budget")
     if name == DEFAULT:
         return FastDownward(seconds)
     if name.startswith("up:") and len(name) > 3:

@@ -115,8 +115,8 @@ def test_an_interrupt_ends_the_searches(temporary: Path, monkeypatch: pytest.Mon
     ("script", "message"),
     [
         ("exit 22", "out of memory"),
-        ("exit 23", "no plan was found in 0.5 s; give more time"),
-        ("exec sleep 30", "no plan was found in 0.5 s; give more time"),
+        ("exit 23", "no plan was found in 0.5 s; a larger budget gives more time"),
+        ("exec sleep 30", "no plan was found in 0.5 s; a larger budget gives more time"),
         ("echo no such heuristic; exit 33", "failed with status 33: no such heuristic"),
     ],
 )

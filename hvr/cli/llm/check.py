@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from hvr.cli.arguments import add_json
+from hvr.cli.arguments import add_json, real
 from hvr.cli.output import print_json
 from hvr.errors import LLMError, UsageError
 
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="address of the server, such as http://localhost:8000/v1",
     )  # fmt: skip
     parser.add_argument(
-        "--timeout", metavar="SECONDS", type=float, default=30.0,
+        "--timeout", metavar="SECONDS", type=real, default=30.0,
         help="how long to wait (default: %(default)s)",
     )  # fmt: skip
     add_json(parser)

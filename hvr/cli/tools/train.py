@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hvr.cli.arguments import whole
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,10 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "keep only links that occur in these plans"))  # fmt: skip
     parser.add_argument("--co-train", action="store_true", help=(
         "train the encoder along (slow without a GPU)"))  # fmt: skip
-    parser.add_argument("--epochs", metavar="N", type=int, help=(
+    parser.add_argument("--epochs", metavar="N", type=whole, help=(
         "at most (default: what the settings say)"))  # fmt: skip
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help=(
+    parser.add_argument("--seed", type=whole, default=0, help=(
         "of all that is random (default: %(default)s)"))  # fmt: skip
 
 

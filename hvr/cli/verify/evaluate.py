@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from hvr.cli.arguments import add_json
+from hvr.cli.arguments import add_json, whole
 
 _DESCRIPTION = """\
 Measure how well a verifier tells true plans from wrong ones that are made of them.
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "folder that `hvr verify train` wrote"))  # fmt: skip
     parser.add_argument("plans", metavar="PLANS", type=Path, help=(
         "true plans that it has not seen, JSON lines"))  # fmt: skip
-    parser.add_argument("--seed", type=int, default=1, help=(
+    parser.add_argument("--seed", type=whole, default=1, help=(
         "of the wrong plans made of them (default: %(default)s)"))  # fmt: skip
     add_json(parser)
 

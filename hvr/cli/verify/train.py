@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.cli.arguments import add_json
+from hvr.cli.arguments import add_json, whole
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "YAML file of settings; see docs/verifier.md"))  # fmt: skip
     parser.add_argument("--paper", action="store_true", help=(
         "the paper's settings instead of the small ones"))  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help=(
+    parser.add_argument("--seed", type=whole, default=0, help=(
         "of all that is drawn (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--log", metavar="FILE", type=Path, help=(
         "CSV file of losses by epoch"))  # fmt: skip
