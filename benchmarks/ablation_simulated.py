@@ -70,7 +70,7 @@ def main() -> int:
     )
     results = run_bench(
         chosen.save, cells, run_cell, CellOptions(execute=chosen.execute), jobs=chosen.jobs,
-        prompts=prompt_digests(), listen=_show,
+        prompts=prompt_digests(CellOptions()), listen=_show,
     )  # fmt: skip
     print(file=sys.stderr)
     print(f"{conditions()} · seeds 1 to {chosen.seeds} · {len(cells)} cells")

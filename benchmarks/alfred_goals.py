@@ -48,7 +48,8 @@ from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import parse_domain
-from hvr.policies.symbolic import Planned, SymbolicPolicy
+from hvr.plans import Planned
+from hvr.policies.symbolic import SymbolicPolicy
 from hvr.search.planners import FastDownward
 from studies.alfred import scene_from_alfred
 

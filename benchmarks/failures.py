@@ -169,7 +169,7 @@ def free(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
     rows = list(in_processes([(*pair, ()) for pair in pairs], run, options.jobs))
     for row in rows:
         if row.early or not row.reached:
-            print(f"  {row.key}: {' '.join(row.said)} {row.reason}")
+            print(f"  {row.key}: {' '.join(row.explanations)} {row.reason}")
     print(without_faults(rows))
     return all(row.reached and not row.early for row in rows)
 

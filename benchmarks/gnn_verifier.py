@@ -86,6 +86,7 @@ def measure(folder: Path, args: argparse.Namespace) -> None:
 
     from hvr.verifier.config import VerifierConfig
     from hvr.verifier.correction.corrector_fit import fit_corrector
+    from hvr.verifier.correction.reranker import FEATURES
     from hvr.verifier.network.fit import evaluate, train
     from hvr.verifier.verifier import Verifier
 
@@ -128,8 +129,8 @@ def measure(folder: Path, args: argparse.Namespace) -> None:
 
     started = time.perf_counter()
     corrector = fit_corrector(verifier, plans)
-    print(f"corrector trained in {time.perf_counter() - started:.0f} s; weights "
-          f"{dict(zip(_clues(), corrector.weights.round(2).tolist(), strict=True))}\n")  # fmt: skip
+    weights = dict(zip(FEATURES, corrector.weights.round(2).tolist(), strict=True))
+    print(f"corrector trained in {time.perf_counter() - started:.0f} s; weights {weights}\n")
     print(
         f"{'per cent':44}{'n-F1':>8}{'l-F1':>8}{'acc n':>8}{'acc nl':>8}{'mean S':>8}{'plans':>7}"
     )
@@ -154,12 +155,6 @@ def measure(folder: Path, args: argparse.Namespace) -> None:
         _row(f"{name}: corrected ({each * 1000:.0f} ms a plan)", together, truth, verifier)
 
 
-def _clues() -> Sequence[str]:
-    from hvr.verifier.correction.reranker import CLUES
-
-    return CLUES
-
-
 def _corrupted(verifier: object, plans: Iterable[ToolPlan]) -> list[ToolPlan]:
     """One wrong plan of each true one, by another seed and mix than in training."""
     from hvr.verifier.graph import plan_graph
@@ -168,11 +163,11 @@ def _corrupted(verifier: object, plans: Iterable[ToolPlan]) -> list[ToolPlan]:
 
     assert isinstance(verifier, Verifier)
     config = replace(verifier.config, **CORRUPTION)
-    maker = Perturber(config, verifier.space, verifier.counts, verifier.alignment, seed=77)
+    maker = Perturber(config, verifier.embeddings, verifier.counts, verifier.alignment, seed=77)
     graphs = [plan_graph(p, verifier.tools) for p in plans]
     maker.prepare(graphs)
-    families = [maker.family(g) for g in graphs]
-    return [f[1].graph.plan() for f in families if len(f) > 1]
+    groups = [maker.contrast_group(g) for g in graphs]
+    return [group[1].graph.plan() for group in groups if len(group) > 1]
 
 
 def _row(name: str, plans: Sequence[ToolPlan], truth: Sequence[ToolPlan], verifier: object) -> None:

@@ -1,4 +1,4 @@
-"""How well the shipped kitchen verifier tells plans that do what was asked from plans that do not.
+"""ROC-AUC of the shipped kitchen verifier: plans that do what was asked against plans that do not.
 
     python benchmarks/kitchen_verifier.py [--examples FILE] [--model FOLDER] [--json FILE]
 
@@ -43,7 +43,7 @@ class Scored:
 
     Args:
         group: what it is counted under.
-        kind: of miss; empty for a plan that does what was asked.
+        kind: of hard negative; empty for a plan that does what was asked.
         request: the wording.
         score: S.
     """
@@ -55,7 +55,7 @@ class Scored:
 
 
 def groups_of(example: Example) -> list[str]:
-    """What an example is counted under, of those that are held out."""
+    """Return the groups that a held-out example is counted in."""
     if not example.new_scene:
         return []
     return [example.source, "new things" if example.new_thing else "known things"]
@@ -80,7 +80,7 @@ def score(verifier: Verifier, examples: Iterable[Example]) -> list[Scored]:
 
 
 def table(scored: Sequence[Scored], threshold: float) -> list[dict[str, Any]]:
-    """A row for each group: AUC in all and by kind of miss, and what the threshold does."""
+    """Return a row for each group: AUC in all and by kind, and the effect of the threshold."""
     by_group: dict[str, list[Scored]] = defaultdict(list)
     for one in scored:
         by_group[one.group].append(one)
@@ -102,7 +102,7 @@ def table(scored: Sequence[Scored], threshold: float) -> list[dict[str, Any]]:
 
 
 def truths(verifier: Verifier, examples: Iterable[Example]) -> list[tuple[str, float]]:
-    """The lowest score of each ground truth of T1 to T12 over its wordings."""
+    """Return the lowest score of each ground truth of T1 to T12 over its wordings."""
     return [
         (e.id, float(min(verifier.plausibility([reading_of(e.true, t) for t in e.texts]))))
         for e in examples

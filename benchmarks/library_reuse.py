@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 
 from hvr.library import read_library
+from hvr.llm.choice import ModelChoice
 from hvr.run import Options, Run, plan
-from hvr.run.model_choice import ModelChoice
 from hvr.tasks import load_task, task_ids
 
 

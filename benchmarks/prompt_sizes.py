@@ -22,18 +22,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 
+from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene
 from hvr.execution.world import open_world
-from hvr.files import data_path
 from hvr.knowledge.ontology import load_ontology
 from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Message, Model, Request
 from hvr.llm.tokens import count_tokens
-from hvr.pddl import parse_domain
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import NAMES, load_prompts
 from hvr.policies.llm.settings import named
+from hvr.policies.llm.writing import Equipment
 from hvr.retrieval.embedders import make_embedder
 from hvr.scripted import make_scripted
 from hvr.search.planners import FastDownward
@@ -68,15 +68,16 @@ def measure(task: PaperTask, setting: str, error: float, count: Count) -> dict[s
     scene = task.ground_truth.scene
     model = Measured(make_scripted(f"scripted:error={error}", task, load_scene(scene), 1), count)
     world = open_world(Kitchen(load_scene(scene), 0))
-    LLMPolicy(
-        load_ontology(),
-        parse_domain(data_path("domains") / "kitchen" / "domain.pddl"),
-        model,
-        named(setting),
+    equipment = Equipment(
+        ontology=load_ontology(),
+        domain=load_agent(DEFAULT_AGENT).domain(),
+        model=model,
+        settings=named(setting),
         embedder=make_embedder("lexical"),
         planner=FastDownward(),
         prompts=load_prompts(),
-    ).write(task.goal_oriented, world.graph, world.inventory())
+    )
+    LLMPolicy(equipment).write(task.goal_oriented, world.graph, world.inventory())
     return model.longest
 
 

@@ -93,7 +93,7 @@ def try_line(line: Line, policy: SymbolicPolicy, *, execute: bool) -> Outcome:
             outcome.planning_s += event.seconds
 
     try:
-        goal = policy.understand(line.text, inventory)
+        goal = policy.reader.goal(line.text, inventory)
         outcome.language_ms = 1000 * (time.perf_counter() - started)
         outcome.understood, outcome.notes = True, goal.notes
         if execute:
@@ -157,7 +157,7 @@ def main() -> None:
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
     policy = SymbolicPolicy(load_ontology(), domain, FastDownward())
     lines = [line for line in read_lines(options.file) if re.search(options.match, line.text)]
-    policy.lexicon.lookup("mug")  # read the words before the clock starts
+    policy.reader.lexicon.lookup("mug")  # read the words before the clock starts
     outcomes = [try_line(line, policy, execute=not options.understand_only) for line in lines]
     if options.markdown:
         print(table(outcomes))

@@ -112,7 +112,7 @@ class Bench:
         self.train, self.val = self.ultra.split("train"), self.ultra.split("val")
 
     def once(self, key: Any, make: Callable[[], T]) -> tuple[T, float]:
-        """What was made for a key, and the seconds that it took when it was made."""
+        """Return the cached value of a key, and the seconds that it took to compute."""
         if key not in self.fitted:
             began = time.perf_counter()
             made = make()
@@ -120,7 +120,7 @@ class Bench:
         return self.fitted[key]
 
     def fit(self, config: RetrieverConfig, seen: bool) -> tuple[Retriever, float]:
-        """A retriever trained on UltraTool, and the seconds that it took."""
+        """Return a retriever trained on UltraTool, and the seconds of its training."""
         from hvr.tools.retrieval.retriever import fit_retriever
 
         config = replace(config, encoder=self.options.encoder)
@@ -164,7 +164,7 @@ class Bench:
                     self._trained_rows(graph, self.val, names, layer)
 
     def planners(self) -> None:
-        """Steps that language models wrote for validation requests."""
+        """Return steps written by language models for validation requests."""
         graph = only_seen(self.ultra.graph, self.train)
         for name in ("direct_val", "gpt4", "gpt35"):
             path = self.options.data / "ultratool" / f"predictions_{name}.jsonl"
@@ -331,13 +331,13 @@ class Timed:
         self.plans, self.truth, self.names = plans, truth, names
 
     def row(self, title: str, retriever: Retriever, seconds: float | None = None) -> None:
-        """A line for one retriever."""
+        """Print the line of one retriever."""
         self.rows(title, [retriever], seconds)
 
     def rows(
         self, title: str, retrievers: Sequence[Retriever], seconds: float | None = None
     ) -> None:
-        """A line of the means over several."""
+        """Print a line of the means over several retrievers."""
         found, spent = [], []
         for retriever in retrievers:
             retriever.retrieve(self.plans[:1], names=self.names)

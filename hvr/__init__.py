@@ -1,9 +1,10 @@
 """hvr: household robot plans, proven before they run and watched while they run.
 
->>> from hvr import plan, validate
->>> plan("make coffee").reached
+>>> import hvr
+>>> run = hvr.plan("make coffee")
+>>> run.reached
 True
->>> validate("domain.pddl", "problem.pddl", "plan.txt").valid
+>>> hvr.validate("domain.pddl", "problem.pddl", "plan.txt").valid
 """
 
 from __future__ import annotations
@@ -11,13 +12,71 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hvr.run import plan as plan
-    from hvr.validation import validate as validate
+    from hvr.errors import DataFileError as DataFileError
+    from hvr.errors import HvrError as HvrError
+    from hvr.errors import ImpossibleGoalError as ImpossibleGoalError
+    from hvr.errors import LanguageError as LanguageError
+    from hvr.errors import LLMError as LLMError
+    from hvr.errors import MissingExtraError as MissingExtraError
+    from hvr.errors import PddlError as PddlError
+    from hvr.errors import PlannerError as PlannerError
+    from hvr.errors import UsageError as UsageError
+    from hvr.llm.choice import ModelChoice as ModelChoice
+    from hvr.plans import Plan as Plan
+    from hvr.run.options import Options as Options
+    from hvr.run.result import Run as Run
+    from hvr.run.spine import plan as plan
+    from hvr.run.verification import verify as verify
+    from hvr.validation.report import ValidationReport as ValidationReport
+    from hvr.validation.validator import validate as validate
+    from hvr.verifier.verdict import Verdict as Verdict
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "plan", "validate"]
 
-_WHERE = {"plan": "hvr.run", "validate": "hvr.validation"}
+_WHERE = {
+    "DataFileError": "hvr.errors",
+    "HvrError": "hvr.errors",
+    "ImpossibleGoalError": "hvr.errors",
+    "LLMError": "hvr.errors",
+    "LanguageError": "hvr.errors",
+    "MissingExtraError": "hvr.errors",
+    "ModelChoice": "hvr.llm.choice",
+    "Options": "hvr.run.options",
+    "PddlError": "hvr.errors",
+    "Plan": "hvr.plans",
+    "PlannerError": "hvr.errors",
+    "Run": "hvr.run.result",
+    "UsageError": "hvr.errors",
+    "ValidationReport": "hvr.validation.report",
+    "Verdict": "hvr.verifier.verdict",
+    "plan": "hvr.run.spine",
+    "validate": "hvr.validation.validator",
+    "verify": "hvr.run.verification",
+}
+"""The public names. None is the name of a module of hvr, which would take its place when it is
+imported."""
+
+__all__ = [
+    "DataFileError",
+    "HvrError",
+    "ImpossibleGoalError",
+    "LLMError",
+    "LanguageError",
+    "MissingExtraError",
+    "ModelChoice",
+    "Options",
+    "PddlError",
+    "Plan",
+    "PlannerError",
+    "Run",
+    "UsageError",
+    "ValidationReport",
+    "Verdict",
+    "__version__",
+    "plan",
+    "validate",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -27,3 +86,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(_WHERE[name]), name)
     raise AttributeError(f"module 'hvr' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,25 +1,51 @@
-"""Every error that hvr raises for bad input or a failed dependency.
+"""The errors of hvr: one tree, and the signals that no caller sees.
 
-HvrError                      root: catch this to catch everything below
-├── UsageError                an option or argument that cannot be used
-├── DataFileError             a file that is missing, unreadable, unwritable or corrupt
-├── PddlError                 root of what is wrong with PDDL text
-│   ├── PddlSyntaxError       text that does not parse
-│   └── PddlSemanticError     text that parses but does not fit (undeclared name, wrong arity, …)
-├── UnknownObjectError        a name that no object of the scene has
-├── SceneError                an unknown scene, or one that cannot be loaded
-├── LanguageError             a sentence that cannot be turned into a goal
-├── ImpossibleGoalError       an understood request that cannot be met, with the reason
-├── PlannerError              a planner that failed, timed out or is not installed
-├── LLMError                  a language model gave no usable answer
-│   ├── BudgetError           the budget of tokens, cost or calls is spent
-│   └── CassetteError         a recording has no answer for a prompt
-├── SimulatorError            AI2-THOR cannot be started, did not answer, or has ended
-├── StoreError                the graph store cannot be opened or queried
-└── MissingExtraError         an optional dependency is not installed
+The number is the exit code of the command line: 1 when the answer is "no", 2 when the question
+was unusable. In brackets stands the module of an error that lives beside what raises it; the
+others are in this file. `tests/test_errors.py` compares the tree with the classes.
 
-A message says what is wrong, where, and what to do next. `exit_code` is what the
-command line returns for it: 1 when the answer is "no", 2 when the question was unusable.
+HvrError                             2  root: catch this to catch everything below
+├── UsageError                       2  an option or argument cannot be used
+├── DataFileError                    2  a file is missing, unreadable, unwritable or corrupt
+├── PddlError                        2  PDDL text cannot be used
+│   ├── PddlSyntaxError              2  it does not parse
+│   │   └── PddlTextSyntaxError      2  … here: `diagnostic`  [hvr.pddl.diagnostics]
+│   └── PddlSemanticError            2  it parses but does not fit: undeclared name, arity, …
+│       └── PddlTextSemanticError    2  … here: `diagnostic`  [hvr.pddl.diagnostics]
+│           └── UnsupportedPddlError 2  in a part that hvr lacks  [hvr.pddl.diagnostics]
+├── GroundingLimitError              2  a quantifier has too many instances
+├── UndefinedValueError              2  a numeric expression has no value
+├── NumberTooLargeError              2  a number has grown too large to compute with
+├── InconsistentEffectError          2  an action gives a fluent two values at once
+├── UnusableModelError               2  domain or problem is unusable  [hvr.validation.batch]
+├── InteropError                     2  no words for it on the other side  [hvr.interop.errors]
+├── UnknownObjectError               2  no object of the scene or problem has the name
+├── SceneError                       2  a scene is unknown or cannot be loaded
+├── LanguageError                    2  a sentence cannot be turned into a goal
+├── ImpossibleGoalError              1  an understood request cannot be met, with the reason
+│   └── MissingObjectError           1  … because the scene lacks what it needs
+├── PlannerError                     1  a planner failed, ran out of time or is not installed
+│   └── InvalidPlanError             1  … or a policy wrote a plan that does not validate
+├── LLMError                         2  a language model gave no usable answer
+│   ├── BudgetError                  2  the budget of tokens, cost or calls is spent
+│   ├── CassetteError                2  a recording has no answer for a prompt
+│   └── ModelError                   2  it or the way to it failed: `kind`  [hvr.llm.errors]
+│       └── CancelledError           2  the caller no longer wants it  [hvr.llm.errors]
+├── SimulatorError                   2  AI2-THOR cannot be started, did not answer, has ended
+├── ProtocolError                    2  a client broke the protocol  [hvr.stand_in.errors]
+├── StoreError                       2  the graph store cannot be opened, read or queried
+├── MissingExtraError                2  an optional dependency is not installed
+└── _UnusableFileError               2  a file to lint is unusable  [hvr.cli.lint]
+
+Signals are plain exceptions that are caught in the room that raises them:
+
+ActionFailedError     [hvr.envs.kitchen.actions.common]  becomes an event without success
+BadRequestError       [hvr.envs.kitchen.actions.table]   becomes an event with an error code
+_RefusedError         [hvr.envs.skills]                  becomes the outcome of a skill
+ProcessEndedError     [hvr.envs.thor.client]             becomes a SimulatorError
+RefusedError          [hvr.stand_in.scope]               becomes a reply to the client
+
+A message says what is wrong, where, and what to do next.
 """
 
 from __future__ import annotations
@@ -63,6 +89,22 @@ class PddlSemanticError(PddlError):
     """PDDL text parses but does not fit: an undeclared name, a wrong number of arguments, …"""
 
 
+class GroundingLimitError(HvrError):
+    """A quantifier has more instances than the limit of the task; the plan cannot be judged."""
+
+
+class UndefinedValueError(HvrError):
+    """A numeric expression has no value: a function was never set, or a division by zero."""
+
+
+class NumberTooLargeError(HvrError):
+    """A number has grown beyond what is reasonable to compute with."""
+
+
+class InconsistentEffectError(HvrError):
+    """An action gives a numeric fluent two values at once."""
+
+
 class UnknownObjectError(HvrError):
     """A name is used that no object of the scene or problem has."""
 
@@ -81,10 +123,30 @@ class ImpossibleGoalError(HvrError):
     exit_code = 1
 
 
+class MissingObjectError(ImpossibleGoalError):
+    """The scene has no object of the wanted classes.
+
+    Args:
+        scene: name of the scene.
+        classes: the classes, any of which would do.
+        text: what was asked for, for the message.
+    """
+
+    def __init__(self, scene: str, classes: tuple[str, ...], text: str) -> None:
+        self.scene = scene
+        self.classes = classes
+        self.text = text
+        super().__init__(f"{scene} has no {text}")
+
+
 class PlannerError(HvrError):
     """A planner failed, ran out of time or is not installed."""
 
     exit_code = 1
+
+
+class InvalidPlanError(PlannerError):
+    """A policy wrote a plan that does not validate; the message explains the first failure."""
 
 
 class LLMError(HvrError):
@@ -97,6 +159,13 @@ class BudgetError(LLMError):
 
 class CassetteError(LLMError):
     """A recording has no answer for a prompt; the message shows the nearest one that it has."""
+
+
+class SimulatorError(HvrError):
+    """The simulator cannot be started, did not answer in time, or has ended.
+
+    The world it had is lost; the message says what was going on and what to do.
+    """
 
 
 class StoreError(HvrError):

@@ -1,11 +1,25 @@
-"""The values that a plan is made of; they know nothing of who made them."""
+"""Plans as values, and the contract of who makes them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
+from hvr.pddl import Domain, Problem, Task
 from hvr.pddl.model import GroundAction
+from hvr.retrieval.relevance import Relevant
+
+if TYPE_CHECKING:
+    from hvr.knowledge.graph import KnowledgeGraph
+    from hvr.knowledge.ontology import Ontology
+    from hvr.language.goals import Goal
+    from hvr.llm.choice import ModelChoice
+    from hvr.llm.meter import Meter
+    from hvr.retrieval.embedders import Embedder
+    from hvr.retrieval.inventory import Inventory
+    from hvr.search.planners import Planner
 
 
 @dataclass(frozen=True)
@@ -75,3 +89,210 @@ class Plan:
             "optimal": self.optimal,
             "planner": self.planner,
         }
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan with the problem that it solves.
+
+    Args:
+        problem: over the relevant objects only.
+        task: the problem compiled.
+        relevant: the objects and why each was chosen.
+        plan: the plan.
+        planner_calls: how often a classical planner was called.
+    """
+
+    problem: Problem
+    task: Task
+    relevant: Relevant
+    plan: Plan
+    planner_calls: int
+
+
+@dataclass(frozen=True)
+class Rungs:
+    """The rungs of recovery that suit a policy; see `hvr.execution.recovery`.
+
+    Args:
+        mend: those that keep the plan, cheapest first.
+        replan: those that make a new one.
+    """
+
+    mend: tuple[str, ...] = ("retry", "re-navigate")
+    replan: tuple[str, ...] = ("satisfy", "replace")
+
+
+PLANS_FROM_STATE = Rungs()
+"""For policies that plan from the observed state: a new plan satisfies what is missing."""
+
+IS_TOLD = Rungs(("retry", "re-navigate", "satisfy"), ("ask", "replace"))
+"""For policies that have to be told what went wrong: missing steps are put in before they are
+asked again."""
+
+
+Wanted = TypeVar("Wanted")
+"""What a policy plans for: a condition, or a request in words."""
+
+
+@dataclass(frozen=True)
+class Understanding(Generic[Wanted]):
+    """What a policy plans for when it is given a request.
+
+    Args:
+        stages: to be reached in this order; mostly one.
+        goal: how hvr's own grammar reads the request; None when it cannot be read.
+        impossible: why that goal cannot be met here; empty when it can, or was not read.
+        judged_only: the goal is what the result is judged by, and the policy does not see it.
+    """
+
+    stages: tuple[Wanted, ...]
+    goal: Goal | None
+    impossible: str = ""
+    judged_only: bool = False
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Whether what was asked for was done.
+
+    Args:
+        reached: None when hvr cannot tell.
+        reason: what the answer rests on; empty where it is the observed goal itself.
+    """
+
+    reached: bool | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyContext:
+    """What a policy is made from.
+
+    Args:
+        ontology: classes, words and preferences.
+        domain: the actions.
+        planner: the classical planner.
+        model: which language model is to be asked, and how.
+        about: the request, task, scene and seed, as transcripts name them.
+        folder: of the run; None keeps nothing.
+        transcript: file for what a model is asked and answers; None for none.
+        header: what else the first line of the transcript says; empty for what repeats the run.
+        ledger: file of what models were charged, for a budget that several processes share.
+        embedder: made already; None makes the one that `model` names.
+        compile_task: makes tasks, for callers that keep them.
+        listen: is told what happens while the policy plans.
+    """
+
+    ontology: Ontology
+    domain: Domain
+    planner: Planner
+    model: ModelChoice
+    about: Mapping[str, Any] = field(default_factory=dict)
+    folder: Path | None = None
+    transcript: Path | None = None
+    header: Mapping[str, Any] = field(default_factory=dict)
+    ledger: Path | None = None
+    embedder: Embedder | None = None
+    compile_task: Callable[[Domain, Problem], Task] = Task
+    listen: Callable[[Any], None] | None = None
+
+
+class Policy(Protocol[Wanted]):
+    """Makes plans: what it plans for, how it recovers, how it is judged, what it keeps.
+
+    A class that inherits from this one has to define `open`, `understand`, `plan` and
+    `clearing`; the rest has defaults.
+    """
+
+    rungs: ClassVar[Rungs] = PLANS_FROM_STATE
+    """The recoveries that suit it."""
+
+    asks_model: ClassVar[bool] = False
+    """Whether it asks a language model: its runs are recorded and can be replayed."""
+
+    @property
+    def meter(self) -> Meter | None:
+        """What its language model used; None without one."""
+        return None
+
+    @classmethod
+    def open(cls, context: PolicyContext) -> Self:
+        """Make the policy.
+
+        Raises:
+            HvrError: something that it needs is missing or cannot be used.
+        """
+        ...
+
+    def understand(
+        self, request: str, graph: KnowledgeGraph, inventory: Inventory
+    ) -> Understanding[Wanted]:
+        """Return what to plan for.
+
+        Raises:
+            LanguageError: the request was not understood.
+            ImpossibleGoalError: it cannot be met in this scene.
+        """
+        ...
+
+    def plan(
+        self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
+    ) -> Planned:
+        """Return a plan from the world as observed.
+
+        Args:
+            stage: what to reach.
+            graph: the world.
+            inventory: what there is in it.
+            reason: why an earlier plan could not be carried on; empty at first.
+
+        Raises:
+            ImpossibleGoalError: it is proven that there is no plan.
+            PlannerError: none was found in the time allowed.
+            LLMError: the language model did not answer.
+        """
+        ...
+
+    def clearing(self, things: Sequence[str], place: str) -> Wanted:
+        """Return the goal of taking things away from a place.
+
+        Args:
+            things: names of the things.
+            place: name of what they are on or in.
+        """
+        ...
+
+    def judge(
+        self,
+        understanding: Understanding[Wanted],
+        done: Judgement,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+    ) -> Judgement:
+        """Return whether the request was met, after its plans were carried out.
+
+        Args:
+            understanding: what was planned for.
+            done: whether the goals of the plans were observed to hold, and why not.
+            graph: the world as observed in the end.
+            inventory: what there is in it.
+        """
+        del understanding, graph, inventory
+        return done if not done.reached else Judgement(True)
+
+    def records(self) -> Mapping[str, Any]:
+        """Return JSON files for the run folder, by name: how its plans came about."""
+        return {}
+
+    def keep(self, planned: Planned, run: str) -> None:
+        """Learn from a plan that did what was asked.
+
+        Args:
+            planned: the plan.
+            run: name of the run's folder.
+
+        Raises:
+            DataFileError: what was learnt cannot be written.
+        """
+        del planned, run

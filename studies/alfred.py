@@ -259,7 +259,7 @@ def _box(position: Vec, yaw: float, size: Vec, pivot: float) -> Box:
 
 
 def _free_id(kind: str, position: Vec, used: set[str]) -> str:
-    """`Type|x|y|z`; a second object at the very same place gets a number."""
+    """Return `Type|x|y|z`, with a number for a second object at the very same place."""
     text = "|".join(f"{value:+06.2f}" for value in position)
     object_id = f"{kind}|{text}"
     count = 1

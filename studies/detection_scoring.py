@@ -1,4 +1,4 @@
-"""How well failures are detected: which kinds are right for which fault, and the counts."""
+"""Scores of failure detection: the right kinds for each fault, recall and precision."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RIGHT: Mapping[str, frozenset[DeviationKind]] = MappingProxyType(
             }
         ),
         FaultKind.CHANGED: frozenset({DeviationKind.CHANGED_BY_OTHERS, DeviationKind.MISPERCEIVED}),
-        # What is seen wrongly looks like what was changed.
+        # What is misperceived looks like what was changed.
         FaultKind.MISPERCEIVED: frozenset(
             {DeviationKind.CHANGED_BY_OTHERS, DeviationKind.MISPERCEIVED}
         ),
@@ -65,13 +65,15 @@ ALIKE: Mapping[str, frozenset[DeviationKind]] = MappingProxyType(
         FaultKind.MISPERCEIVED: frozenset({DeviationKind.WRONG_EFFECT, DeviationKind.NO_EFFECT}),
     }
 )
-"""Kinds that count as right besides, where a fault hits what the step itself handles: the facts
-are then the same as if the step had gone wrong by itself."""
+"""Kinds that are also right where a fault hits what the step itself handles.
+
+The facts are then the same as if the step had gone wrong by itself.
+"""
 
 
 @dataclass(frozen=True)
 class Detection:
-    """What came of one fault.
+    """The detection of one fault.
 
     Args:
         kind: of the fault.
@@ -92,7 +94,7 @@ class Detection:
 
     @property
     def in_time(self) -> bool:
-        """A failure was reported in the very step."""
+        """A failure was reported in the step of the fault."""
         return self.noticed == self.step
 
     @property
@@ -101,12 +103,12 @@ class Detection:
         return any(map(self.accepts, self.reported))
 
     def accepts(self, kind: DeviationKind) -> bool:
-        """Return a failure of this kind is a right answer to the fault."""
+        """Return whether a failure of this kind is a right answer to the fault."""
         return kind in RIGHT[self.kind] or (self.own and kind in ALIKE.get(self.kind, ()))
 
 
 def detection(kind: str, step: int, failures: Iterable[Deviation]) -> Detection:
-    """Return what came of a fault of a run.
+    """Return the detection of a fault of a run.
 
     Args:
         kind: of the fault.
@@ -156,24 +158,24 @@ class Rates:
         return self.justified / self.reported if self.reported else None
 
 
-def rates(kind: str, found: Sequence[Detection]) -> Rates:
-    """Recall and precision for one kind of fault.
+def rates(kind: str, detections: Sequence[Detection]) -> Rates:
+    """Return recall and precision for one kind of fault.
 
     Args:
         kind: the kind.
-        found: what came of all faults, of all kinds; a report is justified when its kind is
-            right for the fault of its run.
+        detections: of all faults, of all kinds; a report is justified when its kind is right
+            for the fault of its run.
     """
-    own = [d for d in found if d.kind == kind]
-    reported = [(d, k) for d in found for k in (*d.early, *d.reported) if k in RIGHT[kind]]
-    early = {id(d): set(d.early) for d in found}
+    own = [d for d in detections if d.kind == kind]
+    reported = [(d, k) for d in detections for k in (*d.early, *d.reported) if k in RIGHT[kind]]
+    early = {id(d): set(d.early) for d in detections}
     justified = [1 for d, k in reported if d.accepts(k) and k not in early[id(d)]]
     return Rates(
-        len(own),
-        sum(d.in_time for d in own),
-        sum(d.noticed is not None for d in own),
-        sum(d.in_time and d.right_kind for d in own),
-        len(reported),
-        len(justified),
-        sum(len(d.early) for d in own),
+        faults=len(own),
+        in_time=sum(d.in_time for d in own),
+        noticed=sum(d.noticed is not None for d in own),
+        right=sum(d.in_time and d.right_kind for d in own),
+        reported=len(reported),
+        justified=len(justified),
+        early=sum(len(d.early) for d in own),
     )

@@ -1,4 +1,4 @@
-"""Which blocks of a plan may change places.
+"""Partial order of the blocks of a plan.
 
 Explanation-based order generalisation (Kambhampati & Kedar, Artificial Intelligence 67,
 1994), over whole blocks: of two blocks the first stays first when it brings about what the
@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hvr.pddl import GroundAction, Task
+from hvr.policies.macro import support
 from hvr.search.ground import Literals
-from hvr.search.macro import support
 
 Blocks = Sequence[Sequence[GroundAction]]
 Pairs = tuple[tuple[int, int], ...]
@@ -23,7 +23,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class _Summary:
-    """What a block needs from before it, and what it makes true and false at its end."""
+    """The facts that a block needs at its start, and those it makes true and false."""
 
     needs: Literals
     true: int
@@ -81,7 +81,7 @@ def _constrain(
         b: the consumer; one past the last block for the goal.
         literals: the bits it needs, and those of them that hold at the start.
         wanted: whether the bits must be true or false.
-        before: what is found is written here.
+        before: the order, to which this adds.
     """
     needed, given = literals
     count = len(summaries)
@@ -112,7 +112,7 @@ def _constrain(
 
 def _summaries(task: Task, blocks: Blocks) -> list[_Summary]:
     state = task.initial.bits
-    found = []
+    summaries = []
     for block in blocks:
         needs_true = needs_false = true = false = 0
         for action in block:
@@ -130,8 +130,8 @@ def _summaries(task: Task, blocks: Blocks) -> list[_Summary]:
             true = true & ~delete | add
             false = false & ~add | delete & ~add
             state = operator.apply(state)
-        found.append(_Summary(Literals(needs_true, needs_false), true, false))
-    return found
+        summaries.append(_Summary(Literals(needs_true, needs_false), true, false))
+    return summaries
 
 
 def _final(task: Task, blocks: Blocks) -> int:

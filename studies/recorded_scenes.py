@@ -105,14 +105,14 @@ def standing_room(
         return inside and all(box.distance(x, z) >= _BODY for box in obstacles)
 
     first = (round(start[0] / _GRID) * _GRID, round(start[1] / _GRID) * _GRID)
-    found = {first}
+    reached = {first}
     todo = [first]
     for x, z in todo:
         for point in ((x + _GRID, z), (x - _GRID, z), (x, z + _GRID), (x, z - _GRID)):
-            if point not in found and free(*point):
-                found.add(point)
+            if point not in reached and free(*point):
+                reached.add(point)
                 todo.append(point)
-    return tuple(sorted(found))
+    return tuple(sorted(reached))
 
 
 def _object(entry: Mapping[str, Any]) -> ObjectSpec:

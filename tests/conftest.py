@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from hvr.cli.main import run
 from hvr.envs import Event, Kitchen, Names
@@ -16,6 +17,10 @@ from tests.command_line import Ended, Hvr
 
 # What hvr plan prints in other tests does not depend on the extra gnn; tests of scores ask for it.
 os.environ.setdefault("HVR_VERIFY", "0")
+
+# Nothing fails by the clock: how long an example takes depends on what else the machine does.
+settings.register_profile("hvr", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("hvr")
 
 
 @pytest.fixture

@@ -35,6 +35,7 @@ def used() -> list[str]:
             for line in block[1].splitlines() if line.startswith("hvr")]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_examples_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -55,6 +56,7 @@ def test_the_examples_run(
         assert ending.value.code in good, f"{line}: {capsys.readouterr().err}"
 
 
+@pytest.mark.slow
 def test_the_examples_with_a_simulated_model_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -31,7 +31,7 @@ TASKS = task_ids()
 @pytest.fixture(scope="module")
 def policy() -> SymbolicPolicy:
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    return SymbolicPolicy(load_ontology(), domain, FastDownward())
+    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=600))
 
 
 def problem_of(policy: SymbolicPolicy, task: PaperTask, scene: str) -> PddlTask:
@@ -83,6 +83,7 @@ def test_the_ground_truth_is_minimal_where_that_was_proven(name: str) -> None:
     assert all(o.bound <= o.steps for o in task.optimum.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["T1", "T2", "T3", "T4", "T5", "T5bis", "T6"])
 def test_a_task_is_planned_as_short_as_proven_and_executed(name: str, tmp_path: Path) -> None:
     task = load_task(name)
@@ -93,6 +94,7 @@ def test_a_task_is_planned_as_short_as_proven_and_executed(name: str, tmp_path: 
     assert all(step.as_expected for step in run.steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["T7", "T11"])
 def test_a_long_task_is_planned_nearly_as_short_and_executed(name: str, tmp_path: Path) -> None:
     task = load_task(name)
@@ -102,6 +104,7 @@ def test_a_long_task_is_planned_nearly_as_short_and_executed(name: str, tmp_path
     assert len(run.plans[0].plan.actions) <= 1.1 * task.optimum[scene].steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
 def test_every_sentence_of_a_task_asks_for_its_goal(name: str, policy: SymbolicPolicy) -> None:
     """Where the sentence's goal is reached by a plan, the task's goal is reached too."""
@@ -110,7 +113,7 @@ def test_every_sentence_of_a_task_asks_for_its_goal(name: str, policy: SymbolicP
     for sentence in task.sentences:
         graph = KnowledgeGraph.create(None, policy.ontology)
         inventory = World(Kitchen(scene), graph).inventory()
-        goal = policy.understand(sentence, inventory)
+        goal = policy.reader.goal(sentence, inventory)
         assert len(goal.stages) == 1, sentence
         planned = policy.plan(goal.stages[0], graph, inventory)
         state = planned.task.initial.bits

@@ -182,7 +182,7 @@ def plan_world(
             if request.goal:
                 stage = Stage(request.goal)
             else:
-                stages = planner.understand(request.texts[0], inventory).stages
+                stages = planner.reader.goal(request.texts[0], inventory).stages
                 if len(stages) != 1:
                     continue
                 stage = stages[0]

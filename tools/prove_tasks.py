@@ -32,10 +32,10 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import GroundAction, parse_domain
 from hvr.pddl import Task as PddlTask
-from hvr.plans import AABlock
-from hvr.policies.symbolic import Planned, SymbolicPolicy
+from hvr.plans import AABlock, Planned
+from hvr.policies.macro import macro_blocks
+from hvr.policies.symbolic import SymbolicPolicy
 from hvr.search.fast_downward import solve
-from hvr.search.macro import macro_blocks
 from hvr.search.planners import FastDownward
 from hvr.search.polish import reaches_goal, switch_late
 from hvr.tasks import load_task, read_toml, task_ids

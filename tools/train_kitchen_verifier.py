@@ -28,11 +28,11 @@ from hvr.verifier.config import VerifierConfig
 from hvr.verifier.kitchen.graph import kitchen_tools, reading_of
 from hvr.verifier.kitchen.shipped import FOLDER
 from hvr.verifier.network.alignment_fit import train_alignment
-from hvr.verifier.network.fit import train_on
+from hvr.verifier.network.fit import TrainingData, train_on
 from hvr.verifier.network.path_counts import count_paths
 from hvr.verifier.network.perturbations import Perturbed
 from hvr.verifier.network.progress import Epoch
-from hvr.verifier.tool_embeddings import ToolSpace
+from hvr.verifier.tool_embeddings import ToolEmbeddings
 from hvr.verifier.verifier import Verifier, make_encoder
 from studies.kitchen_plans.contrast_groups import kitchen_family
 from studies.kitchen_plans.examples import Example, handles_new, read_examples
@@ -45,13 +45,14 @@ INNER = frozenset({"FloorPlan7", "FloorPlan14", "FloorPlan22", "FloorPlan27"})
 WORDINGS = {"task": 2, "made": 2, "said": 2, "alfred": 1}
 """Wordings of a request to learn from, by its source."""
 REPEATS = 3
-"""How often a ground truth of T1 to T12 counts: there are 13, among thousands of plans."""
+"""Times that a ground truth of T1 to T12 counts: there are 13, among thousands of plans."""
 
-Family = tuple[Perturbed, ...]
+ContrastGroup = tuple[Perturbed, ...]
+"""Plans that do a request, then plans that miss it."""
 
 
 def configuration(encoder: str, seed: int) -> VerifierConfig:
-    """What the shipped verifier is trained with."""
+    """Return the settings of the shipped verifier."""
     return VerifierConfig.small(
         encoder=encoder, step_names="keep", tool_text="description", compatibility="types",
         layers=2, align_hidden=16, align_epochs=2, dropout=0.4, lambda_graph=2.0, epochs_graph=20,
@@ -59,10 +60,10 @@ def configuration(encoder: str, seed: int) -> VerifierConfig:
     )  # fmt: skip
 
 
-def families(
+def contrast_groups(
     examples: Iterable[Example], most: Mapping[str, int], seed: int, repeats: int = 1
-) -> list[Family]:
-    """A family for each wording.
+) -> list[ContrastGroup]:
+    """Return a contrast group for each wording.
 
     Args:
         examples: requests with their plans.
@@ -70,7 +71,7 @@ def families(
         seed: chooses them.
         repeats: how often the ground truths of T1 to T12 count, which have every wording.
     """
-    found = []
+    groups = []
     for example in examples:
         texts = list(example.texts)
         Random(f"{seed} {example.world} {example.id}").shuffle(texts)
@@ -79,13 +80,13 @@ def families(
         truth = is_truth(example)
         for number, text in enumerate(texts if truth else texts[: most[example.source]]):
             name = f"{example.world} {example.id} {number}"
-            family = kitchen_family(text, name, example.true, wrong, also)
-            found += [family] * (repeats if truth else 1)
-    return found
+            group = kitchen_family(text, name, example.true, wrong, also)
+            groups += [group] * (repeats if truth else 1)
+    return groups
 
 
 def is_truth(example: Example) -> bool:
-    """It is a ground truth of T1 to T12."""
+    """Return whether an example is a ground truth of T1 to T12."""
     return example.source == "task" and example.id.endswith(" truth")
 
 
@@ -95,35 +96,35 @@ def train(examples: Sequence[Example], config: VerifierConfig) -> Verifier:
         e for e in examples
         if not (e.new_scene or e.new_thing or e.source == "sentence") and e.wrong
     ]  # fmt: skip
-    fit = families((e for e in kept if e.scene not in INNER), WORDINGS, config.seed, REPEATS)
-    held = families((e for e in kept if e.scene in INNER), WORDINGS, config.seed)
-    print(f"{len(kept)} requests; {len(fit)} families to learn from, {len(held)} to stop by; "
+    fit = contrast_groups((e for e in kept if e.scene not in INNER), WORDINGS, config.seed, REPEATS)
+    held = contrast_groups((e for e in kept if e.scene in INNER), WORDINGS, config.seed)
+    print(f"{len(kept)} requests; {len(fit)} groups to learn from, {len(held)} to stop by; "
           f"{sum(map(len, fit))} and {sum(map(len, held))} plans")  # fmt: skip
     graphs = [p.graph for f in (*fit, *held) for p in f]
-    space = ToolSpace(kitchen_tools(graphs), make_encoder(config), config)
-    space.prepare(graphs)
+    embeddings = ToolEmbeddings(kitchen_tools(graphs), make_encoder(config), config)
+    embeddings.prepare(graphs)
     counts = count_paths({p[0].graph.tools: p[0].graph.tools for p in fit}.values())
     pairs = sorted({(n.text, n.tool) for f in fit for n in f[0].graph.nodes})
-    alignment = train_alignment(config, space, pairs)
-    verifier = train_on(config, space, counts, alignment, fit, held, _tell)
+    alignment = train_alignment(config, embeddings, pairs)
+    verifier = train_on(config, embeddings, counts, alignment, TrainingData(fit, held), _report)
     return with_fair_threshold(verifier, held)
 
 
-def with_fair_threshold(verifier: Verifier, held: Sequence[Family]) -> Verifier:
-    """Choose the graph threshold with the largest sum of two shares, on held-out kitchens.
+def with_fair_threshold(verifier: Verifier, held: Sequence[ContrastGroup]) -> Verifier:
+    """Choose the graph threshold with the best balanced accuracy on held-out kitchens.
 
-    These are the share of right plans that it accepts and of wrong ones that it refuses. Wrong
-    ones are several to each right one only because so many were made.
+    That is the mean of the fractions of right plans accepted and of wrong plans refused: that
+    wrong ones are several to each right one is only because so many were made.
     """
-    plans = [p for family in held for p in family]
+    plans = [p for group in held for p in group]
     score = verifier.plausibility([p.graph for p in plans])
     wrong = np.array([bool(p.operations) for p in plans])
 
-    def shares(limit: float) -> tuple[float, float]:
+    def fractions(limit: float) -> tuple[float, float]:
         return float((score[~wrong] >= limit).mean()), float((score[wrong] < limit).mean())
 
-    chosen = max((round(0.05 * i, 2) for i in range(1, 20)), key=lambda x: sum(shares(x)))
-    right, refused = shares(chosen)
+    chosen = max((round(0.05 * i, 2) for i in range(1, 20)), key=lambda x: sum(fractions(x)))
+    right, refused = fractions(chosen)
     print(f"threshold {chosen}: {right:.1%} of the right plans of the kitchens it was chosen on "
           f"are accepted, {refused:.1%} of the wrong ones refused")  # fmt: skip
     return replace(verifier, thresholds=replace(verifier.thresholds, graph=chosen))
@@ -141,7 +142,7 @@ def with_tasks_accepted(verifier: Verifier, examples: Sequence[Example]) -> Veri
     return replace(verifier, thresholds=replace(verifier.thresholds, graph=lowered))
 
 
-def _tell(epoch: Epoch) -> None:
+def _report(epoch: Epoch) -> None:
     value = "" if epoch.validation is None else f", validation {epoch.validation:.4f}"
     print(f"{epoch.stage} {epoch.number} of {epoch.of}: loss {epoch.loss:.4f}{value}", flush=True)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hvr.cli.arguments import real, whole
 
 if TYPE_CHECKING:
-    from hvr.run.model_choice import ModelChoice
+    from hvr.llm.choice import ModelChoice
 
 # By the fields of ModelChoice; a limit is `max_` and a field of its Limits.
 _OPTIONS: dict[str, dict[str, Any]] = {
@@ -67,7 +67,7 @@ def add_model_options(
 def model_choice(args: argparse.Namespace) -> ModelChoice:
     """Return what was chosen; fields without an option keep their usual values."""
     from hvr.llm.budget import Limits
-    from hvr.run.model_choice import ModelChoice
+    from hvr.llm.choice import ModelChoice
 
     given = vars(args)
     fields = [field for field in _OPTIONS if not field.startswith("max_")]

@@ -14,7 +14,6 @@ from hvr.cli.model_options import add_model_options, model_choice
 from hvr.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
-    from hvr.envs.thor.options import ThorOptions
     from hvr.run import Options, Run
     from hvr.verifier.verdict import Verdict
 
@@ -146,13 +145,16 @@ def _options(args: argparse.Namespace) -> Options:
     Raises:
         UsageError: options exclude each other.
     """
+    from hvr.envs.thor.options import option_texts
     from hvr.run import Options
 
+    if args.env != "thor" and (args.thor or args.thor_executable):
+        raise UsageError("--thor and --thor-executable go with --env thor")
     if args.spec is not None and args.policy == "symbolic":
         raise UsageError("--llm names a model and --policy symbolic asks none: leave out one")
     return Options(
-        scene=args.scene or _usual_scene(args.task, args.spec),
-        policy=args.policy or ("llm" if args.spec else "symbolic"),
+        scene=args.scene,
+        policy=args.policy,
         planner=args.planner,
         budget=args.budget,
         seed=args.seed,
@@ -161,36 +163,11 @@ def _options(args: argparse.Namespace) -> Options:
         save=args.save,
         model=model_choice(args),
         env=args.env,
-        thor=_thor_options(args),
+        env_options=tuple(option_texts(args.thor_executable, args.thor)),
         sight=args.sight,
         error_rate=args.error_rate,
         faults=args.faults,
     )
-
-
-def _thor_options(args: argparse.Namespace) -> ThorOptions | None:
-    if args.env != "thor":
-        if args.thor or args.thor_executable:
-            raise UsageError("--thor and --thor-executable go with --env thor")
-        return None
-    from hvr.envs.thor.options import option_texts, read_options
-
-    return read_options(option_texts(args.thor_executable, args.thor))
-
-
-def _usual_scene(task: str | None, spec: str | None) -> str:
-    """Return the scene where none is named.
-
-    A simulated model knows one kitchen only: where the task has its ground truth.
-    """
-    from hvr.run import DEFAULT_SCENE
-
-    if task is None or spec is None:
-        return DEFAULT_SCENE
-    from hvr.scripted import only_scene
-    from hvr.tasks import load_task
-
-    return only_scene(spec, load_task(task)) or DEFAULT_SCENE
 
 
 def _score_wanted(given: bool | None) -> bool:
@@ -211,15 +188,12 @@ def _verdict(run: Run) -> Verdict | None:
     """Return the plan verifier's verdict; None without the extra `gnn`, or of a plan that is not
     valid.
     """
-    from hvr.extras import need_gnn
-
     if not run.plans or not all(ready.report.valid for ready in run.plans):
         return None
     try:
-        need_gnn()
-        from hvr.cli.verify.kitchen import kitchen_verdict
+        from hvr.run.verification import verify
 
-        return kitchen_verdict(run.folder, run.request, None, None, None)
+        return verify(run)
     except (MissingExtraError, UsageError):  # not installed; or an empty plan
         return None
 

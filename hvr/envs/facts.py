@@ -20,7 +20,7 @@ from hvr.errors import DataFileError
 
 @dataclass(frozen=True)
 class TypeFacts:
-    """What is known of one object type.
+    """Facts about one object type.
 
     Args:
         properties: AI2-THOR's property fields that are true for it (`pickupable`, …).
@@ -60,7 +60,7 @@ class ObjectTypeFacts:
     fully_inside: frozenset[str]
 
     def pieces_of(self, object_type: str) -> tuple[str, int] | None:
-        """Type and number of the pieces of a sliceable type, None for any other."""
+        """Return type and number of the pieces of a sliceable type, None for any other."""
         facts = self.types.get(object_type)
         if facts is None or facts.slices_into is None:
             return None

@@ -1,4 +1,4 @@
-"""Boxes, distances and the camera: the little geometry that a scene needs.
+"""Geometry of a scene: boxes, distances, the camera.
 
 Lengths are metres, angles degrees. The y axis points up; yaw 0 looks along +z and 90
 along +x; a positive horizon looks down. All of it follows AI2-THOR's conventions.
@@ -17,7 +17,7 @@ CAMERA_HEIGHT = 0.675
 """Height of the standing agent's camera above `agent.position`, metres."""
 
 VISIBILITY_DISTANCE = 1.5
-"""How far the agent sees and reaches, metres, horizontally to the nearest part."""
+"""Range of sight and reach, metres, horizontally to the nearest part."""
 
 
 class Box(NamedTuple):
@@ -38,12 +38,12 @@ class Box(NamedTuple):
 
     @property
     def center(self) -> Vec:
-        """Its middle."""
+        """The middle."""
         return ((self.x0 + self.x1) / 2, (self.y0 + self.y1) / 2, (self.z0 + self.z1) / 2)
 
     @property
     def size(self) -> Vec:
-        """Its edge lengths."""
+        """The edge lengths."""
         return (self.x1 - self.x0, self.y1 - self.y0, self.z1 - self.z0)
 
     @property
@@ -87,7 +87,7 @@ class Box(NamedTuple):
 
 
 class Camera(NamedTuple):
-    """Where the agent's eye is and where it looks."""
+    """Position and direction of the agent's eye."""
 
     x: float
     y: float

@@ -1,4 +1,4 @@
-"""Between AI2-THOR's object ids and hvr's names.
+"""Translation between AI2-THOR's object ids and hvr's names.
 
 A name is the lower-case type and a number: `mug-1`. Objects are numbered per type in the
 order of their ids. Pieces have names before they exist: the bread `bread-n`, which gives
@@ -99,12 +99,12 @@ class Names:
         known = self._ids.get(name)
         if known is not None:
             return known
-        found = self._piece(name)
-        if found is None:
+        piece = self._piece(name)
+        if piece is None:
             raise UnknownObjectError(
                 f"no object of this scene is called {name!r}{self._near(name, self._ids)}"
             )
-        source, piece_type, k = found
+        source, piece_type, k = piece
         return f"{source}|{piece_type}_{k}"
 
     def pieces(self, name: str) -> tuple[str, ...]:
@@ -131,11 +131,11 @@ class Names:
         """
         if name in self._ids:
             return None
-        found = self._piece(name)
-        if found is None:
-            self.object_id(name)
+        piece = self._piece(name)
+        if piece is None:
+            self.object_id(name)  # raises for an unknown name
             return None
-        return self._names[found[0]]
+        return self._names[piece[0]]
 
     def type_of(self, name: str) -> str:
         """Return AI2-THOR's type of the object with this name.
@@ -159,6 +159,7 @@ class Names:
         return match["source"] if kind is not None and kind[0] == match["type"] else None
 
     def _piece_number(self, source: str, count: int, k: int) -> int | None:
+        """Return the number in the name of piece `k`; more pieces than expected come last."""
         number = self._numbers[source]
         if count == 1 and k <= 1:
             return number

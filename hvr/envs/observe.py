@@ -1,4 +1,4 @@
-"""From AI2-THOR's metadata to a scene graph."""
+"""Observation: from AI2-THOR's metadata to a scene graph."""
 
 from __future__ import annotations
 
@@ -114,6 +114,7 @@ def direct_parents(
         if held_id is not None and _rides_on(entry, entries.get(held_id)):
             return (held_id,)
         return ()
+    # Of a mug in a bowl on a table AI2-THOR reports both: the table only holds the bowl.
     if len(parents) > 1:
         around = {p: _ancestors(p, entries) for p in parents}
         parents = [
@@ -138,13 +139,14 @@ def _ancestors(object_id: str, entries: Mapping[str, Mapping[str, Any]]) -> set[
 
 
 def _tightness(entry: Mapping[str, Any], parent: Mapping[str, Any]) -> tuple[float, float]:
-    """Small receptacles first; of equally large ones the one more centrally below."""
+    """Return a key that sorts small receptacles first, equal ones by distance of the middles."""
     box, around = entry["axisAlignedBoundingBox"], parent["axisAlignedBoundingBox"]
     size, a, b = around["size"], box["center"], around["center"]
     return round(size["x"] * size["z"], 3), math.hypot(a["x"] - b["x"], a["z"] - b["z"])
 
 
 def _rides_on(entry: Mapping[str, Any], held: Mapping[str, Any] | None) -> bool:
+    """Return whether an object without parents lies in what is in the hand."""
     if held is None or not held["receptacle"] or not entry["pickupable"] or is_inert(entry):
         return False
     a, b = entry["axisAlignedBoundingBox"]["center"], held["axisAlignedBoundingBox"]

@@ -1,8 +1,8 @@
-"""An environment that tries an interaction again where the place was what was wrong.
+"""Second tries for interactions that fail because of where the robot stands.
 
 Simulators refuse what a robot could do from half a metre further: the object is hidden behind
-something, the door of a fridge hits the robot, the thing in the hand would hit a wall. What is
-refused for any other reason is not tried again here.
+something, the door of a fridge hits the robot, the thing in the hand would hit a wall. Any other
+failure is final.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REASONS_OF_PLACE = (
 """Parts of AI2-THOR's messages that another place may answer."""
 
 FAR = 1.5
-"""How far away another place may be, metres."""
+"""Greatest distance of another place, metres."""
 
 _REST = 5  # times that physics may go on until the scene is at rest
 
@@ -73,12 +73,12 @@ class Persistent:
         return self._event
 
     def reset(self, scene: Any = None) -> Event:
-        """As the environment's own."""
+        """Put a scene into its first state; None means the present scene again."""
         self._event = self.env.reset(scene)
         return self._event
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Do one action, and more where that fails for a reason of place.
+        """Do one action, with second tries if it fails because of the place.
 
         Raises:
             ValueError: unknown action, or unknown or missing argument.
@@ -90,7 +90,7 @@ class Persistent:
             self._event = self.env.last_event
         if event or "objectId" not in request or str(request["action"]).startswith("Get"):
             return event
-        sent = [_told(request, event)]
+        sent = [_step(request, event)]
         if not event.metadata.get("isSceneAtRest", True):
             event = self._after_rest(request, sent)
         if not event and self._tries > 1 and _about_place(event):
@@ -99,25 +99,25 @@ class Persistent:
         return self._event
 
     def stop(self) -> None:
-        """Stop the environment, if it can be."""
+        """Stop the environment, if it can be stopped."""
         stop = getattr(self.env, "stop", None)
         if stop is not None:
             stop()
 
     def _send(self, request: dict[str, Any], sent: list[Step]) -> Event:
         event = self.env.step(request)
-        sent.append(_told(request, event))
+        sent.append(_step(request, event))
         return event
 
     def _after_rest(self, request: dict[str, Any], sent: list[Step]) -> Event:
-        """Once more, when things have come to rest."""
+        """Try once more when things have come to rest."""
         for _ in range(_REST):
             if self._send({"action": "Pass"}, sent).metadata.get("isSceneAtRest", True):
                 break
         return self._send(request, sent)
 
     def _from_elsewhere(self, request: dict[str, Any], event: Event, sent: list[Step]) -> Event:
-        """Once more from other places, and if all fail from where the robot was."""
+        """Try from other places, and if all fail once more from where the robot was."""
         start = event.metadata["agent"]
         poses = self._other_poses(request["objectId"], start)[: self._tries - 1]
         moved = False
@@ -135,9 +135,9 @@ class Persistent:
         return event
 
     def _other_poses(self, object_id: str, start: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return poses at other points of the grid, one a point, the nearest first."""
+        """Return one pose for each other grid point near by, the nearest first."""
         try:
-            asked = self.env.step(action="GetInteractablePoses", objectId=object_id)
+            answer = self.env.step(action="GetInteractablePoses", objectId=object_id)
         except ValueError:
             return []
         here = (start["position"]["x"], start["position"]["z"])
@@ -146,7 +146,7 @@ class Persistent:
             return round(math.dist(here, (pose["x"], pose["z"])), 3)
 
         nearest: dict[tuple[float, float], dict[str, Any]] = {}
-        poses = list(asked.metadata["actionReturn"] or ()) if asked else []
+        poses = list(answer.metadata["actionReturn"] or ()) if answer else []
         for pose in sorted(poses, key=lambda p: (away(p), abs(p["horizon"] - 30.0), p["rotation"])):
             if 0.05 < away(pose) <= FAR:
                 nearest.setdefault((pose["x"], pose["z"]), pose)
@@ -177,6 +177,6 @@ def _pose_of(agent: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _told(request: Mapping[str, Any], event: Event) -> Step:
+def _step(request: Mapping[str, Any], event: Event) -> Step:
     error = "" if event else str(event.metadata["errorMessage"])
     return Step(MappingProxyType(dict(request)), bool(event), error)

@@ -1,82 +1,72 @@
-"""Opens an environment by its name."""
+"""Environments by name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from hvr.envs.base import Environment
-from hvr.errors import UsageError
+from hvr.registry import Registry
 
 if TYPE_CHECKING:
     from hvr.envs.faults import Schedule
-    from hvr.envs.thor.options import ThorOptions
 
-ENVIRONMENTS = ("kitchen", "thor")
+ENVIRONMENTS = Registry(
+    "environment",
+    "environments",
+    {"kitchen": "hvr.envs.kitchen:open_kitchen", "thor": "hvr.envs.thor:open_thor"},
+    "hvr.environments",
+)
+"""Each entry is called with an `EnvironmentSetup` and returns an `OpenEnvironment`."""
 
 
 class OpenEnvironment(Environment, Protocol):
     """An environment that has to be stopped in the end."""
 
     def stop(self) -> None:
-        """Free what it holds; more than once does no harm."""
+        """Free what it holds. Idempotent."""
         ...
 
 
-def check_environment(name: str) -> None:
-    """Refuse a name that no environment has.
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentSetup:
+    """How an environment is opened.
 
-    Raises:
-        UsageError: it is not one of `ENVIRONMENTS`.
+    Args:
+        scene: name of the scene.
+        seed: of what is drawn by chance, where anything is.
+        options: the environment's own options as texts `name=value`.
+        folder: where it may keep pictures and logs; None keeps none.
     """
-    if name not in ENVIRONMENTS:
-        raise UsageError(f"unknown environment {name!r} (environments: {', '.join(ENVIRONMENTS)})")
+
+    scene: str
+    seed: int = 0
+    options: tuple[str, ...] = ()
+    folder: Path | None = None
 
 
 def open_environment(
-    name: str,
-    scene: str,
-    *,
-    seed: int = 0,
-    thor: ThorOptions | None = None,
-    folder: Path | None = None,
-    faults: Schedule | None = None,
+    name: str, setup: EnvironmentSetup, faults: Schedule | None = None
 ) -> OpenEnvironment:
     """Return an environment in the first state of a scene. Stop it in the end.
 
     Args:
         name: one of `ENVIRONMENTS`.
-        scene: name of the scene.
-        seed: of the kitchen; AI2-THOR has none.
-        thor: how to start AI2-THOR.
-        folder: where AI2-THOR's pictures are kept; None keeps none.
+        setup: scene and options.
         faults: to be played in it.
 
     Raises:
-        UsageError: there is no such environment.
+        UsageError: there is no such environment, or it has no such option.
         SceneError: it has no such scene.
-        MissingExtraError: the package ai2thor is needed and not installed.
-        SimulatorError: AI2-THOR cannot be started.
+        MissingExtraError: a package that it needs is not installed.
+        SimulatorError: it cannot be started.
     """
-    check_environment(name)
-    env = _environment(name, scene, seed, thor, folder)
+    opened: Callable[[EnvironmentSetup], OpenEnvironment] = ENVIRONMENTS.load(name)
+    env = opened(setup)
     if faults is None:
         return env
     from hvr.envs.faults import FaultyEnvironment
 
     return FaultyEnvironment(env, faults)
-
-
-def _environment(
-    name: str, scene: str, seed: int, thor: ThorOptions | None, folder: Path | None
-) -> OpenEnvironment:
-    if name == "kitchen":
-        from hvr.envs.kitchen import Kitchen
-
-        return Kitchen(scene, seed)
-    from hvr.envs.persistent import Persistent
-    from hvr.envs.thor.adapter import Thor
-    from hvr.envs.thor.options import ThorOptions
-
-    thor = thor or ThorOptions()
-    return Persistent(Thor(scene, thor, folder), thor.tries)

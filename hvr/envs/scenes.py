@@ -11,7 +11,7 @@ import difflib
 import gzip
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib.resources import files
@@ -144,14 +144,14 @@ _FILE = re.compile(r"(FloorPlan(\d+))\.json\.gz")
 @lru_cache(maxsize=1)
 def scene_names() -> tuple[str, ...]:
     """Return names of the packaged scenes in natural order: FloorPlan1, FloorPlan2, …"""
-    found = []
+    numbered = []
     folder = files("hvr.envs") / "data" / "scenes"
     if folder.is_dir():
         for entry in folder.iterdir():
             match = _FILE.fullmatch(entry.name)
             if match:
-                found.append((int(match.group(2)), match.group(1)))
-    return tuple(name for _, name in sorted(found))
+                numbered.append((int(match.group(2)), match.group(1)))
+    return tuple(name for _, name in sorted(numbered))
 
 
 @lru_cache(maxsize=64)
@@ -234,3 +234,12 @@ def _object(entry: Mapping[str, Any]) -> ObjectSpec:
 def _vec(numbers: Any) -> Vec:
     x, y, z = numbers
     return float(x), float(y), float(z)
+
+
+def scenes_with(object_types: Collection[str]) -> tuple[str, ...]:
+    """Return the names of the scenes that have an object of one of these AI2-THOR types."""
+    return tuple(
+        name
+        for name in scene_names()
+        if any(o.object_type in object_types for o in load_scene(name).objects)
+    )

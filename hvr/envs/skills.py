@@ -1,4 +1,4 @@
-"""What the robot's atomic actions mean as AI2-THOR steps.
+"""Skills: the robot's atomic actions as AI2-THOR steps.
 
 Every skill works on any `Environment`, the embedded kitchen and AI2-THOR alike, and looks
 only at metadata. A failed action is a value, not an exception.
@@ -53,7 +53,7 @@ class Step:
 
 @dataclass(frozen=True)
 class SkillResult:
-    """What became of an atomic action.
+    """The result of an atomic action.
 
     Args:
         success: whether it was done.
@@ -67,7 +67,7 @@ class SkillResult:
 
 
 class _RefusedError(Exception):
-    """The skill ends here; the text says why."""
+    """Ends a skill; its text is the reason."""
 
 
 class _Robot:
@@ -121,7 +121,7 @@ class _Robot:
     # acting
 
     def send(self, action: str, **kwargs: Any) -> None:
-        """Send one action; ends the skill when it fails."""
+        """Send one action; a failure ends the skill."""
         if not self.try_send(action, **kwargs):
             raise _RefusedError(self.steps[-1].error)
 
@@ -185,6 +185,7 @@ class _Robot:
                 p["rotation"],
             ),
         )
+        # A simulator may refuse a pose that it has offered itself.
         for pose in options[:_OTHER_SPOTS]:
             if self.teleport(pose):
                 break
@@ -211,7 +212,7 @@ class _Robot:
             todo.extend(direct_parents(outer, entries, self.held))
 
     def path_lengths(self) -> Callable[[float, float], float]:
-        """Grid moves from where the robot stands to a point; far when there is no way."""
+        """Return a function: grid moves from the robot to a point, or far without a way."""
         points = {(_cell(p["x"]), _cell(p["z"])) for p in self.ask("GetReachablePositions")}
         agent = self.metadata["agent"]["position"]
         start = (_cell(agent["x"]), _cell(agent["z"]))
@@ -267,6 +268,8 @@ class _Robot:
                 b.distance(pose["x"], pose["z"]) <= 1.5 and camera.sees((b.center,)) for b in boxes
             )
 
+        # The first cost decides, the next breaks its ties: what the next actions need, a short
+        # way, a good view; the last ones only make the choice the same on every run.
         costs: tuple[Callable[[Mapping[str, Any]], float], ...] = (
             lambda pose: -seen(pose, vital),
             lambda pose: box.distance(pose["x"], pose["z"]) > NEAR,
@@ -288,7 +291,7 @@ class _Robot:
         raise _RefusedError(self.steps[-1].error)
 
     def companions(self, entry: Mapping[str, Any]) -> tuple[list[Box], list[Box]]:
-        """Return what must be, and what had better be, in reach together with an object.
+        """Return boxes that must be, and that should be, in reach together with an object.
 
         A basin goes with its faucet and a burner with its knob, and the other way round;
         a receptacle with what it holds; an object with what holds it.
@@ -512,6 +515,7 @@ def _least(
     options: Sequence[dict[str, Any]], costs: Sequence[Callable[[Mapping[str, Any]], float]]
 ) -> dict[str, Any]:
     """Return the option that is least by the first cost, among equals by the second, and so on."""
+    # One cost at a time instead of sorting by all: the later ones are dear and seldom needed.
     for cost in costs:
         if len(options) == 1:
             break

@@ -1,4 +1,4 @@
-"""Which receptacle holds an object, judged from boxes alone.
+"""Support: which receptacle holds an object, judged from boxes alone.
 
 Used where no `parentReceptacles` are given: for ALFRED's object poses, and for the few
 objects of the recorded scenes that were falling when they were written down.
@@ -26,12 +26,13 @@ _ONLY = {
     "Toaster": frozenset({"BreadSliced"}),
     "StoveBurner": frozenset({"Pan", "Pot", "Kettle"}),
 }
-_MARGIN = 0.05
-_BELOW = 0.08
-_SUNK = 0.16
-_ABOVE = 0.12
-_FALL = 0.5
-_BESIDE = 0.5
+# All in metres, between the bottom of the object and the top of the receptacle unless said.
+_MARGIN = 0.05  # how far its middle may lie beside the footprint
+_BELOW = 0.08  # how far it may be sunk into a surface
+_SUNK = 0.16  # likewise for tables, and for furniture beside it
+_ABOVE = 0.12  # how far it may hover over a surface
+_FALL = 0.5  # how far it may have to fall
+_BESIDE = 0.5  # how far it may lie beside furniture that is larger in another version
 
 
 class Holder(NamedTuple):
@@ -81,6 +82,7 @@ def holder_of(body: Body, holders: Iterable[Holder]) -> str | None:
 
 
 def _rank(holder: Holder, body: Body) -> int | None:
+    """Return the place of a receptacle in the order of `holder_of`; None if it holds not."""
     around, kind, box = holder.box, holder.object_type, body.box
     x, y, z = box.center
     if kind in VESSELS:
@@ -117,7 +119,7 @@ def _rank(holder: Holder, body: Body) -> int | None:
 
 
 def _in_vessel(around: Box, body: Body, x: float, z: float) -> bool:
-    """Small enough, in the middle part of the vessel, and not below it."""
+    """Return whether the body is no pan or pot and lies in the middle part of the vessel."""
     if body.object_type in _ONLY["StoveBurner"]:
         return False
     box = body.box

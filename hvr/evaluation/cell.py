@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
-from hvr.envs.kitchen import Kitchen
-from hvr.envs.scenes import load_scene
+from hvr.agents import DEFAULT_AGENT, load_agent
+from hvr.envs.registry import EnvironmentSetup, open_environment
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
 from hvr.evaluation.bench.folder import BenchFolder
 from hvr.evaluation.scoring import score
-from hvr.execution.world import World
-from hvr.files import data_path
-from hvr.knowledge.graph import KnowledgeGraph
+from hvr.execution.world import open_world
 from hvr.knowledge.ontology import load_ontology
-from hvr.llm.factory import make_model, stack
-from hvr.llm.meter import Meter
-from hvr.llm.model import Model
-from hvr.llm.options import ModelOptions
-from hvr.llm.replay import Replay
-from hvr.pddl import Domain, Problem, Task, parse_domain
-from hvr.policies.llm.prompts import Prompts, load_prompts
-from hvr.policies.llm.settings import named
+from hvr.llm.choice import ModelChoice
+from hvr.llm.connect import reach
+from hvr.llm.factory import make_model
+from hvr.pddl import Domain, Problem, Task
+from hvr.plans import PolicyContext
+from hvr.policies.llm.policy import LLMPolicy
+from hvr.policies.llm.prompts import load_prompts
 from hvr.retrieval.embedders import Embedder, make_embedder
 from hvr.search.planners import FastDownward, Planner
 from hvr.search.recorded import RecordedPlanner
-from hvr.tasks import PaperTask, load_task
+from hvr.tasks import load_task
 
 
 def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
@@ -42,43 +41,41 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
         UsageError: the spec of the model cannot be used.
         DataFileError: the transcript cannot be written, or a recorded one is missing.
     """
-    from hvr.policies.llm.policy import LLMPolicy
-
     started = time.perf_counter()
     task = load_task(cell.task)
-    reach = ModelOptions(base_url=options.base_url)
-    transcript = BenchFolder(folder).new_transcript(cell)
-    # No cache: what one cell pays for must not make another look cheap.
-    model = Meter(
-        stack(
-            _model(cell, options, reach, task),
-            reach,
-            record=transcript,
-            header={"cell": cell.to_json()},
-        )
-    )
-    with KnowledgeGraph.create(None, load_ontology()) as graph:
-        world = World(Kitchen(load_scene(cell.scene), cell.seed), graph)
-        policy = LLMPolicy(
-            load_ontology(),
-            _domain(),
-            model,
-            named(cell.setting),
-            embedder=_embedder(options.embedder),
+    bench = BenchFolder(folder)
+    transcript = bench.new_transcript(cell)
+    choice = _choice(cell, options)
+    agent = load_agent(DEFAULT_AGENT)
+    policy = LLMPolicy.open(
+        PolicyContext(
+            ontology=load_ontology(),
+            domain=agent.domain(),
             planner=_planner(cell, options, transcript),
-            prompts=_prompts(),
+            model=choice,
+            about=_about(cell),
+            transcript=transcript,
+            header={"cell": cell.to_json()},
+            ledger=bench.ledger,
+            embedder=_embedder(choice),
             compile_task=_compiled,
         )
-        record = policy.write(task.goal_oriented, graph, world.inventory())
-    spent = model.spent(time.perf_counter() - started)
+    )
+    env = open_environment("kitchen", EnvironmentSetup(scene=cell.scene, seed=cell.seed))
+    world = open_world(env)
+    with world.graph:
+        record = policy.write(task.goal_oriented, world.graph, world.inventory())
+    meter = policy.meter
+    assert meter is not None
+    spent = meter.spent(time.perf_counter() - started)
     scores = score(
         record, task, scene=cell.scene, spent=spent, execute=options.execute, seed=cell.seed
     )
     return CellResult(
         cell=cell,
         scores=scores,
-        model=model.name,
-        simulated=model.simulated,
+        model=meter.name,
+        simulated=meter.simulated,
         seconds=time.perf_counter() - started,
         record=record.to_json(),
     )
@@ -97,55 +94,47 @@ def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
     """
     for cell in {cell.model: cell for cell in cells}.values():
         if not cell.model.startswith("hf:"):
-            _model(cell, options, ModelOptions(base_url=options.base_url), load_task(cell.task))
+            chosen = reach(_choice(cell, options), _about(cell))
+            make_model(str(chosen.spec), chosen.options)
 
 
-def prompt_digests() -> dict[str, str]:
+def prompt_digests(options: CellOptions) -> dict[str, str]:
     """Return digests of the prompt texts that cells are run with, for the manifest."""
-    return dict(_prompts().digests)
+    return dict(load_prompts(options.model.prompts).digests)
+
+
+def _choice(cell: Cell, options: CellOptions) -> ModelChoice:
+    """Return the model of a cell, or what it answered in the bench that is repeated."""
+    spec = cell.model
+    if options.cassettes is not None:
+        spec = f"replay:{options.cassettes / f'{cell.id}.jsonl'}"
+    return replace(options.model, spec=spec, setting=cell.setting)
+
+
+def _about(cell: Cell) -> dict[str, Any]:
+    return {"task": cell.task, "scene": cell.scene, "seed": cell.seed}
 
 
 def _planner(cell: Cell, options: CellOptions, transcript: Path) -> Planner:
-    """Fast Downward with its results beside the transcript, or those of the repeated bench."""
+    """Return Fast Downward with its results beside the transcript, or those of the repeated
+    bench.
+    """
     name = f"{cell.id}.planner.jsonl"
     earlier = options.cassettes / name if options.cassettes is not None else None
     return RecordedPlanner(FastDownward(), transcript.with_name(name), earlier)
 
 
-def _model(cell: Cell, options: CellOptions, reach: ModelOptions, task: PaperTask) -> Model:
-    if options.cassettes is not None:
-        return Replay(options.cassettes / f"{cell.id}.jsonl")
-    if cell.simulated:
-        from hvr.scripted import make_scripted
-
-        return make_scripted(cell.model, task, load_scene(cell.scene), cell.seed)
-    return make_model(cell.model, reach)
-
-
-# What never changes is made once in each process.
-
-
-@cache
-def _domain() -> Domain:
-    return parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
+# What never changes is made once in each process: compiling a scene and loading an embedder's
+# model each take longer than a cell without them.
 
 
 @lru_cache(maxsize=2)
-def _task(problem: Problem) -> Task:
-    return Task(_domain(), problem)
-
-
 def _compiled(domain: Domain, problem: Problem) -> Task:
     """Return a task that remembers what it has compiled, for the next cell in the same scene."""
-    assert domain is _domain()
-    return _task(problem)
+    return Task(domain, problem)
 
 
 @cache
-def _prompts() -> Prompts:
-    return load_prompts()
-
-
-@cache
-def _embedder(name: str) -> Embedder:
-    return make_embedder(name)
+def _embedder(choice: ModelChoice) -> Embedder:
+    options = reach(choice).options
+    return make_embedder(choice.embedder, base_url=options.base_url, api_key=options.api_key)

@@ -1,4 +1,4 @@
-"""Goal-condition success: how much of a goal holds."""
+"""Goal-condition success: the share of a goal's conditions that hold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ _IMPOSSIBLE = -1
 
 @dataclass(frozen=True)
 class _Part:
-    """A conjunct, and which of the variables to bind it mentions."""
+    """A conjunct.
+
+    Args:
+        formula: the condition.
+        variables: those to bind that it mentions.
+        counts: it is a condition to bring about, not a restriction of the bindings.
+    """
 
     formula: Expression
     variables: frozenset[str]
@@ -54,9 +60,7 @@ def goal_condition_success(state: State, goal: Expression) -> float:
 
 
 def _conjuncts(goal: Expression, variables: dict[str, TypedName]) -> Iterator[_Part]:
-    """Yield the conditions of a goal; variables that are bound by `exists` outside them are
-    noted.
-    """
+    """Yield the conditions of a goal; add variables bound by an outer `exists` to `variables`."""
     match goal:
         case Exists(bound, body) if not any(v.name in variables for v in bound):
             variables.update((v.name, v) for v in bound)
@@ -90,19 +94,20 @@ class _Search:
         self.atoms = state.atoms(static=True)
 
     def best(self, parts: Sequence[_Part], binding: Mapping[str, str]) -> int:
-        """Return the most counting parts that hold together; _IMPOSSIBLE if an equality cannot."""
+        """Return how many counting parts can hold together; _IMPOSSIBLE if an equality cannot."""
         score = 0
         for group in _groups(parts, binding):
-            found = self._group(group, binding)
-            if found == _IMPOSSIBLE:
+            holding = self._group(group, binding)
+            if holding == _IMPOSSIBLE:
                 return _IMPOSSIBLE
-            score += found
+            score += holding
         return score
 
     def _group(self, parts: Sequence[_Part], binding: Mapping[str, str]) -> int:
         unbound = [v for part in parts for v in part.variables if v not in binding]
         if not unbound:
             return self._value(parts[0], binding)
+        # The variable in most conditions first: binding it separates the others soonest.
         chosen = max(sorted(set(unbound)), key=unbound.count)
         most = sum(part.counts for part in parts)
         best = _IMPOSSIBLE

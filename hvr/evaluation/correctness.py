@@ -12,7 +12,7 @@ from hvr.pddl import GroundAction
 from hvr.tasks import GroundTruth
 
 RENAMINGS = 5_000
-"""How many renamings of a ground truth are looked at for a plan at most."""
+"""Greatest number of renamings of a ground truth that are tried for a plan."""
 
 Steps = Sequence[GroundAction]
 Names = Mapping[str, str]
@@ -65,8 +65,7 @@ def plan_correctness(plan: Steps, truth: GroundTruth) -> float:
 def best_correctness(
     plan: Steps, truth: GroundTruth, valid: Callable[[GroundTruth], bool]
 ) -> tuple[float, GroundTruth]:
-    """Return PC against the ground truth with those objects of the same classes that fit the plan
-    best.
+    """Return PC against the best-fitting renaming of the ground truth within object classes.
 
     A plan that makes coffee in `mug-2` is as correct as one that does so in `mug-1` if the
     ground truth works with `mug-2`, too: the greatest PC over `truth_variants`.
@@ -85,7 +84,7 @@ def best_correctness(
     """
     own = plan_correctness(plan, truth)
     choices = _choices(plan, truth)
-    # Of equally good ones those first that are further, then those that change less.
+    # Among equal bounds the most complete renaming comes first, then the one that changes least.
     queue: list[tuple[float, int, int, Names]] = [(-1.0, 0, 0, {})]
     numbers = count(1)
     for _ in range(RENAMINGS):
@@ -145,7 +144,7 @@ def _renamed(plan: Steps, truth: GroundTruth) -> Iterator[GroundTruth]:
 
 
 def _choices(plan: Steps, truth: GroundTruth) -> list[tuple[str, Sequence[Names]]]:
-    """For each class of the ground truth, in order of its first use, how it may be renamed."""
+    """Return each class of the ground truth, in order of its first use, with its renamings."""
     used = _roles(truth.steps)
     offered = _roles(plan)
     by_class: dict[str, list[str]] = {}
@@ -160,7 +159,7 @@ def _choices(plan: Steps, truth: GroundTruth) -> list[tuple[str, Sequence[Names]
 
 
 def _abstract_plan(plan: Steps, kinds: Container[str]) -> Steps:
-    """Return the plan with the objects of some classes taken for the same."""
+    """Return the plan with all objects of each of some classes taken as one."""
     return [
         GroundAction(a.name, tuple(_class(n) if _class(n) in kinds else n for n in a.args))
         for a in plan
@@ -168,9 +167,7 @@ def _abstract_plan(plan: Steps, kinds: Container[str]) -> Steps:
 
 
 def _abstract_truth(truth: GroundTruth, names: Names, kinds: Container[str]) -> GroundTruth:
-    """Return the ground truth, renamed, with the objects of the other classes taken for the
-    same.
-    """
+    """Return the ground truth, renamed, with the objects of the other classes taken as one."""
     objects = {n for a in truth.steps for n in a.args}
     return rename(truth, {**{n: _class(n) for n in objects if _class(n) in kinds}, **names})
 
@@ -179,19 +176,19 @@ def _injections(names: Sequence[str], pool: Sequence[str]) -> Sequence[Names]:
     """Return all ways to give each name another of the pool, the one that changes nothing first."""
     # Sorting needs all of them; a class with this many objects in one plan has not been seen.
     ways = islice(permutations(pool, len(names)), RENAMINGS * 10)
-    found = [dict(zip(names, way, strict=True)) for way in ways]
+    injections = [dict(zip(names, way, strict=True)) for way in ways]
     same = dict(zip(names, names, strict=True))
-    found = [same, *(f for f in found if f != same)]
-    return sorted(found, key=lambda way: sum(a != b for a, b in way.items()))[:RENAMINGS]
+    injections = [same, *(way for way in injections if way != same)]
+    return sorted(injections, key=lambda way: sum(a != b for a, b in way.items()))[:RENAMINGS]
 
 
 def _roles(steps: Iterable[GroundAction]) -> dict[str, set[tuple[str, int]]]:
-    """For each object, the actions and places of arguments it is used in."""
-    found: dict[str, set[tuple[str, int]]] = {}
+    """Return for each object the actions and argument places that it is used in."""
+    roles: dict[str, set[tuple[str, int]]] = {}
     for action in steps:
         for place, name in enumerate(action.args):
-            found.setdefault(name, set()).add((action.name, place))
-    return found
+            roles.setdefault(name, set()).add((action.name, place))
+    return roles
 
 
 def _class(name: str) -> str:
@@ -209,13 +206,11 @@ def _places(plan: Steps) -> dict[tuple[str, tuple[str, ...]], list[int]]:
 def _match(
     block: Steps, places: Mapping[tuple[str, tuple[str, ...]], list[int]], position: int
 ) -> tuple[int, int]:
-    """Return how many steps of a block follow in order from a position, and the position after
-    them.
-    """
+    """Return how many steps of a block follow from a position on, and the position after them."""
     for matched, action in enumerate(block):
-        found = places.get((action.name, action.args), ())
-        index = bisect_left(found, position)
-        if index == len(found):
+        positions = places.get((action.name, action.args), ())
+        index = bisect_left(positions, position)
+        if index == len(positions):
             return matched, position
-        position = found[index] + 1
+        position = positions[index] + 1
     return len(block), position

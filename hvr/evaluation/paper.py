@@ -46,11 +46,9 @@ class PaperTables:
     source: str
 
     def summary(self, model: str) -> Values:
-        """Return table 2: for each setting its values by name, `mpv_before` and the like among
-        them.
-        """
-        found: Values = self.tables["2"]["rows"][model]
-        return found
+        """Return table 2: for each setting its values by name, such as `mpv_before`."""
+        rows: Values = self.tables["2"]["rows"][model]
+        return rows
 
     def per_task(self, measure: str, model: str, stage: str = "") -> Values:
         """Return tables 5 to 16: for each setting a value for each task, and the printed averages.
@@ -61,8 +59,8 @@ class PaperTables:
             stage: `before` or `after` correction, for `mpv` and `aabv`.
         """
         table = self.tables[self.number(measure, model)]
-        found: Values = table[stage or "rows"]
-        return found
+        rows: Values = table[stage or "rows"]
+        return rows
 
     def number(self, measure: str, model: str) -> str:
         """Return the number of the table."""
@@ -70,13 +68,13 @@ class PaperTables:
 
     def special(self) -> Mapping[str, Mapping[str, Values]]:
         """Return table 4: for each setting and model, PC, LD and EPV of T5bis and T5."""
-        found: Mapping[str, Mapping[str, Values]] = self.tables["4"]["rows"]
-        return found
+        rows: Mapping[str, Mapping[str, Values]] = self.tables["4"]["rows"]
+        return rows
 
 
 @cache
 def paper_tables() -> PaperTables:
-    """Read the file that comes with hvr."""
+    """Read the packaged tables."""
     path = Path(__file__).with_name("paper_tables.json")
     values = json.loads(path.read_text(encoding="utf-8"))
     source = values["source"]

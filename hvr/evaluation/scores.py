@@ -1,4 +1,4 @@
-"""What one planned task is measured by, as a value."""
+"""Scores of one planned task."""
 
 from __future__ import annotations
 

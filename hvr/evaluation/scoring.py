@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
+from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.kitchen import Kitchen
-from hvr.envs.scenes import load_scene
 from hvr.evaluation.metrics import (
     best_correctness,
     block_verification,
@@ -23,19 +23,14 @@ from hvr.evaluation.metrics import (
 )
 from hvr.evaluation.scores import Scores
 from hvr.execution.compare import difference
-from hvr.execution.world import World
-from hvr.files import data_path
-from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.ontology import load_ontology
+from hvr.execution.world import World, open_world
 from hvr.llm.meter import Spent
 from hvr.pddl import (
     Atom,
-    Domain,
     Expression,
     GroundAction,
     State,
     Task,
-    parse_domain,
     parse_formula,
 )
 from hvr.pddl.model import atoms_of
@@ -181,8 +176,7 @@ def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> Executio
         plan: the steps.
         seed: of the environment.
     """
-    graph = KnowledgeGraph.create(None, load_ontology())
-    world = World(Kitchen(load_scene(scene), seed), graph)
+    world = open_world(Kitchen(scene, seed))
     names = [o.name for o in task.problem.objects]
     validator = Validator(task)
     ideal = validator  # as if the latest step had gone as expected
@@ -209,7 +203,7 @@ def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> Executio
                 validator = Validator(task, state=task.state(observed - lost))
         return ExecutionOutcome(done, len(plan), task.state(_seen(task, world, names)), problem)
     finally:
-        graph.close()
+        world.graph.close()
 
 
 def _seen(task: Task, world: World, names: Sequence[str]) -> frozenset[Atom]:
@@ -258,29 +252,21 @@ def _kinds(failure: Failure) -> set[str]:
 # What never changes is made once in each process: grounding a scene's actions is what costs.
 
 
-@cache
-def _domain() -> Domain:
-    return parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-
-
 @lru_cache(maxsize=32)
 def scene_task(scene: str) -> Task:
     """Return the problem of all objects of a scene at its start, without a goal."""
-    graph = KnowledgeGraph.create(None, load_ontology())
-    try:
-        World(Kitchen(load_scene(scene)), graph)
-        problem = graph.problem(_domain(), "score")
-    finally:
-        graph.close()
-    return Task(_domain(), problem)
+    domain = load_agent(DEFAULT_AGENT).domain()
+    with open_world(Kitchen(scene)).graph as graph:
+        return Task(domain, graph.problem(domain, "score"))
 
 
 @lru_cache(maxsize=8)
 def _task_with(goal: str, scene: str) -> Task:
-    problem = scene_task(scene).problem
-    return Task(_domain(), problem.replace(goal=_goal(goal, scene)))
+    task = scene_task(scene)
+    return Task(task.domain, task.problem.replace(goal=_goal(goal, scene)))
 
 
 @lru_cache(maxsize=128)
 def _goal(text: str, scene: str) -> Expression:
-    return parse_formula(text, _domain(), scene_task(scene).problem.objects)
+    task = scene_task(scene)
+    return parse_formula(text, task.domain, task.problem.objects)

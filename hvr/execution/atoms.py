@@ -1,4 +1,4 @@
-"""From what an observation changed in the graph to PDDL atoms, without reading the graph."""
+"""Changes of the graph as PDDL atoms, without reading the graph."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class ChangeReader:
         return self._read(change.added), self._read(change.removed)
 
     def _read(self, statements: Iterable[Statement]) -> frozenset[Atom]:
-        found = (self._atom(statement) for statement in statements)
-        return frozenset(atom for atom in found if atom is not None)
+        atoms = (self._atom(statement) for statement in statements)
+        return frozenset(atom for atom in atoms if atom is not None)
 
     def _atom(self, statement: Statement) -> Atom | None:
         subject, prop, value = statement

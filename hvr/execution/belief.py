@@ -1,4 +1,4 @@
-"""What the robot believes of the scene: what it sees now, and of the rest what it saw last.
+"""The robot's belief about the scene: what it sees now, and of the rest what it saw last.
 
 A belief never contradicts what is seen now. What is not seen keeps the state it was seen or
 is expected in: an action that was reported as done is believed to have had its effects.
@@ -16,7 +16,7 @@ from hvr.scene_graph import SceneGraph, SceneObject
 
 
 class Sight(StrEnum):
-    """What of an event's metadata the robot is allowed to see."""
+    """The part of an event's metadata that the robot is allowed to see."""
 
     OMNISCIENT = "omniscient"
     """Everything, wherever it is: AI2-THOR's metadata lists the whole scene."""
@@ -49,7 +49,7 @@ def first_look(scene: SceneGraph) -> Belief:
 def seen_objects(
     scene: SceneGraph, visible: Collection[str], large: Collection[str]
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Return what is seen of a scene, and into which receptacles the robot sees.
+    """Return the objects that are seen, and the receptacles that the robot sees into.
 
     Args:
         scene: all that is there.
@@ -68,6 +68,7 @@ def seen_objects(
     for name, o in scene.objects.items():
         for parent in o.parents[:1]:
             inside.setdefault(parent, []).append(name)
+    # What is in a bowl in an open drawer is seen with the drawer: hence at any depth.
     while todo:
         name = todo.pop()
         attributes = scene.objects[name].attributes
@@ -92,8 +93,8 @@ def update(
 ) -> Belief:
     """Return the belief after an action.
 
-    What is seen is as observed. What is not stays as predicted; but where the robot sees all
-    that a receptacle holds, what it believed to be there and does not see is nowhere known.
+    What is seen is as observed. What is not stays as predicted; but if the robot sees all that a
+    receptacle holds, what it believed to be there and does not see is known to be nowhere.
     What the hand holds is always felt.
 
     Args:
@@ -117,7 +118,7 @@ def update(
         objects[name] = replace(
             o,
             parents=() if gone or carried else o.parents,
-            in_reach=False,
+            in_reach=False,  # what is not seen cannot be used from here
             distance=round(math.dist(robot, o.position), 5),
         )
     scene = replace(observed, objects=MappingProxyType(objects))

@@ -1,4 +1,4 @@
-"""Expected and observed state: what differs, as facts."""
+"""The difference between an expected and an observed state, as facts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hvr.scene_graph import SceneGraph
 
 @dataclass(frozen=True)
 class Difference:
-    """Facts in which the world is not as the domain says it should be.
+    """Facts in which the world differs from what the domain predicts.
 
     Args:
         missing: expected to hold and not seen to.
@@ -27,7 +27,7 @@ class Difference:
         return bool(self.missing or self.unexpected)
 
     def explain(self) -> str:
-        """Return one line: what was expected, and what was seen instead."""
+        """Return one line with what was expected and what was seen instead."""
         parts = []
         if self.missing:
             parts.append("expected " + " ".join(map(str, self.missing)))

@@ -1,4 +1,6 @@
-"""From what was expected and what was observed to failures. Nothing here acts or remembers.
+"""Detection of deviations: what was expected against what was observed, after one step.
+
+Nothing here acts or remembers.
 
 A step that was refused should have changed nothing, so it is compared with the state before
 it; a step that was done is compared with what the domain says it does. Each difference is
@@ -25,7 +27,7 @@ from hvr.validation import ValidationReport
 def detect(
     step: int, action: GroundAction, expected: Expected, observed: Observed
 ) -> tuple[Deviation, ...]:
-    """Return all that went otherwise than expected in one step.
+    """Return every deviation from the expected outcome of one step.
 
     Args:
         step: its number in the run.
@@ -43,16 +45,16 @@ def detect(
     else:
         search.refused()
     search.the_rest()
-    return tuple(search.failures)
+    return tuple(search.deviations)
 
 
 def not_applicable(step: int, action: GroundAction, observed: Observed) -> Deviation:
-    """Return the failure of a step that is not attempted, because a precondition does not hold.
+    """Return the deviation of a step that is not attempted, because a precondition does not hold.
 
     Args:
         step: the number that it would have had.
         action: the step.
-        observed: what is, with the literals that are `unmet`.
+        observed: the observed state, with the literals that are `unmet`.
     """
     finding = refusal(action, observed)
     text = Explanation(action, ()).sentence(finding)
@@ -60,7 +62,7 @@ def not_applicable(step: int, action: GroundAction, observed: Observed) -> Devia
 
 
 def goal_unmet(step: int, unmet: Iterable[Expression]) -> Deviation:
-    """Return the failure of a plan that was carried out and did not reach its goal.
+    """Return the deviation of a plan that was carried out and did not reach its goal.
 
     Args:
         step: the number of its last step.
@@ -73,11 +75,11 @@ def goal_unmet(step: int, unmet: Iterable[Expression]) -> Deviation:
 
 
 def foreseen(step: int, report: ValidationReport) -> Deviation:
-    """Return the failure of a plan that a harmless looking difference has made impossible.
+    """Return the deviation of a plan that a harmless looking difference has made impossible.
 
     Args:
         step: the number of the last step that was done.
-        report: what the validator says of the rest of the plan.
+        report: the validator's report on the rest of the plan.
     """
     broken = report.failure
     literals = () if broken is None else tuple(
@@ -92,18 +94,28 @@ def foreseen(step: int, report: ValidationReport) -> Deviation:
 
 @dataclass
 class _Search:
-    """Explains the differences of one step, one kind of failure after the other."""
+    """Explains the differences of one step, one kind of deviation after the other.
+
+    Args:
+        step: number of the step.
+        left: the differences that are not explained yet; each explanation takes out its own.
+        deviations: the explanations so far.
+    """
 
     step: int
     left: Differences
-    failures: list[Deviation] = field(default_factory=list)
+    deviations: list[Deviation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.action = self.left.action
         self.expected, self.observed = self.left.expected, self.left.observed
 
     def dropped(self) -> None:
-        """What should still be in the hand, and is not."""
+        """Explain what should still be in the hand, and is not.
+
+        First, since the hand explains the most: where the thing lies now, what it broke into, and
+        why the action was refused.
+        """
         for atom in sorted(self.left.missing, key=str):
             if atom.predicate != "holding" or atom not in self.expected.before:
                 continue
@@ -118,19 +130,23 @@ class _Search:
             self.left.forget({name, *pieces}, also={"hand_empty"})
 
     def refused(self) -> None:
-        """The environment did not do the action, and no change of the room says why."""
+        """Explain a refusal, unless a change of the room does.
+
+        If a precondition is among the differences, somebody has undone it; that explains the
+        refusal, and `the_rest` reports it.
+        """
         unmet = set(self.observed.unmet)
-        told = {literal for f in self.failures for literal in f.literals}
+        explained = {literal for d in self.deviations for literal in d.literals}
         halfway = self._halfway()
-        if unmet & (told | self.left.literals) and not halfway:
+        if unmet & (explained | self.left.literals) and not halfway:
             return
         observed = replace(self.observed, unmet=()) if halfway else self.observed
         self._add(refusal(self.action, observed), Side.PRE)
-        if halfway:  # what it has done so far is no failure of its own
+        if halfway:  # what it has done so far is no deviation of its own
             self.left.forget(self.left.touched(), also={"hand_empty"})
 
     def own_effects(self) -> None:
-        """The action was reported as done: what of its effects is to be seen?"""
+        """Explain which effects of an action that was reported as done are not to be seen."""
         effects, differences = self.left.effects(), self.left.literals
         wrong = [e for e in effects if e in differences]
         if not wrong:
@@ -155,21 +171,22 @@ class _Search:
             self.left.forget(None, only=self.expected.effects)
 
     def the_rest(self) -> None:
-        """What the action has nothing to do with, one failure for all that hangs together."""
+        """Explain what the action has nothing to do with, together what hangs together."""
         for literals in self.left.groups():
             names = subjects(literals) or ("hand",)
             last = self.observed.last_seen.get(names[0])
             needed = any(e in self.observed.unmet for e in literals)
-            said = (self.observed.error,) if needed and self.observed.error else ()
+            message = (self.observed.error,) if needed and self.observed.error else ()
             kind = self._kind_of_rest(literals, names[0], last)
             self._add(
-                UnworkedDeviation(kind, literals, names, said, last),
+                UnworkedDeviation(kind, literals, names, message, last),
                 Side.PRE if needed else Side.POST,
             )
 
     def _kind_of_rest(
         self, literals: Iterable[Expression], name: str, last: int | None
     ) -> DeviationKind:
+        # With an older sighting nobody need have changed anything: the belief was wrong.
         seen = self.observed.seen
         if seen is not None and last is not None and last < self.step - 1:
             return DeviationKind.MISPERCEIVED if name in seen else DeviationKind.MISSING_OBJECT
@@ -181,8 +198,8 @@ class _Search:
         return DeviationKind.WRONG_EFFECT if own else DeviationKind.CHANGED_BY_OTHERS
 
     def _used_up(self, atom: Atom) -> bool:
-        """Return the action itself takes a thing out of the hand, and has begun to: an egg is
-        cracked.
+        """Return whether the action itself takes a thing out of the hand, and has begun to: an egg
+        is cracked.
         """
         gone = Atom("present", atom.args)
         return (
@@ -192,11 +209,12 @@ class _Search:
         )
 
     def _halfway(self) -> bool:
-        """Return a refused action has done a part of what it should."""
+        """Return whether a refused action has done a part of what it should."""
         return any(self._used_up(a) for a in self.left.missing if a.predicate == "holding")
 
     def _wrong_object(self, wrong: Iterable[Expression]) -> UnworkedDeviation | None:
-        """Return the effect was had by another object: burner 2 is on and not burner 4."""
+        """Return the deviation if another object had the effect: the wrong burner is on."""
+        # Things that the plan does not name are in `lost` and `gained` only.
         before = self.expected.before | self.observed.lost
         gained = self.left.unexpected | self.observed.gained
         lost = self.left.missing | self.observed.lost
@@ -216,7 +234,9 @@ class _Search:
         return None
 
     def _fell(self, wrong: Iterable[Expression]) -> UnworkedDeviation | None:
-        """Return what was taken or put is neither where it was nor where it should be."""
+        """Return the deviation if what was taken or put is neither where it was nor where it should
+        be.
+        """
         for literal in wrong:
             if not isinstance(literal, Atom) or literal.predicate not in PLACES | {"holding"}:
                 continue
@@ -224,8 +244,8 @@ class _Search:
             pieces = {a.args[0] for a in self.left.unexpected if a.predicate == "present"}
             if pieces and self._broken(name):
                 lies = self._place_of(min(pieces))
-                found = (name, *lies, *sorted(pieces)) if lies else (name,)
-                return UnworkedDeviation(DeviationKind.DROPPED, (literal,), found)
+                objects = (name, *lies, *sorted(pieces)) if lies else (name,)
+                return UnworkedDeviation(DeviationKind.DROPPED, (literal,), objects)
             before = {
                 a.args[1] for a in self.expected.before | self.observed.lost
                 if a.predicate in PLACES and a.args[0] == name
@@ -245,12 +265,13 @@ class _Search:
         return None
 
     def _broken(self, name: str) -> bool:
-        """Return what should be there is not, or only its pieces are."""
+        """Return whether a thing that should be there is not, or only its pieces are."""
         present = Atom("present", (name,))
         was = self.expected.before & self.expected.after
         return present in was and self.observed.value(present) is Truth.FALSE
 
     def _heard(self, name: str, noise: Noise) -> bool:
+        """Return whether a thing of this kind was heard; sounds do not tell one from another."""
         o = self.observed.scene.objects.get(name)
         return o is not None and any(
             s.noise is noise and s.object_type == o.object_type for s in self.observed.sounds
@@ -261,7 +282,11 @@ class _Search:
         return o.parents[:1] if o is not None else ()
 
     def _changed_at(self, names: Collection[str]) -> bool:
-        """Something that the action can change is not as it was before, about some objects."""
+        """Return whether something that the action can change has changed about some objects.
+
+        Warmth goes by itself and being near follows from where the robot stands, so neither
+        shows that the action did anything.
+        """
         return any(
             not set(a.args).isdisjoint(names) and self._seen(a)
             and a.predicate in self.expected.effects - WARMTH - {"near"}
@@ -274,7 +299,15 @@ class _Search:
     def _add(self, finding: UnworkedDeviation, side: Side) -> None:
         explanation = Explanation(self.action, self.observed.sounds)
         evidence = (*finding.evidence, *explanation.heard(finding))
-        self.failures.append(
-            Deviation(finding.kind, side, finding.literals, self.step, self.action,
-                    explanation.sentence(finding), finding.objects, evidence)
-        )  # fmt: skip
+        self.deviations.append(
+            Deviation(
+                kind=finding.kind,
+                side=side,
+                literals=finding.literals,
+                step=self.step,
+                action=self.action,
+                explanation=explanation.sentence(finding),
+                objects=finding.objects,
+                evidence=evidence,
+            )
+        )

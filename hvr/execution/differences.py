@@ -1,4 +1,4 @@
-"""The differences of one step that call for an explanation, and which of them hang together."""
+"""The differences of one step that call for an explanation, grouped by what they are about."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ WARMTH = frozenset({"hot", "cold"})
 class Differences:
     """Facts that are not as they should be and have not been explained yet.
 
-    No differences are that something hot or cold no longer is, or still is (it cools and warms by
-    itself, in its own time), and that something is out of reach that the action does not name
-    (the robot moved).
+    Two things do not count. Something hot or cold may be so no longer, or still (it cools and
+    warms by itself, in its own time); and what the action does not name may be out of reach (the
+    robot moved).
 
     Args:
-        action: what was done.
-        expected: what should be.
-        observed: what is.
+        action: the action of the step.
+        expected: the state before it, and the one that it should lead to.
+        observed: what was observed after it.
     """
 
     action: GroundAction
     expected: Expected
     observed: Observed
     missing: set[Atom] = field(default_factory=set, init=False)
-    """What should hold, and is seen not to."""
+    """Atoms that should hold, and are seen not to."""
     unexpected: set[Atom] = field(default_factory=set, init=False)
-    """What is seen to hold, and should not."""
+    """Atoms that are seen to hold, and should not."""
 
     def __post_init__(self) -> None:
         expected, observed = self.expected, self.observed
         should = expected.after if observed.success else expected.before
-        found = difference(should, observed.atoms, observed.scene)
+        different = difference(should, observed.atoms, observed.scene)
         new = should - expected.before
-        self.missing |= {a for a in found.missing if self._is_missed(a, new)}
+        self.missing |= {a for a in different.missing if self._is_missed(a, new)}
         self.unexpected |= {
-            a for a in found.unexpected
+            a for a in different.unexpected
             if observed.value(a) is Truth.TRUE
             and not (a.predicate in WARMTH and a in expected.before)
         }  # fmt: skip
@@ -88,7 +88,7 @@ class Differences:
         also: Collection[str] = (),
         only: Collection[str] | None = None,
     ) -> None:
-        """Take out what is explained.
+        """Remove the differences that are explained.
 
         Args:
             names: facts about these objects, and about nothing; None for all objects.
@@ -106,11 +106,12 @@ class Differences:
         self.unexpected = {a for a in self.unexpected if not explained(a)}
 
     def groups(self) -> Iterator[tuple[Expression, ...]]:
-        """Yield the differences, those together that one cause may have.
+        """Yield the differences, together those that may have one cause.
 
-        Those about one object hang together, and those about a switch and what it switches, and
+        Those about one object belong together, and those about a switch and what it switches, and
         about a thing and what it is or was on or in.
         """
+        # Disjoint sets of objects, each known by its root; sorted input keeps the order fixed.
         joined: dict[str, str] = {}
 
         def root(name: str) -> str:
@@ -136,7 +137,7 @@ class Differences:
         yield from map(tuple, groups.values())
 
     def places(self, name: str) -> set[str]:
-        """Return what an object is or was directly on or in."""
+        """Return the objects that an object is or was directly on or in."""
         observed = self.observed
         atoms = (*self.expected.before, *observed.atoms, *observed.gained, *observed.lost)
         return {a.args[1] for a in atoms if a.predicate in PLACES and a.args[0] == name}
@@ -149,8 +150,9 @@ class Differences:
         return self.observed.value(atom) is Truth.FALSE
 
     def _is_odd(self, atom: Atom, within: frozenset[str]) -> bool:
-        """Return a change of something that the plan does not name is not the action's own
-        doing.
+        """Return whether a change of what the plan does not name calls for an explanation.
+
+        Not if it is the action's own doing: what stands on a moved plate moves, too.
         """
         if atom.predicate in REMEMBERED | WARMTH | {"near"}:
             return False
@@ -158,7 +160,7 @@ class Differences:
         return not (own and not within.isdisjoint(atom.args))
 
     def _within(self, names: set[str]) -> frozenset[str]:
-        """Return objects, what they switch, and all that is or was on or in them at any depth."""
+        """Return objects, what they switch, and all that is or was on or in these at any depth."""
         inside: dict[str, set[str]] = {}
         for switch, switched in self.observed.scene.controls:
             inside.setdefault(switch, set()).add(switched)
@@ -168,12 +170,12 @@ class Differences:
         for a in self.observed.lost:
             if a.predicate in PLACES:
                 inside.setdefault(a.args[1], set()).add(a.args[0])
-        found, todo = set(names), list(names)
+        reached, todo = set(names), list(names)
         while todo:
-            new = inside.get(todo.pop(), set()) - found
-            found |= new
+            new = inside.get(todo.pop(), set()) - reached
+            reached |= new
             todo += new
-        return frozenset(found)
+        return frozenset(reached)
 
 
 def atom_of(literal: Expression) -> Atom:

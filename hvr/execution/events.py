@@ -1,4 +1,4 @@
-"""What happens in a run, as values: the same ones are shown, traced and tested."""
+"""The events of a run, as values: the same ones are shown, traced and tested."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class StepDone:
 
     Args:
         number: of the step in the run, from 1.
-        action: what was done.
+        action: the action.
         block: number of its block in the plan.
         success: the environment reported success.
-        error: what it said if not.
-        difference: how the observed state differs from the expected.
+        error: its message if not.
+        difference: how the observed state differs from the expected one.
         sent: the environment's own actions.
-        failures: what went wrong, each difference explained once.
+        failures: the deviations, each difference explained once.
         sounds: what was heard.
         not_seen: effects that are believed and were not seen.
         looks: how often it was looked again to be sure.
@@ -90,7 +90,7 @@ class StepDone:
 
     @property
     def as_expected(self) -> bool:
-        """Everything went as the domain says, but for what changes by itself."""
+        """Whether everything went as the domain says, but for what changes by itself."""
         return self.success and not self.failures
 
     def to_json(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class StepDone:
 
 @dataclass(frozen=True)
 class Noticed:
-    """Failures that no executed step shows: a step that cannot be tried, an unmet goal."""
+    """Deviations that no executed step shows: a step that cannot be tried, an unmet goal."""
 
     failures: tuple[Deviation, ...]
 
@@ -128,7 +128,7 @@ class Recovery:
 
     Args:
         rung: its name.
-        reason: the failure in a sentence.
+        reason: the deviation in a sentence.
         outcome: what came of it: `worked`, `failed`, a new plan, or why there is none.
         step: number of the step after which it was used.
     """
@@ -172,7 +172,7 @@ class Finished:
         reason: why the goal was not reached, else empty.
         unmet: what is missing for the goal.
         remains: the same in sentences.
-        failures: how many failures of each kind were noticed.
+        failures: how many deviations of each kind were noticed.
         recoveries: how often each rung of the ladder was used.
     """
 

@@ -11,9 +11,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
-from hvr.errors import ImpossibleGoalError, PlannerError
+from hvr.errors import ImpossibleGoalError, InvalidPlanError, PlannerError
 from hvr.execution.detection import foreseen, goal_unmet
 from hvr.execution.events import (
     Event,
@@ -25,43 +25,15 @@ from hvr.execution.events import (
 )
 from hvr.execution.failures import Deviation
 from hvr.execution.ladder import Ladder
-from hvr.execution.recovery import FOR_MODELS, FOR_PLANNERS, Impasse, crowding, replaceable
+from hvr.execution.recovery import MENDS, Impasse, crowding, replaceable
 from hvr.execution.watching import Watch
 from hvr.execution.words import opposite, say
 from hvr.execution.world import World
-from hvr.knowledge.graph import KnowledgeGraph
 from hvr.pddl.model import Expression
-from hvr.policies.symbolic import Planned
-from hvr.retrieval.inventory import Inventory
+from hvr.plans import Planned, Policy
 from hvr.validation import Validator
 
 Goal = TypeVar("Goal")
-
-
-class Policy(Protocol[Goal]):
-    """Makes plans for goals of its kind: conditions, or sentences."""
-
-    def plan(
-        self, stage: Goal, graph: KnowledgeGraph, inventory: Inventory, trouble: str = ""
-    ) -> Planned:
-        """Return a plan from the world as observed.
-
-        Args:
-            stage: what to reach.
-            graph: the world.
-            inventory: what there is in it.
-            trouble: why an earlier plan could not be carried on; empty at first.
-        """
-
-    def clearing(self, things: Sequence[str], place: str) -> Goal:
-        """Return the goal of taking things away from a place.
-
-        Args:
-            things: names of the things.
-            place: name of what they are on or in.
-        """
-
-
 Listener = Callable[[Event], None]
 PlanListener = Callable[[Planned], None]
 
@@ -72,8 +44,7 @@ class Executor(Generic[Goal]):
 
     Args:
         world: where.
-        policy: makes the plans. One with the attribute `name` of `llm` is told what went wrong;
-            any other is taken to plan from the observed state alone.
+        policy: makes the plans; its rungs say how it recovers.
         listen: is told each event as it happens.
         planned: is told each plan with its problem, before it is executed.
         max_replans: how many new plans may be made.
@@ -94,8 +65,7 @@ class Executor(Generic[Goal]):
     _avoid: frozenset[str] = field(default=frozenset(), init=False)
 
     def __post_init__(self) -> None:
-        self._is_model = getattr(self.policy, "name", "") == "llm"
-        mends = FOR_MODELS if self._is_model else FOR_PLANNERS
+        mends = tuple((name, MENDS[name]) for name in self.policy.rungs.mend)
         self._ladder = Ladder(mends, self.listen, self.max_tries)
 
     def run(self, stages: Sequence[Goal]) -> Finished:
@@ -113,18 +83,19 @@ class Executor(Generic[Goal]):
         self.listen(finished)
         return finished
 
-    def prepare(self, stage: Goal, trouble: str = "") -> Planned:
+    def prepare(self, stage: Goal, reason: str = "") -> Planned:
         """Plan and validate a stage without executing it.
 
         Raises:
             ImpossibleGoalError: there is no plan.
-            PlannerError: no plan was found, or it does not validate.
+            PlannerError: no plan was found.
+            InvalidPlanError: it does not validate.
         """
         started = time.perf_counter()
         inventory = self.world.inventory()
         if self._avoid:
             inventory = inventory.without(self._avoid)
-        planned = self.policy.plan(stage, self.world.graph, inventory, trouble)
+        planned = self.policy.plan(stage, self.world.graph, inventory, reason)
         report = Validator(planned.task).check(planned.plan.actions)
         self.planned(planned)
         self.listen(
@@ -132,7 +103,7 @@ class Executor(Generic[Goal]):
                       time.perf_counter() - started)
         )  # fmt: skip
         if not report.valid:
-            raise PlannerError(f"the plan does not validate: {report.explain()}")
+            raise InvalidPlanError(f"the plan does not validate: {report.explain()}")
         return planned
 
     # one stage
@@ -141,11 +112,11 @@ class Executor(Generic[Goal]):
         planned = self.prepare(stage)
         while True:
             watch = Watch(self.world, planned)
-            trouble = self._execute(planned, watch)
-            if trouble is None:
+            impasse = self._execute(planned, watch)
+            if impasse is None:
                 return self._finished()
-            self._make_room(trouble, planned, new=True)
-            new, reason = self._new_plan(stage, trouble, planned)
+            self._make_room(impasse, planned, new=True)
+            new, reason = self._new_plan(stage, impasse, planned)
             if new is None:
                 return self._finished(reason, watch.unmet_goal())
             planned = new
@@ -193,12 +164,12 @@ class Executor(Generic[Goal]):
                 success, failures = False, (watch.cannot(self.steps + 1, action),)
                 self._notice(failures)
             self._ladder.stuck()
-            trouble = Impasse(
+            impasse = Impasse(
                 failures, action, success, rest, planned.task, validator.state, self.steps
             )
-            steps = self._ladder.mend(trouble)
+            steps = self._ladder.mend(impasse)
             if steps is None:
-                return trouble
+                return impasse
             todo = [(block, a) for a in steps[: len(steps) - len(todo)]] + [
                 (block if a != old else number, a)
                 for (number, old), a in zip(todo, steps[len(steps) - len(todo) :], strict=True)
@@ -206,7 +177,7 @@ class Executor(Generic[Goal]):
         return self._missed(planned, watch)
 
     def _missed(self, planned: Planned, watch: Watch) -> Impasse | None:
-        """Return the trouble at the end of a plan, if its goal does not hold."""
+        """Return the impasse at the end of a plan, if its goal does not hold."""
         unmet = watch.unmet_goal()
         if not unmet:
             return None
@@ -217,103 +188,103 @@ class Executor(Generic[Goal]):
 
     # a new plan
 
-    def _make_room(self, trouble: Impasse, planned: Planned, *, new: bool) -> bool:
+    def _make_room(self, impasse: Impasse, planned: Planned, *, new: bool) -> bool:
         """Take away what has nothing to do with the plan from where there was no room.
 
         Args:
-            trouble: what went wrong.
+            impasse: what went wrong.
             planned: the plan.
             new: only what has just come there.
 
         Returns:
             Whether it was done.
         """
-        place, things = crowding(trouble, planned.relevant.names, self.world.scene, new=new)
+        place, things = crowding(impasse, planned.relevant.names, self.world.scene, new=new)
         if not things or self.replans >= self.max_replans:
             return False
-        told = f"{trouble.reason} First make room."
+        told = f"{impasse.reason} First make room."
         goal = self.policy.clearing(things, place)
         try:
-            clearing = self._another("make room", goal, trouble, told)
+            clearing = self._another("make room", goal, impasse, told)
         except (ImpossibleGoalError, PlannerError):
             return False
         left = self._execute(clearing, Watch(self.world, clearing))
         outcome = "worked" if left is None else f"failed: {left.reason}"
-        self._say("make room", trouble, outcome)
+        self._say("make room", impasse, outcome)
         return left is None
 
-    def _new_plan(self, stage: Goal, trouble: Impasse, old: Planned) -> tuple[Planned | None, str]:
+    def _new_plan(self, stage: Goal, impasse: Impasse, old: Planned) -> tuple[Planned | None, str]:
         """Return the plan of the next rung that makes one; or None, and why there is none."""
         if self.replans >= self.max_replans:
-            return None, f"gave up after {self.replans} new plans: {trouble.reason}"
-        names = ("ask", "replace") if self._is_model else ("satisfy", "replace")
+            return None, f"gave up after {self.replans} new plans: {impasse.reason}"
+        names = self.policy.rungs.replan
         again = self.replans > 0 and self._done <= 1  # the last plan got nowhere
-        self._look_around(trouble, again)
+        self._look_around(impasse, again)
         reasons: list[str] = []
-        planned = self._climb(names, stage, trouble, reasons)
+        planned = self._climb(names, stage, impasse, reasons)
         if planned is None and (
-            (not again and self._look_around(trouble, True))
-            or self._make_room(trouble, old, new=False)
+            (not again and self._look_around(impasse, True))
+            or self._make_room(impasse, old, new=False)
         ):
-            planned = self._climb(names, stage, trouble, reasons)
+            planned = self._climb(names, stage, impasse, reasons)
         if planned is not None:
             return planned, ""
-        why = "; ".join(dict.fromkeys(reasons)) or trouble.reason
+        why = "; ".join(dict.fromkeys(reasons)) or impasse.reason
         return None, f"gave up after {self.replans} new plans: {why}"
 
     def _climb(
-        self, names: tuple[str, ...], stage: Goal, trouble: Impasse, reasons: list[str]
+        self, names: tuple[str, ...], stage: Goal, impasse: Impasse, reasons: list[str]
     ) -> Planned | None:
         """Return the plan of the first of some rungs that makes one; adds why the others do not."""
-        for name in self._ladder.least_tried(names, trouble):
+        for name in self._ladder.least_tried(names, impasse):
             if self.replans >= self.max_replans:
                 break
-            told = trouble.reason
+            told = impasse.reason
             avoided = self._avoid
             if name == "replace":
-                other = replaceable(trouble, self.world.graph, self.world.inventory(), self._avoid)
+                other = replaceable(impasse, self.world.graph, self.world.inventory(), self._avoid)
                 if other is None:
                     continue
                 self._avoid |= {other}
                 told += f" Use another one instead of {other}."
             try:
-                return self._another(name, stage, trouble, told)
+                return self._another(name, stage, impasse, told)
             except (ImpossibleGoalError, PlannerError) as error:
                 self._avoid = avoided
                 reasons.append(str(error))
         return None
 
-    def _another(self, rung: str, goal: Goal, trouble: Impasse, told: str) -> Planned:
+    def _another(self, rung: str, goal: Goal, impasse: Impasse, told: str) -> Planned:
         """Return the plan of a rung; what came of it is told and counted.
 
         Raises:
             ImpossibleGoalError: there is no plan.
             PlannerError: no plan was found, or it does not validate.
         """
-        self._ladder.take(rung, trouble)
+        self._ladder.take(rung, impasse)
         self.replans += 1
         self._done = 0
-        self.listen(Replanning(trouble.reason, self.replans))
+        self.listen(Replanning(impasse.reason, self.replans))
         try:
             planned = self.prepare(goal, told)
         except (ImpossibleGoalError, PlannerError) as error:
-            self._say(rung, trouble, f"no plan: {error}")
+            self._say(rung, impasse, f"no plan: {error}")
             raise
-        self._say(rung, trouble, f"a new plan of {len(planned.plan.actions)} steps")
+        self._say(rung, impasse, f"a new plan of {len(planned.plan.actions)} steps")
         return planned
 
-    def _look_around(self, trouble: Impasse, everything: bool) -> bool:
+    def _look_around(self, impasse: Impasse, everything: bool) -> bool:
         """Look for what is lost, or at everything once more; True when that told something."""
         found = self.world.look_around(self.steps, everything)
         if found:
-            self._ladder.take("look around", trouble)
-            self._say("look around", trouble, f"found {', '.join(found)}")
+            self._ladder.take("look around", impasse)
+            self._say("look around", impasse, f"found {', '.join(found)}")
         return bool(found)
 
     # telling
 
-    def _say(self, rung: str, trouble: Impasse, outcome: str) -> None:
-        self.listen(Recovery(rung, trouble.reason, outcome, trouble.step))
+    def _say(self, rung: str, impasse: Impasse, outcome: str) -> None:
+        self.listen(Recovery(rung, impasse.reason, outcome, impasse.step))
 
     def _notice(self, failures: tuple[Deviation, ...]) -> None:
         self._count(failures)

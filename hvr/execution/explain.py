@@ -1,4 +1,4 @@
-"""The sentence that explains a failure, and the sounds that speak for it."""
+"""The sentence that explains a deviation, and the sounds that speak for it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from hvr.execution.failures import DeviationKind
 from hvr.execution.sounds import Noise, Sound
 from hvr.execution.words import opposite, say_all
+from hvr.knowledge.wording import Wording
 from hvr.pddl.model import Expression, GroundAction
 
 
 @dataclass(frozen=True)
 class UnworkedDeviation:
-    """A failure before it has been put in words.
+    """A deviation before it has been put in words.
 
     Args:
-        kind: what kind.
-        literals: what should hold, and does not.
+        kind: its kind.
+        literals: the literals that should hold, and do not.
         objects: what it is about, the most telling first; for `dropped` the thing and where it
             is now; for `wrong object` what was meant and what was taken instead, or the thing,
             the place that was meant and the place that it is at; for `occupied` the place, what
@@ -39,17 +40,19 @@ class Explanation:
     Args:
         action: the action of the step; None at the end of a plan.
         sounds: what was heard.
+        wording: says what holds; hvr's own if None.
     """
 
     action: GroundAction | None
     sounds: tuple[Sound, ...]
+    wording: Wording | None = None
 
     def sentence(self, finding: UnworkedDeviation) -> str:
         """Return one sentence without a full stop inside."""
         named = finding.objects
         first = named[0] if named else str(self.action)
-        so = say_all([opposite(literal) for literal in finding.literals])
-        said = f": {finding.evidence[0].rstrip('.')}" if finding.evidence else ""
+        so = say_all([opposite(literal) for literal in finding.literals], wording=self.wording)
+        message = f": {finding.evidence[0].rstrip('.')}" if finding.evidence else ""
         match finding.kind:
             case DeviationKind.DROPPED:
                 where = f"; it is on {named[1]} now" if len(named) > 1 else ""
@@ -59,15 +62,15 @@ class Explanation:
                 by = f": {', '.join(inside[:3])} is there" if inside else ""
                 return f"{first} has no room for {named[-1]}{by}."
             case DeviationKind.BLOCKED:
-                return f"{first} cannot be got at by {self.action}{said}."
+                return f"{first} cannot be got at by {self.action}{message}."
             case DeviationKind.ACTION_FAILED:
-                return f"{self.action} was refused{said}."
+                return f"{self.action} was refused{message}."
             case DeviationKind.MISSING_PRECONDITION:
                 return f"{self.action} is not possible, because {so or 'a condition is unmet'}."
             case DeviationKind.NO_EFFECT:
                 return f"{self.action} was reported as done and changed nothing: {so}."
             case DeviationKind.WRONG_OBJECT if len(named) == 1:
-                return f"{self.action} acted on something else than {first}{said}."
+                return f"{self.action} acted on something else than {first}{message}."
             case DeviationKind.WRONG_OBJECT if len(named) == 2:
                 return f"{self.action} acted on {named[1]} instead of {first}: {so}."
             case DeviationKind.WRONG_OBJECT:
@@ -85,11 +88,11 @@ class Explanation:
 
     def heard(self, finding: UnworkedDeviation) -> tuple[str, ...]:
         """Return the sounds that speak for a finding, in words."""
-        told = _TELLING.get(finding.kind, frozenset())
+        telling = _TELLING.get(finding.kind, frozenset())
         types = {name.rpartition("-")[0] for name in finding.objects}
         return tuple(
             f"heard: {sound}" for sound in self.sounds
-            if sound.noise in told and sound.object_type.lower() in types
+            if sound.noise in telling and sound.object_type.lower() in types
         )  # fmt: skip
 
 

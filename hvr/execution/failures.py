@@ -1,4 +1,4 @@
-"""What went wrong in a run, as values: a `Deviation` for every difference that counts.
+"""Deviations as values: one for every difference between a run and the domain that counts.
 
 They know nothing of how they were found (`detection`) or what is done about them
 (`recovery`); they can be compared, printed and written as JSON.
@@ -14,7 +14,7 @@ from hvr.pddl.model import Expression, GroundAction
 
 
 class DeviationKind(StrEnum):
-    """What kind of failure it is."""
+    """The kind of a deviation."""
 
     DROPPED = "dropped"
     """What was in the hand is not there any more, and no action put it down."""
@@ -43,7 +43,7 @@ class DeviationKind(StrEnum):
 
 
 class Side(StrEnum):
-    """Which side of an action was violated."""
+    """The side of an action that was violated."""
 
     PRE = "pre"
     """A precondition: what had to hold before the action."""
@@ -53,10 +53,10 @@ class Side(StrEnum):
 
 @dataclass(frozen=True)
 class Deviation:
-    """One thing that went otherwise than the domain says.
+    """One deviation of the observed outcome from the one that the domain predicts.
 
     Args:
-        kind: what kind of failure.
+        kind: its kind.
         side: whether a pre- or a postcondition is violated.
         literals: the violated condition: PDDL literals that should hold and were seen not
             to. Empty only where the environment refused an action and nothing that the

@@ -1,4 +1,4 @@
-"""What sounds tell of things out of sight."""
+"""The belief corrected by sounds, which tell of things out of sight."""
 
 from __future__ import annotations
 
@@ -27,25 +27,26 @@ def hear(
     """
     sounds = set(heard)
     objects = dict(predicted.objects)
-    alone = {o.object_type: [] for o in room.objects.values()}  # type: dict[str, list[str]]
+    sources: dict[str, list[str]] = {}
     for o in room.objects.values():
-        alone[o.object_type].append(o.name)
+        sources.setdefault(o.object_type, []).append(o.name)
     partner = dict(room.controls)
     for name, now in predicted.objects.items():
         then = before.objects.get(name)
         on = bool(now.attributes.get("isToggled"))
         if then is None or bool(then.attributes.get("isToggled")) == on:
             continue
+        # A knob is heard by its burner.
         kind = now.object_type
         if kind in SILENT and name in partner and partner[name] in objects:
             kind = objects[partner[name]].object_type
         if Sound(Noise.TURNED_ON if on else Noise.TURNED_OFF, kind) not in sounds:
             objects[name] = _set(now, "isToggled", not on)
     for sound in sounds:
-        sources = alone.get(sound.object_type, [])
-        if len(sources) != 1 or sources[0] not in objects:
+        names = sources.get(sound.object_type, [])
+        if len(names) != 1 or names[0] not in objects:
             continue
-        o = objects[sources[0]]
+        o = objects[names[0]]
         if sound.noise in (Noise.TURNED_ON, Noise.TURNED_OFF):
             objects[o.name] = _set(o, "isToggled", sound.noise is Noise.TURNED_ON)
         elif sound.noise is Noise.BROKEN:

@@ -19,10 +19,10 @@ from hvr.execution.prediction import FLAGS
 from hvr.scene_graph import SceneGraph, SceneObject
 
 TOLERATED = 1e-6
-"""Chance of a false alarm that is tolerated, per fact and step."""
+"""Tolerated probability of a false alarm, per fact and step."""
 
 MOST_LOOKS = 25
-"""After so many looks what is still undecided is taken to be as expected."""
+"""Looks after which what is still undecided is taken to be as expected."""
 
 _FIELDS = (*FLAGS.values(), "fillLiquid", "temperature")
 _HELD = ("", "held")
@@ -32,8 +32,9 @@ _Key: TypeAlias = tuple[str, str]
 def votes_needed(error_rate: float) -> int:
     """Return how many more looks must speak for a surprising reading than against it.
 
-    With an error rate p, k votes ahead are wrong with a chance of about (p / (1 - p))^k: 1 for
-    a perfect sensor, 5 for one that is wrong in 5 % of its readings.
+    A vote of k ahead is wrong with a probability of about (p / (1 - p))^k at an error rate of p
+    (gambler's ruin). So k is 1 for a perfect sensor, and 5 for one that is wrong in 5 % of its
+    readings.
 
     Args:
         error_rate: share of wrong readings, from 0 to below 0.5.
@@ -50,7 +51,7 @@ def filtered(
     votes: int,
     among: Collection[str] | None = None,
 ) -> tuple[SceneGraph, int]:
-    """Return a scene graph without the surprises that further looks do not confirm.
+    """Return a look at a scene without the surprises that further looks do not confirm.
 
     What is missing from the first look is looked for again, `votes` - 1 times at most.
 
@@ -67,8 +68,9 @@ def filtered(
     if votes <= 1:
         return first, 0
     seen, looks = _completed(expected, first, look, votes - 1, among)
-    said = dict(_surprises(expected, seen, among))
-    ahead = dict.fromkeys(said, 1)
+    readings = dict(_surprises(expected, seen, among))
+    # Votes for each surprise minus votes against it; the look that showed it is one for it.
+    ahead = dict.fromkeys(readings, 1)
     refuted: set[_Key] = set()
     confirmed: set[_Key] = set()
     new: dict[str, SceneObject] = {}
@@ -77,17 +79,19 @@ def filtered(
         looks += 1
         for key, value in _surprises(expected, again, among) if number == 0 else ():
             # The first look may have hidden it: one look for it, and one against it.
-            if key not in said:
-                said[key], ahead[key] = value, -1
+            if key not in readings:
+                readings[key], ahead[key] = value, -1
                 new |= {key[0]: again.objects[key[0]]} if key[1] == "there" else {}
         for key in list(ahead):
-            ahead[key] += 1 if _reading(again, key) == said[key] else -1
+            ahead[key] += 1 if _reading(again, key) == readings[key] else -1
+            # Not the same margin either way: what is expected has the domain to speak for it,
+            # and a true surprise that is dropped shows again after the next action.
             if ahead[key] >= votes or ahead[key] < 0:
                 (confirmed if ahead[key] > 0 else refuted).add(key)
                 del ahead[key]
         if not ahead:
             break
-    seen = _with(seen, {key: said[key] for key in confirmed}, new)
+    seen = _with(seen, {key: readings[key] for key in confirmed}, new)
     return _corrected(seen, expected, refuted | ahead.keys()), looks
 
 
@@ -98,7 +102,9 @@ def _completed(
     most: int,
     among: Collection[str] | None,
 ) -> tuple[SceneGraph, int]:
-    """Return a look with the objects that it has missed, from a few further looks; and how many."""
+    """Return a look completed by the objects that it missed, from a few further looks, and how
+    many these were.
+    """
     wanted = expected.objects.keys() if among is None else expected.objects.keys() & set(among)
     missed = wanted - first.objects.keys()
     objects = dict(first.objects)
@@ -114,6 +120,7 @@ def _completed(
 def _surprises(
     expected: SceneGraph, seen: SceneGraph, among: Collection[str] | None
 ) -> Iterator[tuple[_Key, Any]]:
+    """Yield the readings that differ from what is expected; missing objects are none."""
     if seen.held != expected.held:
         yield _HELD, seen.held
     for name, now in seen.objects.items():
@@ -130,6 +137,7 @@ def _surprises(
 
 
 def _reading(scene: SceneGraph, key: _Key) -> Any:
+    """Return what a look shows for a key; None, which agrees with nothing, for a missed object."""
     name, field = key
     if key == _HELD:
         return scene.held
@@ -140,7 +148,7 @@ def _reading(scene: SceneGraph, key: _Key) -> Any:
 
 
 def _value(o: SceneObject, field: str) -> Any:
-    """Return what counts of a field: the innermost receptacle; False and nothing are the same."""
+    """Return a field as it is compared: the innermost receptacle; False and absent are the same."""
     if field == "parents":
         return o.parents[:1]
     default = "RoomTemp" if field == "temperature" else False
@@ -150,7 +158,7 @@ def _value(o: SceneObject, field: str) -> Any:
 def _with(
     seen: SceneGraph, confirmed: Mapping[_Key, Any], new: Mapping[str, SceneObject]
 ) -> SceneGraph:
-    """Return what was seen, with the confirmed readings where the first look did not show them."""
+    """Return a look with the confirmed readings where it does not show them."""
     objects = dict(seen.objects)
     held = seen.held
     for (name, field), value in confirmed.items():
@@ -164,7 +172,7 @@ def _with(
 
 
 def _corrected(seen: SceneGraph, expected: SceneGraph, refuted: Collection[_Key]) -> SceneGraph:
-    """Return what was seen, with the expected readings in place of the refuted ones."""
+    """Return a look with the expected readings in place of the refuted ones."""
     objects = dict(seen.objects)
     held = seen.held
     for key in refuted:

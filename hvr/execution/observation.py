@@ -1,4 +1,4 @@
-"""What was expected of a step, and what was observed after it, as PDDL atoms."""
+"""The expected and the observed outcome of a step, as PDDL atoms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hvr.scene_graph import SceneGraph
 
 
 class Truth(Enum):
-    """What an observation says of an atom."""
+    """The verdict of an observation on an atom."""
 
     TRUE = "true"
     FALSE = "false"
@@ -22,7 +22,7 @@ class Truth(Enum):
 
 @dataclass(frozen=True)
 class Expected:
-    """What should be, by the domain.
+    """The states before and after a step, as the domain predicts them.
 
     Args:
         before: the fluent atoms believed before the action.
@@ -37,7 +37,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Observed:
-    """What is, as far as it can be seen.
+    """The state after a step, as far as it can be seen.
 
     Args:
         atoms: the fluent atoms that hold, by what is seen, and by belief where nothing is.
@@ -47,7 +47,7 @@ class Observed:
         last_seen: step in which each object had last been seen before this one.
         sounds: what was heard.
         success: the environment reported success.
-        error: what it said if not.
+        error: its message if not.
         gained: atoms about objects that the plan does not name which became true.
         lost: likewise, which became false.
         unmet: if it did not succeed, the literals of the action's precondition that do not hold

@@ -1,4 +1,4 @@
-"""Looking: from what an environment reports to what the robot believes of the scene."""
+"""Perception: from what an environment reports to what the robot believes of the scene."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from hvr.pddl.model import Atom
 from hvr.scene_graph import SceneGraph
 
 Sense = Callable[[SceneGraph], SceneGraph]
-"""What a sensor makes of a scene: the identity for a perfect one."""
+"""A sensor as a function of the scene: the identity for a perfect one."""
 
 _AROUND = (*("RotateRight",) * 4, "LookDown", *("RotateRight",) * 3, "LookUp")
+"""A turn level and a turn looking down; looking down itself shows the first view of the latter."""
 
 
 @dataclass(frozen=True)
 class Senses:
-    """How the robot perceives.
+    """The senses of the robot.
 
     Args:
-        sight: what of the metadata it sees.
+        sight: the part of the metadata that it sees.
         error_rate: share of wrong readings that it takes its sensor to have; what surprises
             is then looked at again before it counts (see `hvr.execution.noise`).
         sense: distorts every look, to try that out.
@@ -41,7 +42,7 @@ class Senses:
 
 @dataclass(frozen=True)
 class Look:
-    """What a look after an action gave.
+    """The result of looking after an action.
 
     Args:
         scene: the scene as it is believed to be.
@@ -97,7 +98,7 @@ class Perception:
 
     @property
     def stands_at(self) -> tuple[float, float, float]:
-        """Where the robot is, (x, y, z) in metres."""
+        """The position of the robot, (x, y, z) in metres."""
         at = self.env.last_event.metadata["agent"]["position"]
         return at["x"], at["y"], at["z"]
 
@@ -116,6 +117,7 @@ class Perception:
         heard = sounds(before, self._there)
         earlier = self._belief
         if self.senses.sight is Sight.OMNISCIENT and self._votes == 1:
+            # All is seen and nothing is doubted, so nothing need be predicted.
             scene = self._sensed(self._there)
             self._belief = Belief(scene, frozenset(), earlier.last_seen)
             return Look(scene, sounds=heard)
@@ -128,13 +130,14 @@ class Perception:
             self._belief = Belief(scene, frozenset(), earlier.last_seen)
             return Look(scene, sounds=heard, looks=looks)
         seen, whole = seen_objects(self._there, self._visible(), self.large)
+        # Hearing comes before filtering: what was heard is no surprise any more.
         predicted = hear(predicted, earlier.scene, heard, self._there)
         observed, looks = filtered(predicted, first, self._again, self._votes, seen)
         self._belief = update(earlier, predicted, observed, seen, whole, step, self.stands_at)
         return Look(self.scene, seen, whole, earlier.last_seen, heard, looks)
 
     def look_around(self, step: int) -> tuple[str, ...]:
-        """Turn around once level and once looking down; what of the lost things was found."""
+        """Turn around once level and once looking down; return the lost things that were found."""
         lost = self.lost
         for action in _AROUND:
             self.env.step(action=action)

@@ -1,4 +1,4 @@
-"""The effects of an action, carried over from PDDL atoms to a scene graph.
+"""Prediction: the effects of an action, carried over from PDDL atoms to a scene graph.
 
 Used where a scene graph of what is expected is needed: for what the robot does not see, and
 to tell surprising readings of a noisy sensor from expected ones.
@@ -34,7 +34,7 @@ _WARMTH = {"hot": "Hot", "cold": "Cold"}
 def predict(
     scene: SceneGraph, added: Iterable[Atom], deleted: Iterable[Atom], names: Names
 ) -> SceneGraph:
-    """Return a scene graph after the effects of an action.
+    """Return the scene graph after the effects of an action.
 
     Predicates without a counterpart in a scene graph (`near`, the history marks) are left out.
 
@@ -42,7 +42,7 @@ def predict(
         scene: before the action.
         added: atoms that become true.
         deleted: atoms that become false.
-        names: tells what the pieces of what is cut are called.
+        names: has the names of the pieces of what is cut.
     """
     objects = dict(scene.objects)
     held = scene.held
@@ -50,7 +50,8 @@ def predict(
         held = None if atom.predicate == "holding" and held == atom.args[0] else held
         if atom.args and atom.args[0] in objects:
             objects[atom.args[0]] = _without(objects[atom.args[0]], atom)
-    for atom in sorted(added, key=lambda a: a.predicate != "present"):  # pieces come first
+    # Pieces come first: other atoms may be about them.
+    for atom in sorted(added, key=lambda a: a.predicate != "present"):
         if not atom.args:
             continue
         name = atom.args[0]
@@ -96,7 +97,10 @@ def _set(o: SceneObject, key: str, value: Any) -> SceneObject:
 
 
 def _pieces(name: str, objects: Mapping[str, SceneObject], names: Names) -> dict[str, SceneObject]:
-    """Return a piece that cutting has just made and all others of the same thing, at its place."""
+    """Return a piece that cutting has just made, with all others of the same thing, at its place.
+
+    All, because a plan names one piece and the robot gets them all at once.
+    """
     source = names.source(name) if name in names else None
     whole = objects.get(source) if source is not None else None
     if source is None or whole is None:

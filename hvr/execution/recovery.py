@@ -14,7 +14,7 @@ account of what remains.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from hvr.execution.failures import Deviation, DeviationKind
@@ -26,15 +26,21 @@ from hvr.scene_graph import SceneGraph
 from hvr.search.navigation import find_navigation
 from hvr.validation import Validator
 
+REPAIR_SECONDS = 2.0
+"""Seconds that `satisfy` may look for steps."""
+
+MOST_MOVED = 3
+"""Most things that are taken away to make room."""
+
 Steps = tuple[GroundAction, ...]
 
 
 @dataclass(frozen=True)
 class Impasse:
-    """Why a plan cannot go on, and where.
+    """A point at which a plan cannot go on, and the reason.
 
     Args:
-        failures: what was noticed.
+        failures: the deviations that were noticed.
         action: the step that went wrong or cannot be tried; None at the end of a plan.
         done: the step was reported as done, so that it need not be done again.
         rest: the steps that were to follow.
@@ -53,11 +59,11 @@ class Impasse:
 
     @property
     def reason(self) -> str:
-        """The failures in sentences."""
+        """The deviations in sentences."""
         return " ".join(f.explanation for f in self.failures)
 
     def if_it_works(self, *first: GroundAction) -> Steps | None:
-        """These steps and then the rest, if the domain says that they reach the goal."""
+        """Return some steps and then the rest, if the domain says that they reach the goal."""
         steps = (*first, *self.rest)
         return steps if Validator(self.task, state=self.state).check(steps).valid else None
 
@@ -66,47 +72,49 @@ Mend = Callable[[Impasse], Steps | None]
 """All steps to do from here on to the end of the plan; None when the rung does not help here."""
 
 
-def retry(trouble: Impasse) -> Steps | None:
+def retry(impasse: Impasse) -> Steps | None:
     """Do the step again, where nothing speaks against it.
 
-    Helps: the mug was not grasped, though it stands there. Not where there is no room or
+    Helps if the mug was not grasped, though it stands there. Not where there is no room or
     something is in the way, which would be so again.
     """
     again = {DeviationKind.OCCUPIED, DeviationKind.BLOCKED}
-    if trouble.action is None or any(f.kind in again for f in trouble.failures):
+    if impasse.action is None or any(f.kind in again for f in impasse.failures):
         return None
-    return trouble.if_it_works(trouble.action)
+    return impasse.if_it_works(impasse.action)
 
 
-def renavigate(trouble: Impasse) -> Steps | None:
+def renavigate(impasse: Impasse) -> Steps | None:
     """Go to an object of the step again and do it from there.
 
-    Helps: the cup is too far away, or cannot be seen from here.
+    Helps if the cup is too far away, or cannot be seen from here.
     """
-    if trouble.action is None or any(f.kind is DeviationKind.OCCUPIED for f in trouble.failures):
+    if impasse.action is None or any(f.kind is DeviationKind.OCCUPIED for f in impasse.failures):
         return None
-    navigation = find_navigation(trouble.task.domain)
-    if navigation is None or trouble.action.name in navigation.actions:
+    navigation = find_navigation(impasse.task.domain)
+    if navigation is None or impasse.action.name in navigation.actions:
         return None
-    for name in reversed(trouble.action.args):
+    # The last argument is the place, which a step is done at: from there the rest is in reach.
+    for name in reversed(impasse.action.args):
         for move in sorted(navigation.actions):
-            steps = trouble.if_it_works(GroundAction(move, (name,)), trouble.action)
+            steps = impasse.if_it_works(GroundAction(move, (name,)), impasse.action)
             if steps is not None:
                 return steps
     return None
 
 
-def satisfy(trouble: Impasse) -> Steps | None:
+def satisfy(impasse: Impasse) -> Steps | None:
     """Put in the steps that supply what is missing, as the validator's advice does.
 
-    Helps: the fridge has been closed again. For policies that do not plan from the observed
+    Helps if the fridge has been closed again. For policies that do not plan from the observed
     state themselves; a classical planner makes a new plan instead.
     """
+    # Slow to import, and most runs never need it.
     from hvr.validation.repair import find_repair
 
-    again = () if trouble.action is None or trouble.done else (trouble.action,)
-    steps = (*again, *trouble.rest)
-    validator = Validator(trouble.task, state=trouble.state)
+    again = () if impasse.action is None or impasse.done else (impasse.action,)
+    steps = (*again, *impasse.rest)
+    validator = Validator(impasse.task, state=impasse.state)
     report = validator.check(steps)
     if report.valid:
         return None  # nothing is missing
@@ -117,38 +125,30 @@ def satisfy(trouble: Impasse) -> Steps | None:
     return (*steps[:place], *advice.actions, *steps[place:])
 
 
-REPAIR_SECONDS = 2.0
-"""How long `satisfy` may look for steps."""
-
 Mends = tuple[tuple[str, Mend], ...]
 
-FOR_PLANNERS: Mends = (("retry", retry), ("re-navigate", renavigate))
-"""The rungs that keep the plan, for policies that plan anew from the observed state."""
-
-FOR_MODELS: Mends = (*FOR_PLANNERS, ("satisfy", satisfy))
-"""The rungs that keep the plan, for policies that are asked: language models."""
-
-
-MOST_MOVED = 3
-"""So many things are taken away at most to make room."""
+MENDS: Mapping[str, Mend] = {"retry": retry, "re-navigate": renavigate, "satisfy": satisfy}
+"""The rungs that keep the plan, by the names that policies use in `hvr.plans.Rungs`."""
 
 
 def crowding(
-    trouble: Impasse, relevant: Collection[str], scene: SceneGraph, *, new: bool
+    impasse: Impasse, relevant: Collection[str], scene: SceneGraph, *, new: bool
 ) -> tuple[str, tuple[str, ...]]:
-    """Return where there was no room, and what to take away from there: nothing of the plan's own.
+    """Return the place that has no room, and the things to take away from it.
+
+    Nothing of the plan's own is taken away: the plan has put it there, or will use it.
 
     Args:
-        trouble: what went wrong.
+        impasse: why the plan cannot go on.
         relevant: names of the objects of the plan.
-        scene: what is where.
-        new: only what the failures speak of, which has just come there.
+        scene: where everything is.
+        new: only what the deviations speak of, which has just come there.
 
     Returns:
-        The place, empty if want of room is not the trouble, and names of the things.
+        The place, empty if want of room is not the reason, and names of the things.
     """
-    place = next((f.objects[0] for f in trouble.failures if f.kind is DeviationKind.OCCUPIED), "")
-    named = {n for f in trouble.failures for n in f.objects}
+    place = next((f.objects[0] for f in impasse.failures if f.kind is DeviationKind.OCCUPIED), "")
+    named = {n for f in impasse.failures for n in f.objects}
     strangers = [
         o.name for o in scene.objects.values()
         if place in o.parents and o.name not in relevant and o.attributes.get("pickupable")
@@ -158,29 +158,30 @@ def crowding(
 
 
 def replaceable(
-    trouble: Impasse, graph: KnowledgeGraph, inventory: Inventory, avoid: frozenset[str]
+    impasse: Impasse, graph: KnowledgeGraph, inventory: Inventory, avoid: frozenset[str]
 ) -> str | None:
-    """Return the object of the trouble that another one could stand in for, or None.
+    """Return the object of an impasse that another one could stand in for, or None.
 
     The other one is of the same class, has the same affordances, and is there.
 
     Args:
-        trouble: what went wrong.
+        impasse: why the plan cannot go on.
         graph: knows the classes.
         inventory: what there is.
         avoid: objects that have been replaced already.
     """
-    named = [n for f in trouble.failures for n in f.objects]
-    named += trouble.action.args if trouble.action is not None else ()
+    # What the deviations speak of comes first: the action may name what is as it should be.
+    named = [n for f in impasse.failures for n in f.objects]
+    named += impasse.action.args if impasse.action is not None else ()
     held = set(inventory.held)
     for name in dict.fromkeys(named):
         if name not in inventory.classes or name in held | avoid:
             continue
-        good_for = _affordances(name, inventory, trouble.task)
+        good_for = _affordances(name, inventory, impasse.task)
         others = inventory.of(graph.object_class(name))
         if any(
             other != name and other not in avoid and inventory.true("present", other)
-            and _affordances(other, inventory, trouble.task) == good_for
+            and _affordances(other, inventory, impasse.task) == good_for
             for other in others
         ):  # fmt: skip
             return name

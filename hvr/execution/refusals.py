@@ -1,4 +1,4 @@
-"""Why the environment refused an action: from its message and the preconditions."""
+"""The reason why the environment refused an action, from its message and the preconditions."""
 
 from __future__ import annotations
 
@@ -33,16 +33,17 @@ _PLACES = frozenset({"on", "in"})
 
 
 def refusal(action: GroundAction, observed: Observed) -> UnworkedDeviation:
-    """Return the kind of failure that a refused action is, with the literals that speak of it.
+    """Return the kind of deviation that a refused action is, with the literals that speak of it.
 
-    What the domain knows comes first: a precondition that does not hold. Where all hold, the
-    message of the environment decides.
+    What the domain knows comes first, a precondition that does not hold; if all hold, the
+    message of the environment decides. Want of room comes before either, since what stands in
+    a place may be unknown to the domain.
 
     Args:
         action: the action.
         observed: what was seen after it was refused.
     """
-    said = (observed.error,) if observed.error else ()
+    message = (observed.error,) if observed.error else ()
     unmet = observed.unmet
     occupants = [
         literal for literal in unmet
@@ -51,22 +52,25 @@ def refusal(action: GroundAction, observed: Observed) -> UnworkedDeviation:
     ]  # fmt: skip
     error = observed.error
     if any(part in error for part in NO_ROOM) or (occupants and len(occupants) == len(unmet)):
-        return _occupied(action, observed, occupants, said)
+        return _occupied(action, observed, occupants, message)
     if unmet:
         names = dict.fromkeys(n for e in unmet for n in _names(e))
         return UnworkedDeviation(
-            DeviationKind.MISSING_PRECONDITION, unmet, (*names,) or action.args, said
+            DeviationKind.MISSING_PRECONDITION, unmet, (*names,) or action.args, message
         )
     if any(part in error for part in IN_THE_WAY):
-        return UnworkedDeviation(DeviationKind.BLOCKED, (), action.args[-1:], said)
+        return UnworkedDeviation(DeviationKind.BLOCKED, (), action.args[-1:], message)
     if any(part in error for part in ALREADY):
         # It is seen not to be: another switch than that of the object was turned.
-        return UnworkedDeviation(DeviationKind.WRONG_OBJECT, (), action.args[:1], said)
-    return UnworkedDeviation(DeviationKind.ACTION_FAILED, (), action.args, said)
+        return UnworkedDeviation(DeviationKind.WRONG_OBJECT, (), action.args[:1], message)
+    return UnworkedDeviation(DeviationKind.ACTION_FAILED, (), action.args, message)
 
 
 def _occupied(
-    action: GroundAction, observed: Observed, occupants: Sequence[Expression], said: tuple[str, ...]
+    action: GroundAction,
+    observed: Observed,
+    occupants: Sequence[Expression],
+    message: tuple[str, ...],
 ) -> UnworkedDeviation:
     place = action.args[-1]
     inside = [  # what has just come there first
@@ -77,7 +81,7 @@ def _occupied(
     if not literals and len(action.args) == 2:
         literals = (Atom("fits", action.args),)
     names = (place, *(a.args[0] for a in inside), action.args[0])
-    return UnworkedDeviation(DeviationKind.OCCUPIED, literals, tuple(dict.fromkeys(names)), said)
+    return UnworkedDeviation(DeviationKind.OCCUPIED, literals, tuple(dict.fromkeys(names)), message)
 
 
 def _names(literal: Expression) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What is heard: labels of sounds, from what an action changed in the whole room.
+"""Sounds as labels, made from what an action changed in the whole room.
 
 They stand in for the audio track of a recording: a sound tells what happened to which kind
 of thing, also out of sight, but not to which one of several.
@@ -50,7 +50,7 @@ _FLOOR = "Floor"
 
 
 def sounds(before: SceneGraph, after: SceneGraph) -> tuple[Sound, ...]:
-    """Return the sounds of what happened between two moments, in order of the objects.
+    """Return the sounds of what happened between two moments, in the order of the objects.
 
     * turned on, turned off: an appliance, burner, faucet or light that was switched;
     * broken: a thing that broke;
@@ -61,7 +61,7 @@ def sounds(before: SceneGraph, after: SceneGraph) -> tuple[Sound, ...]:
         before: all objects, seen or not, before.
         after: all objects after.
     """
-    found: dict[Sound, None] = {}
+    heard: dict[Sound, None] = {}
     for name, now in after.objects.items():
         then = before.objects.get(name)
         if then is None or (then.attributes == now.attributes and then.parents == now.parents):
@@ -69,14 +69,14 @@ def sounds(before: SceneGraph, after: SceneGraph) -> tuple[Sound, ...]:
         kind = now.object_type
         if _changed(then, now, "isToggled") and kind not in SILENT:
             on = bool(now.attributes.get("isToggled"))
-            found[Sound(Noise.TURNED_ON if on else Noise.TURNED_OFF, kind)] = None
+            heard[Sound(Noise.TURNED_ON if on else Noise.TURNED_OFF, kind)] = None
         if _changed(then, now, "isBroken") and now.attributes.get("isBroken"):
-            found[Sound(Noise.BROKEN, kind)] = None
+            heard[Sound(Noise.BROKEN, kind)] = None
         if _changed(then, now, "isFilledWithLiquid"):
-            found[Sound(Noise.POURED, kind)] = None
+            heard[Sound(Noise.POURED, kind)] = None
         if then.parents != now.parents and _on_floor(after, now) and not _on_floor(before, then):
-            found[Sound(Noise.DROPPED, kind)] = None
-    return tuple(found)
+            heard[Sound(Noise.DROPPED, kind)] = None
+    return tuple(heard)
 
 
 def _changed(then: SceneObject, now: SceneObject, field: str) -> bool:

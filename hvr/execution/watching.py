@@ -1,4 +1,4 @@
-"""One plan under observation: what is believed to hold, and each step compared with it."""
+"""Watching a plan: the state that is believed to hold, and each step compared with it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from hvr.execution.observation import Expected, Observed, Truth
 from hvr.execution.world import World
 from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
 from hvr.pddl.model import ActionSchema, changes_of
-from hvr.policies.symbolic import Planned
+from hvr.plans import Planned
 from hvr.validation import Validator
-from hvr.validation.report import Failure as Violation
-from hvr.validation.report import StepReport
+from hvr.validation.report import Failure, StepReport
 
 
 class Watch:
@@ -58,34 +57,48 @@ class Watch:
         """
         believed = before.atoms()
         after = (believed | set(report.added)) - set(report.deleted)
+        # The graph cannot see what the robot means to use; the domain says it.
         near = [a.args[0] for a in after if a.predicate == "near"]
         outcome = self.world.do(number, action, near, report.added, report.deleted)
         gained = frozenset(a for a in outcome.gained if self._concerns(a))
         self.observed = (self.observed - outcome.lost) | gained
         result, look = outcome.result, outcome.look
         observed = Observed(
-            self.observed, look.scene, look.seen, look.whole, look.last_seen,
-            look.sounds, result.success, result.error,
-            () if result.success else self.unmet(action),
-            outcome.gained - gained,
-            frozenset(a for a in outcome.lost if not self._concerns(a)),
-        )  # fmt: skip
+            atoms=self.observed,
+            scene=look.scene,
+            seen=look.seen,
+            whole=look.whole,
+            last_seen=look.last_seen,
+            sounds=look.sounds,
+            success=result.success,
+            error=result.error,
+            # Only if it failed: the preconditions of what was done need not hold any more.
+            unmet=() if result.success else self.unmet(action),
+            gained=outcome.gained - gained,
+            lost=frozenset(a for a in outcome.lost if not self._concerns(a)),
+        )
         effects = changeable(self.task.domain.actions[action.name])
         failures = detect(number, action, Expected(believed, after, effects), observed)
         self.world.record(number, action, outcome, failures)
         changed = [*report.added, *report.deleted]
         return StepDone(
-            number, action, block, result.success, result.error,
-            difference(after, self.observed, outcome.scene),
-            tuple({**dict(s.action), "success": s.success, "error": s.error}
-                  for s in result.steps),
-            failures, look.sounds,
-            tuple(a for a in changed if observed.value(a) is Truth.NOT_SEEN),
-            look.looks,
-        )  # fmt: skip
+            number=number,
+            action=action,
+            block=block,
+            success=result.success,
+            error=result.error,
+            difference=difference(after, self.observed, outcome.scene),
+            sent=tuple(
+                {**dict(s.action), "success": s.success, "error": s.error} for s in result.steps
+            ),
+            failures=failures,
+            sounds=look.sounds,
+            not_seen=tuple(a for a in changed if observed.value(a) is Truth.NOT_SEEN),
+            looks=look.looks,
+        )
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:
-        """Return why a step cannot be tried in the observed state."""
+        """Return the deviation that keeps a step from being tried in the observed state."""
         observed = Observed(self.observed, self.world.scene, unmet=self.unmet(action))
         return not_applicable(number, action, observed)
 
@@ -99,21 +112,21 @@ class Watch:
         """Return the literals that the goal needs and that do not hold in the observed state."""
         return literals(Validator(self.task, state=self.state).goal_failure())
 
-    def resumed(self, found: Difference) -> Validator:
+    def resumed(self, differing: Difference) -> Validator:
         """Return a validator that goes on from what is observed.
 
         Args:
-            found: how that differs from what was expected; what the robot was to be near and
+            differing: how that differs from what was expected; what the robot was to be near and
                 is not, it is not taken to be near.
         """
-        lost = {atom for atom in found.missing if atom.predicate == "near"}
+        lost = {atom for atom in differing.missing if atom.predicate == "near"}
         return Validator(self.task, state=self.task.state(self.observed - lost))
 
     def _concerns(self, atom: Atom) -> bool:
         return atom.predicate in self.task.fluent_predicates and self._known.issuperset(atom.args)
 
 
-def literals(failure: Violation | None) -> tuple[Expression, ...]:
+def literals(failure: Failure | None) -> tuple[Expression, ...]:
     """Return the literals that a validator's failure speaks of, as they should be."""
     if failure is None:
         return ()

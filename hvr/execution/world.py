@@ -17,6 +17,7 @@ from hvr.execution.perception import Look, Perception, Senses
 from hvr.knowledge.events import ActionEvent, Change, FailureNote
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.history import cleared_marks, marks
+from hvr.knowledge.ontology import Ontology
 from hvr.pddl.model import Atom, GroundAction
 from hvr.retrieval.inventory import Inventory, take_inventory
 from hvr.scene_graph import SceneGraph
@@ -230,14 +231,29 @@ def _notes(failures: Iterable[Deviation]) -> tuple[FailureNote, ...]:
     )
 
 
-def open_world(env: Environment, folder: Path | None = None) -> World:
-    """Return a world with a new graph.
+def open_world(
+    env: Environment,
+    folder: Path | None = None,
+    *,
+    ontology: Ontology | None = None,
+    senses: Senses | None = None,
+    force_put: bool = False,
+) -> World:
+    """Return a world with a new graph: the one place where environment, graph and senses meet.
 
     Args:
         env: the environment, reset to its scene.
         folder: where the graph is kept; in memory without one.
+        ontology: classes and their ties to the domain; hvr's own if None.
+        senses: how the robot perceives; perfectly if None.
+        force_put: put things down without asking AI2-THOR's placement table.
 
     Raises:
         StoreError: the folder cannot hold a graph.
     """
-    return World(env, KnowledgeGraph.create(folder))
+    graph = KnowledgeGraph.create(folder, ontology)
+    try:
+        return World(env, graph, force_put=force_put, senses=senses)
+    except BaseException:
+        graph.close()
+        raise

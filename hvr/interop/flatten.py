@@ -34,8 +34,8 @@ def changes(
             both = further if condition == TRUE else And((condition, further))
             yield from changes(body, variables, both)
         case Timed(when, And() | Forall() | When() as body):
-            for found, inner, change in changes(body, variables, condition):
-                yield found, inner, Timed(when, change)
+            for names, inner, change in changes(body, variables, condition):
+                yield names, inner, Timed(when, change)
         case _:
             yield variables, condition, effect
 
@@ -81,5 +81,5 @@ def one_time(
             parts.append(part.body)
         else:
             raise InteropError("an effect at one time with a condition on another", where)
-    found = parts[0] if len(parts) == 1 else And(tuple(parts))
-    return change.when, found, change.body
+    at_once = parts[0] if len(parts) == 1 else And(tuple(parts))
+    return change.when, at_once, change.body

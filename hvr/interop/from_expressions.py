@@ -81,7 +81,7 @@ class UnifiedExpressionReader:
     # Formulas -------------------------------------------------------------------------------
 
     def condition(self, node: Any) -> Formula:
-        """Return the formula that is true where an expression is.
+        """Translate a condition: the formula that is true where an expression is.
 
         As in unified-planning it is false where a fluent in it has no value, needed or not.
 
@@ -112,7 +112,7 @@ class UnifiedExpressionReader:
         return _lower(lifted, self._atomic(node, lifted))
 
     def trajectory(self, node: Any) -> Formula:
-        """Return a trajectory constraint."""
+        """Translate a trajectory constraint."""
         if node.is_and():
             return And(tuple([self.trajectory(a) for a in node.args]))
         if node.is_forall():
@@ -125,8 +125,8 @@ class UnifiedExpressionReader:
             "sometime-after": node.is_sometime_after(),
             "sometime-before": node.is_sometime_before(),
         }
-        for operator, found in operators.items():
-            if found:
+        for operator, applies in operators.items():
+            if applies:
                 return Trajectory(operator, (), tuple([self.condition(a) for a in node.args]))
         if node.is_bool_constant() and node.bool_constant_value():
             return TRUE
@@ -158,7 +158,7 @@ class UnifiedExpressionReader:
     # Terms ----------------------------------------------------------------------------------
 
     def variable(self, variable: Any) -> TypedName:
-        """Return a quantified variable."""
+        """Translate a quantified variable."""
         name = self._names.add(f"variable {variable.type}", variable.name)
         return TypedName(f"?{name}", self.vocabulary.types(variable.type))
 
@@ -196,7 +196,7 @@ class UnifiedExpressionReader:
         raise self._unsupported("this term", node)
 
     def number(self, node: Any, lifted: Lifted | None = None) -> NumericExpression:
-        """Return a numeric expression.
+        """Translate a numeric expression.
 
         Args:
             node: the expression.
@@ -210,8 +210,8 @@ class UnifiedExpressionReader:
             "*": node.is_times(),
             "/": node.is_div(),
         }
-        for symbol, found in symbols.items():
-            if found:
+        for symbol, applies in symbols.items():
+            if applies:
                 parts = [self.number(a, lifted) for a in node.args]
                 return reduce(lambda a, b, s=symbol: Arithmetic(s, (a, b)), parts)  # type: ignore[misc]
         inside = Lifted() if lifted is None else lifted
@@ -237,7 +237,7 @@ class UnifiedExpressionReader:
     # Effects --------------------------------------------------------------------------------
 
     def effect(self, effect: Any, when: TimeSpecifier | None = None) -> Effect:
-        """Return an effect; `when` is for durative actions."""
+        """Translate an effect; `when` is for durative actions."""
         if effect.is_continuous_increase() or effect.is_continuous_decrease():
             raise InteropError("a continuous effect", self.where)
         variables = [self.variable(v) for v in effect.forall]

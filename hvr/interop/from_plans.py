@@ -32,13 +32,13 @@ def plan_from_unified(plan: Any, problem: Any) -> tuple[Step, ...]:
     Raises:
         InteropError: the plan is of another kind, or has steps that the problem has not.
     """
-    found = in_order(plan, problem)
-    translation = translate(problem, following=plan_numbers(found))
-    return steps_of(found, translation)
+    ordered = in_order(plan, problem)
+    translation = translate(problem, following=plan_numbers(ordered))
+    return steps_of(ordered, translation)
 
 
 def in_order(plan: Any, problem: Any) -> Any:
-    """Return a sequential or time-triggered plan that says what a plan says.
+    """Return the sequential or time-triggered plan that means the same as a plan.
 
     Raises:
         InteropError: a plan of a kind that has none.
@@ -102,11 +102,11 @@ def with_companions(steps: tuple[Step, ...], translation: Translation) -> tuple[
     timed = [(i, step) for i, step in enumerate(steps) if isinstance(step, TimedAction)]
     for index, step in timed:
         end = step.start + (step.duration or 0)
-        found = _companions(step.action.name, step.action.args, step.start, end, translation)
-        judged += [JudgedStep(companion, index) for companion in found]
+        companions = _companions(step.action.name, step.action.args, step.start, end, translation)
+        judged += [JudgedStep(companion, index) for companion in companions]
     end = max((step.start + (step.duration or 0) for _, step in timed), default=Fraction(0))
-    found = _companions("", (), Fraction(0), end, translation)
-    judged += [JudgedStep(companion, None) for companion in found]
+    companions = _companions("", (), Fraction(0), end, translation)
+    judged += [JudgedStep(companion, None) for companion in companions]
     return tuple(judged)
 
 

@@ -106,12 +106,12 @@ class Translation(Value):
 
 
 def number_name(value: Fraction) -> str:
-    """Return what the object that stands for a number is called."""
+    """Name the object that stands for a number."""
     return "n" + str(value).replace("-", "minus-").replace("/", "-over-")
 
 
 def from_unified(problem: Any) -> tuple[Domain, Problem]:
-    """Return what a `unified_planning.model.Problem` says, in PDDL.
+    """Translate a `unified_planning.model.Problem` to PDDL.
 
     Fluents with objects for values become predicates with one more argument; numbers and truth
     values that are arguments become objects.
@@ -119,8 +119,8 @@ def from_unified(problem: Any) -> tuple[Domain, Problem]:
     Raises:
         InteropError: PDDL cannot say it; the message names the feature.
     """
-    found = translate(problem)
-    return found.domain, found.problem
+    translation = translate(problem)
+    return translation.domain, translation.problem
 
 
 def translate(
@@ -207,7 +207,7 @@ class _Translator:
             conjunction(self.constraints),
         )
         domain = domain.replace(requirements=_requirements(domain, translated))
-        companions = {name: tuple(found) for name, found in self.companions.items()}
+        companions = {name: tuple(parts) for name, parts in self.companions.items()}
         return Translation(domain, translated, names, companions)
 
     # Actions --------------------------------------------------------------------------------
@@ -240,8 +240,8 @@ class _Translator:
         name = self.vocabulary.names.new("action", action.name)
         reader = UnifiedExpressionReader(self.vocabulary, action.name, action.parameters)
         conditions: list[Formula] = []
-        for interval, found in action.conditions.items():
-            condition = conjunction([reader.condition(c) for c in found])
+        for interval, timed in action.conditions.items():
+            condition = conjunction([reader.condition(c) for c in timed])
             conditions += self._timed_condition(name, reader, interval, condition)
         effects = self._cost(action, reader, "at start")
         for timing, changes in action.effects.items():
@@ -340,8 +340,8 @@ class _Translator:
                 if not self.following:
                     raise
                 reader = UnifiedExpressionReader(self.vocabulary, "the timed effects")
-                found = _effects([reader.effect(e) for e in effects])
-                schema = self._companion_schema("", (), conjunction(reader.needed), found)
+                effect = _effects([reader.effect(e) for e in effects])
+                schema = self._companion_schema("", (), conjunction(reader.needed), effect)
                 self._accompany("", Companion(schema, moment))
             else:
                 self.timed += timed
@@ -352,14 +352,14 @@ class _Translator:
         if not plain or effect.fluent.fluent() in self.vocabulary.unknown_fluents:
             raise InteropError(f"a timed effect other than a fixed value: {effect}")
         time = decimal(moment.delay)
-        found = self.reader.effect(effect)
+        change = self.reader.effect(effect)
         kind = effect.fluent.type
         if not kind.is_user_type():
-            assert isinstance(found, Atom | Not | NumericEffect)
-            yield TimedInitial(time, found)
+            assert isinstance(change, Atom | Not | NumericEffect)
+            yield TimedInitial(time, change)
             return
         chosen = next(
-            item for item in walk(found) if isinstance(item, Atom) and item.args[-1][0] != "?"
+            item for item in walk(change) if isinstance(item, Atom) and item.args[-1][0] != "?"
         )
         for thing in self.source.objects(kind):
             name = self.vocabulary.names.new("object", thing.name)
@@ -552,8 +552,8 @@ def _assigned_often(action: Any, fluent: Any) -> bool:
     effects = action.effects
     groups = effects.values() if isinstance(effects, dict) else [effects]
     for group in groups:
-        found = [e for e in group if e.fluent.fluent() == fluent]
-        if len(found) > 1 or any(e.is_forall() for e in found):
+        assignments = [e for e in group if e.fluent.fluent() == fluent]
+        if len(assignments) > 1 or any(e.is_forall() for e in assignments):
             return True
     return False
 
@@ -578,25 +578,25 @@ def _names_in(action: ActionSchema | DurativeActionSchema) -> Iterator[str]:
 
 def _requirements(domain: Domain, problem: Problem) -> frozenset[str]:
     """Return what a domain and its problem require."""
-    found = {":strips"}
+    flags = {":strips"}
     if domain.types:
-        found.add(":typing")
+        flags.add(":typing")
     if domain.functions:
         only_costs = set(domain.functions) == {TOTAL_COST}
-        found.add(":action-costs" if only_costs else ":numeric-fluents")
+        flags.add(":action-costs" if only_costs else ":numeric-fluents")
     if domain.durative_actions:
-        found.add(":durative-actions")
+        flags.add(":durative-actions")
         if any(isinstance(a.duration, And) for a in domain.durative_actions.values()):
-            found.add(":duration-inequalities")
+            flags.add(":duration-inequalities")
     if problem.timed_init:
-        found.add(":timed-initial-literals")
+        flags.add(":timed-initial-literals")
     if problem.constraints != TRUE:
-        found.add(":constraints")
+        flags.add(":constraints")
     if any(isinstance(item, Preference) for item in walk(problem.goal)):
-        found.add(":preferences")
+        flags.add(":preferences")
     if _uses_adl(domain, problem):
-        found.add(":adl")
-    return frozenset(found)
+        flags.add(":adl")
+    return frozenset(flags)
 
 
 def _uses_adl(domain: Domain, problem: Problem) -> bool:

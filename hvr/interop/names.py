@@ -37,23 +37,23 @@ class UnifiedNames:
         self._old: dict[tuple[str, str], str] = {}
 
     def add(self, kind: str, name: str) -> str:
-        """Return name a thing of a kind (`type`, `object`, …), or return the name that it has."""
-        found = self._new.get((kind, name))
-        if found is None:
-            found = self.fresh(name)
-            self._new[kind, name] = found
-            self._old[kind, found] = name
-        return found
+        """Name a thing of a kind (`type`, `object`, …), or return the name that it has."""
+        given = self._new.get((kind, name))
+        if given is None:
+            given = self.fresh(name)
+            self._new[kind, name] = given
+            self._old[kind, given] = name
+        return given
 
     def fresh(self, wish: str) -> str:
         """Return a name like `wish` that nothing else has or gets."""
-        first = found = self._clean(wish)
+        first = free = self._clean(wish)
         number = 2
-        while found in self._taken:
-            found = f"{first}-{number}"
+        while free in self._taken:
+            free = f"{first}-{number}"
             number += 1
-        self._taken.add(found)
-        return found
+        self._taken.add(free)
+        return free
 
     def new(self, kind: str, name: str) -> str:
         """Return the name that a thing was given.
@@ -67,7 +67,7 @@ class UnifiedNames:
             raise InteropError(f"the problem has no {kind} {name!r}") from None
 
     def old(self, kind: str, name: str) -> str:
-        """Return what the thing with a new name is called where it comes from.
+        """Return the original name of the thing with a new name.
 
         Raises:
             InteropError: nothing was given this name.
@@ -84,5 +84,5 @@ class UnifiedNames:
 
 def pddl_name(name: str) -> str:
     """Return a name of PDDL like any text: small letters, digits, `-` and `_`."""
-    found = _WRONG.sub("-", name.lower()).strip("-")
-    return found if found[:1].isalpha() else f"x{found}"
+    cleaned = _WRONG.sub("-", name.lower()).strip("-")
+    return cleaned if cleaned[:1].isalpha() else f"x{cleaned}"

@@ -36,7 +36,7 @@ from hvr.pddl import (
 
 
 def portable(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
-    """Return a domain and a problem that mean the same and that strict readers accept printed."""
+    """Rewrite a domain and a problem so that strict readers accept what is printed of them."""
     top = OBJECT
     if domain.types:
         top, number = "thing", 2

@@ -59,7 +59,7 @@ class ExpressionWriter:
         self.duration: NumericExpression | None = None
 
     def formula(self, formula: Expression, scope: Mapping[str, Any] | None = None) -> Any:
-        """Return a condition; `scope` has the quantified variables.
+        """Convert a condition; `scope` has the quantified variables.
 
         Raises:
             InteropError: unified-planning cannot say it.
@@ -115,13 +115,13 @@ class ExpressionWriter:
             wider: list[tuple[list[Any], dict[str, Any]]] = []
             for kind in item.types:
                 variable = Variable(item.name[1:], self.types.of(kind))
-                for found, inner in result:
-                    wider.append(([*found, variable], {**inner, item.name: variable}))
+                for chosen, inner in result:
+                    wider.append(([*chosen, variable], {**inner, item.name: variable}))
             result = wider
         return result
 
     def term(self, name: str, scope: Mapping[str, Any]) -> Any:
-        """Return a variable, parameter or object."""
+        """Convert a variable, parameter or object."""
         if name in scope:
             return self.manager.VariableExp(scope[name])
         if name in self.parameters:
@@ -131,7 +131,7 @@ class ExpressionWriter:
         raise InteropError(f"the unknown name {name!r}", self.where)
 
     def number(self, number: NumericExpression, scope: Mapping[str, Any] | None = None) -> Any:
-        """Return a numeric expression.
+        """Convert a numeric expression.
 
         Raises:
             InteropError: unified-planning cannot say it.
@@ -160,7 +160,7 @@ class ExpressionWriter:
                 raise InteropError("is-violated in this metric", self.where)
 
     def trajectory(self, constraint: Expression, scope: Mapping[str, Any] | None = None) -> Any:
-        """Return a trajectory constraint."""
+        """Convert a trajectory constraint."""
         m, scope = self.manager, scope or {}
         make = {
             "always": m.Always,
@@ -190,9 +190,9 @@ class ExpressionWriter:
         scope: Mapping[str, Any],
     ) -> Any:
         parts = []
-        for found, inner in self.variables(variables, scope):
+        for chosen, inner in self.variables(variables, scope):
             inside = self.formula(body, inner)
-            parts.append(quantifier(inside, *found) if found else inside)
+            parts.append(quantifier(inside, *chosen) if chosen else inside)
         return parts[0] if len(parts) == 1 else combine(parts)
 
     def _apply(self, name: str, terms: list[Any]) -> Any:

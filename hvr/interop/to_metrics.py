@@ -25,7 +25,7 @@ from hvr.pddl.model import functions_of, numbers_of
 
 
 def action_costs(domain: Domain, problem: Problem) -> dict[str, NumericExpression] | None:
-    """Return what each action costs, if `total-cost` is used for nothing but that."""
+    """Return the cost of each action, if `total-cost` is used for nothing else."""
     total = FunctionTerm(TOTAL_COST)
     metric = problem.metric
     function = domain.functions.get(TOTAL_COST)
@@ -68,7 +68,7 @@ def action_costs(domain: Domain, problem: Problem) -> dict[str, NumericExpressio
 
 
 def preference_gains(metric: Metric | None, names: set[str]) -> dict[str, Fraction]:
-    """Return what fulfilling each preference gains, by a metric that is a sum of these.
+    """Return the gain of fulfilling each preference, if the metric is a sum of these.
 
     Raises:
         InteropError: the metric is anything else.

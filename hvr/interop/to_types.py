@@ -78,22 +78,22 @@ class Types:
 
 
 def _typed(domain: Domain, problem: Problem) -> list[TypedName]:
-    """Return everything that has a type."""
-    found = [*domain.constants, *problem.objects]
+    """Return everything with a type."""
+    typed = [*domain.constants, *problem.objects]
     parts: list[Expression] = [domain.constraints, problem.goal, problem.constraints]
     for predicate in domain.predicates.values():
-        found += predicate.parameters
+        typed += predicate.parameters
     for function in domain.functions.values():
-        found += function.parameters
+        typed += function.parameters
     for action in domain.actions.values():
-        found += action.parameters
+        typed += action.parameters
         parts += [action.precondition, action.effect]
     for durative in domain.durative_actions.values():
-        found += durative.parameters
+        typed += durative.parameters
         parts += [durative.condition, durative.effect]
     for part in parts:
         for item in walk(part):
             if isinstance(item, Exists | Forall):
                 # Variables of several types become several quantifiers.
-                found += [TypedName(v.name, (t,)) for v in item.variables for t in v.types]
-    return found
+                typed += [TypedName(v.name, (t,)) for v in item.variables for t in v.types]
+    return typed

@@ -209,9 +209,9 @@ class _Converter:
             result.add_precondition(condition)
         for part in conjuncts(action.precondition):
             result.add_precondition(writer.formula(part))
-        for variables, found, change in changes(action.effect):
+        for variables, condition, change in changes(action.effect):
             for forall, scope in writer.variables(variables, {}):
-                self._add_effect(result, (), writer, forall, scope, found, change)
+                self._add_effect(result, (), writer, forall, scope, condition, change)
         return result
 
     def _durative_action(self, action: DurativeActionSchema) -> Any:
@@ -239,8 +239,8 @@ class _Converter:
         for when, variables, formula in timed_parts(action.condition, (), action.name):
             body: Expression = Forall(variables, formula) if variables else formula
             result.add_condition(intervals[when], writer.formula(body))
-        for variables, found, change in changes(action.effect):
-            time, condition, inner = one_time(found, change, action.name)
+        for variables, whole, change in changes(action.effect):
+            time, condition, inner = one_time(whole, change, action.name)
             timing = end if time == "at end" else start
             for forall, scope in writer.variables(variables, {}):
                 self._add_effect(result, (timing,), writer, forall, scope, condition, inner)
@@ -367,8 +367,8 @@ class _Converter:
         elif metric is None:
             return
         elif self.costs is not None:
-            found = metrics.MinimizeActionCosts(costs, Fraction(0), self.environment)
-            result.add_quality_metric(found)
+            quality = metrics.MinimizeActionCosts(costs, Fraction(0), self.environment)
+            result.add_quality_metric(quality)
         elif metric.expression == TOTAL_TIME:
             if metric.direction == "maximize":
                 raise InteropError("the metric (maximize (total-time))")

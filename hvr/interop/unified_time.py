@@ -68,12 +68,12 @@ class UnifiedRun(TemporalRun):
 
     def _writes(self, event: TimedEvent, bits: int, values: Values) -> _Writes:
         owner = None if event.number is None else self._owners[event.number - 1]
-        found = _Writes(owner, event.operator.add | event.operator.delete)
+        writes = _Writes(owner, event.operator.add | event.operator.delete)
         for condition, add, delete in event.operator.conditional:
             if condition.holds(bits, values):
-                found.atoms |= add | delete
+                writes.atoms |= add | delete
         for condition, (symbol, index, _) in event.operator.numeric:
             if condition.holds(bits, values):
                 adds = symbol in ("increase", "decrease")
-                (found.increased if adds else found.assigned).add(index)
-        return found
+                (writes.increased if adds else writes.assigned).add(index)
+        return writes

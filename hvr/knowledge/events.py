@@ -108,11 +108,11 @@ class ActionEvent:
 
 def statements(triples: Iterable[Triple]) -> tuple[Statement, ...]:
     """Return triples as statements, in order."""
-    found = []
+    plain = []
     for s, p, o in triples:
         v = value(o)
-        found.append((short(s), short(p), v if isinstance(v, bool) else str(v)))
-    return tuple(sorted(found, key=lambda t: (t[0], t[1], str(t[2]))))
+        plain.append((short(s), short(p), v if isinstance(v, bool) else str(v)))
+    return tuple(sorted(plain, key=lambda t: (t[0], t[1], str(t[2]))))
 
 
 def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterator[Quad]:
@@ -152,11 +152,11 @@ def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterat
     facts += [(node, k(f"argument{i}"), obj(a)) for i, a in enumerate(event.args, start=1)]
     if event.error:
         facts.append((node, k("error"), Literal(event.error)))
-    for name, said in (("added", event.change.added), ("removed", event.change.removed)):
-        if said:
+    for name, changed in (("added", event.change.added), ("removed", event.change.removed)):
+        if changed:
             graph = NamedNode(f"{EVENT}{sequence}-{name}")
             facts.append((node, k(name), graph))
-            for subject, prop, v in said:
+            for subject, prop, v in changed:
                 yield Quad(obj(subject), k(prop), _node(v, prop), graph)
     nodes = {node}
     for number, failure in enumerate(event.failures, start=1):

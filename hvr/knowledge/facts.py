@@ -65,8 +65,8 @@ class FactReader:
             p, o = quad.predicate, quad.object
             for rule in self._by_term.get(o, ()):
                 # A class that it belongs to, or a value that it has.
-                found = p == RDF_TYPE if rule.kind == "class" else rule.prop == short(p)
-                if found and name is not None:
+                applies = p == RDF_TYPE if rule.kind == "class" else rule.prop == short(p)
+                if applies and name is not None:
                     atoms.add(Atom(rule.predicate, (name,)))
             for rule in self._by_term.get(p, ()):
                 if rule.kind == "flag" and o != TRUE:

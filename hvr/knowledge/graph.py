@@ -433,8 +433,8 @@ class KnowledgeGraph:
         chosen = self._types if names is None else {self._known(n) for n in names}
         classes = {n: self.object_class(n) for n in chosen}
         with self._reading():
-            found = self._facts.read(self.store, classes)
-        return found - {Atom("fits", pair) for pair in self.did_not_fit()}
+            atoms = self._facts.read(self.store, classes)
+        return atoms - {Atom("fits", pair) for pair in self.did_not_fit()}
 
     def problem(
         self,
@@ -530,24 +530,24 @@ class KnowledgeGraph:
     @cached_property
     def _types(self) -> dict[str, frozenset[str]]:
         """The classes of every object, in order of name."""
-        found: dict[str, set[str]] = defaultdict(set)
+        types: dict[str, set[str]] = defaultdict(set)
         store = self.store
         with self._reading():
             for thing in store.quads_for_pattern(None, RDF_TYPE, k("PhysicalObject"), _DEFAULT):
                 for quad in store.quads_for_pattern(thing.subject, RDF_TYPE, None, _DEFAULT):
-                    found[short(quad.subject)].add(short(quad.object))
-        return {n: frozenset(found[n]) for n in sorted(found)}
+                    types[short(quad.subject)].add(short(quad.object))
+        return {n: frozenset(types[n]) for n in sorted(types)}
 
     def _add_objects(self, static: Iterable[Triple]) -> None:
         """Write what never changes about new objects, and learn their classes."""
         triples = self.ontology.rules.entail(static)
         self._write(triples)
-        found: dict[Node, set[str]] = defaultdict(set)
+        learnt: dict[Node, set[str]] = defaultdict(set)
         for s, p, o in triples:
             if p == RDF_TYPE:
-                found[s].add(short(o))
+                learnt[s].add(short(o))
         types = dict(self._types)
-        for node, classes in found.items():
+        for node, classes in learnt.items():
             if "PhysicalObject" in classes:
                 name = short(node)
                 types[name] = types.get(name, frozenset()) | classes

@@ -37,9 +37,9 @@ def marks(
     target = str(step.get("objectId", ""))
     if rule is None or target not in after.objects:
         return set()
-    found = set(rule(target, before, after, marked))
-    heated = {name for name, mark in found if mark in _HEATING}
-    return found | {(name, "warm_liquid") for name in _warmed(heated, before, after)}
+    new = set(rule(target, before, after, marked))
+    heated = {name for name, mark in new if mark in _HEATING}
+    return new | {(name, "warm_liquid") for name in _warmed(heated, before, after)}
 
 
 def cleared_marks(

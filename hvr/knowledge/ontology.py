@@ -19,6 +19,7 @@ from hvr.knowledge.closure import SUB_CLASS, Rules
 from hvr.knowledge.query import QueryResult, run_query
 from hvr.knowledge.terms import (
     ALT_LABEL,
+    HIDDEN_LABEL,
     KITCHEN,
     LABEL,
     OWL,
@@ -35,6 +36,15 @@ from hvr.knowledge.terms import (
 _CLASS = NamedNode(OWL + "Class")
 _DOMAIN = NamedNode(RDFS + "domain")
 _AFFORDING = "AffordingObject"
+_WORDING = frozenset(
+    (
+        HIDDEN_LABEL,
+        *map(k, ("saidTrue", "saidFalse", "imperative", "title", "stepText", "purpose")),
+        *map(k, ("writtenAs", "negationWrittenAs", "orderVerb")),
+    )
+)
+"""Properties that `wording` alone reads. Nothing follows from them, so that the closure leaves them
+out: every graph of a scene has a copy of it."""
 
 
 class Ontology:
@@ -113,8 +123,8 @@ class Ontology:
         Raises:
             UnknownObjectError: there is no such class.
         """
-        found = self.superclasses(cls, reflexive=True) & self._below.get(_AFFORDING, frozenset())
-        return found - set(self.object_types)
+        affording = self._below.get(_AFFORDING, frozenset())
+        return (self.superclasses(cls, reflexive=True) & affording) - set(self.object_types)
 
     @cache  # noqa: B019 - an ontology lives as long as the process
     def sometimes(self, cls: str) -> frozenset[str]:
@@ -152,6 +162,15 @@ class Ontology:
         """Return names of all that have a property of the ontology, in order."""
         return tuple(sorted(_local(s) for s in self._by_property[_property(prop)] if _is_named(s)))
 
+    def pairs(self, prop: str) -> tuple[tuple[str, str], ...]:
+        """Return names with the values of a property, as written."""
+        return tuple(
+            (_local(s), str(value(o)))
+            for s, objects in self._by_property[_property(prop)].items()
+            if _is_named(s)
+            for o in objects
+        )
+
     def instances(self, cls: str) -> tuple[str, ...]:
         """Return the ontology's own individuals of a class, such as `water` of `Liquid`, in
         order.
@@ -167,8 +186,8 @@ class Ontology:
 
     def pddl_type(self, cls: str) -> str | None:
         """Return the PDDL type of a class, or None."""
-        found = self.annotation(cls, "pddlType")
-        return str(found[0]) if found else None
+        types = self.annotation(cls, "pddlType")
+        return str(types[0]) if types else None
 
     def class_of_pddl_type(self, name: str) -> str | None:
         """Return the class of a PDDL type, or None."""
@@ -199,8 +218,9 @@ class Ontology:
 
     @cached_property
     def closure(self) -> frozenset[Triple]:
-        """The axioms and all that follows from them."""
-        return frozenset(self.rules.entail(self.axioms) | self.rules.axioms())
+        """The axioms and all that follows from them, without the wording."""
+        facts = (axiom for axiom in self.axioms if axiom[1] not in _WORDING)
+        return frozenset(self.rules.entail(facts) | self.rules.axioms())
 
     @cached_property
     def quads(self) -> tuple[Quad, ...]:

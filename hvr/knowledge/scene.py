@@ -181,9 +181,9 @@ class SceneReader:
             yield node, k("containsLiquid"), k(self._liquid(o, classes))
 
     def _liquid(self, o: SceneObject, classes: frozenset[str]) -> str:
-        said = self._liquids.get(str(o.attributes.get("fillLiquid") or "").lower())
-        if said is not None:
-            return said
+        liquid = self._liquids.get(str(o.attributes.get("fillLiquid") or "").lower())
+        if liquid is not None:
+            return liquid
         usual = (str(v) for c in classes for v in self.ontology.annotation(c, "defaultLiquid"))
         return next(usual, "water")
 

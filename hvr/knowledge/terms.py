@@ -40,6 +40,7 @@ Value: TypeAlias = str | bool | int | float | None
 RDF_TYPE = NamedNode(RDF + "type")
 LABEL = NamedNode(RDFS + "label")
 ALT_LABEL = NamedNode(SKOS + "altLabel")
+HIDDEN_LABEL = NamedNode(SKOS + "hiddenLabel")
 TRUE = Literal(True)
 FALSE = Literal(False)
 

@@ -1,1 +1,1 @@
-"""From a sentence to a goal: lexicon (words), grammar (meaning), goals (PDDL)."""
+"""The reading of requests: lexicon (words), grammar (meaning), goals (PDDL)."""

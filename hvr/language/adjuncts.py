@@ -1,4 +1,4 @@
-"""What follows the objects of a verb: places, sources, means and contents."""
+"""The meaning of what follows the objects of a verb: places, sources, means and contents."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _MARKS = (
     ("Toaster", "(toasted ?x)"),
     ("Fridge", "(chilled ?x)"),
 )
-"""What tells that an appliance was used."""
+"""The condition that shows that an appliance was used."""
 
 _TOOLS = (
     "CuttingTool", "Utensil", "Cutlery", "SinkBasin", "Faucet", "DishSponge", "SoapBottle",
     "Cookware", "CoffeeMachine", "WorkSurface", "PaperTowelRoll", "Sink",
 )  # fmt: skip
-"""What may be named as a means without making a difference to the goal."""
+"""Kinds of things that may be named as a means without making a difference to the goal."""
 
 
 class Adjuncts:
-    """Takes in adjuncts.
+    """Adds what adjuncts say to the draft of a meaning.
 
     Args:
         draft: the meaning so far.
@@ -44,6 +44,11 @@ class Adjuncts:
         self.referents = referents
 
     def refuse_unplaced(self, adjuncts: Iterable[Adjunct]) -> None:
+        """Refuse 'next to', 'behind' and the like; 'under the tap' is a means.
+
+        Raises:
+            LanguageError: there is such an adjunct.
+        """
         for adjunct in adjuncts:
             faucet = any(self.taxonomy.is_a(noun.object_class, "Faucet")
                          for thing in adjunct.things for noun in thing.nouns)  # fmt: skip
@@ -54,12 +59,17 @@ class Adjuncts:
                 )
 
     def means(self, verb: Verb, things: list[int], adjunct: Adjunct) -> None:
+        """Take in the means that an adjunct names."""
         for thing in adjunct.things:
             for number in self.referents.of(thing, ReferentReading()):
                 self.method(verb, things, number)
 
     def method(self, verb: Verb, things: list[int], number: int) -> None:
-        """'in the microwave', 'on the stove', 'with a knife': how it is to be done."""
+        """Take in how something is to be done: 'in the microwave', 'on the stove', 'with a knife'.
+
+        Raises:
+            LanguageError: the thing is no means for anything.
+        """
         draft = self.draft
         mark = next((mark for kind, mark in _MARKS if draft.is_a(number, kind)), None)
         entity = draft.entities[number]
@@ -72,13 +82,16 @@ class Adjuncts:
             draft.demand(thing, str(mark), verb.word)
 
     def unless_wanted(self, number: int) -> None:
+        """Forget an entity of which nothing is asked: it was only a means."""
         if not self.draft.wanted(number):
             self.draft.forget(number)
 
     def take(
         self, verb: Verb, things: list[int], adjuncts: Sequence[Adjunct]
     ) -> list[tuple[int, str]]:
-        """Take in sources, means and contents; the places that are left, with their words."""
+        """Take in sources, means and contents; return the places that are left, each with its
+        preposition.
+        """
         places: list[tuple[int, str]] = []
         before: Adjunct | None = None
         for adjunct in adjuncts:
@@ -97,11 +110,13 @@ class Adjuncts:
         return places
 
     def places(self, adjunct: Adjunct) -> list[int]:
+        """Return the entities of a place."""
         return self.referents.all_of(
             adjunct.things, ReferentReading(wanted=False, requires="Receptacle")
         )
 
     def source(self, things: Iterable[int], adjunct: Adjunct) -> None:
+        """Mean only the things that come from a place; 'from the tap' says nothing of this kind."""
         place = self.referents.of(adjunct.things[0], ReferentReading(requires="Receptacle"))[0]
         if self.draft.is_a(place, "Receptacle"):
             self.draft.come_from(self.draft.live(things), place)
@@ -111,6 +126,7 @@ class Adjuncts:
     def where_they_are(
         self, things: list[int], places: list[tuple[int, str]]
     ) -> list[tuple[int, str]]:
+        """Take 'in' and 'on' as saying where things are now; return the other places."""
         going = [(n, word) for n, word in places if word not in STATIC]
         for number, word in places:
             if word in STATIC:
@@ -118,10 +134,13 @@ class Adjuncts:
         return going
 
     def settle(self, things: list[int], places: list[tuple[int, str]]) -> bool:
-        """Put things at the last place; what comes before is carried there or tells which.
+        """Put things at the last place; places before it are carried there or tell which thing.
 
         'the egg on the plate on the table': the plate goes to the table; 'the knife on the
         counter in the drawer': the knife that is on the counter.
+
+        Returns:
+            Whether there was a place.
         """
         draft = self.draft
         current = list(things)
@@ -158,7 +177,7 @@ class Adjuncts:
         return self.draft.new(entity)
 
     def contents(self, things: list[int], adjunct: Adjunct) -> bool:
-        """'with …' as what is on or in a thing; False if it cannot be that."""
+        """Take 'with …' as what is on or in a thing; return whether it can be that."""
         tools = ("CuttingTool", "Appliance", "Control", "CleaningSupply")
         outer = next((n for n in things
                       if self.draft.is_a(n, "Receptacle", "Fillable")), None)  # fmt: skip
@@ -175,10 +194,11 @@ class Adjuncts:
         return True
 
     def _is_table(self, number: int | None) -> bool:
-        """Return a knife belongs on a table, where else it is a tool."""
+        """Return whether an entity is a table: there a knife belongs, elsewhere it is a tool."""
         return number is not None and self.draft.is_a(number, "WorkSurface")
 
     def is_tool(self, adjunct: Adjunct) -> bool:
+        """Return whether all that an adjunct names does the filling, rather than goes in."""
         return all(
             any(self.taxonomy.is_a(n.object_class, kind)
                 for n in t.nouns for kind in ("Appliance", "Control", "Fixture"))
@@ -186,16 +206,20 @@ class Adjuncts:
         )  # fmt: skip
 
     def without_effect(self, adjunct: Adjunct) -> None:
-        """'from the tap', 'using the coffee machine': named, and without effect on the goal."""
+        """Ignore means that make no difference to the goal: 'from the tap', 'using the coffee
+        machine'.
+        """
         for thing in adjunct.things:
             for number in self.referents.of(thing, ReferentReading()):
                 self.unless_wanted(number)
 
     def into_sink(self, adjunct: Adjunct) -> bool:
+        """Return whether an adjunct names a fixture, such as a sink."""
         return any(self.taxonomy.is_a(n.object_class, "Fixture")
                    for t in adjunct.things for n in t.nouns)  # fmt: skip
 
     def is_bin(self, adjunct: Adjunct) -> bool:
+        """Return whether all that an adjunct names is a bin."""
         return all(
             any(self.taxonomy.is_a(noun.object_class, "WasteContainer") for noun in thing.nouns)
             or thing.text.startswith("garbagecan-")

@@ -1,12 +1,11 @@
-"""Saying which part of a request cannot be, before a planner fails to say why."""
+"""Refusing impossible requests with the reason, which a planner that finds no plan cannot give."""
 
 from __future__ import annotations
 
-from hvr.errors import ImpossibleGoalError
+from hvr.errors import ImpossibleGoalError, MissingObjectError
 from hvr.language.choice import ObjectChoice
 from hvr.language.literals import asks, literals
 from hvr.language.meaning import Condition, Entity, SpatialRelation
-from hvr.language.missing import MissingObjectError
 
 _APPLIANCES = (("microwaved", "Microwave"), ("toasted", "Toaster"), ("chilled", "Fridge"))
 _MOST_NAMED = 8
@@ -57,7 +56,7 @@ def _lacking(
 
 
 def _able(choice: ObjectChoice, affordance: str) -> str:
-    """Return things with an affordance, those in the scene only."""
+    """Return the kinds of things in the scene that have an affordance, as text."""
     classes = [c for c in choice.taxonomy.concrete(affordance) if choice.inventory.of(c)]
     labels = [choice.taxonomy.label(c) for c in classes]
     more = ", …" if len(labels) > _MOST_NAMED else ""
@@ -65,7 +64,7 @@ def _able(choice: ObjectChoice, affordance: str) -> str:
 
 
 def _check_method(choice: ObjectChoice, condition: Condition, object_class: str) -> None:
-    """Whether things of a class go into the appliance that is to be used."""
+    """Refuse a condition that asks for an appliance into which things of a class do not go."""
     taxonomy = choice.taxonomy
     places = taxonomy.places(object_class)
     label, a_label = taxonomy.label(object_class), taxonomy.a_label(object_class)
@@ -97,6 +96,7 @@ def _is_liquid(choice: ObjectChoice, object_class: str) -> bool:
 def _check_place(choice: ObjectChoice, relation: SpatialRelation) -> None:
     taxonomy = choice.taxonomy
     inner, outer = choice.classes[relation.inner], choice.classes[relation.outer]
+    # Of all things every class must fit; else one that does is enough, and it is chosen.
     every = choice.entities[relation.inner].count == 0
     misfits = [i for i in inner if not any(choice.fits(i, o) for o in outer)]
     if not misfits or (not every and len(misfits) < len(inner)):
@@ -119,7 +119,7 @@ def _subject(entity: Entity, name: str) -> str:
 
 
 def _check_means(choice: ObjectChoice) -> None:
-    """Whether the scene has what brings about the conditions and liquids."""
+    """Refuse conditions and liquids that nothing in the scene brings about."""
     ontology = choice.taxonomy.ontology
     needs = {
         str(ontology.annotation(name, "achieves")[0]): str(

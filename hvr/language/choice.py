@@ -1,4 +1,11 @@
-"""Which objects of a scene the entities of a request can be."""
+"""The objects of a scene that the entities of a request can be.
+
+In three passes, each over all entities before the next one begins: what is asked moves to the
+pieces or the liquid that it can be true of (`_adapt`), each entity gets the classes that the
+scene has and that go where they are asked to go (`_choose`), and descriptions such as 'the dirty
+one in the sink' leave only some of the objects (`_select`). Whether a class suits depends on
+the classes of the other entities, which is why the passes are not one.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +13,20 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hvr.errors import ImpossibleGoalError
+from hvr.errors import ImpossibleGoalError, MissingObjectError
 from hvr.language.literals import asks, literals
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
-from hvr.language.missing import MissingObjectError
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl.model import Domain, TypedName
 from hvr.pddl.parser import parse_formula
 from hvr.retrieval.inventory import PLACEHOLDER, Inventory
 
 MANY = 15
-"""More things than this are not moved at one request."""
+"""Most things that one request moves: each is a goal of its own for the planner, whose time grows
+with every one."""
 
 PORTION = 4
-"""More pieces than this do not surely fit on a plate or in a bowl."""
+"""Most pieces that are sure to fit on a plate or in a bowl."""
 
 _HOT = re.compile(r"\(or \(hot \?x\) \(warm_liquid \?x\)\)|\(hot \?x\)")
 
@@ -45,7 +52,7 @@ class ObjectChoice:
         self.domain = domain
         self.notes: list[str] = list(meaning.notes)
         self.relations: tuple[SpatialRelation, ...] = meaning.relations
-        self._said = meaning.entities
+        self._asked = meaning.entities
         self.entities = [self._adapt(n) for n in range(len(meaning.entities))]
         self.classes = [self._choose(n) for n in range(len(self.entities))]
         self._names: dict[int, tuple[str, ...]] = {}
@@ -55,22 +62,22 @@ class ObjectChoice:
 
     @property
     def numbers(self) -> list[int]:
-        """The entities that are still something."""
+        """The entities that have not been merged into others or dropped."""
         return [n for n, entity in enumerate(self.entities) if entity.classes]
 
     def note(self, text: str) -> None:
-        """Keep a note once."""
+        """Add a note, unless it is there already."""
         if text not in self.notes:
             self.notes.append(text)
 
     # --- asking --------------------------------------------------------------------------
 
     def any_is(self, classes: Iterable[str], wanted: str) -> bool:
-        """Return whether some class is of a kind."""
+        """Return whether any of some classes is, or lies below, another."""
         return any(self.taxonomy.is_a(c, wanted) for c in classes)
 
     def label(self, number: int) -> str:
-        """Return what people call an entity."""
+        """Return the everyday name of an entity."""
         classes = self.classes[number] or self.entities[number].classes
         return self.taxonomy.label(classes[0]) if classes else self.entities[number].text
 
@@ -79,7 +86,7 @@ class ObjectChoice:
         return outer in self.taxonomy.places(inner)
 
     def is_piece(self, number: int) -> bool:
-        """Return whether an entity comes of slicing or cracking."""
+        """Return whether an entity results from slicing or cracking."""
         return any(self.taxonomy.source(c) for c in self.classes[number])
 
     def available(self, number: int) -> tuple[str, ...]:
@@ -87,7 +94,7 @@ class ObjectChoice:
         return tuple(n for c in self.classes[number] for n in self.inventory.of(c))
 
     def names(self, number: int) -> tuple[str, ...]:
-        """Return the objects an entity can be; empty if any of its classes will do."""
+        """Return the objects an entity is narrowed down to; empty if any of its classes will do."""
         return self._names.get(number, ())
 
     def pool(self, number: int) -> tuple[str, ...]:
@@ -98,13 +105,13 @@ class ObjectChoice:
         """Return how many of an entity are wanted; all that can be meant for 0.
 
         Raises:
-            ImpossibleGoalError: there are not so many.
+            ImpossibleGoalError: there are fewer.
         """
         count = self.entities[number].count
         available = len(self.pool(number))
         if count == 0:
             return available
-        if count < 0:
+        if count < 0:  # 'some': two are the fewest that make a plural
             return min(2, available)
         if count > len(self.available(number)):
             raise ImpossibleGoalError(
@@ -121,9 +128,10 @@ class ObjectChoice:
 
         Eggs are cooked cracked, bread is toasted in slices; hot water is warm, its cup is not.
         """
-        entity = self._said[number]
+        entity = self._asked[number]
         conditions = entity.conditions
         if entity.liquid:
+            # The condition is on the vessel, the only object the domain has for the liquid.
             conditions = tuple(
                 replace(c, template=_HOT.sub("(warm_liquid ?x)", c.template)) for c in conditions
             )
@@ -133,11 +141,12 @@ class ObjectChoice:
         needed += ["Cookable" for c in conditions if asks(c.template, "cooked")]
         needed += ["Toastable" for c in conditions if asks(c.template, "toasted")]
         for affordance in needed:
+            # One after the other: each affordance narrows what the one before has left.
             able = tuple(c for c in classes if self.taxonomy.is_a(c, affordance))
             pieces = tuple(p for c in classes if (p := self.taxonomy.pieces(c))
                            and self.taxonomy.is_a(p, affordance))  # fmt: skip
             if entity.group and able:
-                continue
+                continue  # of a group, `_fitting` leaves out what cannot be meant
             classes = able or pieces or classes
         classes = self._for_places(number, classes)
         boiled = [c for c in conditions if c.word in {"boil", "boiled"}]
@@ -146,9 +155,10 @@ class ObjectChoice:
         return replace(entity, classes=classes, conditions=conditions)
 
     def _for_places(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the pieces, if only they go where the whole is to be: bread in a toaster."""
+        """Return the pieces if only they go where the whole is to be: bread in a toaster."""
         for relation in self.relations:
-            outers = self._said[relation.outer].classes
+            # Not `self.entities`, which is being made just now.
+            outers = self._asked[relation.outer].classes
             if relation.inner != number or not outers:
                 continue
             pieces = tuple(p for c in classes if (p := self.taxonomy.pieces(c)))
@@ -158,12 +168,19 @@ class ObjectChoice:
         return classes
 
     def _choose(self, number: int) -> tuple[str, ...]:
-        """Return the classes an entity is taken from in this scene."""
+        """Return the classes an entity is taken from in this scene.
+
+        A group ('a fruit') keeps all of them; of classes in order of preference ('a mug, else a
+        cup') the first is taken of which the scene has enough.
+
+        Raises:
+            ImpossibleGoalError: the scene has nothing that the entity can be.
+        """
         entity = self.entities[number]
         if not entity.classes:
             return ()
         if entity.name and entity.name not in self.inventory.classes:
-            known = self.inventory.of(self._said[number].classes[0])
+            known = self.inventory.of(self._asked[number].classes[0])
             raise ImpossibleGoalError(
                 f"{self.inventory.scene} has no {entity.name}"
                 + (f"; it has {', '.join(known)}" if known else "")
@@ -187,8 +204,10 @@ class ObjectChoice:
         return (best,)
 
     def _fitting(self, number: int) -> list[str]:
-        """Return the classes that can be what is asked; of all things, those that cannot
-        are named.
+        """Return the classes that can be what is asked; where all are meant, note those that
+        cannot.
+
+        All classes if none can: `checks` then says why, which is more than that none is here.
         """
         entity = self.entities[number]
         classes = list(entity.classes)
@@ -211,7 +230,7 @@ class ObjectChoice:
         )
 
     def _suits(self, number: int, object_class: str) -> bool:
-        """Return whether things of a class can be what is asked, and go where it is asked."""
+        """Return whether things of a class can be, and can be put, as asked."""
         places = all(
             any(self.fits(object_class, outer) for outer in self.entities[r.outer].classes)
             for r in self.relations
@@ -227,7 +246,14 @@ class ObjectChoice:
     # --- objects -------------------------------------------------------------------------
 
     def _select(self, number: int) -> tuple[str, ...]:
-        """Return the objects that a description fits; empty if it fits all."""
+        """Return the objects that a description fits; empty if it fits all.
+
+        A description that fits nothing is given up with a note rather than refused: 'the dirty
+        mug' where all are clean still means a mug.
+
+        Raises:
+            ImpossibleGoalError: more things than one request moves are meant.
+        """
         entity = self.entities[number]
         everything = self.available(number)
         chosen = self._own_name(number) or self._pieces(number) or everything
@@ -235,21 +261,21 @@ class ObjectChoice:
         if every and (entity.group or not self.is_piece(number)):
             chosen = tuple(n for n in chosen if self.inventory.true("present", n))
         for template in entity.selectors:
-            found = tuple(n for n in chosen if self._holds(template, n))
-            if not found:
+            fitting = tuple(n for n in chosen if self._holds(template, n))
+            if not fitting:
                 what = entity.text if entity.group else self.label(number)
                 self.note(f"no {what} here is {_words(template)}: taking any")
-            chosen = found or chosen
+            chosen = fitting or chosen
         if entity.place_from:
-            found = tuple(n for n in chosen if self._stands_at(n, entity))
-            if not found and entity.group and entity.count == 0:
+            fitting = tuple(n for n in chosen if self._stands_at(n, entity))
+            if not fitting and entity.group and entity.count == 0:
                 place = entity.from_name or self.taxonomy.label(entity.place_from[0])
                 self.note(f"nothing to be moved is on or in the {place}")
                 self.entities[number] = replace(entity, classes=())
                 return ()
-            if not found:
+            if not fitting:
                 self.note(self._elsewhere(number, chosen))
-            chosen = found or chosen
+            chosen = fitting or chosen
         if every and entity.group and len(chosen) > MANY:
             raise ImpossibleGoalError(
                 f"{entity.text!r} are {len(chosen)} things here: name fewer than {MANY + 1}"
@@ -263,7 +289,7 @@ class ObjectChoice:
         return () if chosen == everything else chosen
 
     def _portion(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """No more pieces than fit on a dish."""
+        """Return no more pieces than fit on a dish, if they are to be put on one."""
         on_dish = any(
             r.inner == number and self.any_is(self.entities[r.outer].classes, "PortableReceptacle")
             for r in self.relations
@@ -274,16 +300,19 @@ class ObjectChoice:
         return chosen[:PORTION]
 
     def _own_name(self, number: int) -> tuple[str, ...]:
-        """Return the object named; its pieces, if it is these that can be what is asked."""
+        """Return the object named, or its pieces if only they can be what is asked."""
         entity = self.entities[number]
         if entity.name is None:
             return ()
-        if entity.classes == self._said[number].classes:
+        # `_adapt` has changed the classes exactly if it is the pieces that are meant.
+        if entity.classes == self._asked[number].classes:
             return (entity.name,)
         return tuple(p for p, s in self.inventory.pairs("piece_of") if s == entity.name)
 
     def _pieces(self, number: int) -> tuple[str, ...]:
-        """Return the pieces of what is cut; of all slices, those there are or the nearest gives."""
+        """Return the pieces that can be meant; for all slices, those that are there or else those
+        that the nearest source gives.
+        """
         entity = self.entities[number]
         if entity.group or not self.is_piece(number):
             return ()
@@ -293,7 +322,7 @@ class ObjectChoice:
         if entity.cut_from is not None:
             sources = self.pool(entity.cut_from)
             if entity.count == 0:
-                sources = sources[:1]
+                sources = sources[:1]  # 'slice a tomato and fry the slices': those of one tomato
             return tuple(p for p, s in pairs if s in sources)
         if entity.count != 0:
             return ()
@@ -306,7 +335,11 @@ class ObjectChoice:
         return tuple(p for p, s in pairs if s == nearest)
 
     def _bind_source(self, number: int) -> None:
-        """What all slices are cut from is the one object whose slices they are."""
+        """Fix the object that is cut if all its slices are meant.
+
+        The slices were chosen from the first of the pool; without this the planner could cut
+        another one, whose slices nobody asked for.
+        """
         entity = self.entities[number]
         if (
             entity.cut_from is not None
@@ -329,7 +362,8 @@ class ObjectChoice:
             ):
                 return True
             if entity.group and entity.count == 0:
-                return False  # of everything on the table, the dishes with what they hold
+                # 'everything on the table' are the dishes; what they hold goes with them.
+                return False
             parent = self.inventory.parents.get(parent)
         source = next((b for a, b in self.inventory.pairs("piece_of") if a == name), None)
         return source is not None and self._stands_at(source, entity)
@@ -342,7 +376,7 @@ class ObjectChoice:
 
 
 def _words(template: str) -> str:
-    """'dirty', 'not opened': the literals of a condition for a note."""
+    """Return the literals of a condition in words for a note: 'dirty', 'not opened'."""
     return " and ".join(
         name if wanted else f"not {name}" for name, wanted in sorted(literals(template))
     )

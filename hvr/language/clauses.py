@@ -1,4 +1,4 @@
-"""Reading clauses: what is to be done, in which order.
+"""The grammar of clauses: what is to be done, in which order.
 
 request := clause ((then | and | , | .) clause)*
 clause  := verb (and verb)* group ((and | ,) group)*
@@ -32,61 +32,65 @@ IT = NounPhrase("pronoun", "it", Determiner(1))
 
 
 def read_clauses(cursor: Cursor) -> tuple[Clause, ...]:
-    """Return all clauses of a request, in the order in which they are to be reached.
+    """Read all clauses of a request, in the order in which they are to be reached.
 
     Raises:
-        LanguageError: words that do not fit in.
+        LanguageError: some words do not fit in.
     """
-    found: list[Clause] = []
+    clauses: list[Clause] = []
     while not cursor.done:
         if cursor.word() in STOPS or cursor.word() == ",":
             cursor.at += 1
             continue
         start = cursor.at
         if cursor.function("after"):
-            found = _after(cursor, found)
+            clauses = _after(cursor, clauses)
         elif cursor.function("before"):
-            found = _before(cursor, found)
+            clauses = _before(cursor, clauses)
         elif cursor.take("then", "and", "first"):
             place = cursor.function("prep", "from")
-            if place and found and cursor.starts_thing(cursor.at + place[0]):
-                found.append(_elliptic(cursor, found[-1]))
+            if place and clauses and cursor.starts_thing(cursor.at + place.length):
+                clauses.append(_elliptic(cursor, clauses[-1]))
         else:
-            found += read_clause(cursor)
-        if cursor.at == start:
+            clauses += read_clause(cursor)
+        if cursor.at == start:  # nothing was read, and nothing would be the next time
             raise cursor.lost()
-    return tuple(found)
+    return tuple(clauses)
 
 
-def _after(cursor: Cursor, found: list[Clause]) -> list[Clause]:
-    """'after washing it, …' comes first; '… after washing it' too."""
+def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
+    """Put a clause that follows 'after' first: 'after washing it, …', '… after washing it'."""
     cursor.take("after")
     early = read_clause(cursor)
-    if not (found and early):
-        return [*early, *found]
-    # 'put the mug away after washing it': the mug is named in what then comes second
-    main = found[-1].groups[0]
+    if not (before and early):
+        return [*early, *before]
+    # 'put the mug away after washing it': the mug is named in what then comes second, so the
+    # noun and the pronoun change places.
+    main = before[-1].groups[0]
     named = [
         replace(c, groups=tuple(replace(g, things=main.things) if _pronouns(g) else g
                                 for g in c.groups))
         for c in early
     ]  # fmt: skip
     if named == early:
-        return [*found[:-1], *early, found[-1]]
-    late = replace(found[-1], groups=(replace(main, things=(IT,)), *found[-1].groups[1:]))
-    return [*found[:-1], *named, late]
+        return [*before[:-1], *early, before[-1]]
+    late = replace(before[-1], groups=(replace(main, things=(IT,)), *before[-1].groups[1:]))
+    return [*before[:-1], *named, late]
 
 
 def _pronouns(group: NounGroup) -> bool:
     return all(thing.kind == "pronoun" for thing in group.things)
 
 
-def _before(cursor: Cursor, found: list[Clause]) -> list[Clause]:
-    """'before serving it, wash the mug' comes last; 'wash it before serving it' as said."""
+def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
+    """Put a clause that follows 'before' last: 'before serving it, wash the mug'.
+
+    'Wash it before serving it' is in order already.
+    """
     cursor.take("before")
     late = read_clause(cursor)
-    if found:
-        return [*found, *late]
+    if before:
+        return [*before, *late]
     while cursor.word() == "," or cursor.function("then", "and"):
         if cursor.take("then", "and") is None:
             cursor.at += 1
@@ -94,12 +98,14 @@ def _before(cursor: Cursor, found: list[Clause]) -> list[Clause]:
 
 
 def _elliptic(cursor: Cursor, before: Clause) -> Clause:
-    """'… and then on the table': the same verb with what was spoken of."""
+    """Read a place without a verb, as in '… and then on the table': the verb is that of the clause
+    before, its object what was spoken of.
+    """
     return Clause(before.verb, (NounGroup((IT,), read_adjuncts(cursor)),))
 
 
 def read_clause(cursor: Cursor) -> list[Clause]:
-    """Return one clause, or several that share their objects ('wash and slice the tomato')."""
+    """Read one clause, or several that share their objects ('wash and slice the tomato')."""
     cursor.skip_fillers()
     cursor.take("first")
     if cursor.take("ensure"):
@@ -128,13 +134,15 @@ def read_clause(cursor: Cursor) -> list[Clause]:
 
 
 def _fronted(cursor: Cursor) -> Adjunct | None:
-    """'use the microwave to …', 'with a knife, …', 'on a plate, …' before the verb."""
+    """Read an adjunct before the verb: 'use the microwave to …', 'with a knife, …', 'on a plate,
+    …'.
+    """
     start = cursor.at
     if cursor.take("use"):
-        found = Adjunct("means", "using", (read_thing(cursor, "use"),))
+        means = Adjunct("means", "using", (read_thing(cursor, "use"),))
         if cursor.take("to") is None:
             raise cursor.lost()
-        return found
+        return means
     if cursor.verb() or not cursor.function("prep", "with", "means"):
         return None
     adjunct = read_adjunct(cursor)
@@ -147,30 +155,34 @@ def _fronted(cursor: Cursor) -> Adjunct | None:
 
 
 def _prefers_goal(cursor: Cursor) -> bool:
-    """'have' and 'keep' ask for a state; a longer verb at the same place wins."""
+    """Return whether 'have' or 'keep' asks for a state here; a longer verb at the same place
+    wins.
+    """
     goal, verb = cursor.function("goal"), cursor.verb()
     assert goal is not None
-    return verb is None or goal[0] >= verb[0]
+    return verb is None or goal.length >= verb.length
 
 
 # --- with a verb ------------------------------------------------------------------------
 
 
 def _verbs(cursor: Cursor) -> list[Clause]:
-    """Return one verb with its objects, or several before the same objects."""
+    """Read one verb with its objects, or several before the same objects."""
     verbs: list[Verb] = []
     while True:
-        found = cursor.verb()
-        if found is None or not _another_verb(cursor, cursor.at + found[0]):
+        match = cursor.verb()
+        if match is None or not _another_verb(cursor, cursor.at + match.length):
             break
-        verbs.append(found[1])
-        cursor.at += found[0]
+        verbs.append(match.entry)
+        cursor.at += match.length
         if cursor.word() == ",":
             cursor.at += 1
         cursor.take("and", "then")
     last, *also = _verb_clause(cursor)
     if not verbs:
         return [last, *also]
+    # 'wash and slice the tomato': the first clause names the things, the others speak of them
+    # as 'it' or 'them', so that all mean the same ones.
     things = tuple(thing for group in last.groups for thing in group.things)
     them = NounPhrase("pronoun", "them", Determiner(0))
     rest = tuple(
@@ -183,33 +195,34 @@ def _verbs(cursor: Cursor) -> list[Clause]:
 
 
 def _another_verb(cursor: Cursor, at: int) -> bool:
-    """'wash and slice the tomato': a second verb right after the first."""
+    """Return whether a second verb follows the first at once: 'wash and slice the tomato'."""
     start = at
     if cursor.word(at) == ",":
         at += 1
     linker = cursor.function("and", "then", at=at)
-    at += linker[0] if linker else 0
+    at += linker.length if linker else 0
     return at > start and cursor.verb(at) is not None
 
 
 def _verb_clause(cursor: Cursor) -> list[Clause]:
-    """Return a verb with its objects; two clauses for 'turn the tap on and off'."""
-    found = cursor.verb()
-    apart = cursor.particles() if found is None or found[0] == 1 else {}
-    verb = found[1] if found else None
+    """Read a verb with its objects; two clauses for 'turn the tap on and off'."""
+    match = cursor.verb()
+    # A verb of two words in one place ('turn on') has its particle already.
+    apart = cursor.particles() if match is None or match.length == 1 else {}
+    verb = match.entry if match else None
     start = cursor.at
-    cursor.at += found[0] if found else 1
-    said = cursor.between(start)
+    cursor.at += match.length if match else 1
+    words = cursor.between(start)
     _skip_recipient(cursor)
     if verb is not None and verb.frame == "put" and cursor.function("prep"):
         after_verb = cursor.at
         early = read_adjunct(cursor)  # 'put on the table a mug'
         if early is not None and cursor.starts_thing():
-            group = read_group(cursor, said)
+            group = read_group(cursor, words)
             return [Clause(verb, (replace(group, adjuncts=(early, *group.adjuncts)),))]
         cursor.at = after_verb
     listing = verb is not None and verb.frame in _LISTING
-    things = read_things(cursor, said, listing=listing)
+    things = read_things(cursor, words, listing=listing)
     particle = cursor.particle_here()
     if particle in apart:
         cursor.at += 1
@@ -220,15 +233,15 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
     groups = [_rest_of_group(cursor, things)]
     while (at := next_thing(cursor, listing=listing)) is not None:
         cursor.at = at
-        groups.append(read_group(cursor, said, listing=listing))
+        groups.append(read_group(cursor, words, listing=listing))
         if cursor.particle_here() in apart:
             cursor.at += 1
     return [Clause(verb, tuple(groups)), *also]
 
 
 def _also(cursor: Cursor, apart: Mapping[str, Verb]) -> list[Clause]:
-    """'… on and off', '… on and then off': another verb with the same first word."""
-    found: list[Clause] = []
+    """Read further particles as further verbs: '… on and off', '… on and then off'."""
+    clauses: list[Clause] = []
     while True:
         saved = cursor.at
         if cursor.word() == ",":
@@ -237,17 +250,17 @@ def _also(cursor: Cursor, apart: Mapping[str, Verb]) -> list[Clause]:
         particle = cursor.particle_here()
         if cursor.at == saved or particle not in apart:
             cursor.at = saved
-            return found
+            return clauses
         cursor.at += 1
-        found.append(Clause(apart[str(particle)], (NounGroup((IT,)),)))
+        clauses.append(Clause(apart[str(particle)], (NounGroup((IT,)),)))
 
 
 def _skip_recipient(cursor: Cursor) -> None:
-    """'bring me', 'pour us', 'put up'."""
-    while (passed := cursor.function("filler")) and passed[0] > cursor.named():
-        if cursor.kind(Adjective) >= passed[0]:
+    """Move over a recipient or particle that changes nothing: 'bring me', 'pour us', 'put up'."""
+    while (passed := cursor.function("filler")) and passed.length > cursor.named():
+        if cursor.kind(Adjective) >= passed.length:
             return
-        cursor.at += passed[0]
+        cursor.at += passed.length
 
 
 def _rest_of_group(cursor: Cursor, things: tuple[NounPhrase, ...]) -> NounGroup:
@@ -257,7 +270,7 @@ def _rest_of_group(cursor: Cursor, things: tuple[NounPhrase, ...]) -> NounGroup:
 
 
 def _after_things(cursor: Cursor) -> Predication:
-    """Return an adjective after the objects: 'leave the fridge open', 'get the potato sliced'."""
+    """Read an adjective after the objects: 'leave the fridge open', 'get the potato sliced'."""
     length = cursor.kind(Adjective)
     on_off = cursor.word() in {"on", "off"} and cursor.particle_here()
     if on_off or (length and cursor.verb() is None and not cursor.named(cursor.at + length)):
@@ -269,7 +282,9 @@ def _after_things(cursor: Cursor) -> Predication:
 
 
 def _statement(cursor: Cursor) -> Clause:
-    """'a hot coffee on the table', 'the mug should be clean', 'the cup contains water'."""
+    """Read a clause without a verb, such as 'a hot coffee on the table', 'the mug should be clean'
+    or 'the cup contains water'.
+    """
     groups: list[NounGroup] = []
     while True:
         group = read_group(cursor, "want", listing=True, subject=True)
@@ -317,11 +332,15 @@ def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
 
 
 def _passive(cursor: Cursor) -> Predication:
-    """'should stand on the table' without a form of 'be'."""
-    found = read_predicate(cursor)
-    if not found:
+    """Read a predicate without a form of 'be', such as 'should stand on the table'.
+
+    Raises:
+        LanguageError: none stands here.
+    """
+    predicate = read_predicate(cursor)
+    if not predicate:
         raise LanguageError(
             f"hvr cannot make sense of {' '.join(cursor.tokens[cursor.at - 1 :][:6])!r} in "
             f"{cursor.text.strip()!r}"
         )
-    return found
+    return predicate

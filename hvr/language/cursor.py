@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Generic, NamedTuple, TypeVar
 
 from hvr.errors import LanguageError
 from hvr.language.lexicon import (
@@ -22,11 +23,29 @@ STOPS = frozenset(".;!?")
 _LITTLE = ("prep", "filler", "first", "det", "of", "from", "slice", "with")
 """Roles of words that can be verbs as well: 'light', 'set', 'start by'."""
 
-_NOTHING: Mapping[str, Verb] = {}
+_NO_PARTICLES: Mapping[str, Verb] = {}
+
+_COPULA_WITHIN = 7
+"""Words from the start of a subject in which 'is' or 'should' is looked for; bounds the
+look-ahead, which is done at every word."""
+
+_Kind = TypeVar("_Kind", FunctionWord, Verb)
+
+
+class Match(NamedTuple, Generic[_Kind]):
+    """A phrase of the lexicon that stands at a position.
+
+    Args:
+        length: number of its words.
+        entry: what it means there.
+    """
+
+    length: int
+    entry: _Kind
 
 
 class Cursor:
-    """Moves through the words of a request; all look-ahead of the reader is here.
+    """A position in the words of a request; all look-ahead of the reader is here.
 
     Args:
         text: the request.
@@ -67,35 +86,35 @@ class Cursor:
     # --- what stands there ---------------------------------------------------------------
 
     def kind(self, wanted: type[Entry], at: int | None = None) -> int:
-        """Return length of the longest phrase of a kind at a position; 0 without one."""
+        """Return the length of the longest phrase of a kind at a position; 0 without one."""
         for length, entries in self.lexicon.matches(self.tokens, self.at if at is None else at):
             if any(isinstance(entry, wanted) for entry in entries):
                 return length
         return 0
 
     def named(self, at: int | None = None) -> int:
-        """Return length of the longest noun or dish at a position; 0 without one."""
+        """Return the length of the longest noun or dish at a position; 0 without one."""
         return max(self.kind(Noun, at), self.kind(Dish, at))
 
-    def function(self, *roles: str, at: int | None = None) -> tuple[int, FunctionWord] | None:
-        """Return the longest phrase at a position that has one of the roles, with its length."""
+    def function(self, *roles: str, at: int | None = None) -> Match[FunctionWord] | None:
+        """Return the longest phrase at a position that has one of the roles."""
         for length, entries in self.lexicon.matches(self.tokens, self.at if at is None else at):
             for entry in entries:
                 if isinstance(entry, FunctionWord) and entry.role in roles:
-                    return length, entry
+                    return Match(length, entry)
         return None
 
     def longest(self) -> int:
-        """Return length of the longest known phrase that starts here."""
+        """Return the length of the longest known phrase that starts here."""
         return next(self.lexicon.matches(self.tokens, self.at), (0, ()))[0]
 
     def take(self, *roles: str) -> FunctionWord | None:
         """Move over a phrase that has one of the roles, if one stands here."""
-        found = self.function(*roles)
-        if found is None:
+        match = self.function(*roles)
+        if match is None:
             return None
-        self.at += found[0]
-        return found[1]
+        self.at += match.length
+        return match.entry
 
     def take_adjective(self) -> Adjective:
         """Move over the adjective that stands here."""
@@ -107,28 +126,32 @@ class Cursor:
         raise self.lost()
 
     def skip_fillers(self) -> None:
-        """Move over words that change nothing; over those left unheeded with a note."""
+        """Move over words that change nothing; note those that are ignored although they mean
+        something.
+        """
         while not self.done and self.verb() is None:
-            found = self.function("filler", "unheeded")
-            if found is None or found[0] < self.longest() or found[0] <= self.named():
+            filler = self.function("filler", "unheeded")
+            # The longest phrase wins: 'there' is a filler, 'there should be' is a goal; and a
+            # thing is never skipped.
+            if filler is None or filler.length < self.longest() or filler.length <= self.named():
                 return
-            self.unheeded(found)
-            self.at += found[0]
+            self.unheeded(filler)
+            self.at += filler.length
 
-    def unheeded(self, found: tuple[int, FunctionWord]) -> None:
-        """Keep a note if a phrase that means something is passed over."""
-        if found[1].role == "unheeded":
-            phrase = " ".join(self.tokens[self.at : self.at + found[0]])
+    def unheeded(self, passed: Match[FunctionWord]) -> None:
+        """Add a note if a phrase that means something is passed over."""
+        if passed.entry.role == "unheeded":
+            phrase = " ".join(self.tokens[self.at : self.at + passed.length])
             note = f"hvr does not heed {phrase!r}"
             if note not in self.notes:
                 self.notes.append(note)
 
     def is_name(self, at: int | None = None) -> bool:
-        """Return an object's own name stands here: mug-1."""
+        """Return whether an object's own name, such as mug-1, stands here."""
         return is_name(self.word(at))
 
     def starts_exactly(self, at: int) -> bool:
-        """Return a thing starts here for certain: 'the …', 'two …', 'it', 'mug-1'."""
+        """Return whether a thing starts here for certain: 'the …', 'two …', 'it', 'mug-1'."""
         return bool(
             self.function("det", "number", "pronoun", "everything", at=at)
             or self.is_name(at)
@@ -136,7 +159,7 @@ class Cursor:
         )
 
     def starts_thing(self, at: int | None = None) -> bool:
-        """Return a noun phrase can start here."""
+        """Return whether a noun phrase can start here."""
         at = self.at if at is None else at
         passed = self.function("filler", "unheeded", at=at)
         return bool(
@@ -144,15 +167,15 @@ class Cursor:
             or self.function("slice", at=at)
             or self.named(at)
             or self.kind(Adjective, at)
-            or (passed and self.starts_thing(at + passed[0]))
+            or (passed and self.starts_thing(at + passed.length))
         )
 
     def particles(self, at: int | None = None) -> Mapping[str, Verb]:
-        """Return what can follow, apart from it, the first word of a verb: 'turn … on'."""
-        return self.lexicon.separable.get(self.word(at), _NOTHING)
+        """Return the second words that can stand apart from the first of a verb: 'turn … on'."""
+        return self.lexicon.separable.get(self.word(at), _NO_PARTICLES)
 
-    def verb(self, at: int | None = None, *, listing: bool = False) -> tuple[int, Verb] | None:
-        """Return the verb at a position, if it reads as one there, with its length.
+    def verb(self, at: int | None = None, *, listing: bool = False) -> Match[Verb] | None:
+        """Return the verb at a position, if it reads as one there.
 
         A word that is something else as well ('open', 'toast', 'water') is a verb only before
         a thing or before another verb; inside a list of things only before one that starts
@@ -164,43 +187,52 @@ class Cursor:
             if verb is None:
                 continue
             little = self.function(*_LITTLE, at=at)
-            others = max(self.kind(Adjective, at), self.named(at), little[0] if little else 0)
+            others = max(self.kind(Adjective, at), self.named(at), little.length if little else 0)
+            # Longer beats shorter: 'coffee machine' is no 'coffee'. Of readings of one length
+            # the verb wins only where its object follows.
             if others > length:
                 return None
             if others == length and not self._goes_on(at + length, listing):
                 return None
-            return length, verb
+            return Match(length, verb)
         return None
 
     def _goes_on(self, at: int, listing: bool) -> bool:
+        """Return whether an object, or another verb before the object, follows a word that may
+        be a verb.
+        """
         linker = self.function("and", at=at)
-        if linker and self.kind(Verb, at + linker[0]) and not self.named(at + linker[0]):
+        if linker and self.kind(Verb, at + linker.length) and not self.named(at + linker.length):
             return not listing
         return self.starts_exactly(at) or (not listing and self.starts_thing(at))
 
     def split_verb(self, at: int | None = None) -> bool:
-        """Return the first word of a verb in two parts stands here: 'switch the light on'."""
+        """Return whether the first word of a verb in two parts stands here: 'switch the light
+        on'.
+        """
         at = self.at if at is None else at
         if not self.particles(at):
             return False
         return self.starts_exactly(at + 1) if self.named(at) else self.starts_thing(at + 1)
 
     def clause_starts(self, at: int, *, listing: bool = False) -> bool:
-        """Return a new clause begins here, rather than another thing of a list."""
+        """Return whether a new clause begins here, rather than another thing of a list."""
         while (passed := self.function("then", "first", "filler", at=at)) and not self.named(at):
             if self.verb(at):
                 break
-            at += passed[0]
+            at += passed.length
         goal = self.function("goal", "ensure", at=at)
         return bool(
             goal or self.verb(at, listing=listing) or self.split_verb(at) or self.copular(at)
         )
 
     def copular(self, at: int) -> bool:
-        """'the fridge should be closed': a thing with a statement about it."""
+        """Return whether a thing with a statement about it stands here, such as 'the fridge
+        should be closed'.
+        """
         if not self.starts_thing(at):
             return False
-        for position in range(at, min(at + 7, len(self.tokens))):
+        for position in range(at, min(at + _COPULA_WITHIN, len(self.tokens))):
             if self.word(position) in STOPS or self.word(position) == ",":
                 return False
             if self.function("and", "then", "relative", at=position):
@@ -210,7 +242,7 @@ class Cursor:
         return False
 
     def states(self, at: int) -> bool:
-        """'is', 'should be', 'contains' …"""
+        """Return whether a statement begins here: 'is', 'should be', 'contains' …"""
         return self.function("modal", "be", "have", "needing", at=at) is not None
 
     def particle_here(self) -> str | None:
@@ -218,8 +250,8 @@ class Cursor:
         word = self.word()
         if word not in PARTICLES:
             return None
-        found = self.function("prep", "from")
-        if found and self.starts_thing(self.at + found[0]):
+        preposition = self.function("prep", "from")
+        if preposition and self.starts_thing(self.at + preposition.length):
             return None
         return word
 

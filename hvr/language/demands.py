@@ -1,12 +1,17 @@
-"""What a request asks for, conjunct by conjunct, and in which stages."""
+"""The demands of a request, conjunct by conjunct, and the stages in which to meet them.
+
+A goal is one condition, which leaves the order to the planner. Only where a later demand makes an
+earlier one untrue ('open the fridge and then close it') must there be a moment between the two
+at which the earlier one holds: a stage of its own.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hvr.errors import MissingObjectError
 from hvr.language.choice import ObjectChoice
 from hvr.language.literals import asks, literals, opposed
-from hvr.language.missing import MissingObjectError
 
 HELD = "(holding ?x)"
 
@@ -32,12 +37,12 @@ class Demand:
 
     @property
     def passing(self) -> bool:
-        """It is only on the way to what comes after."""
+        """Whether it matters only on the way to what comes after."""
         return self.text == "(near ?x)"
 
     @property
     def holds(self) -> bool:
-        """It is to be in the hand."""
+        """Whether it asks for something in the hand."""
         return self.text == HELD
 
 
@@ -47,44 +52,53 @@ def collect(choice: ObjectChoice) -> list[Demand]:
     Raises:
         MissingObjectError: there is nowhere to serve.
     """
-    found: list[Demand] = []
+    demands: list[Demand] = []
     for number in choice.numbers:
-        found += _of_entity(choice, number, found)
-    return list(dict.fromkeys(found))
+        demands += _of_entity(choice, number, demands)
+    return list(dict.fromkeys(demands))
 
 
 def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[Demand]:
+    """Return the demands about one entity.
+
+    Args:
+        choice: the entities.
+        number: which one.
+        before: the demands about the entities before it.
+    """
     entity = choice.entities[number]
-    found = []
+    demands = []
     for condition in entity.conditions:
         text = condition.template
         if text == "(present ?x)" and not choice.is_piece(number):
-            continue
+            continue  # always true of what is not made by cutting
+        # Where things are counts as half a clause later than what state they are in.
         placing = text == HELD or "(on ?x" in text
-        found.append(
+        demands.append(
             Demand(2 * condition.clause + placing, number, "place" if placing else text, text)
         )
     if entity.liquid:
-        found.append(
+        demands.append(
             Demand(2 * entity.liquid_clause, number, "liquid", f"(contains ?x {entity.liquid})")
         )
     places = [r for r in choice.relations
               if r.inner == number and choice.entities[r.outer].classes]  # fmt: skip
-    found += [Demand(2 * r.clause + 1, number, "place", "", r.outer) for r in places]
-    last = max((d.moment for d in (*before, *found) if d.entity == number), default=0)
-    held = any(d.holds for d in found)
+    demands += [Demand(2 * r.clause + 1, number, "place", "", r.outer) for r in places]
+    # Serving and resting come after everything else that is asked of the entity.
+    last = max((d.moment for d in (*before, *demands) if d.entity == number), default=0)
+    held = any(d.holds for d in demands)
     if entity.serve or (entity.rests and not held):
-        found.append(Demand(last, number, "place", _resting(choice, number)))
+        demands.append(Demand(last, number, "place", _resting(choice, number)))
     elif not places and choice.any_is(choice.classes[number], "PortableReceptacle"):
         filled = [2 * r.clause for r in choice.relations
                   if r.outer == number and choice.entities[r.inner].classes]  # fmt: skip
         if filled and not held:
-            found += [Demand(max(filled), number, "open", text) for text in _in_the_open(choice)]
-    return found
+            demands += [Demand(max(filled), number, "open", text) for text in _in_the_open(choice)]
+    return demands
 
 
 def _in_the_open(choice: ObjectChoice) -> list[str]:
-    """Return where dishes with something on them shall not be left."""
+    """Return conditions that dishes with something on them shall fulfil, by preference."""
     ontology = choice.taxonomy.ontology
     return [
         str(ontology.annotation(name, "condition")[0])
@@ -94,7 +108,12 @@ def _in_the_open(choice: ObjectChoice) -> list[str]:
 
 
 def _resting(choice: ObjectChoice, number: int) -> str:
-    """On a serving surface: the preferred one to serve, any where things are to rest."""
+    """Return the condition of being on a serving surface: the preferred one for serving, any one
+    for things that shall only rest.
+
+    Raises:
+        MissingObjectError: the scene has no such surface.
+    """
     ranked = choice.taxonomy.preferred("serving")
     places = [c for c in ranked if choice.inventory.of(c)]
     places = [p for p in places if choice.fits(choice.classes[number][0], p)] or places
@@ -119,6 +138,7 @@ def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
     then put at a named place makes no stage: it happens on the way.
     """
     last = max((d.moment for d in demands), default=0)
+    # Going somewhere is a goal only if nothing is asked for afterwards.
     demands = [d for d in demands if not d.passing or d.moment // 2 == last // 2]
     undone: dict[Demand, int] = {}
     for demand in demands:
@@ -127,17 +147,20 @@ def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
         ]
         if moments:
             undone[demand] = min(moments)
-    found: list[list[Demand]] = []
+    split: list[list[Demand]] = []
     for moment in sorted({m for d, m in undone.items() if not _on_the_way(choice, d, demands)}):
         stage = [d for d in demands if d.moment < moment and undone.get(d, moment) >= moment]
-        hand = [d for d in stage if d.holds][-1:]
-        found.append([d for d in stage if not d.holds or d in hand])
+        hand = [d for d in stage if d.holds][-1:]  # one hand: the latest thing is in it
+        split.append([d for d in stage if not d.holds or d in hand])
     kept = [d for d in demands if d not in undone]
-    return [*found, kept] if kept else found
+    return [*split, kept] if kept else split
 
 
 def _on_the_way(choice: ObjectChoice, demand: Demand, demands: list[Demand]) -> bool:
-    """Held for what is done with it next; 'pick it up and put it down' wants both."""
+    """Return whether a thing is held only for what is done with it next.
+
+    'Pick it up and put it down' names no place: there the hand counts as a stage.
+    """
     return demand.holds and any(
         d.moment > demand.moment
         and _about(choice, d, demand.entity)
@@ -147,17 +170,20 @@ def _on_the_way(choice: ObjectChoice, demand: Demand, demands: list[Demand]) -> 
 
 
 def _about(choice: ObjectChoice, demand: Demand, entity: int) -> bool:
-    """Return whether a demand is about an entity, about pieces of it or what is put on it."""
+    """Return whether a demand is about an entity, pieces of it, or what is put on or in it."""
     cut_from = choice.entities[demand.entity].cut_from
     return entity in (demand.entity, demand.outer, cut_from)
 
 
 def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
     """Return whether one demand makes another untrue."""
+    # Whatever is done with what is in the hand takes it out of the hand first.
     if earlier.holds and _about(choice, later, earlier.entity):
         return later.text != earlier.text
+    # Of different things only the hand is shared.
     if later.entity != earlier.entity:
         return later.holds and earlier.holds
+    # In the fridge things grow cold, although no demand says so.
     if later.outer is not None and choice.any_is(choice.classes[later.outer], "Fridge"):
         return (
             asks(earlier.text, "hot")
@@ -168,6 +194,7 @@ def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
         return later.key in {"place", "liquid"} and (later.text, later.outer) != (
             earlier.text, earlier.outer,
         )  # fmt: skip
+    # Emptying and filling exclude each other, and are not literals of one predicate.
     if earlier.key == "liquid":
         return ("filled", False) in literals(later.text)
     if later.key == "liquid":

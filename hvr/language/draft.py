@@ -43,14 +43,14 @@ class MeaningDraft:
         )
 
     def note(self, text: str) -> None:
-        """Keep a note once."""
+        """Add a note, unless it is there already."""
         if text not in self.notes:
             self.notes.append(text)
 
     # --- entities ------------------------------------------------------------------------
 
     def new(self, entity: Entity) -> int:
-        """Return number of a new entity."""
+        """Add an entity and return its number."""
         self.entities.append(entity)
         self._born.append(self.clause)
         return len(self.entities) - 1
@@ -61,19 +61,20 @@ class MeaningDraft:
 
     def forget(self, number: int) -> None:
         """Drop an entity that was only a means."""
+        # Its place stays, since others refer to entities by number.
         self.entities[number] = Entity((), "")
         self.relations = [r for r in self.relations if number not in (r.inner, r.outer)]
 
     def live(self, things: Iterable[int]) -> list[int]:
-        """Return the entities that these have become, without those that were only means."""
-        found: list[int] = []
+        """Return the entities that some have become, without those that were only means."""
+        alive: list[int] = []
         for number in things:
             now = number
             while now in self._alias:
                 now = self._alias[now]
-            if self.entities[now].classes and now not in found:
-                found.append(now)
-        return found
+            if self.entities[now].classes and now not in alive:
+                alive.append(now)
+        return alive
 
     def is_a(self, number: int, *kinds: str) -> bool:
         """Return whether some class of an entity is of one of the kinds."""
@@ -82,23 +83,27 @@ class MeaningDraft:
         )
 
     def fresh(self, number: int) -> bool:
-        """Spoken of in this clause for the first time."""
+        """Return whether an entity is spoken of in this clause for the first time."""
         return self._born[number] == self.clause
 
     # --- what was spoken of --------------------------------------------------------------
 
     def mention(self, things: Iterable[int]) -> None:
-        """Keep that things are spoken of in this clause, the less prominent first."""
+        """Record that things are spoken of in this clause, the less prominent first."""
         group = tuple(things)
         if group:
             self._now.append(group)
 
     def keep_topic(self, things: Iterable[int]) -> None:
-        """'put bread on it': what 'it' is stays what is spoken of, rather than the bread."""
+        """Keep what a pronoun stands for as the topic: in 'put bread on it' that is 'it', rather
+        than the bread.
+        """
         self._topic = tuple(things)
 
     def end_clause(self, main: Iterable[int]) -> None:
         """Go on to the next clause; `main` is what this one was about."""
+        # Last is most prominent: places, then objects, then what 'it' has been all along. Only
+        # now do they count, since 'it' does not mean a thing of its own clause.
         self._spoken += [*self._now, tuple(main), self._topic]
         self._now, self._topic = [], ()
         self.clause += 1
@@ -113,9 +118,10 @@ class MeaningDraft:
         return [group for group in reversed(groups) if group]
 
     def known(self, classes: Sequence[str]) -> int | None:
-        """Return an entity spoken of before that 'the …' can mean; pieces, once it is cut."""
+        """Return the latest entity that 'the …' can mean; its pieces, once it is cut."""
         for number in range(len(self.entities) - 1, -1, -1):
             entity = self.entities[number]
+            # 'pour coffee into the cup': the vessel assumed for the coffee is not 'the cup'.
             default = entity.unnamed and self.fresh(number)
             if set(entity.classes) & set(classes) and not default:
                 cut = any(cuts(c.template) for c in entity.conditions if c.clause < self.clause)
@@ -161,21 +167,23 @@ class MeaningDraft:
             self.forget(place)
 
     def wanted(self, number: int) -> bool:
-        """Something is asked of an entity, so that it is more than a place or a means."""
+        """Return whether something is asked of an entity: it is more than a place or a means."""
         entity = self.entities[number]
         related = any(number in (r.inner, r.outer) for r in self.relations)
         return bool(entity.conditions) or related or entity.liquid is not None
 
     def placed(self, number: int) -> bool:
-        """Return a place is asked for."""
+        """Return whether a place is asked for."""
         return any(r.inner == number for r in self.relations)
 
     def holds_something(self, number: int) -> bool:
-        """Something is to be on or in it."""
+        """Return whether something is to be on or in an entity."""
         return any(r.outer == number for r in self.relations)
 
     def outermost(self, number: int) -> int:
-        """Return what an entity stands on in the end, as far as that can be carried."""
+        """Return the outermost thing that can be carried of those that an entity is to be on or
+        in; the entity itself without one.
+        """
         for relation in self.relations:
             if relation.inner == number and self.is_a(relation.outer, "PortableReceptacle"):
                 return self.outermost(relation.outer)
@@ -184,7 +192,9 @@ class MeaningDraft:
     # --- places --------------------------------------------------------------------------
 
     def default_vessel(self, number: int) -> bool:
-        """Return the vessel of a liquid that no one named: 'coffee', not 'a mug of coffee'."""
+        """Return whether an entity is the unnamed vessel of a liquid: 'coffee', not 'a mug of
+        coffee'.
+        """
         entity = self.entities[number]
         return entity.liquid is not None and entity.unnamed
 
@@ -212,7 +222,7 @@ class MeaningDraft:
             raise LanguageError(
                 f"things cannot be put on or in {entity.text!r}: it is not a receptacle"
             )
-        if self.outermost(outer) == inner:
+        if self.outermost(outer) == inner:  # two things cannot hold each other
             raise LanguageError(
                 f"{entity.text!r} cannot be in {self.entities[inner].text!r} and hold it too"
             )
@@ -222,14 +232,14 @@ class MeaningDraft:
         self.change(inner, rests=False, serve=False)
 
     def _replace_vessel(self, vessel: int, outer: int) -> None:
-        """'a salad in a bowl': the bowl, instead of what salads come in."""
+        """Put a named vessel in place of the assumed one, as in 'a salad in a bowl'."""
         self.relations = [
             replace(r, outer=outer) if r.outer == vessel else r for r in self.relations
         ]
         self._become(vessel, outer)
 
     def _pour_into(self, vessel: int, target: int) -> None:
-        """'coffee in a cup': the liquid and what is asked of it belong to the cup."""
+        """Give the liquid, and what is asked of it, to a named vessel: 'coffee in a cup'."""
         source, entity = self.entities[vessel], self.entities[target]
         self.change(
             target,

@@ -26,7 +26,7 @@ class Formula:
         self._bind()
 
     def text(self) -> str:
-        """`(exists (variables) (and …))`."""
+        """Return the condition: `(exists (variables) (and …))`."""
         conjuncts = [*self.conjuncts, *self._distinctions()]
         for demand in self.demands:
             conjuncts += self._conjunct(demand)
@@ -37,6 +37,7 @@ class Formula:
         """Choose a variable or an object for each entity of the stage."""
         used = {d.entity for d in self.demands}
         used |= {d.outer for d in self.demands if d.outer is not None}
+        # Two entities of one class get different objects as long as there are enough.
         taken: set[str] = set()
         for number in sorted(used):
             entity = self.choice.entities[number]
@@ -61,31 +62,34 @@ class Formula:
         return types[0] if len(types) == 1 else f"(either {' '.join(types)})"
 
     def _distinctions(self) -> list[str]:
-        """Two of a kind are two things; 'another' is another one."""
-        found = []
+        """Return the inequalities that keep two of a kind, and 'another' one, apart.
+
+        Other entities may turn out to be the same thing: 'take a mug, then wash the mug'.
+        """
+        inequalities = []
         for number, names in self.variables.items():
             for i, one in enumerate(names):
-                found += [f"(not (= {one} {other}))" for other in names[:i]]
+                inequalities += [f"(not (= {one} {other}))" for other in names[:i]]
             for earlier, others in self.variables.items():
                 same = set(self.choice.classes[earlier]) & set(self.choice.classes[number])
                 entities = self.choice.entities
                 apart = entities[earlier].distinct or entities[number].distinct
                 if earlier < number and same and apart:
-                    found += [f"(not (= {a} {b}))" for a in others for b in names]
-        return [text for text in found if "?" in text]
+                    inequalities += [f"(not (= {a} {b}))" for a in others for b in names]
+        return [text for text in inequalities if "?" in text]
 
     def _conjunct(self, demand: Demand) -> list[str]:
-        found = []
+        literals = []
         for index, name in enumerate(self.variables[demand.entity]):
             if demand.outer is None:
-                found.append(demand.text.replace("?x", name))
+                literals.append(demand.text.replace("?x", name))
             else:
                 places = self.variables.get(demand.outer, [])
-                found.append(self._at(name, demand.outer, places[index % len(places) :][:1]))
-        return found
+                literals.append(self._at(name, demand.outer, places[index % len(places) :][:1]))
+        return literals
 
     def _at(self, inner: str, outer: int, places: list[str]) -> str:
-        """`(on inner place)` or `(in inner place)`, whichever the kind of place has."""
+        """Return `(on inner place)` or `(in inner place)`, whichever the kind of place has."""
         taxonomy, classes = self.choice.taxonomy, self.choice.classes[outer]
         relations = sorted({taxonomy.relation(c) for c in classes})
         texts = [f"({relation} {inner} {place})" for relation in relations for place in places]

@@ -15,12 +15,11 @@ from hvr.language.choice import ObjectChoice
 from hvr.language.demands import HELD, Demand, collect, stages
 from hvr.language.formula import Formula
 from hvr.language.meaning import Meaning
-from hvr.language.missing import MissingObjectError
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl.model import Domain
 from hvr.retrieval.inventory import Inventory
 
-__all__ = ["Goal", "MissingObjectError", "Stage", "end_conditions", "goal_of"]
+__all__ = ["Goal", "Stage", "end_conditions", "goal_of"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Goal:
-    """What is to be reached.
+    """The goal of a request.
 
     Args:
         stages: conditions to be reached in this order; mostly one.
@@ -66,8 +65,9 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
     if not demands:
         raise ImpossibleGoalError(f"there is nothing to do: {'; '.join(choice.notes) or 'no goal'}")
     split = stages(choice, demands)
+    # Each stage is a problem of its own: only names, not variables, mean the same in all of them.
     bound = len(split) > 1
-    found = tuple(
+    goal_stages = tuple(
         Stage(Formula(choice, stage, bound=bound).text(), tuple(_ends(choice, stage)))
         for stage in split
     )
@@ -78,14 +78,15 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
                 "the robot has one arm and can hold one thing at a time: "
                 "say where the others shall be put"
             )
-    return Goal(found, tuple(choice.notes))
+    return Goal(goal_stages, tuple(choice.notes))
 
 
 def _ends(choice: ObjectChoice, demands: list[Demand]) -> list[str]:
     """Return the preferences for the end of a task, except where the request says otherwise."""
+    # Exempt are classes, not objects: with one burner on, the others are not checked either.
     exempt = {c for d in demands for c in choice.classes[d.entity]
               if d.text in {"(toggled ?x)", "(opened ?x)"}}  # fmt: skip
-    if exempt & {"StoveBurner", "StoveKnob"}:
+    if exempt & {"StoveBurner", "StoveKnob"}:  # a burner and its knob are on together
         exempt |= {"StoveBurner", "StoveKnob"}
     holding = any(d.text == HELD for d in demands)
     return end_conditions(choice.taxonomy, exempt, holding=holding)
@@ -100,7 +101,7 @@ def end_conditions(taxonomy: Taxonomy, exempt: set[str], *, holding: bool) -> li
         holding: the request ends with something in the hand.
     """
     ontology = taxonomy.ontology
-    found = []
+    conditions = []
     for name in ontology.instances("Preference"):
         if ontology.annotation(name, "context") != ("end of task",):
             continue
@@ -110,7 +111,7 @@ def end_conditions(taxonomy: Taxonomy, exempt: set[str], *, holding: bool) -> li
         predicate = str(ontology.annotation(prop, "pddlPredicate")[0])
         if taxonomy.is_a(target, "Agent"):
             if not holding:
-                found.append(f"({predicate})" if wanted else f"(not ({predicate}))")
+                conditions.append(f"({predicate})" if wanted else f"(not ({predicate}))")
             continue
         able = "Switchable" if prop == "isToggled" else "Openable"
         for object_class in taxonomy.concrete(target):
@@ -118,5 +119,5 @@ def end_conditions(taxonomy: Taxonomy, exempt: set[str], *, holding: bool) -> li
                 continue
             kind = taxonomy.pddl_type(object_class)
             text = f"({predicate} ?{kind})"
-            found.append(f"(forall (?{kind} - {kind}) {text if wanted else f'(not {text})'})")
-    return found
+            conditions.append(f"(forall (?{kind} - {kind}) {text if wanted else f'(not {text})'})")
+    return conditions

@@ -12,7 +12,7 @@ from hvr.errors import LanguageError
 from hvr.language.clauses import read_clauses
 from hvr.language.cursor import Cursor
 from hvr.language.draft import MeaningDraft
-from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, Verb, tokenize
+from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, tokenize
 from hvr.language.meaning import Meaning
 from hvr.language.taxonomy import Taxonomy
 from hvr.language.verbs import Interpreter
@@ -23,7 +23,7 @@ _NOISE = frozenset({"really", "very", "quite", "just", "actually", "basically", 
 
 
 def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> Meaning:
-    """Return the meaning of a request.
+    """Read a request.
 
     Args:
         text: English sentences or fragments.
@@ -35,6 +35,7 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> Meaning:
     """
     tokens = tuple(token for token in tokenize(text) if token not in _NOISE)
     cursor = Cursor(text, tokens, lexicon)
+    # First, since the grammar would stumble over an unknown word and blame what stands near it.
     check_words(cursor)
     draft = MeaningDraft(text, taxonomy)
     interpreter = Interpreter(draft, lexicon)
@@ -54,7 +55,7 @@ def check_words(cursor: Cursor) -> None:
     """Refuse words that are not known, and words that ask for what hvr cannot do.
 
     Raises:
-        LanguageError: with the nearest known words.
+        LanguageError: there is such a word; the message has the nearest known ones.
     """
     unknown: list[str] = []
     known = False
@@ -102,9 +103,9 @@ def _hints(cursor: Cursor, unknown: list[str]) -> str:
 
 
 def _dishes(cursor: Cursor) -> str:
-    """Return what can be made, if the request is to make something."""
+    """Return the dishes that can be made, if the request is to make something."""
     first = cursor.verb(0)
-    if first is None or not isinstance(first[1], Verb) or first[1].frame not in {"make", "serve"}:
+    if first is None or first.entry.frame not in {"make", "serve"}:
         return ""
     dishes = {e.word for es in cursor.lexicon.entries.values() for e in es if isinstance(e, Dish)}
     return f"; hvr knows how to make {', '.join(sorted(dishes))}"

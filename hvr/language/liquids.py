@@ -17,6 +17,9 @@ Handler = Callable[[Verb, NounGroup], list[int]]
 class Liquids:
     """The verbs that move liquids.
 
+    The domain has no liquids as objects: a liquid is what a vessel contains. So every clause is
+    read as one about vessels.
+
     Args:
         draft: the meaning so far.
         lexicon: finds the verbs that others stand for.
@@ -42,6 +45,7 @@ class Liquids:
         self.clear = clear
 
     def fill(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Fill vessels: with water if nothing else is given."""
         things = self.referents.all_of(
             group.things,
             ReferentReading(wanted=False, requires="Fillable", condition="(filled ?x)"),
@@ -71,6 +75,11 @@ class Liquids:
         return things
 
     def _fill_with(self, verb: Verb, vessel: int, thing: NounPhrase) -> None:
+        """Fill a vessel with a liquid, with what a bottle holds, or with food.
+
+        Raises:
+            LanguageError: the thing is none of these.
+        """
         known = (
             self.referents.of(thing, ReferentReading(dishes=True))
             if thing.kind == "pronoun"
@@ -146,7 +155,11 @@ class Liquids:
     def _poured(
         self, thing: NounPhrase, others: Sequence[Adjunct]
     ) -> tuple[str | None, int | None]:
-        """Return what is poured, and out of what if that was said or is known."""
+        """Return the liquid that is poured, and its vessel if that is given or known.
+
+        Looking a thing up may make a new entity for it: 'the wine' that was not spoken of before
+        gets one with a vessel of its own, which is dropped again: any bottle will do.
+        """
         draft = self.draft
         vessel: int | None = None
         for adjunct in others:
@@ -175,12 +188,12 @@ class Liquids:
     def empty(self, verb: Verb, group: NounGroup) -> list[int]:
         """Pour away what is in a vessel; of furniture, take out what is in it."""
         draft = self.draft
-        found: list[int] = []
+        emptied: list[int] = []
         for thing in group.things:
             places = [a for a in group.adjuncts if a.kind in {"place", "from"}]
             vessels = [a for a in places if not self.adjuncts.into_sink(a)]
             if thing.dish and thing.dish.liquid and not thing.nouns and vessels:
-                found += self.referents.of(
+                emptied += self.referents.of(
                     vessels[0].things[0], ReferentReading(requires="Fillable")
                 )
                 continue
@@ -196,9 +209,9 @@ class Liquids:
                 )
             if draft.is_a(numbers[0], "Receptacle") and not draft.is_a(numbers[0], "Fillable"):
                 return self.clear(verb_of(self.lexicon, "clear"), NounGroup((thing,), ()))
-            found += numbers
-        for number in draft.live(found):
+            emptied += numbers
+        for number in draft.live(emptied):
             if draft.entities[number].liquid and draft.fresh(number):
                 draft.change(number, liquid=None)  # 'empty the cup of water'
             draft.demand(number, verb.condition or "", verb.word, verb.requires)
-        return found
+        return emptied

@@ -1,4 +1,7 @@
-"""What a condition on `?x` says, as literals: enough to see that two words exclude each other."""
+"""The literals of a condition on `?x`: enough to see that two conditions exclude each other.
+
+Disjunctions are not told apart from conjunctions: 'hot or warm' counts as both.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,15 @@ _LITERAL = re.compile(r"(\(not \()?\b([a-z_]+) \?x\b")
 _EXCLUDING = frozenset(
     frozenset(pair.split()) for pair in ("hot cold", "warm_liquid cold", "opened toggled")
 )
-"""What does not hold of one thing at once; appliances with a door run when it is closed."""
+"""Pairs of predicates that do not hold of one thing at once; appliances with a door run only with
+the door closed."""
 
 Literal = tuple[str, bool]
 
 
 @lru_cache(maxsize=1024)
 def literals(condition: str) -> frozenset[Literal]:
-    """Return predicates of a condition, each with whether it is to hold.
+    """Return the predicates of a condition, each with whether it is to hold.
 
     Examples:
         >>> sorted(literals("(and (washed ?x) (not (dirty ?x)))"))

@@ -1,4 +1,4 @@
-"""What a sentence asks for: entities, conditions on them, and relations between them."""
+"""The meaning of a sentence: entities, conditions on them, and relations between them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SpatialRelation:
 
 @dataclass(frozen=True)
 class Entity:
-    """Something spoken of.
+    """A thing, or several of a kind, that is spoken of.
 
     Args:
         classes: ontology classes that it may be, most preferred first.

@@ -1,4 +1,4 @@
-"""Reading noun phrases and what follows them.
+"""The grammar of noun phrases and what follows them, by recursive descent.
 
 group     := thing ((and | ,) thing)* predicate? adjunct*
 thing     := determiner? adjective* head ('of' thing)? relative?
@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from hvr.errors import LanguageError
 from hvr.language.cursor import Cursor
-from hvr.language.lexicon import Adjective, Dish, FunctionWord, Noun, Verb
+from hvr.language.lexicon import Adjective, Dish, Noun, Verb
+from hvr.language.modifiers import read_adjectives, read_determiner, several
 from hvr.language.syntax import Adjunct, Determiner, NounGroup, NounPhrase, Predication
 
-MOST = 20
-"""No kitchen holds more of a kind; larger numbers are refused."""
+STOP_OR_COMMA = frozenset(".;,!?")
 
 
 def read_group(
     cursor: Cursor, after: str, *, listing: bool = False, subject: bool = False
 ) -> NounGroup:
-    """Return things with what follows them.
+    """Read things with what follows them.
 
     Args:
         cursor: where to read.
@@ -39,14 +39,19 @@ def read_group(
 def read_things(
     cursor: Cursor, after: str, *, listing: bool = False, subject: bool = False
 ) -> tuple[NounPhrase, ...]:
-    """Return one or more things joined by 'and' or commas; the arguments are those of
-    `next_thing`.
+    """Read one or more things joined by 'and' or commas.
+
+    Args:
+        cursor: where to read.
+        after: the word before, for messages.
+        listing: see `next_thing`.
+        subject: see `next_thing`.
     """
-    found = [read_thing(cursor, after)]
+    things = [read_thing(cursor, after)]
     while (start := next_thing(cursor, listing=listing, subject=subject)) is not None:
         cursor.at = start
-        found.append(read_thing(cursor, after))
-    return tuple(found)
+        things.append(read_thing(cursor, after))
+    return tuple(things)
 
 
 def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) -> int | None:
@@ -62,7 +67,7 @@ def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) 
         at += 1
     linker = cursor.function("and", at=at)
     if linker:
-        at += linker[0]
+        at += linker.length
     if at == cursor.at or at >= len(cursor.tokens):
         return None
     if not cursor.starts_thing(at) or _described(cursor, at):
@@ -73,17 +78,19 @@ def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) 
 
 
 def _described(cursor: Cursor, at: int) -> bool:
-    """Return words after a comma tell more of a thing: ', filled with water', ', washed and
-    sliced'.
+    """Return whether the words after a comma describe the thing before it: ', filled with water',
+    ', washed and sliced'.
     """
     length = cursor.kind(Adjective, at)
-    found = cursor.function("with", "prep", "from", "means", at=at)
-    if found and found[0] > max(length, cursor.named(at)):
+    more = cursor.function("with", "prep", "from", "means", at=at)
+    if more and more.length > max(length, cursor.named(at)):
         return True
+    # A series of adjectives describes what stands before it, unless a noun ends the series:
+    # ', washed and sliced' against ', sliced tomatoes and bread'.
     while length and length >= cursor.named(at):
         at += length
         linker = cursor.function("and", at=at)
-        following = at + (linker[0] if linker else 0)
+        following = at + (linker.length if linker else 0)
         if not cursor.kind(Adjective, following):
             return not (cursor.named(at) or cursor.function("filler", "unheeded", "slice", at=at))
         at = following
@@ -92,7 +99,7 @@ def _described(cursor: Cursor, at: int) -> bool:
 
 
 def read_thing(cursor: Cursor, after: str) -> NounPhrase:
-    """Return one noun phrase.
+    """Read one noun phrase.
 
     Raises:
         LanguageError: none stands here.
@@ -101,7 +108,7 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     if cursor.done or cursor.word() in STOP_OR_COMMA:
         raise LanguageError(f"{after} what? The request ends too early: {cursor.text.strip()!r}")
     everything = cursor.function("everything")
-    if everything and everything[0] > cursor.named():
+    if everything and everything.length > cursor.named():
         start = cursor.at
         cursor.take("everything")
         return NounPhrase("everything", cursor.between(start), Determiner(0),
@@ -112,7 +119,7 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
         return pronoun
     determiner = read_determiner(cursor)
     if (determiner.count is not None or determiner.definite) and not cursor.starts_thing():
-        if determiner.count is not None:
+        if determiner.count is not None:  # 'put both on the table', 'slice two'
             return NounPhrase("pronoun", cursor.between(start), determiner)
         raise LanguageError(f"{after} what? {_rest(cursor)} is not a thing that hvr knows")
     pronoun = _pronoun(cursor)
@@ -124,92 +131,41 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
                  thing.dish, thing.of, _relative(cursor))  # fmt: skip
 
 
-STOP_OR_COMMA = frozenset(".;,!?")
-
-
 def _rest(cursor: Cursor) -> str:
     return repr(" ".join(cursor.tokens[cursor.at : cursor.at + 6]))
 
 
 def _pronoun(cursor: Cursor) -> NounPhrase | None:
-    """'it', 'them'; 'both' and 'these' only where no noun follows."""
-    found = cursor.function("pronoun")
-    if found is None:
+    """Read a pronoun: 'it', 'them'; 'both' and 'these' only where no noun follows."""
+    match = cursor.function("pronoun")
+    if match is None:
         return None
-    length, function = found
+    length, function = match
     also_determiner = cursor.function("det")
-    if also_determiner and (also_determiner[0] > length or cursor.starts_thing(cursor.at + length)):
+    if also_determiner and (
+        also_determiner.length > length or cursor.starts_thing(cursor.at + length)
+    ):
         return None
     start = cursor.at
     cursor.at += length
     return NounPhrase("pronoun", cursor.between(start), Determiner(int(function.value)))
 
 
-def read_determiner(cursor: Cursor) -> Determiner:
-    """'the', 'two', 'all of the', 'another' …
-
-    Raises:
-        LanguageError: the number is beyond all kitchens.
-    """
-    count: int | None = None
-    definite = other = False
-    while not cursor.done:
-        if cursor.word().isdecimal():
-            count = int(cursor.word())
-            cursor.at += 1
-            cursor.take("of")
-            continue
-        number, determiner = cursor.function("number"), cursor.function("det")
-        if number and (determiner is None or number[0] >= determiner[0]):
-            cursor.at += number[0]
-            count = int(number[1].value)
-            cursor.take("of")
-            continue
-        if determiner is None or cursor.named() > determiner[0]:
-            break
-        cursor.at += determiner[0]
-        value = determiner[1].value
-        if value == "the":
-            definite = True
-        elif value == "other":
-            other = True
-        elif count is None:
-            count = int(value)
-    if count is not None and count > MOST:
-        raise LanguageError(f"{count} of them are more than a kitchen holds")
-    return Determiner(count, definite, other)
-
-
-def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
-    """Adjectives before a noun; what hvr does not heed is noted."""
-    found: list[Adjective] = []
-    while not cursor.done:
-        length = cursor.kind(Adjective)
-        if length and length >= cursor.named():
-            found.append(cursor.take_adjective())
-            linker = cursor.function("and")
-            after = cursor.at + (linker[0] if linker else int(cursor.word() == ","))
-            if after > cursor.at and cursor.kind(Adjective, after):
-                cursor.at = after
-            continue
-        passed = cursor.function("filler", "unheeded")
-        if passed is None or cursor.named():
-            break
-        cursor.unheeded(passed)
-        cursor.at += passed[0]
-    return tuple(found)
-
-
 def _head(
     cursor: Cursor, determiner: Determiner, adjectives: tuple[Adjective, ...], after: str
 ) -> NounPhrase:
+    """Read the head of a noun phrase with what follows 'of'.
+
+    Raises:
+        LanguageError: no noun stands here.
+    """
     start = cursor.at
     if cursor.is_name():
         cursor.at += 1
         return NounPhrase("name", cursor.between(start), determiner, adjectives)
     length = cursor.named()
     slices = cursor.function("slice")
-    if slices and slices[0] >= length:
+    if slices and slices.length >= length:
         return _slices(cursor, determiner, adjectives, after)
     if not length:
         raise LanguageError(f"{after} what? {_rest(cursor)} is not a thing that hvr knows")
@@ -220,30 +176,20 @@ def _head(
     whole = NounPhrase("noun", cursor.between(start), determiner, adjectives, nouns, dish)
     compound = cursor.function("slice")
     if compound:  # 'tomato slices'
-        cursor.at += compound[0]
+        cursor.at += compound.length
         return NounPhrase(
             "slices",
             cursor.between(start),
-            _several(determiner, compound[1]),
+            several(determiner, compound.entry),
             adjectives,
             of=NounPhrase("noun", whole.text, nouns=nouns, dish=dish),
         )
-    found = cursor.function("of")
-    if found and nouns and cursor.starts_thing(cursor.at + found[0]):
-        cursor.at += found[0]
+    of_word = cursor.function("of")
+    if of_word and nouns and cursor.starts_thing(cursor.at + of_word.length):
+        cursor.at += of_word.length
         return NounPhrase("noun", whole.text, determiner, adjectives, nouns, dish,
                      of=read_thing(cursor, "of"))  # fmt: skip
     return whole
-
-
-def _several(determiner: Determiner, word: FunctionWord) -> Determiner:
-    """'slices' are some, 'the slices' are all, 'a slice' is one."""
-    if determiner.count is not None:
-        return determiner
-    count = int(word.value)
-    if count < 0 and determiner.definite:
-        count = 0
-    return Determiner(count, determiner.definite, determiner.other)
 
 
 def _slices(
@@ -252,7 +198,7 @@ def _slices(
     start = cursor.at
     word = cursor.take("slice")
     assert word is not None
-    counted = _several(determiner, word)
+    counted = several(determiner, word)
     of = None
     if cursor.take("of"):
         of = read_thing(cursor, f"{after} {cursor.between(start)}")
@@ -260,52 +206,51 @@ def _slices(
 
 
 def _relative(cursor: Cursor) -> Predication | None:
-    """'that is in the sink', 'standing on the table', 'in the sink' after 'currently'."""
+    """Read a relative clause, such as 'that is in the sink', 'standing on the table' or
+    'currently in the sink'.
+    """
     if cursor.function("relative") is None:
         return None
     while cursor.take("relative"):
         pass
-    found = read_predicate(cursor, sole_place=True)
-    if not found:
+    predicate = read_predicate(cursor, sole_place=True)
+    if not predicate:
         raise cursor.lost()
-    return found
+    return predicate
 
 
 # --- what follows -----------------------------------------------------------------------
 
 
 def read_adjuncts(cursor: Cursor) -> tuple[Adjunct, ...]:
-    """Return all places, sources, means and contents that follow."""
-    found: list[Adjunct] = []
+    """Read all places, sources, means and contents that follow."""
+    adjuncts: list[Adjunct] = []
     while (adjunct := read_adjunct(cursor)) is not None:
-        found.append(adjunct)
-    return tuple(found)
+        adjuncts.append(adjunct)
+    return tuple(adjuncts)
 
 
 def read_adjunct(cursor: Cursor) -> Adjunct | None:
-    """Return the place, source, means or contents that stands here, if one does."""
+    """Read the place, source, means or contents that stands here, if one does.
+
+    Without one the cursor is put back before a comma, which then joins things or clauses.
+    """
     saved = cursor.at
-    cursor.skip_fillers()
-    if cursor.word() == ",":
-        # 'put it, please, in the bowl'
-        cursor.at += 1
-        cursor.skip_fillers()
-        if cursor.word() == ",":
-            cursor.at += 1
+    _skip_interjection(cursor)
     if cursor.take("hand"):
         return Adjunct("hand", "in hand", ())
     there = cursor.function("there")
-    if there and not cursor.starts_thing(cursor.at + there[0]):
-        cursor.at += there[0]  # 'open the microwave and put the potato inside'
+    if there and not cursor.starts_thing(cursor.at + there.length):
+        cursor.at += there.length  # 'open the microwave and put the potato inside'
         it = NounPhrase("pronoun", "it", Determiner(1))
         return Adjunct("place", "inside", (it,))
-    found = cursor.function("prep", "from", "means", "with", "unplaced", "of")
+    match = cursor.function("prep", "from", "means", "with", "unplaced", "of")
     noted = cursor.function("unsupported")
-    if found is None or (noted and noted[0] > found[0]):
+    if match is None or (noted and noted.length > match.length):
         if cursor.word(saved) == ",":
             cursor.at = saved
         return None
-    length, function = found
+    length, function = match
     if not cursor.starts_thing(cursor.at + length):
         cursor.at = saved
         return None
@@ -318,8 +263,20 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     return Adjunct(kind, word, (read_thing(cursor, word),))
 
 
+def _skip_interjection(cursor: Cursor) -> None:
+    """Move over fillers between commas: 'put it, please, in the bowl'."""
+    cursor.skip_fillers()
+    if cursor.word() == ",":
+        cursor.at += 1
+        cursor.skip_fillers()
+        if cursor.word() == ",":
+            cursor.at += 1
+
+
 def _predicate_starts(cursor: Cursor) -> bool:
-    """Return an adjective after its noun: 'the mug clean', 'the tap off', 'an apple, washed'."""
+    """Return whether an adjective follows its noun: 'the mug clean', 'the tap off', 'an apple,
+    washed'.
+    """
     if (
         cursor.word() == ","
         and cursor.kind(Adjective, cursor.at + 1)
@@ -334,7 +291,7 @@ def _predicate_starts(cursor: Cursor) -> bool:
 
 
 def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
-    """Return what is said of things, joined by 'and'.
+    """Read what is said of things, joined by 'and'.
 
     Args:
         cursor: where to read.
@@ -353,7 +310,7 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
                            if isinstance(e, Adjective)]  # fmt: skip
         elif placed and not cursor.kind(Adjective):
             serve = serve or cursor.word() == "served"
-            cursor.at += placed[0]
+            cursor.at += placed.length
             continue
         elif cursor.kind(Adjective):
             adjectives.append(cursor.take_adjective())
@@ -366,7 +323,7 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
             adjuncts.append(adjunct)
         elif passed:
             cursor.unheeded(passed)
-            cursor.at += passed[0]
+            cursor.at += passed.length
             continue
         else:
             break
@@ -380,7 +337,7 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
 
 
 def _gerund(cursor: Cursor) -> Adjective | None:
-    """'needs washing'."""
+    """Read the gerund of a verb as an adjective: 'needs washing'."""
     if not cursor.word().endswith("ing"):
         return None
     for length, entries in cursor.lexicon.matches(cursor.tokens, cursor.at):
@@ -397,9 +354,10 @@ def _predicate_goes_on(cursor: Cursor) -> bool:
     if cursor.word(at) == ",":
         at += 1
     linker = cursor.function("and", at=at)
-    at += linker[0] if linker else 0
+    at += linker.length if linker else 0
     copula = cursor.function("modal", "be", at=at)
-    at += copula[0] if copula else 0
+    at += copula.length if copula else 0
+    # A verb after 'and' begins a clause: 'the mug should be clean and put it on the table'.
     if at == cursor.at or cursor.verb(at) or cursor.split_verb(at):
         return False
     length = cursor.kind(Adjective, at)

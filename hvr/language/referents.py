@@ -1,4 +1,4 @@
-"""Noun phrases to entities: which thing is meant, and what of it was said."""
+"""Noun phrases to entities: which thing is meant, and what is said of it."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hvr.errors import LanguageError
+from hvr.language.adjectives import apply_adjective, qualify
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Adjective, Dish
-from hvr.language.literals import asks, opposed
+from hvr.language.literals import asks
 from hvr.language.meaning import Condition, Entity, SpatialRelation
 from hvr.language.syntax import NounPhrase
-
-_STOVE_VESSELS = ("Kettle", "Pot")
-_HOT_VESSELS = ("Kettle", "Mug", "Cup", "Pot")
-"""What water is heated in if no vessel is named, most preferred first."""
 
 
 @dataclass(frozen=True)
 class ReferentReading:
-    """How noun phrases of a clause are to be read.
+    """The way in which the noun phrases of a clause are to be read.
 
     Args:
         dishes: where a word is a dish and a thing ('wine'), the dish is meant.
@@ -47,10 +44,10 @@ class Referents:
 
     def all_of(self, things: Iterable[NounPhrase], reading: ReferentReading) -> list[int]:
         """Return the entities of several noun phrases."""
-        found: list[int] = []
+        entities: list[int] = []
         for thing in things:
-            found += [n for n in self.of(thing, reading) if n not in found]
-        return found
+            entities += [n for n in self.of(thing, reading) if n not in entities]
+        return entities
 
     def of(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
         """Return the entities of one noun phrase.
@@ -58,18 +55,22 @@ class Referents:
         Raises:
             LanguageError: it is not clear what is meant.
         """
-        found = self._entities(thing, reading)
+        entities = self._entities(thing, reading)
         if thing.relative:
-            self._relative(thing, found, reading)
-        self.draft.mention(found)
-        return found
+            self._relative(thing, entities, reading)
+        self.draft.mention(entities)
+        return entities
 
     def _entities(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
+        """Return the entities of a noun phrase by its kind.
+
+        'of' and slices come before dishes: 'a cup of coffee' is a cup, 'a slice of toast' a slice.
+        """
         if thing.kind == "pronoun":
-            found = self._pronoun(thing, reading)
+            entities = self._pronoun(thing, reading)
             if reading.requires == "Receptacle" and not thing.many:
-                self.draft.keep_topic(found)
-            return found
+                self.draft.keep_topic(entities)
+            return entities
         if thing.kind == "name":
             return [self._named(thing, reading)]
         if thing.kind == "everything":
@@ -85,7 +86,14 @@ class Referents:
     # --- what was spoken of --------------------------------------------------------------
 
     def _pronoun(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
-        """'it', 'them', 'both': the latest that has the affordance needed."""
+        """Return what 'it', 'them' or 'both' stands for: the latest with the affordance needed.
+
+        What lacks the affordance is passed over ('put the apple in the fridge and close it'); if
+        all lack it, the latest is taken, so that the error speaks of what the user meant.
+
+        Raises:
+            LanguageError: nothing was spoken of.
+        """
         groups = self.draft.spoken()
         if not groups:
             raise LanguageError(f"it is not clear what {thing.text!r} stands for")
@@ -94,6 +102,7 @@ class Referents:
             several = next((g for g in suited if self._several(g)), None)
             if several is not None:
                 return several
+            # Things named one by one ('wash a mug. slice an apple. put them …') together.
             union: list[int] = []
             for group in reversed(suited):
                 union += [n for n in group if n not in union and not self._only_place(n)]
@@ -117,7 +126,7 @@ class Referents:
         )
 
     def _known_dish(self, dish: Dish) -> int | None:
-        """'the coffee' after 'make coffee': the same vessel."""
+        """Return the vessel of a dish spoken of before: 'the coffee' after 'make coffee'."""
         entities = self.draft.entities
         for number in range(len(entities) - 1, -1, -1):
             entity = entities[number]
@@ -136,46 +145,54 @@ class Referents:
             if entity.name == thing.text:
                 return number
         number = self.draft.new(Entity((object_class,), thing.text, name=thing.text))
-        self._qualify(number, thing.adjectives, reading)
+        qualify(self.draft, number, thing.adjectives, reading.condition)
         return number
 
     def _everything(self, thing: NounPhrase, reading: ReferentReading) -> int:
-        """Return all that has the affordance the verb needs; all that can be carried,
-        without one.
+        """Return a new entity for all that has the affordance the verb needs; if it needs none,
+        for all that can be carried.
         """
         able = self.taxonomy.concrete(reading.requires) if reading.requires else ()
         classes = able or self.taxonomy.portable
         return self.draft.new(Entity(classes, thing.text, group=True, count=0))
 
     def _noun(self, thing: NounPhrase, reading: ReferentReading) -> int:
-        nouns = thing.nouns
-        plural = any(noun.plural for noun in nouns)
-        classes: list[str] = []
-        for noun in nouns:
-            classes += [c for c in self.taxonomy.concrete(noun.object_class) if c not in classes]
-        # 'dishes' are all kinds of them; 'a table' is a dining table if there is one
-        leads = len(self.taxonomy.concrete(nouns[0].object_class)) == 1
-        group = len(classes) > 1 and (plural or not leads)
+        """Return the entity of a common noun: one spoken of before, or else a new one."""
         determiner = thing.determiner
+        classes: list[str] = []
+        for noun in thing.nouns:
+            classes += [c for c in self.taxonomy.concrete(noun.object_class) if c not in classes]
         if any(asks(a.condition, "sliced") for a in thing.adjectives):
+            # 'a sliced tomato' is a slice: the tomato is gone once it is cut.
             pieces = [p for c in classes if (p := self.taxonomy.pieces(c))]
             if pieces:
                 return self._pieces(thing, tuple(pieces[:1]), determiner.count or 1, reading)
-        count = determiner.count
-        if not determiner.other and count is None:
+        if not determiner.other and determiner.count is None:
             known = self.draft.known(classes)
             if known is not None:
-                self._qualify(known, thing.adjectives, reading)
+                qualify(self.draft, known, thing.adjectives, reading.condition)
                 return known
-        if count is None:
-            together = determiner.definite and any(n.collective for n in nouns) and group
-            some = 0 if determiner.definite else -1
-            count = some if plural else int(not together)
+        group = self._is_group(thing, classes)
         number = self.draft.new(
-            Entity(tuple(classes), thing.text, group=group, count=count, distinct=determiner.other)
+            Entity(
+                tuple(classes),
+                thing.text,
+                group=group,
+                count=_count(thing, group),
+                distinct=determiner.other,
+            )
         )
-        self._qualify(number, thing.adjectives, reading)
+        qualify(self.draft, number, thing.adjectives, reading.condition)
         return number
+
+    def _is_group(self, thing: NounPhrase, classes: list[str]) -> bool:
+        """Return whether the classes of a noun are of equal rank.
+
+        'Dishes' are all kinds of them; 'a table' is a dining table if there is one.
+        """
+        plural = any(noun.plural for noun in thing.nouns)
+        leads = len(self.taxonomy.concrete(thing.nouns[0].object_class)) == 1
+        return len(classes) > 1 and (plural or not leads)
 
     def _slices(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
         count = thing.determiner.count
@@ -201,7 +218,12 @@ class Referents:
         return [self._pieces(thing, (pieces,), count, reading)]
 
     def _slices_spoken_of(self, thing: NounPhrase, count: int) -> int:
-        """'two slices of it', 'the slices' after something was cut."""
+        """Return the slices of what was spoken of: 'two slices of it', or 'the slices' after
+        something was cut.
+
+        Raises:
+            LanguageError: nothing that was spoken of gives slices.
+        """
         for group in self.draft.spoken(now=True):
             for number in group:
                 entity = self.draft.entities[number]
@@ -223,19 +245,19 @@ class Referents:
         number = self.draft.new(Entity(classes, self.taxonomy.label(classes[0]), count=count))
         adjectives = [a for a in (*thing.adjectives, *(thing.of.adjectives if thing.of else ()))
                       if not asks(a.condition, "sliced")]  # fmt: skip
-        self._qualify(number, adjectives, reading)
+        qualify(self.draft, number, adjectives, reading.condition)
         return number
 
     # --- dishes --------------------------------------------------------------------------
 
     def _dish(self, thing: NounPhrase, dish: Dish, count: int | None = None) -> list[int]:
         """Return the vessels (or the places) of a dish, with the dish in them."""
-        said = thing.determiner.count if count is None else count
-        copies = said if said and said > 0 else 1
-        if thing.determiner.definite and said is None:
+        asked = thing.determiner.count if count is None else count
+        copies = asked if asked and asked > 0 else 1
+        if thing.determiner.definite and asked is None:
             known = self._known_dish(dish)
             if known is not None:
-                self._qualify(known, thing.adjectives, ReferentReading())
+                qualify(self.draft, known, thing.adjectives)
                 return [known]
         draft = self.draft
         if dish.at:
@@ -247,7 +269,7 @@ class Referents:
                    count=copies if dish.liquid else 1, unnamed=True)
         )  # fmt: skip
         if dish.liquid:
-            self._qualify(number, thing.adjectives, ReferentReading())
+            qualify(self.draft, number, thing.adjectives)
         else:
             self.add_parts(dish, number, thing.adjectives, copies)
         return [number]
@@ -267,10 +289,14 @@ class Referents:
             self.draft.relations.append(
                 SpatialRelation(inner, vessel, self.draft.clause, dish.word)
             )
-            self._qualify(inner, adjectives, ReferentReading())
+            qualify(self.draft, inner, adjectives)
 
     def _vessel_of(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
-        """'a cup of hot coffee', 'a bowl of salad': a vessel with something in it."""
+        """Return a vessel with something in it: 'a cup of hot coffee', 'a bowl of salad'.
+
+        Raises:
+            LanguageError: the noun before 'of' is no vessel.
+        """
         assert thing.of is not None
         vessels = [n for n in thing.nouns
                    if self.taxonomy.is_a(n.object_class, "Receptacle")
@@ -280,16 +306,16 @@ class Referents:
         bare = NounPhrase("noun", thing.text, thing.determiner, (), tuple(vessels))
         number = self._noun(bare, reading)
         self.put_in(number, thing.of, "of")
-        self._qualify(number, thing.adjectives, reading)
+        qualify(self.draft, number, thing.adjectives, reading.condition)
         return [number]
 
     def put_in(self, vessel: int, thing: NounPhrase, word: str) -> None:
-        """'of' or 'with' something: a liquid, a dish or things go into the vessel."""
+        """Put what follows 'of' or 'with' into a vessel: a liquid, a dish or things."""
         draft = self.draft
         dish = thing.dish
         if dish is not None and dish.liquid:
             draft.fill(vessel, dish.liquid)
-            self._qualify(vessel, thing.adjectives, ReferentReading())
+            qualify(self.draft, vessel, thing.adjectives)
             return
         if dish is not None and dish.parts and not dish.at:
             count = thing.determiner.count
@@ -301,7 +327,9 @@ class Referents:
             draft.place([inner], vessel, word)
 
     def _is_ingredient(self, inner: int, vessel: int) -> bool:
-        """Salad 'with tomato' means slices of it, if the dish does not have them anyway."""
+        """Return whether a dish has a thing anyway, as a salad 'with tomato' has; the thing is then
+        dropped. If the dish has it not, make it the slices that go into the dish.
+        """
         draft = self.draft
         entity = draft.entities[inner]
         in_dish = [r.inner for r in draft.relations if r.outer == vessel and r.word != "with"]
@@ -314,43 +342,19 @@ class Referents:
         draft.change(inner, classes=(wanted,))
         return False
 
-    # --- adjectives ----------------------------------------------------------------------
-
-    def _qualify(
-        self, number: int, adjectives: Iterable[Adjective], reading: ReferentReading
-    ) -> None:
-        """Adjectives before a noun: what they pick out, or what is to become true."""
-        for adjective in adjectives:
-            if asks(adjective.condition, "sliced"):
-                continue
-            contrary = reading.condition and opposed(adjective.condition, reading.condition)
-            if adjective.selects or contrary:
-                self.draft.select(number, adjective.condition)
-            else:
-                self.apply(number, adjective)
-
-    def apply(self, number: int, adjective: Adjective) -> None:
-        """An adjective that is to become true."""
-        if adjective.selects:
-            self.draft.select(number, adjective.condition)
-            return
-        self.draft.demand(number, adjective.condition, adjective.word, adjective.requires)
-        self.heat_vessel(number, adjective.condition)
-
-    def heat_vessel(self, number: int, condition: str) -> None:
-        """Water that is to be hot wants a kettle or a pot, unless a vessel was named."""
-        entity = self.draft.entities[number]
-        if entity.liquid == "water" and entity.unnamed and asks(condition, "hot"):
-            stove = asks(condition, "stove_heated")
-            self.draft.change(number, classes=_STOVE_VESSELS if stove else _HOT_VESSELS)
+    # --- relative clauses -----------------------------------------------------------------
 
     def _relative(self, thing: NounPhrase, things: list[int], reading: ReferentReading) -> None:
-        """'that is in the fridge', 'which are dirty' pick things out."""
+        """Take in a relative clause: 'that is in the fridge', 'which are dirty'.
+
+        Raises:
+            LanguageError: it speaks of something else than states, contents and places.
+        """
         assert thing.relative is not None
         for adjective in thing.relative.adjectives:
             for number in things:
                 if reading.wanted:
-                    self.apply(number, adjective)
+                    apply_adjective(self.draft, number, adjective)
                 else:
                     self.draft.select(number, adjective.condition)
         for adjunct in thing.relative.adjuncts:
@@ -363,3 +367,17 @@ class Referents:
                     self.draft.come_from(things, place)
                 else:
                     raise LanguageError(f"hvr does not understand {adjunct.word!r} here")
+
+
+def _count(thing: NounPhrase, group: bool) -> int:
+    """Return how many things a noun means; 0 for all there are, -1 for some.
+
+    'The cutlery' and 'the plates' are all of them, 'plates' some, 'a plate' one.
+    """
+    determiner = thing.determiner
+    if determiner.count is not None:
+        return determiner.count
+    if any(noun.plural for noun in thing.nouns):
+        return 0 if determiner.definite else -1
+    together = determiner.definite and any(noun.collective for noun in thing.nouns) and group
+    return 0 if together else 1

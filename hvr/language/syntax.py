@@ -1,18 +1,18 @@
-"""What the words of a request say, before anything is looked up in the ontology."""
+"""The syntax of a request, before anything is looked up in the ontology."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from hvr.language.lexicon import Adjective, Dish, Noun, Verb
 
 
 @dataclass(frozen=True)
 class Determiner:
-    """What stands before a noun.
+    """The determiner of a noun, with numbers.
 
     Args:
-        count: how many; 0 for all, -1 for some, None if nothing is said.
+        count: how many; 0 for all, -1 for some, None if it is not given.
         definite: 'the'.
         other: 'another'.
     """
@@ -48,7 +48,7 @@ class NounPhrase:
 
     @property
     def many(self) -> bool:
-        """Several are meant: 'them', 'the slices'."""
+        """Whether several are meant: 'them', 'the slices'."""
         count = self.determiner.count
         plural = any(noun.plural for noun in self.nouns)
         return plural if count is None else count != 1
@@ -56,7 +56,7 @@ class NounPhrase:
 
 @dataclass(frozen=True)
 class Adjunct:
-    """What follows a thing: a place, a source, a means, contents.
+    """A phrase that follows a thing: a place, a source, a means, contents.
 
     Args:
         kind: `place`, `unplaced` (next to), `from`, `means`, `with` or `hand` (in the hand).
@@ -71,7 +71,7 @@ class Adjunct:
 
 @dataclass(frozen=True)
 class Predication:
-    """What is said of things: 'clean', 'on the table', 'washed and put away'.
+    """A statement about things: 'clean', 'on the table', 'washed and put away'.
 
     Args:
         adjectives: what they are.
@@ -107,7 +107,3 @@ class Clause:
 
     verb: Verb | None
     groups: tuple[NounGroup, ...]
-
-    def with_verb(self, verb: Verb) -> Clause:
-        """Return the same with another verb."""
-        return replace(self, verb=verb)

@@ -23,11 +23,11 @@ class Taxonomy:
         return tuple(sorted(c for c in self._types if self.is_a(c, "Pickupable")))
 
     def is_a(self, object_class: str, ancestor: str) -> bool:
-        """Say whether a class is, or lies below, another; False for unknown names."""
+        """Return whether a class is, or lies below, another; False for unknown names."""
         return self.ontology.is_a(object_class, ancestor)
 
     def label(self, object_class: str) -> str:
-        """Return what people call a class."""
+        """Return the everyday name of a class."""
         return self.ontology.label(object_class)
 
     def a_label(self, object_class: str) -> str:
@@ -39,19 +39,19 @@ class Taxonomy:
         return f"{'an' if label[0] in 'aeiou' else 'a'} {label}"
 
     def liquid(self, object_class: str) -> str | None:
-        """Return what is in things of a class when they are full and nothing says what."""
-        found = self.ontology.annotation(object_class, "defaultLiquid")
-        return str(found[0]).removeprefix("k:") if found else None
+        """Return the liquid in full things of a class if none is given, or None."""
+        liquids = self.ontology.annotation(object_class, "defaultLiquid")
+        return str(liquids[0]).removeprefix("k:") if liquids else None
 
     def preferred(self, context: str) -> tuple[str, ...]:
-        """Return classes in the order of the preferences for a context ('serving')."""
+        """Return the classes in the order of the preferences for a context ('serving')."""
         ontology = self.ontology
         names = [n for n in ontology.instances("Preference")
                  if ontology.annotation(n, "context") == (context,)]  # fmt: skip
         names.sort(key=lambda n: (int(str(ontology.annotation(n, "rank")[0])), n))
-        found = [str(ontology.annotation(n, side)[0]).removeprefix("k:")
+        classes = [str(ontology.annotation(n, side)[0]).removeprefix("k:")
                  for n in names for side in ("prefers", "over")]  # fmt: skip
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(classes))
 
     @cached_property
     def _types(self) -> frozenset[str]:
@@ -73,8 +73,8 @@ class Taxonomy:
 
     def pieces(self, object_class: str) -> str | None:
         """Return the class of what slicing or cracking makes, or None."""
-        found = sorted(self.ontology.related("slicesInto", object_class))
-        return found[0] if found else None
+        classes = sorted(self.ontology.related("slicesInto", object_class))
+        return classes[0] if classes else None
 
     def source(self, piece_class: str) -> str | None:
         """Return the class whose pieces these are, or None."""
@@ -85,15 +85,8 @@ class Taxonomy:
         return {p: c for c in sorted(self._types) if (p := self.pieces(c)) is not None}
 
     def places(self, object_class: str) -> frozenset[str]:
-        """Return object types on or in which things of a class may be put."""
+        """Return the object types on or in which things of a class may be put."""
         return self.ontology.related("placeableIn", object_class)
-
-    def cooked_by(self, object_class: str) -> frozenset[str]:
-        """Return object types that cook things of a class."""
-        return frozenset(
-            appliance for appliance in self._types
-            if object_class in self.ontology.related("cooks", appliance)
-        )  # fmt: skip
 
     def relation(self, receptacle_class: str) -> str:
         """Return the PDDL predicate for being at a receptacle: `in` for containers, else `on`."""

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from hvr.errors import LanguageError
+from hvr.language.adjectives import apply_adjective, heat_vessel
 from hvr.language.adjuncts import STATIC, Adjuncts
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Dish, Lexicon, Verb, verb_of
 from hvr.language.liquids import Liquids
-from hvr.language.literals import asks, cuts, literals
-from hvr.language.meaning import Entity
+from hvr.language.literals import asks, cuts
+from hvr.language.making import Making
 from hvr.language.referents import ReferentReading, Referents
 from hvr.language.syntax import Adjunct, Clause, NounGroup, NounPhrase
 
 _IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
-"""Verbs that end with the thing in the hand even if it must be made first; 'get' does not."""
+"""Verbs that end with a thing in the hand even if it must be made first; 'get' does not."""
 
 
 class Interpreter:
     """Turns clauses into entities, conditions and relations.
+
+    A verb has a frame, which says how it takes its objects, and each frame has a method here;
+    the condition that the verb brings about comes from the ontology. So a new verb is a line of
+    the ontology unless it needs a new frame.
 
     Args:
         draft: the meaning so far.
@@ -33,13 +37,14 @@ class Interpreter:
         self.taxonomy = draft.taxonomy
         self.referents = Referents(draft)
         self.adjuncts = Adjuncts(draft, self.referents)
-        self.liquids = Liquids(draft, lexicon, self.adjuncts, self._make, self._clear)
+        self.making = Making(draft, self.adjuncts)
+        self.liquids = Liquids(draft, lexicon, self.adjuncts, self.making.make, self._clear)
 
     def clause(self, clause: Clause) -> None:
         """Take in one clause.
 
         Raises:
-            LanguageError: the verb does not go with its objects so.
+            LanguageError: the verb does not go with its objects in this way.
         """
         self.draft.requested = True
         main: list[int] = []
@@ -48,9 +53,9 @@ class Interpreter:
         self.draft.end_clause(self.draft.live(main))
 
     def _later_places(self, clause: Clause) -> list[tuple[Adjunct, ...]]:
-        """For groups without a place, that of the next group, or else of the one before.
+        """Return for each group without a place that of the next group, or else of the one before.
 
-        'put the apple in the fridge and the egg', 'the bread on the table'.
+        'put the apple and the bread on the table', 'put the apple in the fridge and the egg'.
         """
         own = [tuple(a for a in g.adjuncts if a.kind == "place") for g in clause.groups]
         return [
@@ -65,11 +70,11 @@ class Interpreter:
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
             return self._in_hand(verb, group)
         if verb is None:
-            return self._wanted(group)
+            return self.making.wanted(group)
         if verb.frame == "put" and inherited:
             group = NounGroup(group.things, (*group.adjuncts, *inherited), group.predicate)
         if group.predicate and verb.frame in {"hold", "put", "make"} and not group.adjuncts:
-            return self._wanted(group)  # 'get the potato sliced', 'leave the fridge open'
+            return self.making.wanted(group)  # 'get the potato sliced', 'leave the fridge open'
         frames = {
             "state": self._state,
             "put": self._put,
@@ -81,17 +86,17 @@ class Interpreter:
             "fill": self.liquids.fill,
             "pour": self.liquids.pour,
             "empty": self.liquids.empty,
-            "make": self._make,
-            "serve": self._make,
+            "make": self.making.make,
+            "serve": self.making.make,
         }
         things = frames[verb.frame](verb, group)
         for number in self.draft.live(things):
             for adjective in group.predicate.adjectives:
-                self.referents.apply(number, adjective)
+                apply_adjective(self.draft, number, adjective)
         return things
 
     def _in_hand(self, verb: Verb | None, group: NounGroup) -> list[int]:
-        """'a cup of wine in your hand': whatever else is asked, and it is held."""
+        """Take in 'a cup of wine in your hand': whatever else is asked, and it is held."""
         rest = replace(group, adjuncts=tuple(a for a in group.adjuncts if a.kind != "hand"))
         hold = verb_of(self.lexicon, "hold")
         moved = verb is not None and verb.frame == "put"
@@ -104,13 +109,14 @@ class Interpreter:
     # --- verbs that bring about a state ---------------------------------------------------
 
     def _state(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Ask for the state that a verb brings about; return its objects, or what they become."""
         condition = verb.condition or ""
         adjuncts = list(group.adjuncts)
         reading = ReferentReading(wanted=False, requires=verb.requires, condition=condition)
         things = self.referents.all_of(group.things, reading)
         for number in things:
             self._demand_state(number, verb)
-            self.referents.heat_vessel(number, condition)
+            heat_vessel(self.draft, number, condition)
         definite = all(t.determiner.definite or t.kind in {"pronoun", "name", "everything"}
                        for t in group.things)  # fmt: skip
         if group.things[0].kind == "everything":
@@ -121,17 +127,18 @@ class Interpreter:
             self._state_adjunct(verb, things, adjunct, definite)
         things = self.draft.live(things)
         if cuts(condition):
+            # 'slice the tomato and fry it': from now on the slices are spoken of.
             return [self.draft.pieces(number, 0) for number in things]
         return things
 
     def _demand_state(self, number: int, verb: Verb) -> None:
-        """The verb's condition; of slices that are to be cut, that there are some."""
+        """Ask for the verb's condition; of slices that are to be cut, that there are some."""
         entity = self.draft.entities[number]
         condition = verb.condition or ""
         if verb.liquid and entity.liquid is None and self.draft.is_a(number, "Fillable"):
             self.draft.fill(number, verb.liquid)
         if verb.requires == "Cookable" and entity.unnamed:
-            self._leave([number], serving=False)  # 'cook some toast': the dish says how
+            self.making.leave([number], serving=False)  # 'cook some toast': the dish says how
             return
         if cuts(condition) and all(self.taxonomy.source(c) for c in entity.classes):
             self.draft.demand(number, "(present ?x)", verb.word)
@@ -162,7 +169,12 @@ class Interpreter:
     def _state_place(
         self, verb: Verb, things: list[int], outer: int, adjunct: Adjunct, definite: bool
     ) -> None:
-        """A place after 'heat', 'slice' …: a means, where it goes, or where it is."""
+        """Take in a place after 'heat', 'slice' …: a means, a destination, or where the thing is.
+
+        An appliance that does what the verb says is a means, and so are a pan and a knife. Of
+        other places, 'in' and 'on' before a known place ('heat the cup on the table') tell which
+        thing is meant, and everything else is where it shall be.
+        """
         draft = self.draft
         condition = verb.condition or ""
         heats = asks(condition, "hot") or asks(condition, "cooked")
@@ -200,6 +212,9 @@ class Interpreter:
             verb: its `places` are where things go if nothing is said.
             group: the objects.
             stays: 'in' and 'on' say where the things are now ('throw away the egg on …').
+
+        Raises:
+            LanguageError: the place is not given and not known.
         """
         if verb.places == ("GarbageCan",) and all(
             t.dish and t.dish.liquid and not t.nouns for t in group.things
@@ -217,7 +232,7 @@ class Interpreter:
         return self._put_nowhere(verb, group, things)
 
     def _poured_rather(self, group: NounGroup) -> bool:
-        """'put wine in a cup': the wine, since its bottle does not go there."""
+        """Return whether a word means the liquid: 'put wine in a cup', where no bottle fits."""
         kinds = {n.object_class for t in group.things if t.dish for n in t.nouns}
         vessels = [n.object_class for a in group.adjuncts if a.kind == "place"
                    for t in a.things for n in t.nouns
@@ -225,7 +240,11 @@ class Interpreter:
         return any(v not in self.taxonomy.places(k) for k in kinds for v in vessels)
 
     def _put_nowhere(self, verb: Verb, group: NounGroup, things: list[int]) -> list[int]:
-        """Without a place: the verb's own, or in the hand."""
+        """Put things at the verb's own place, or in the hand, if no place was given.
+
+        Raises:
+            LanguageError: the verb implies neither.
+        """
         live = self.draft.live(things)
         if verb.places:
             for number in live:
@@ -242,7 +261,7 @@ class Interpreter:
         )
 
     def _set(self, verb: Verb, group: NounGroup) -> list[int]:
-        """'set the table' is a dish of its own; 'set the mug on the table' puts."""
+        """Take in 'set': 'set the table' is a dish of its own, 'set the mug on the table' puts."""
         things = group.things
         dish = next((d for d in self._dishes() if d.at and len(things) == 1
                      and any(n.object_class == d.at for n in things[0].nouns)), None)  # fmt: skip
@@ -262,25 +281,26 @@ class Interpreter:
         )
 
     def _clear(self, verb: Verb, group: NounGroup) -> list[int]:
-        """'clear the table': whatever is on it goes elsewhere; 'clear away the plates'."""
-        found: list[int] = []
+        """Take in 'clear the table', which moves whatever is on it, or 'clear away the plates'."""
+        things: list[int] = []
         for thing in group.things:
             numbers = self.referents.of(thing, ReferentReading(wanted=False))
             if self.draft.is_a(numbers[0], "Pickupable"):
-                found += numbers
+                things += numbers
                 continue
             if not self.draft.is_a(numbers[0], "Receptacle"):
                 raise LanguageError(f"hvr does not know how to {verb.word} {thing.text!r}")
             everything = NounPhrase("everything", f"things on the {thing.text}")
             what = self.referents.of(everything, ReferentReading())
             self.draft.come_from(what, numbers[0])
-            found += what
-        places = self.adjuncts.take(verb, found, group.adjuncts)
-        if not self.adjuncts.settle(found, places):
-            self._put_nowhere(verb, group, found)
-        return found
+            things += what
+        places = self.adjuncts.take(verb, things, group.adjuncts)
+        if not self.adjuncts.settle(things, places):
+            self._put_nowhere(verb, group, things)
+        return things
 
     def _discard(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Throw things away; a place that is no bin says where they are now."""
         bins = [a for a in group.adjuncts if a.kind == "place" and self.adjuncts.is_bin(a)]
         if bins:
             rest = [a for a in group.adjuncts if a not in bins]
@@ -288,7 +308,7 @@ class Interpreter:
         return self._put(verb, group, stays=True)
 
     def _drop(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Drop to the floor, or where it was said."""
+        """Drop things to the floor, or at the place that was given."""
         if any(a.kind == "place" for a in group.adjuncts):
             return self._put(verb, group)
         things = self.referents.all_of(
@@ -300,11 +320,11 @@ class Interpreter:
         return things
 
     def _hold(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Pick up; with 'to' or 'into', carry there; of a dish, make it."""
+        """Pick something up; with 'to' or 'into', carry it there; if it is a dish, make it."""
         if any(thing.dish and not thing.nouns for thing in group.things) or any(
             thing.of and thing.kind == "noun" for thing in group.things
         ):
-            made = self._make(verb, group)
+            made = self.making.make(verb, group)
             if verb.word in _IN_HAND:
                 for number in self.draft.live(made):
                     if not self.draft.placed(number):
@@ -332,102 +352,3 @@ class Interpreter:
                     number, verb.condition or "(holding ?x)", verb.word, verb.requires
                 )
         return things
-
-    # --- making and wanting ---------------------------------------------------------------
-
-    def _make(self, verb: Verb, group: NounGroup) -> list[int]:
-        things = self.referents.all_of(group.things, ReferentReading(dishes=True))
-        places = self.adjuncts.take(verb, things, group.adjuncts)
-        self.adjuncts.settle(things, places)
-        serving = verb.frame == "serve"
-        for number in self.draft.live(things):
-            self._make_sure_of(verb, number, serving=serving)
-        self._leave(things, serving=serving)
-        return things
-
-    def _make_sure_of(self, verb: Verb, number: int, *, serving: bool) -> None:
-        """Refuse 'make a fork': nothing tells how."""
-        entity = self.draft.entities[number]
-        known = entity.conditions or entity.liquid or self.draft.placed(number)
-        if known or serving or self.draft.holds_something(number):
-            return
-        what = "slice" if self.taxonomy.pieces(entity.classes[0]) else "bring"
-        if verb.frame == "hold":
-            self.draft.demand(number, verb.condition or "(holding ?x)", verb.word, verb.requires)
-            return
-        raise LanguageError(
-            f"hvr does not know how to {verb.word} {entity.text!r}; say what to do with it, "
-            f"for example '{what} the {entity.text}'"
-        )
-
-    def _leave(self, things: Iterable[int], *, serving: bool) -> None:
-        """What was made shall stand somewhere sensible, if no place was said."""
-        draft = self.draft
-        for number in draft.live(things):
-            top = draft.outermost(number)
-            if draft.placed(top) or not draft.is_a(top, "Pickupable"):
-                continue
-            if serving:
-                draft.change(self._served_in(top), serve=True, rests=False)
-            elif draft.entities[top].liquid or draft.holds_something(top):
-                draft.change(top, rests=not draft.entities[top].serve)
-
-    def _served_in(self, number: int) -> int:
-        """Return what stands on the table: food comes on a plate."""
-        if not self.draft.is_a(number, "Food") or self.draft.entities[number].count == 0:
-            return number
-        vessels = self.taxonomy.preferred("solid food")
-        plate = self.draft.new(Entity(vessels, "plate", unnamed=True))
-        self.draft.place([number], plate, "on")
-        return plate
-
-    def _wanted(self, group: NounGroup) -> list[int]:
-        """'a hot coffee on the table', 'the mug clean', 'the cup full of water'."""
-        draft = self.draft
-        things = self.referents.all_of(group.things, ReferentReading(dishes=True))
-        for number in draft.live(things):
-            for adjective in group.predicate.adjectives:
-                self.referents.apply(number, adjective)
-        want = Verb("want", "make")
-        marks = [a for a in group.adjuncts if a.kind == "place" and self._is_means(things, a)]
-        for adjunct in marks:
-            self.adjuncts.method(want, draft.live(things), self.adjuncts.places(adjunct)[0])
-        places = self.adjuncts.take(want, things, [a for a in group.adjuncts if a not in marks])
-        self.adjuncts.settle(things, places)
-        described = bool(group.predicate) or any(a.kind == "with" for a in group.adjuncts)
-        one = all(t.determiner.count == 1 and t.kind != "pronoun" for t in group.things)
-        for number in draft.live(things):
-            self._want_idle(number, handed=one and not described)
-        self._leave(things, serving=group.predicate.serve)
-        return things
-
-    def _is_means(self, things: list[int], adjunct: Adjunct) -> bool:
-        """'cooked in the microwave'."""
-        heated = any(
-            {"hot", "cooked"} & {name for name, wanted in literals(c.template) if wanted}
-            for n in self.draft.live(things) for c in self.draft.entities[n].conditions
-        )  # fmt: skip
-        return heated and any(
-            self.taxonomy.is_a(n.object_class, "HeatSource")
-            for t in adjunct.things for n in t.nouns
-        )  # fmt: skip
-
-    def _want_idle(self, number: int, *, handed: bool) -> None:
-        """Something wanted of which nothing is said: in the hand; switched on; or there.
-
-        Args:
-            number: the thing.
-            handed: 'a cold apple' is to be had, not only to be cold.
-        """
-        entity, draft = self.draft.entities[number], self.draft
-        related = draft.placed(number) or draft.holds_something(number) or entity.liquid
-        if related or entity.serve or (entity.conditions and not handed):
-            return
-        if entity.cut_from is not None or (
-            entity.count != 1 and any(self.taxonomy.source(c) for c in entity.classes)
-        ):
-            draft.demand(number, "(present ?x)", "want")
-        elif not draft.is_a(number, "Pickupable") and draft.is_a(number, "Switchable"):
-            draft.demand(number, "(toggled ?x)", "want", "Switchable")
-        else:
-            draft.demand(number, "(holding ?x)", "want", "Pickupable")

@@ -10,7 +10,7 @@ from hvr.language.lexicon import Adjective, Dish, Lexicon, Part, Verb, build_lex
 
 
 def load_lexicon(ontology: Ontology) -> Lexicon:
-    """Read all words.
+    """Read all words of an ontology.
 
     Raises:
         DataFileError: a word of the ontology lacks what its kind needs.
@@ -29,8 +29,8 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
 
 
 def _one(ontology: Ontology, name: str, prop: str) -> str | None:
-    found = ontology.annotation(name, prop)
-    return str(found[0]) if found else None
+    values = ontology.annotation(name, prop)
+    return str(values[0]) if values else None
 
 
 def _needed(ontology: Ontology, name: str, prop: str) -> str:
@@ -41,7 +41,7 @@ def _needed(ontology: Ontology, name: str, prop: str) -> str:
 
 
 def _nouns(ontology: Ontology) -> Iterator[tuple[str, str]]:
-    """Yield labels of classes; object types first, since a name of a type is more exact."""
+    """Yield the labels of classes; object types first, since the name of a type is more exact."""
     types = frozenset(ontology.object_types)
     for name in sorted(ontology.classes(), key=lambda c: (c not in types, c)):
         if not ontology.is_a(name, "PhysicalObject"):
@@ -55,7 +55,7 @@ def _nouns(ontology: Ontology) -> Iterator[tuple[str, str]]:
 
 
 def _groups(ontology: Ontology) -> frozenset[str]:
-    """Return classes that people name: object types and those above them that are no affordance."""
+    """Return the classes that people name: object types, and those above that are no affordance."""
     types = set(ontology.object_types)
     affordances = frozenset(
         c for c in ontology.subclasses("AffordingObject")

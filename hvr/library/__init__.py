@@ -5,6 +5,7 @@ finds one for a new macro action and proves that it works from the present state
 keeps them in a file that several runs may write at once. See docs/library.md.
 """
 
+from hvr.library.candidates import Query
 from hvr.library.entry import Entry, Origin, Parameter, Use
 from hvr.library.learn import learn
 from hvr.library.library import Library
@@ -18,6 +19,7 @@ __all__ = [
     "Match",
     "Origin",
     "Parameter",
+    "Query",
     "Use",
     "default_path",
     "learn",

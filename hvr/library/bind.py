@@ -16,12 +16,13 @@ from hvr.pddl.facts import Facts, bindings
 Block = tuple[GroundAction, ...]
 
 _MOST_JOINED = 400
-"""Bindings that are looked at before the nearest are chosen."""
+"""Bindings that are looked at before the nearest are chosen; bounds joins without static facts that
+tie the variables together."""
 
 
 @dataclass(frozen=True)
 class Slots:
-    """What variables may stand for.
+    """The objects that the variables of an entry may stand for.
 
     Args:
         task: the objects.
@@ -39,7 +40,7 @@ class Slots:
         """Return the objects that a variable may stand for, the nearest first."""
         wider = self.classes.get(variable)
         kind = entry.types[variable]
-        found = []
+        names = []
         for name, types in self.task.objects.items():
             if allowed is not None and name not in allowed:
                 continue
@@ -49,8 +50,8 @@ class Slots:
             else:
                 fits = self.ontology.is_a(own, wider)
             if fits:
-                found.append(name)
-        return sorted(found, key=lambda n: (round(self.distance(n), 2), natural(n)))
+                names.append(name)
+        return sorted(names, key=lambda n: (round(self.distance(n), 2), natural(n)))
 
 
 def bound_blocks(
@@ -73,6 +74,8 @@ def bound_blocks(
     static = [n for n in known if slots.task.is_static(n[0].predicate)]
     tied = used | allowed.keys()
     everything = list(entry.types)
+    # In the second round variables that only the conditions have are left out: their fluent
+    # conditions are not asked for, and nothing would tie them to an object.
     for variables, literals in (
         (everything, list(entry.needs)),
         ([v for v in everything if v in tied], static),
@@ -98,7 +101,8 @@ def _nearest(
     # The choice for each variable is a type of its own for the join.
     typed = [TypedName(v, (v,)) for v in variables]
     relation = Facts(facts).relation
-    found = bindings(typed, joinable(literals), {}, relation, lambda types: members[types[0]])
+    joined = bindings(typed, joinable(literals), {}, relation, lambda types: members[types[0]])
     places = {v: {name: place for place, name in enumerate(m)} for v, m in members.items()}
-    rows = [b for b in islice(found, _MOST_JOINED) if len(set(b.values())) == len(b)]
+    # Different variables were different objects where the block was learnt; so they stay here.
+    rows = [b for b in islice(joined, _MOST_JOINED) if len(set(b.values())) == len(b)]
     return sorted(rows, key=lambda b: [places[v][b[v]] for v in variables])

@@ -68,6 +68,7 @@ def find_clusters(
         ontology: the classes that parameters are generalised to.
         alike: how similar the members of a cluster are at least, from 0 to 1.
     """
+    # Entries with one signature are alike anyway; many of them would only make the search slow.
     groups: dict[Signature, list[Entry]] = defaultdict(list)
     for entry in library:
         groups[signature(entry)].append(entry)
@@ -80,6 +81,11 @@ def find_clusters(
 
 
 def _agglomerate(signatures: list[Signature], alike: float) -> list[list[int]]:
+    """Return the clusters as lists of indices.
+
+    A heap of links with lazy deletion: joined clusters get a new number, and links to numbers
+    that are gone are skipped when they come up.
+    """
     clusters = {n: [n] for n in range(len(signatures))}
     links: dict[int, dict[int, float]] = defaultdict(dict)
     heap: list[tuple[float, int, int]] = []

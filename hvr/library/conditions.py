@@ -16,7 +16,7 @@ from hvr.library.words import natural
 from hvr.pddl import Atom, GroundAction, Task
 
 FLEETING = "near"
-"""The predicate that is no purpose of a block: the next navigation makes it false."""
+"""The predicate that is never the purpose of a block: the next navigation makes it false."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class BlockConditions:
     """Ground conditions of a block.
 
     Args:
-        needs: what must hold before, static facts included.
-        effects: what it changes for good.
-        objects: what it is about: the objects of its steps, then others in its conditions.
+        needs: literals that must hold before, static facts included.
+        effects: literals that it changes for good.
+        objects: the objects of its steps, then others in its conditions.
         fluent: the predicates that change at all.
     """
 
@@ -36,11 +36,11 @@ class BlockConditions:
     fluent: frozenset[str]
 
     def precondition(self) -> tuple[str, ...]:
-        """Return what must hold before, as PDDL, without static facts."""
+        """Return the precondition as PDDL, without static facts."""
         return tuple(literal_text(n) for n in self.needs if n[0].predicate in self.fluent)
 
     def postcondition(self) -> tuple[str, ...]:
-        """Return what holds after, as PDDL."""
+        """Return the postcondition as PDDL."""
         return tuple(literal_text(e) for e in self.effects)
 
 
@@ -95,7 +95,7 @@ def conditions_of(
 
 
 def _says_something(literal: Literal, core: set[str], known: set[str]) -> bool:
-    """Say whether a negative literal is about the block, not about what is not in its way."""
+    """Return whether a negative literal is about the block, not about what is not in its way."""
     args = literal[0].args
     if len(args) < 2:
         return known.issuperset(args)
@@ -105,8 +105,8 @@ def _says_something(literal: Literal, core: set[str], known: set[str]) -> bool:
 def _tied(
     task: Task, changes: Iterable[Literal], causes: dict[Literal, Support], about: set[str]
 ) -> set[str]:
-    """Return objects that static facts tie to those of the block: the pieces of what is sliced."""
-    found: set[str] = set()
+    """Return the objects that static facts tie to those of the block: pieces of what is sliced."""
+    tied: set[str] = set()
     for change in changes:
         for other in set(change[0].args) - about:
             if any(
@@ -117,15 +117,17 @@ def _tied(
                 and about.issuperset(set(atom.args) - {other})
                 for atom, positive in causes[change]
             ):
-                found.add(other)
-    return found
+                tied.add(other)
+    return tied
 
 
 def _representatives(
     task: Task, tied: set[str], changes: Sequence[Literal], about: set[str]
 ) -> set[str]:
-    """Return one of several tied objects that all change alike; none if the block has one
-    of them.
+    """Return one for each kind of change among tied objects; none where the block has such a one.
+
+    Slicing makes all pieces of a tomato; the block needs one, and how many there are differs from
+    kitchen to kitchen.
     """
 
     def shape(name: str) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""What the library holds: a macro action lifted to variables, with its block and its origins."""
+"""An entry of the library: a macro action lifted to variables, with its block and its origins."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Parameter:
 
 @dataclass(frozen=True, order=True, kw_only=True)
 class Origin:
-    """Where a macro action was learnt.
+    """The circumstances in which a macro action was learnt.
 
     Args:
         request: id of the task, or the sentence.
@@ -57,7 +57,7 @@ class Origin:
 
 @dataclass(frozen=True, order=True)
 class Use:
-    """How often one run has used a macro action, and how often it then proved valid.
+    """The uses of a macro action in one run, and how many of them proved valid.
 
     Counts are kept for each run, so that two libraries that both know of a run can be merged
     without counting it twice.
@@ -77,7 +77,7 @@ class Entry:
     """A macro action of the library. Make one with `make`, which puts its parts in order.
 
     Args:
-        names: what it is called, with variables for objects: `put ?mug1 on ?plate1`.
+        names: its names, with variables for objects: `put ?mug1 on ?plate1`.
         parameters: its variables, those of the steps first.
         precondition: PDDL literals that must hold before, static ones among them.
         postcondition: PDDL literals that hold after.
@@ -146,6 +146,7 @@ class Entry:
         """
         if other.id != self.id:
             raise ValueError(f"{self.id} and {other.id} are different macro actions")
+        # The larger count of a run, not the sum: both may have learnt of the run from one file.
         counts: dict[str, Use] = {}
         for use in (*self.uses, *other.uses):
             known = counts.get(use.run, use)
@@ -204,7 +205,7 @@ def make(entry: Entry) -> Entry:
 
 
 def _problem(entry: Entry) -> str:
-    """Return what is wrong with an entry, or nothing."""
+    """Return the first defect of an entry; empty if it has none."""
     if not entry.names or not all(n.strip() for n in entry.names):
         return "it has no name"
     if not entry.steps:
@@ -273,7 +274,7 @@ def _origin(values: Mapping[str, Any]) -> Origin:
 
 
 def _texts(values: Iterable[Any]) -> tuple[str, ...]:
-    found = tuple(values) if not isinstance(values, str) else (values,)
-    if not all(isinstance(v, str) for v in found):
-        raise TypeError(f"expected texts, not {found!r}")
-    return found
+    texts = tuple(values) if not isinstance(values, str) else (values,)
+    if not all(isinstance(v, str) for v in texts):
+        raise TypeError(f"expected texts, not {texts!r}")
+    return texts

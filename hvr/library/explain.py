@@ -1,4 +1,4 @@
-"""Why a condition holds, and what an action does: with the static facts that it rests on.
+"""Causal explanation of a block: why conditions hold and effects come about.
 
 The compiled operators of `hvr.pddl.Task` have static facts folded in, which is what makes
 them fast. A macro action that is to be used elsewhere must know them: which faucet belongs to
@@ -38,7 +38,7 @@ Binding = Mapping[str, str]
 
 
 class Situation:
-    """What is true in a state of a task, static facts included."""
+    """The facts in a state of a task, static ones included."""
 
     def __init__(self, task: Task, facts: frozenset[Atom]) -> None:
         self.task = task
@@ -46,11 +46,12 @@ class Situation:
         self._index = Facts(facts)
 
     def why(self, formula: Expression, binding: Binding, wanted: bool = True) -> Support | None:
-        """Return literals that make a formula true (or false, if that is wanted); None if it is
-        not.
+        """Return literals that make a formula true (false if not `wanted`), or None.
 
-        Of a disjunction the first part that is true counts, of an existential quantifier the
-        first object. Numeric conditions are passed over: the validator judges them.
+        A negation turns `wanted` round, which makes a conjunction a disjunction and the other
+        way round. Of a disjunction the first part that is true counts, of an existential
+        quantifier the first object. Numeric conditions are passed over: the validator judges
+        them.
         """
         match formula:
             case Atom(predicate, args):
@@ -75,7 +76,9 @@ class Situation:
                 return _NONE
 
     def effects(self, effect: Expression, binding: Binding) -> Iterator[tuple[Literal, Support]]:
-        """Yield what an effect does here: each literal with what made its condition true."""
+        """Yield the literals that an effect brings about here, each with the support of its
+        condition.
+        """
         match effect:
             case Atom(predicate, args):
                 yield (Atom(predicate, tuple(binding.get(a, a) for a in args)), True), _NONE
@@ -91,15 +94,15 @@ class Situation:
                         yield literal, support | more
             case Forall(variables, body):
                 condition = body.condition if isinstance(body, When) else And(())
-                for found in self._candidates(variables, condition, binding, True):
-                    yield from self.effects(body, found)
+                for instance in self._candidates(variables, condition, binding, True):
+                    yield from self.effects(body, instance)
             case _:
                 return
 
     def _all_or_first(
         self, operands: tuple[Expression, ...], binding: Binding, wanted: bool, *, every: bool
     ) -> Support | None:
-        found: set[Literal] = set()
+        literals: set[Literal] = set()
         for operand in operands:
             support = self.why(operand, binding, wanted)
             if support is None:
@@ -108,8 +111,8 @@ class Situation:
             elif not every:
                 return support
             else:
-                found |= support
-        return frozenset(found) if every else None
+                literals |= support
+        return frozenset(literals) if every else None
 
     def _quantified(
         self,
@@ -126,20 +129,22 @@ class Situation:
                 if support is not None:
                     return support
             return None
-        found: set[Literal] = set()
+        literals: set[Literal] = set()
         for row in product(*(self.task.members(v.types) for v in variables)):
             names = dict(zip((v.name for v in variables), row, strict=True))
             support = self.why(body, {**binding, **names}, wanted)
             if support is None:
                 return None
-            found |= support
-        return frozenset(found)
+            literals |= support
+        return frozenset(literals)
 
     def _candidates(
         self, variables: tuple[TypedName, ...], body: Expression, binding: Binding, wanted: bool
     ) -> Iterator[dict[str, str]]:
-        """Return bindings under which a formula may hold: what it cannot do without is
-        looked up.
+        """Yield bindings under which a formula may hold.
+
+        By a join over the literals that it cannot do without, since all tuples of objects would
+        be far too many.
         """
         literals = necessary_literals(body, wanted)
         return bindings(variables, literals, binding, self._index.relation, self.task.members)
@@ -175,6 +180,7 @@ class BlockTrace:
             does: dict[Literal, Support] = {}
             for literal, support in situation.effects(schema.effect, binding):
                 known = does.get(literal)
+                # Of several reasons the one with fewest conditions carries furthest.
                 if known is None or len(support) < len(known):
                     does[literal] = support
             self._steps.append(_Step(facts, needs, does))
@@ -183,18 +189,26 @@ class BlockTrace:
         self.after = facts
 
     def needs(self) -> Support:
-        """Return what the actions need and do not bring about themselves."""
+        """Return the literals that the actions need and do not bring about themselves."""
         return self._regress(_NONE, preconditions=True)
 
     def causes(self, literal: Literal) -> Support:
-        """Return what must hold before the block for it to make a literal true, apart from
-        `needs`.
+        """Return the literals that must hold before the block for it to make another one true,
+        apart from `needs`.
         """
         return self._regress(frozenset({literal}), preconditions=False)
 
     def _regress(self, goal: Support, *, preconditions: bool) -> Support:
+        """Return the literals before the block from which the goal follows.
+
+        Args:
+            goal: literals after the block.
+            preconditions: those of the actions are wanted, too.
+        """
         wanted = set(goal)
         for step in reversed(self._steps):
+            # Effects before preconditions: what an action needs must hold before it, also if
+            # it brings the same about.
             for literal in tuple(wanted):
                 support = step.brings_about(literal)
                 if support is not None:
@@ -214,12 +228,15 @@ class _Step:
     does: Mapping[Literal, Support]
 
     def brings_about(self, literal: Literal) -> Support | None:
-        """Return what makes the action bring a literal about; None if it need only leave it
-        alone.
+        """Return the support of the effect that brings a literal about; None if the literal has
+        to hold before the action.
         """
         atom, positive = literal
         support = self.does.get(literal)
+        # What is both deleted and added is true, so such a deletion brings nothing about.
         if support is None or (not positive and (atom, True) in self.does):
             return None
+        # A conditional effect that only confirms what holds anyway would add its condition for
+        # nothing: it is enough that the literal held.
         stays = (atom in self.facts) == positive and (atom, not positive) not in self.does
         return None if support and stays else support

@@ -1,6 +1,6 @@
 """The least general form of several macro actions: anti-unification (Plotkin 1970).
 
-Where all members agree, the form says what they say; where they stand for different kinds of
+Where all members agree, the form says what they say; where variables stand for different kinds of
 objects, it has a variable of their least common superclass in the ontology. Conditions are
 those that all members have, up to this renaming.
 """
@@ -21,14 +21,14 @@ _ROOT = "PhysicalObject"
 
 @dataclass(frozen=True)
 class GeneralForm:
-    """What the members of a cluster have in common.
+    """The common form of the members of a cluster.
 
     Args:
         name: the words that all names have, with `…` where they differ.
         parameters: variables and their ontology classes.
         precondition: literals that all members need.
         postcondition: literals that all members bring about.
-        roles: for each member's id, which of its variables play which part.
+        roles: for each member's id, the parts that its variables play.
     """
 
     name: str
@@ -86,7 +86,8 @@ def generalise(members: Sequence[Entry], ontology: Ontology) -> GeneralForm:
 def least_common_class(pddl_types: Sequence[str], ontology: Ontology) -> str:
     """Return the most special class of the ontology above all of some PDDL types.
 
-    Of several that are not above one another, the one with fewest object types below it.
+    A class may have several superclasses (an apple is food and sliceable), so there may be several
+    that are not above one another; of these, the one with the fewest object types below it.
     """
     classes = [ontology.class_of_pddl_type(t) for t in pddl_types]
     if None in classes:
@@ -105,26 +106,30 @@ def least_common_class(pddl_types: Sequence[str], ontology: Ontology) -> str:
 
 
 def _alignment(base: Entry, other: Entry) -> dict[str, str]:
-    """Return which variable of the one plays the part of which of the other.
+    """Return for variables of one entry those of the base that play the same part.
 
     By place in the words where the names have the same words, then by what both bring about,
-    then by what both need; always the first pair that fits what is known.
+    then by what both need; always the first pair that fits what is known. This is greedy: the
+    best alignment is a hard problem, and the more telling evidence comes first.
     """
     if base is other:
         return {v: v for v in base.types}
-    found: dict[str, str] = {}
+    # One to one: no variable is taken twice on either side.
+    parts: dict[str, str] = {}
     for theirs, mine in _by_words(base, other):
-        if theirs not in found and mine not in found.values():
-            found[theirs] = mine
+        if theirs not in parts and mine not in parts.values():
+            parts[theirs] = mine
     for ours, yours in ((base.effects, other.effects), (base.needs, other.needs)):
-        # The literals that share most with what is known first.
+        # First the literals that share a variable with what is known: the others could match
+        # anywhere, and a wrong pair is never taken back.
         for known_only in (True, False):
             for literal in yours:
-                _extend(found, literal, ours, known_only=known_only)
-    return found
+                _extend(parts, literal, ours, known_only=known_only)
+    return parts
 
 
 def _by_words(base: Entry, other: Entry) -> Iterator[tuple[str, str]]:
+    """Yield pairs of variables at the same place of two names that are otherwise equal."""
     for mine in base.names:
         for theirs in other.names:
             ours, yours = mine.lower().split(), theirs.lower().split()
@@ -135,12 +140,20 @@ def _by_words(base: Entry, other: Entry) -> Iterator[tuple[str, str]]:
 
 
 def _extend(
-    found: dict[str, str], literal: Literal, candidates: Sequence[Literal], *, known_only: bool
+    parts: dict[str, str], literal: Literal, candidates: Sequence[Literal], *, known_only: bool
 ) -> None:
+    """Add the variables of a literal, paired with those of the first candidate that matches it.
+
+    Args:
+        parts: the pairs so far.
+        literal: of the other entry.
+        candidates: literals of the base.
+        known_only: only a literal with a variable that is paired already.
+    """
     atom, positive = literal
-    if all(a in found for a in atom.args if is_variable(a)):
+    if all(a in parts for a in atom.args if is_variable(a)):
         return
-    if known_only and not any(a in found for a in atom.args):
+    if known_only and not any(a in parts for a in atom.args):
         return
     for other, sign in candidates:
         if (
@@ -154,29 +167,34 @@ def _extend(
             if not is_variable(theirs) or not is_variable(mine):
                 if theirs != mine:
                     break
-            elif found.get(theirs, more.get(theirs)) is not None:
-                if found.get(theirs, more.get(theirs)) != mine:
+            elif parts.get(theirs, more.get(theirs)) is not None:
+                if parts.get(theirs, more.get(theirs)) != mine:
                     break
-            elif mine in found.values() or mine in more.values():
+            elif mine in parts.values() or mine in more.values():
                 break
             else:
                 more[theirs] = mine
         else:
-            found.update(more)
+            parts.update(more)
             return
 
 
 def _renamed(classes: Mapping[str, str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    """Return new variables named by class: `?mug1` of two members may stand for a bowl now."""
+    names: dict[str, str] = {}
     for variable, kind in classes.items():
-        number = 1 + sum(classes[v] == kind for v in found)
-        found[variable] = f"?{kind.lower()}{number}"
-    return found
+        number = 1 + sum(classes[v] == kind for v in names)
+        names[variable] = f"?{kind.lower()}{number}"
+    return names
 
 
 def _common(
     literals: Sequence[Sequence[Literal]], roles: Sequence[Mapping[str, str]]
 ) -> tuple[str, ...]:
+    """Return the literals that all members have, up to the renaming.
+
+    Literals with a variable that not all members have are left out.
+    """
     sets = [
         {
             literal_text(bind_literal(item, role))
@@ -189,7 +207,7 @@ def _common(
 
 
 def _name(members: Sequence[Entry], roles: Mapping[str, Mapping[str, str]]) -> str:
-    """Return the longest common pattern of the first names: words that differ become `…`."""
+    """Return a common pattern of the first names: words that differ become `…`."""
     names = [
         [roles[m.id].get(w, "…") if is_variable(w) else w.lower() for w in m.name.split()]
         for m in members
@@ -203,6 +221,7 @@ def _name(members: Sequence[Entry], roles: Mapping[str, Mapping[str, str]]) -> s
 def _pattern(one: Sequence[str], other: Sequence[str]) -> list[str]:
     """Return a longest common subsequence, with `…` where something was left out."""
     rows, columns = len(one), len(other)
+    # length[i][j]: words in common of one[i:] and other[j:]; a gap is never one of them.
     length = [[0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(rows - 1, -1, -1):
         for j in range(columns - 1, -1, -1):
@@ -210,17 +229,17 @@ def _pattern(one: Sequence[str], other: Sequence[str]) -> list[str]:
             length[i][j] = (
                 1 + length[i + 1][j + 1] if same else max(length[i + 1][j], length[i][j + 1])
             )
-    found: list[str] = []
+    pattern: list[str] = []
     i = j = 0
     while i < rows or j < columns:
         if i < rows and j < columns and one[i] == other[j] != "…":
-            found.append(one[i])
+            pattern.append(one[i])
             i, j = i + 1, j + 1
             continue
-        if not found or found[-1] != "…":
-            found.append("…")
+        if not pattern or pattern[-1] != "…":
+            pattern.append("…")
         if j >= columns or (i < rows and length[i + 1][j] >= length[i][j + 1]):
             i += 1
         else:
             j += 1
-    return found
+    return pattern

@@ -1,4 +1,4 @@
-"""What a successful plan teaches: an entry for each of its blocks."""
+"""Learning from a successful plan: an entry for each of its blocks."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def learn(
         UnknownObjectError, PddlSemanticError: an action does not fit the task.
     """
     now = state or task.initial
-    found = []
+    entries = []
     for block in plan.blocks:
         if not block.actions:
             continue
         entry = lift(block, task, now, agent=agent, origin=origin, ontology=ontology)
         if entry.postcondition:
-            found.append(entry)
+            entries.append(entry)
         bits = now.bits
         for action in block.actions:
             bits = task.ground(action).apply(bits)
         now = State(task, bits, now.values)
-    return Library(found).entries
+    return Library(entries).entries

@@ -27,11 +27,11 @@ class Library:
     """
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
-        found: dict[str, Entry] = {}
+        merged: dict[str, Entry] = {}
         for entry in entries:
-            known = found.get(entry.id)
-            found[entry.id] = make(entry) if known is None else known.merge(entry)
-        self.entries: tuple[Entry, ...] = tuple(found[i] for i in sorted(found))
+            known = merged.get(entry.id)
+            merged[entry.id] = make(entry) if known is None else known.merge(entry)
+        self.entries: tuple[Entry, ...] = tuple(merged[i] for i in sorted(merged))
         """The macro actions."""
         self._clusters: dict[Ontology, tuple[Cluster, ...]] = {}
 
@@ -60,7 +60,7 @@ class Library:
         return f"<Library of {len(self)} macro actions>"
 
     def merge(self, *others: Library) -> Library:
-        """This library and others together."""
+        """Return the union of this library and others."""
         return Library(entry for library in (self, *others) for entry in library)
 
     def add(self, entries: Iterable[Entry]) -> Library:
@@ -68,7 +68,7 @@ class Library:
         return Library((*self.entries, *entries))
 
     def of_agent(self, agent: str) -> Library:
-        """Only what one agent has learnt."""
+        """Return only what one agent has learnt."""
         return Library(entry for entry in self.entries if entry.agent == agent)
 
     def with_use(self, entry_id: str, run: str, *, validated: bool = True) -> Library:
@@ -82,7 +82,10 @@ class Library:
         return Library((*rest, used.with_use(run, validated=validated)))
 
     def clusters(self, ontology: Ontology) -> tuple[Cluster, ...]:
-        """Return clusters of macro actions that do the same, the largest first; computed once."""
+        """Return the clusters of macro actions that do the same, the largest first.
+
+        They are computed once: a library does not change.
+        """
         if ontology not in self._clusters:
             from hvr.library.clusters import find_clusters
 
@@ -105,16 +108,16 @@ class Library:
             UsageError: there is none, or several.
         """
         wanted = start.strip().lower()
-        found = [entry for entry in self.entries if wanted and entry.id.startswith(wanted)]
-        if len(found) == 1:
-            return found[0]
-        if not found:
+        matching = [entry for entry in self.entries if wanted and entry.id.startswith(wanted)]
+        if len(matching) == 1:
+            return matching[0]
+        if not matching:
             raise UsageError(
                 f"the library has no macro action with the id {start!r}: "
                 "`hvr library list` shows all"
             )
-        ids = ", ".join(entry.id for entry in found[:5])
-        raise UsageError(f"{start!r} begins the ids of {len(found)} macro actions: {ids}")
+        ids = ", ".join(entry.id for entry in matching[:5])
+        raise UsageError(f"{start!r} begins the ids of {len(matching)} macro actions: {ids}")
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""

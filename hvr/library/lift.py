@@ -1,4 +1,4 @@
-"""From a block of a plan to an entry: objects become variables."""
+"""Lifting a block of a plan to an entry: objects become variables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from hvr.pddl import GroundAction, State, Task
 from hvr.plans import AABlock
 
 _MOST_ALIKE = 4
-"""Of more objects that play the same part in the conditions, the first by name comes first."""
+"""Most objects that look alike whose orders are all tried; of more, the first by name comes first.
+The orders are factorially many, and a worse one only makes equal blocks two entries."""
 
 
 def lift(
@@ -37,7 +38,7 @@ def lift(
         task: the task that it belongs to.
         state: the state before it, of this task.
         agent: who did it.
-        origin: where.
+        origin: where it was done.
         ontology: names of classes; hvr's own if None.
 
     Raises:
@@ -49,14 +50,14 @@ def lift(
     words = read_words(block.macro.name, ontology, types)
     facts = state.atoms(static=True)
     named = _named(words, block.actions, types, ontology)
-    found = conditions_of(task, facts, block.actions, named)
-    binding = _variables(found, block.actions, types)
+    conditions = conditions_of(task, facts, block.actions, named)
+    binding = _variables(conditions, block.actions, types)
     return make(
         Entry(
             names=(_lifted_name(words, binding, block.actions, types, ontology),),
             parameters=tuple(Parameter(v, types[o]) for o, v in binding.items()),
-            precondition=_texts(found.needs, binding),
-            postcondition=_texts(found.effects, binding),
+            precondition=_texts(conditions.needs, binding),
+            postcondition=_texts(conditions.effects, binding),
             steps=tuple(bind_step(a, binding) for a in block.actions),
             agent=agent,
             origins=() if origin is None else (origin,),
@@ -71,21 +72,21 @@ def _texts(literals: Iterable[Literal], binding: dict[str, str]) -> tuple[str, .
 def _named(
     words: NameReading, actions: Sequence[GroundAction], types: dict[str, str], ontology: Ontology
 ) -> list[str]:
-    """Return objects that the words speak of, other than those of the steps."""
+    """Return the objects that the words speak of, other than those of the steps."""
     used = dict.fromkeys(a for action in actions for a in action.args)
-    found: list[str] = []
+    objects: list[str] = []
     for mention in words.mentions:
         if mention.name:
-            found.append(mention.name)
+            objects.append(mention.name)
         elif not any(means(mention, types[o], ontology) for o in used):
-            found += [o for o in types if means(mention, types[o], ontology)]
-    return found
+            objects += [o for o in types if means(mention, types[o], ontology)]
+    return objects
 
 
 def means(mention: Mention, pddl_type: str, ontology: Ontology) -> bool:
-    """Say whether a class that is spoken of is that of a PDDL type, or above it."""
-    found = ontology.class_of_pddl_type(pddl_type)
-    return found is not None and any(ontology.is_a(found, c) for c in mention.classes)
+    """Return whether a mentioned class is that of a PDDL type, or above it."""
+    object_class = ontology.class_of_pddl_type(pddl_type)
+    return object_class is not None and any(ontology.is_a(object_class, c) for c in mention.classes)
 
 
 def _lifted_name(
@@ -95,6 +96,11 @@ def _lifted_name(
     types: dict[str, str],
     ontology: Ontology,
 ) -> str:
+    """Return the words with variables for the objects that they speak of.
+
+    A class stands for an object only if there is no doubt which: one of the steps' objects
+    fits it, or none of them and one of the others. Else the word stays a word.
+    """
     used = dict.fromkeys(a for action in actions for a in action.args)
     names: dict[Mention, str] = {}
     for mention in words.mentions:
@@ -112,15 +118,15 @@ def _lifted_name(
 
 
 def _variables(
-    found: BlockConditions, actions: Sequence[GroundAction], types: dict[str, str]
+    conditions: BlockConditions, actions: Sequence[GroundAction], types: dict[str, str]
 ) -> dict[str, str]:
     """Return a variable for each object, in an order that does not depend on the objects' names."""
     binding: dict[str, str] = {}
     for name in dict.fromkeys(a for action in actions for a in action.args):
-        if name in found.objects:
+        if name in conditions.objects:
             _add(binding, name, types)
-    rest = tuple(o for o in found.objects if o not in binding)
-    return _ordered(binding, rest, [*found.needs, *found.effects], types)
+    rest = tuple(o for o in conditions.objects if o not in binding)
+    return _ordered(binding, rest, [*conditions.needs, *conditions.effects], types)
 
 
 def _add(binding: dict[str, str], name: str, types: dict[str, str]) -> None:
@@ -135,8 +141,12 @@ def _ordered(
     literals: Sequence[Literal],
     types: dict[str, str],
 ) -> dict[str, str]:
-    """Return number what only the conditions speak of by what they say of it, the least
-    text first.
+    """Give variables to the objects that only the conditions speak of, by what these say of them.
+
+    Names of objects must not decide, else the same block learnt in two kitchens would be two
+    entries. This is canonical labelling: the object whose literals, with its name masked, make
+    the least text comes next; of several with the same text each is tried, and the numbering
+    that makes the least text of all literals wins.
     """
     if not rest:
         return binding

@@ -1,4 +1,4 @@
-"""Literals as PDDL text and as values; that is all of PDDL that entries of the library use."""
+"""Literals as PDDL text and as values: all of PDDL that entries of the library use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parse_literal(text: str) -> Literal:
 
 
 def is_literal(text: str) -> bool:
-    """Say whether `parse_literal` takes a text."""
+    """Return whether `parse_literal` takes a text."""
     try:
         parse_literal(text)
     except PddlSyntaxError:
@@ -48,10 +48,10 @@ def parse_step(text: str) -> GroundAction:
 
 
 def _call(text: str, shown: str, expected: str) -> tuple[str, tuple[str, ...]]:
-    found = _CALL.fullmatch(text)
-    if found is None:
+    call = _CALL.fullmatch(text)
+    if call is None:
         raise PddlSyntaxError(f"{shown!r}: expected {expected}")
-    return found[1], tuple(found[2].split())
+    return call[1], tuple(call[2].split())
 
 
 def literal_text(literal: Literal) -> str:

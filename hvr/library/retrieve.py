@@ -5,38 +5,36 @@ parameters, what their verb means must not contradict its effects, and they must
 the binding of parameters to objects by a join over the current facts, and the validator,
 which runs the bound block from the present state in the domain of the agent that asks.
 
-The search is bounded: `limit` entries, `MOST_BINDINGS` bindings of each. It is deterministic.
+The search is bounded (`LIMIT` entries, `MOST_BINDINGS` bindings of each), since it runs at every
+macro action and a miss only costs a question to the model. It is deterministic.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from hvr.agents import load_agent
 from hvr.errors import HvrError, UsageError
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.library.bind import Block, Slots, bound_blocks
-from hvr.library.candidates import Candidate, candidates
+from hvr.library.candidates import Candidate, Query, candidates
 from hvr.library.conditions import conditions_of
 from hvr.library.entry import Entry
 from hvr.library.library import Library
 from hvr.library.literals import Literal, bind_literal, is_literal, parse_literal
-from hvr.library.words import object_types, read_words
+from hvr.library.words import object_types
 from hvr.pddl import Expression, State, Task, TypedName, parse_formula
 from hvr.plans import AABlock, MacroAction
 from hvr.retrieval.embedders import Embedder
 from hvr.validation import Validator
 
 LIMIT = 20
-"""Entries that are tried for one macro action."""
+"""Most entries that are tried for one macro action."""
 
 MOST_BINDINGS = 50
-"""Bindings of one entry that are tried."""
-
-THRESHOLD = 0.6
-"""Words less alike than this are not taken for the same, from 0 to 1."""
+"""Most bindings of one entry that are tried."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Match:
     """A macro action of the library that works here.
 
     Args:
-        entry: it.
+        entry: the entry.
         block: bound to objects, with conditions as they are here; its name is the one asked for.
         binding: its variables and what they stand for.
         score: how alike the words are, from 0 to 1.
@@ -61,18 +59,13 @@ class Match:
 
 def retrieve(
     library: Library,
-    name: str,
+    query: Query,
     task: Task,
     state: State,
     embedder: Embedder,
     *,
-    agent: str,
-    request: str = "",
-    wanted_postcondition: Iterable[str] = (),
     distances: Mapping[str, float] | None = None,
     ontology: Ontology | None = None,
-    limit: int = LIMIT,
-    threshold: float = THRESHOLD,
 ) -> Match | None:
     """Return the best macro action of a library that works from the present state.
 
@@ -83,18 +76,12 @@ def retrieve(
 
     Args:
         library: where to look.
-        name: the macro action in words, with or without numbers of objects.
+        query: what is looked for.
         task: the problem in the domain of the agent that asks.
         state: the present state, of this task.
         embedder: compares words.
-        agent: name of the agent that asks.
-        request: the whole task that the macro action is a part of.
-        wanted_postcondition: PDDL conditions over objects of the task that must hold after
-            the block; without any, the entry's own postcondition must.
         distances: how far objects are, in metres; the nearest are preferred.
         ontology: names of classes; hvr's own if None.
-        limit: how many entries are tried at most.
-        threshold: how alike the words are at least, from 0 to 1.
 
     Returns:
         The match, or None if nothing fits.
@@ -104,23 +91,16 @@ def retrieve(
         PddlError: a wanted condition is no condition over the task's objects.
         LLMError: the embedder's provider did not answer.
     """
-    domain = load_agent(agent).domain()
+    domain = load_agent(query.agent).domain()
     if task.domain.name != domain.name:
         raise UsageError(
-            f"the agent {agent} plans in the domain {domain.name}, and the task is of "
-            f"{task.domain.name}: derive the problem with load_agent({agent!r}).domain()"
+            f"the agent {query.agent} plans in the domain {domain.name}, and the task is of "
+            f"{task.domain.name}: derive the problem with load_agent({query.agent!r}).domain()"
         )
     ontology = ontology or load_ontology()
-    wanted = _Wanted(task, wanted_postcondition)
-    types = object_types(task)
-    query = read_words(name, ontology, types)
-    search = _Search(task, state, wanted, distances or {}, ontology, name)
-    found = candidates(
-        library, query, types, embedder, ontology,
-        agent=agent, threshold=threshold, checked_after=bool(wanted.formulas),
-        request=request,
-    )  # fmt: skip
-    for candidate in found[: max(0, limit)]:
+    wanted = _Wanted(task, query.postcondition)
+    search = _Search(task, state, wanted, distances or {}, ontology, query.name)
+    for candidate in candidates(library, query, object_types(task), embedder, ontology)[:LIMIT]:
         match = search.first(candidate)
         if match is not None:
             return match
@@ -128,10 +108,13 @@ def retrieve(
 
 
 class _Wanted:
-    """What must hold after the block."""
+    """The conditions that must hold after the block.
 
-    def __init__(self, task: Task, texts: Iterable[str]) -> None:
-        texts = tuple(texts)
+    As formulas, to check them, and those that are literals also as such: they are unified with
+    an entry's effects, which fixes variables before anything is tried.
+    """
+
+    def __init__(self, task: Task, texts: tuple[str, ...]) -> None:
         objects = [TypedName(n, kinds) for n, kinds in task.objects.items()]
         self.formulas: tuple[Expression, ...] = tuple(
             parse_formula(text, task.domain, objects, file="<wanted postcondition>")
@@ -149,7 +132,7 @@ class _Search:
     ontology: Ontology
     name: str
     failed: set[Block] = field(default_factory=set)
-    """Beginnings of blocks that are known not to work; others begin like them."""
+    """Beginnings of blocks that are known not to work: others that begin like them fail, too."""
 
     def first(self, candidate: Candidate) -> Match | None:
         """Return the first binding of an entry that is proven to work."""
@@ -169,8 +152,10 @@ class _Search:
                 tried.add(key)
                 if not self._works(candidate.entry, binding, actions):
                     continue
-                found = conditions_of(self.task, facts, actions)
-                macro = MacroAction(self.name, found.precondition(), found.postcondition())
+                conditions = conditions_of(self.task, facts, actions)
+                macro = MacroAction(
+                    self.name, conditions.precondition(), conditions.postcondition()
+                )
                 return Match(
                     candidate.entry, AABlock(macro, actions), key,
                     candidate.score, candidate.generalised,
@@ -183,7 +168,10 @@ class _Search:
     def _starts(
         self, candidate: Candidate, missing: list[Literal]
     ) -> Iterator[dict[str, frozenset[str]]]:
-        """Yield what variables may stand for, by the words and by what is wanted and missing."""
+        """Yield the objects that variables may stand for, by the words and by what is missing.
+
+        What is wanted and holds already says nothing of what the block is to do.
+        """
         for roles in candidate.roles:
             for fixed in _unified(candidate.entry, missing):
                 allowed = dict(roles)
@@ -207,15 +195,16 @@ class _Search:
             return False
 
     def _keeps_its_word(self, entry: Entry, binding: Mapping[str, str], after: State) -> bool:
-        """Return what the entry says of itself holds after the block, and something of it
-        is new.
+        """Return whether the entry's own postcondition holds after the block and some of it is new.
+
+        Without the second part a block that changes nothing would count as done.
         """
         declared = self.task.domain.predicates
         new = False
         for literal in entry.effects:
             (atom, positive), known = bind_literal(literal, binding), self.task.objects
             if atom.predicate not in declared or not all(a in known for a in atom.args):
-                continue
+                continue  # of another agent's domain, or about a variable that was left out
             if after.holds(atom) != positive:
                 return False
             new = new or self.state.holds(atom) != positive
@@ -223,8 +212,10 @@ class _Search:
 
 
 def _unified(entry: Entry, missing: list[Literal]) -> Iterator[dict[str, str]]:
-    """Yield ways to read what is missing as effects of an entry; what cannot be is left to the
-    proof.
+    """Yield ways to read the missing literals as effects of an entry.
+
+    A literal that is no effect is passed over rather than refused: the block may bring it about
+    by a conditional effect that was not seen when it was learnt. The proof decides.
     """
 
     def extend(number: int, binding: dict[str, str]) -> Iterator[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""How alike two macro actions are, whoever does them: by what they bring about and by words."""
+"""Similarity of macro actions, whoever does them: by what they bring about and by words."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from hvr.retrieval.words import singular
 
 _Shape = tuple[str, tuple[str, ...]]
 _POSITIVE = 0.75
-"""How much of the likeness of effects rests on what is made true, not on what is made false."""
+"""Weight of what is made true in the similarity of effects; the rest is for what is made false."""
+
 _EFFECTS = 0.5
-"""How much of the likeness of macro actions rests on effects, not on words."""
+"""Weight of effects in the similarity of macro actions; the rest is for words."""
+
 _SMALL = frozenset(["the", "a", "an", "of", "with", "and", "then", "to", "from"])
 
 
 @dataclass(frozen=True)
 class Signature:
-    """What of a macro action counts when it is compared with others.
+    """The features of a macro action by which it is compared with others.
 
     Args:
         typed: predicates of the postcondition with the types of their arguments.
@@ -58,7 +60,9 @@ def signature(entry: Entry) -> Signature:
 
 
 def similarity(one: Signature, other: Signature) -> float:
-    """From 0 to 1; 1 for the same postcondition, whatever the words."""
+    """Return how alike two macro actions are, from 0 to 1; 1 for the same postcondition, whatever
+    the words.
+    """
     if one.typed and one.typed == other.typed:
         return 1.0
     effects = _POSITIVE * _jaccard(one.made, other.made)
@@ -75,9 +79,7 @@ def _shapes(literals: Iterable[Literal], wanted: bool) -> list[_Shape]:
 
 
 def _jaccard(one: Iterable[object], other: Iterable[object]) -> float:
-    """Return size of what two multisets have in common over that of all they have; 1 if both are
-    empty.
-    """
+    """Return the Jaccard index of two multisets; 1 if both are empty."""
     a, b = Counter(one), Counter(other)
     union = (a | b).total()
     return (a & b).total() / union if union else 1.0

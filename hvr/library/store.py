@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from hvr.errors import DataFileError
+from hvr.files import user_folder, write_whole
 from hvr.library.entry import entry_from_json
 from hvr.library.library import FORMAT, Library
 from hvr.library.turtle import from_turtle, to_turtle
@@ -20,7 +20,7 @@ VARIABLE = "HVR_LIBRARY"
 
 
 def default_path() -> Path:
-    """Return where the library of this user is: `$HVR_LIBRARY`, or in the folder for users' data.
+    """Return where this user's library is: `$HVR_LIBRARY`, or in the folder for users' data.
 
     That is `~/.local/share/hvr/library.ttl` on Linux (`$XDG_DATA_HOME` is heeded),
     `~/Library/Application Support/hvr` on macOS, `%APPDATA%\\hvr` on Windows.
@@ -28,13 +28,7 @@ def default_path() -> Path:
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support"
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return base / "hvr" / "library.ttl"
+    return user_folder("data") / "library.ttl"
 
 
 def read_library(path: Path, *, missing_ok: bool = False) -> Library:
@@ -59,10 +53,10 @@ def read_library(path: Path, *, missing_ok: bool = False) -> Library:
 
 
 def write_library(library: Library, path: Path) -> None:
-    """Write a library, whole or not at all; what was in the file is lost.
+    """Write a library, whole or not at all, in place of what was in the file.
 
     Args:
-        library: it.
+        library: what to write.
         path: the file: JSON if its name ends in `.json`, else Turtle. Missing folders are made.
 
     Raises:
@@ -75,20 +69,9 @@ def write_library(library: Library, path: Path) -> None:
         data = to_turtle(library)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        target = path.resolve()  # a link stays a link
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).chmod(_mode(target))
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
     except OSError as error:
         raise DataFileError(f"{path}: cannot be written: {error.strerror or error}") from error
+    write_whole(path, data, durable=True)
 
 
 def update_library(path: Path, more: Library) -> Library:
@@ -100,25 +83,19 @@ def update_library(path: Path, more: Library) -> Library:
     Raises:
         DataFileError: the file is damaged (it is then left as it is) or cannot be written.
     """
+    # Reading, too, is under the lock: what another process adds between a read and a write of
+    # ours would be lost.
     with _locked(path):
         merged = read_library(path, missing_ok=True).merge(more)
         write_library(merged, path)
     return merged
 
 
-def _mode(path: Path) -> int:
-    """Return the permissions that a file has, or that a new one gets."""
-    try:
-        return path.stat().st_mode & 0o777
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
-
-
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Keep other processes and threads from writing; a lock dies with its process."""
+    # Not the library itself: writing puts another file in its place, and a lock on the old one
+    # would keep nobody out.
     lock = path.with_name(f".{path.name}.lock")
     try:
         lock.parent.mkdir(parents=True, exist_ok=True)

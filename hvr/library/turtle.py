@@ -35,9 +35,9 @@ def to_turtle(library: Library) -> bytes:
         (t for entry in library for t in _entry_triples(entry)),
         key=lambda t: (t[0].value, t[1].value, t[2].value),
     )
-    found = serialize((RdfTriple(*t) for t in triples), format=RdfFormat.TURTLE, prefixes=PREFIXES)
-    assert found is not None
-    return found
+    data = serialize((RdfTriple(*t) for t in triples), format=RdfFormat.TURTLE, prefixes=PREFIXES)
+    assert data is not None
+    return data
 
 
 def _entry_triples(entry: Entry) -> Iterator[tuple[NamedNode, NamedNode, _Node]]:
@@ -87,8 +87,8 @@ def from_turtle(data: bytes, place: str) -> Library:
     try:
         for quad in parse(data, format=RdfFormat.TURTLE):
             subject = getattr(quad.subject, "value", str(quad.subject))
-            found = getattr(quad.object, "value", str(quad.object))
-            values[subject][quad.predicate.value].append(found)
+            value = getattr(quad.object, "value", str(quad.object))
+            values[subject][quad.predicate.value].append(value)
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         where = f"{place}:{line}" if line else place
@@ -106,12 +106,12 @@ def _entry(node: str, values: _Values, place: str) -> Entry:
     name = node.removeprefix(_START)
 
     def one(subject: str, prop: str) -> str:
-        found = values.get(subject, {}).get(k(prop).value, [])
-        if len(found) != 1:
+        texts = values.get(subject, {}).get(k(prop).value, [])
+        if len(texts) != 1:
             raise DataFileError(
-                f"{place}: macro action {name}: expected one k:{prop}, found {len(found)}"
+                f"{place}: macro action {name}: expected one k:{prop}, found {len(texts)}"
             )
-        return found[0]
+        return texts[0]
 
     def many(prop: str) -> list[str]:
         return own.get(k(prop).value, [])

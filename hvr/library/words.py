@@ -26,7 +26,7 @@ _OPPOSITES = (("on", "off"), ("open", "close"), ("up", "down"), ("fill", "empty"
 
 
 def natural(name: str) -> tuple[str, int, str]:
-    """Sorts `mug-2` before `mug-10`."""
+    """Return a key that sorts `mug-2` before `mug-10`."""
     stem, _, number = name.rpartition("-")
     return (stem, int(number), name) if stem and number.isdecimal() else (name, -1, name)
 
@@ -74,7 +74,7 @@ class NameReading:
     frame: tuple[str, ...]
 
     def contradicts(self, other: NameReading) -> bool:
-        """Return one says 'on' where the other says 'off', and the like."""
+        """Say whether one says 'on' where the other says 'off', and the like."""
         mine, theirs = set(self.frame), set(other.frame)
         return any(
             (a in mine and a not in theirs and b in theirs and b not in mine)
@@ -83,9 +83,7 @@ class NameReading:
         )
 
     def rewritten(self, names: Mapping[Mention, str]) -> str:
-        """Return the words with other names for what is spoken of; a mention without one is
-        kept.
-        """
+        """Return the words with other names for the mentions that have one."""
         parts: list[str] = []
         place = 0
         for span in self.spans:
@@ -99,7 +97,7 @@ class NameReading:
 
 
 def same_thing(one: Mention, other: Mention) -> bool:
-    """Two mentions are of one thing: the same name, or no name and the same class."""
+    """Say whether two mentions are of one thing: the same name, or no name and the same class."""
     return one.name == other.name and (bool(one.name) or one.classes == other.classes)
 
 
@@ -138,7 +136,7 @@ def read_words(
         length = 1
         named = _named(token, known)
         action = _verb_at(lexicon, plain, place) if _is_verb_position(plain, place) else None
-        found = None if action or named else _noun_at(lexicon, ontology, plain, place)
+        noun = None if action or named else _noun_at(lexicon, ontology, plain, place)
         if named:
             spans.append(Mention(start, end, _classes(ontology, known[named]), named))
         elif action:
@@ -146,8 +144,8 @@ def read_words(
             verbs += 1
             verb |= conditions
             frame += plain[place : place + length]
-        elif found:
-            length, classes, liquid = found
+        elif noun:
+            length, classes, liquid = noun
             if liquid:
                 liquids.add(liquid)
             else:
@@ -182,14 +180,14 @@ def _named(token: str, known: Iterable[str]) -> str:
     """
     if token in known:
         return token
-    found = _INSTANCE.fullmatch(token)
-    name = f"{found[1]}-{found[2]}" if found else ""
+    instance = _INSTANCE.fullmatch(token)
+    name = f"{instance[1]}-{instance[2]}" if instance else ""
     return name if name in known else ""
 
 
 def _classes(ontology: Ontology, pddl_type: str) -> frozenset[str]:
-    found = ontology.class_of_pddl_type(pddl_type)
-    return frozenset({found}) if found else frozenset()
+    object_class = ontology.class_of_pddl_type(pddl_type)
+    return frozenset({object_class}) if object_class else frozenset()
 
 
 def _is_verb_position(tokens: tuple[str, ...], place: int) -> bool:
@@ -210,14 +208,14 @@ def _demands(verb: Verb) -> frozenset[tuple[str, bool]]:
     """Return predicates of what a verb brings about, where that is a conjunction of literals."""
     if verb.condition is None or "(or " in verb.condition or verb.frame not in {"state", "hold"}:
         return frozenset()
-    found = set()
+    demands = set()
     for text in _LITERAL.findall(verb.condition):
         try:
             atom, positive = parse_literal(text)
         except PddlError:
             return frozenset()
-        found.add((atom.predicate, positive))
-    return frozenset(found - {("near", True)})
+        demands.add((atom.predicate, positive))
+    return frozenset(demands - {("near", True)})
 
 
 def _noun_at(

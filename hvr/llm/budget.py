@@ -1,13 +1,16 @@
-"""A hard budget: what could go past it is not sent."""
+"""A hard budget: a request that could go past it is not sent."""
 
 from __future__ import annotations
 
+import sqlite3
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
 from typing import Any
 
-from hvr.errors import BudgetError, LLMError, UsageError
+from hvr.errors import BudgetError, DataFileError, LLMError, UsageError
 from hvr.llm.errors import used
 from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Model, Request, Usage
@@ -18,7 +21,7 @@ from hvr.llm.usage import Totals
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What may be used at most; None for no limit.
+    """The most that may be used; None for no limit.
 
     Args:
         calls: requests, each attempt counted.
@@ -43,7 +46,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class _Load:
-    """What counts against the limits."""
+    """Amounts that count against the limits."""
 
     calls: int = 0
     input: int = 0
@@ -67,22 +70,33 @@ class _Load:
 
 
 class Budget:
-    """What may still be used; models and threads may share it.
+    """An account of what was used against limits.
+
+    Models, threads and, with a ledger, processes may share it.
 
     A request reserves what it could use at most. When the provider then says what it used,
     that is charged; when nobody knows (a time-out, a provider without counts), the reservation
     stays charged, so the limits hold in any case.
+
+    Args:
+        limits: what may be used at most.
+        ledger: file of what was charged, which other processes may share and a later one may go
+            on with; None for this object alone.
+
+    Raises:
+        DataFileError: the ledger cannot be used.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, ledger: Path | None = None) -> None:
         self.limits = limits or Limits()
         self._lock = threading.Lock()
+        self._ledger = Ledger(ledger) if ledger is not None else None
         self._charged = _Load()
         self._totals = Totals()
 
     @property
     def totals(self) -> Totals:
-        """What was used, as far as it is known: tokens in, out, cached and reasoning apart."""
+        """The usage as far as it is known: tokens in, out, cached and reasoning apart."""
         with self._lock:
             return self._totals
 
@@ -92,19 +106,81 @@ class Budget:
         return {"limits": limits, "used": self.totals.to_json()}
 
     def _reserve(self, load: _Load) -> None:
-        with self._lock:
-            after = self._charged + load
+        def reserved(charged: _Load) -> _Load:
+            after = charged + load
             for field in fields(Limits):
                 limit = getattr(self.limits, field.name)
                 if limit is not None and getattr(after, field.name) > limit:
-                    spent = getattr(self._charged, field.name)
+                    spent = getattr(charged, field.name)
                     raise BudgetError(_refusal(field.name, limit, spent, load))
-            self._charged = after
+            return after
+
+        # Checked and charged in one transaction: two requests may each fit where both do not.
+        self._change(reserved)
 
     def _settle(self, reserved: _Load, charged: _Load, usage: Usage, failed: bool) -> None:
+        self._change(lambda before: before - reserved + charged)
         with self._lock:
-            self._charged = self._charged - reserved + charged
             self._totals = self._totals.plus(usage, failed=failed)
+
+    def _change(self, update: Callable[[_Load], _Load]) -> None:
+        with self._lock:
+            if self._ledger is None:
+                self._charged = update(self._charged)
+            else:
+                self._ledger.change(update)
+
+
+class Ledger:
+    """What was charged, in a file that several processes write.
+
+    Args:
+        path: the file; it is made when it is not there.
+
+    Raises:
+        DataFileError: it cannot be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        columns = ", ".join(f"{f.name} REAL NOT NULL" for f in fields(_Load))
+        with self._transaction() as database:
+            database.execute(f"CREATE TABLE IF NOT EXISTS charged ({columns})")
+            if database.execute("SELECT COUNT(*) FROM charged").fetchone()[0] == 0:
+                database.execute("INSERT INTO charged VALUES (0, 0, 0, 0)")
+
+    def change(self, update: Callable[[_Load], _Load]) -> None:
+        """Replace what is charged; nobody else does so meanwhile.
+
+        Raises:
+            DataFileError: the file cannot be used.
+        """
+        with self._transaction() as database:
+            calls, prompt, answer, dollars = database.execute("SELECT * FROM charged").fetchone()
+            after = update(_Load(int(calls), int(prompt), int(answer), dollars))
+            database.execute(
+                "UPDATE charged SET calls = ?, input = ?, output = ?, dollars = ?", astuple(after)
+            )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        try:
+            # Writers wait for each other: a charge takes no time, so nobody waits long.
+            database = sqlite3.connect(self._path, timeout=60.0, isolation_level=None)
+        except sqlite3.Error as error:
+            raise DataFileError(f"{self._path}: cannot be used as a ledger: {error}") from error
+        try:
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                yield database
+            except BaseException:
+                database.execute("ROLLBACK")
+                raise
+            database.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise DataFileError(f"{self._path}: cannot be used as a ledger: {error}") from error
+        finally:
+            database.close()
 
 
 class Budgeted(Layer):
@@ -112,7 +188,7 @@ class Budgeted(Layer):
 
     Args:
         model: whom to ask.
-        budget: what may be used.
+        budget: the limits, with what is used of them.
         price: of the model; None when it is not known.
         count: tokens of messages; an estimate from above by default.
 
@@ -164,9 +240,8 @@ class Budgeted(Layer):
         return _Load(1, prompt, answer, dollars)
 
     def _charge(self, usage: Usage, reserved: _Load) -> _Load:
-        """Return what counts from now on: what was used where it is known, else what was
-        reserved.
-        """
+        """Return the load to charge: what was used where it is known, else what was reserved."""
+        # Reasoning is billed as output.
         prompt = reserved.input if usage.input is None else usage.input
         answer = reserved.output if usage.output is None else usage.output + (usage.reasoning or 0)
         known = self._load(prompt, answer)

@@ -22,10 +22,11 @@ CREATE TABLE IF NOT EXISTS answers (
 ) WITHOUT ROWID
 """
 _PATIENCE_S = 30.0
+"""Seconds to wait for another process that writes to the file."""
 
 
 class Cache(Layer):
-    """A model that remembers complete answers in an SQLite file.
+    """A model that remembers complete answers in an SQLite file, none cut off or withheld.
 
     Several processes may share the file. Of two that ask the same at the same time both pay;
     the first answer is kept. The prompts are not in the file, only their digests.
@@ -44,6 +45,7 @@ class Cache(Layer):
         self._path = path
         self._key = f"{model.name} {scope}".strip()
         with self._open() as base:
+            # Readers then need not wait for a writer; the mode stays with the file.
             base.execute("PRAGMA journal_mode = WAL")
             base.execute(_TABLE)
 

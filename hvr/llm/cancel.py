@@ -1,4 +1,4 @@
-"""Calling off what has been asked of a model."""
+"""Cancelling what has been asked of a model."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class Cancellation:
         self._event = threading.Event()
 
     def cancel(self) -> None:
-        """Call everything off, for good."""
+        """Cancel everything, for good."""
         self._event.set()
 
     @property
     def cancelled(self) -> bool:
-        """Everything is called off."""
+        """Whether everything is cancelled."""
         return self._event.is_set()
 
     def check(self) -> None:
-        """Go on only when not cancelled.
+        """Raise if cancelled.
 
         Raises:
-            CancelledError: it is.
+            CancelledError: it is cancelled.
         """
         if self.cancelled:
             raise CancelledError

@@ -1,4 +1,4 @@
-"""What can go wrong when a model is asked, in a form that a program can act on.
+"""Errors of models, in a form that a program can act on.
 
 ModelError        the model or the way to it failed; `kind` says how
 └── CancelledError    the caller no longer wants the answer
@@ -35,7 +35,8 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 NOTHING = Usage(input=0, output=0, cached=0, reasoning=0, cost=0.0)
-"""What was used when nothing was sent, or what was sent was refused."""
+"""The usage when nothing was sent, or what was sent was refused."""
+
 
 _MAYBE_BILLED = ("timeout", "garbled")
 _BY_STATUS: Mapping[int, Kind] = {
@@ -55,9 +56,9 @@ class ModelError(LLMError):
     Args:
         message: what happened and what to do.
         kind: what happened, in one of a few words.
-        status: of HTTP, where there was one.
+        status: of HTTP, if there was one.
         retry_after: seconds after which the server wants to be asked again.
-        usage: what was used all the same, where it is known.
+        usage: what was used all the same, if it is known.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ def kind_of(status: int) -> Kind:
 
 
 def used(error: LLMError) -> Usage:
-    """Return what was used before an error; unknown (None) where the provider may have billed."""
+    """Return the usage before an error; unknown (None) if the provider may have billed it."""
     if isinstance(error, ModelError):
         if error.usage is not None:
             return error.usage
@@ -99,7 +100,7 @@ def used(error: LLMError) -> Usage:
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or an HTTP date).
+    """Return the seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date).
 
     Source: RFC 9110, section 10.2.3.
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from importlib import import_module
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,47 +18,54 @@ from hvr.llm.record import Recording
 from hvr.llm.replay import Replay
 from hvr.llm.retry import Patience, Retry
 from hvr.llm.scrub import Scrubber
+from hvr.registry import Registry
 
-Maker = Callable[[str, ModelOptions], Model]
+PROVIDERS = Registry(
+    "model",
+    "models",
+    {
+        "openai": "hvr.llm.openai_model:OpenAIModel",
+        "gemini": "hvr.llm.gemini:GeminiModel",
+        "hf": "hvr.llm.huggingface:HuggingFaceModel",
+        "replay": "hvr.llm.replay:open_replay",
+        "scripted": "hvr.scripted:open_scripted",
+    },
+    "hvr.providers",
+)
+"""Each entry is called with what follows the colon of a spec (empty without one) and the
+`ModelOptions`, and returns a `Model`."""
 
-# Where each kind is and what follows the colon; imported when used.
-_PROVIDERS: Mapping[str, tuple[str, str, str]] = {
-    "openai": ("hvr.llm.openai_model", "OpenAIModel", "MODEL"),
-    "gemini": ("hvr.llm.gemini", "GeminiModel", "MODEL"),
-    "hf": ("hvr.llm.huggingface", "HuggingFaceModel", "NAME_OR_FOLDER"),
+_FORMS = {
+    "openai": "openai:MODEL",
+    "gemini": "gemini:MODEL",
+    "hf": "hf:NAME_OR_FOLDER",
+    "replay": "replay:PATH",
+    "scripted": "scripted",
 }
+_NEEDS_NAME = frozenset({"openai", "gemini", "hf", "replay"})
 
 
-def make_model(
-    spec: str, options: ModelOptions | None = None, extra: Mapping[str, Maker] | None = None
-) -> Model:
+def make_model(spec: str, options: ModelOptions | None = None) -> Model:
     """Return the model of a spec, without layers around it.
 
     Args:
-        spec: `openai:MODEL`, `gemini:MODEL`, `hf:NAME_OR_FOLDER`, or `replay:PATH` with a
-            transcript or the folder of a run.
+        spec: `openai:MODEL`, `gemini:MODEL`, `hf:NAME_OR_FOLDER`, `replay:PATH` with a
+            transcript or the folder of a run, `scripted` with or without parameters, or the name
+            of another package's provider with what it takes.
         options: how to reach it.
-        extra: makers for further prefixes; each gets what follows the first colon of the spec
-            (empty without one) and the options.
 
     Raises:
         UsageError: the spec is none of these.
         MissingExtraError: a package that it needs is not installed.
         DataFileError: a file or folder that it names cannot be read.
     """
-    options = options or ModelOptions()
-    prefix, _, rest = spec.partition(":")
-    if extra and prefix in extra:
-        return extra[prefix](rest, options)
-    if prefix == "replay" and rest:
-        return Replay(Path(rest), Scrubber.of(os.environ, options.api_key))
-    if prefix in _PROVIDERS and rest:
-        module, maker, _ = _PROVIDERS[prefix]
-        made: Model = getattr(import_module(module), maker)(rest, options)
-        return made
-    choices = [f"{name}:{what}" for name, (_, _, what) in _PROVIDERS.items()]
-    choices += ["replay:PATH", *(extra or ())]
-    raise UsageError(f"unknown model {spec!r}: use one of {', '.join(choices)}")
+    provider, _, rest = spec.partition(":")
+    known = provider in PROVIDERS.entries or provider in PROVIDERS.names()
+    if not known or (provider in _NEEDS_NAME and not rest):
+        forms = (_FORMS.get(name, f"{name}:…") for name in PROVIDERS.names())
+        raise UsageError(f"unknown model {spec!r}: use one of {', '.join(forms)}")
+    model: Model = PROVIDERS.load(provider)(rest, options or ModelOptions())
+    return model
 
 
 def stack(

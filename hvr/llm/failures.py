@@ -1,4 +1,4 @@
-"""Errors of HTTP clients as errors of models: what happened, where, what to do."""
+"""Errors of HTTP clients as errors of models: what happened, where, and what to do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def refused(
     name: str,
     options: ModelOptions,
     status: int,
-    said: str,
+    message: str,
     headers: Mapping[str, str],
     kind: Kind | None = None,
 ) -> ModelError:
@@ -34,14 +34,14 @@ def refused(
         name: of the model.
         options: how it was reached; the key is taken out of the message.
         status: of HTTP.
-        said: what the server says about it.
+        message: what the server says about it.
         headers: of its reply.
-        kind: when it is known better than the status tells.
+        kind: if it is known better than the status tells.
     """
     kind = kind or kind_of(status)
-    told = brief(options, said)
+    shown = brief(options, message)
     return ModelError(
-        f"{name}: {_ADVICE[kind]} (status {status}{': ' + told if told else ''})",
+        f"{name}: {_ADVICE[kind]} (status {status}{': ' + shown if shown else ''})",
         kind=kind,
         status=status,
         retry_after=retry_after(headers),
@@ -59,9 +59,9 @@ def late(name: str, options: ModelOptions) -> ModelError:
 
 def unreachable(name: str, options: ModelOptions, reason: str) -> ModelError:
     """Return the error for a connection that cannot be made or breaks off."""
-    told = brief(options, reason)
+    shown = brief(options, reason)
     return ModelError(
-        f"{name}: no connection{_place(options)} ({told}); is the server running, and the "
+        f"{name}: no connection{_place(options)} ({shown}); is the server running, and the "
         "base URL right?",
         kind="connection",
     )
@@ -83,7 +83,7 @@ def brief(options: ModelOptions, text: str) -> str:
 
 
 def root(error: BaseException) -> str:
-    """Return what is at the bottom of a chain of errors, in words."""
+    """Return the message of the error at the bottom of a chain, or its name."""
     while (below := error.__cause__ or error.__context__) is not None:
         error = below
     return str(error) or type(error).__name__

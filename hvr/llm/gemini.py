@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 from hvr.errors import UsageError
@@ -12,8 +11,11 @@ from hvr.llm import failures, schema
 from hvr.llm.errors import Kind, ModelError
 from hvr.llm.model import Answer, Message, Request, Usage
 from hvr.llm.options import ModelOptions
+from hvr.llm.prices import priced
 
 _KEYLESS = "none"
+"""The SDK wants a key; a server of one's own ignores it."""
+
 _FINISH: Mapping[str, Literal["stop", "length", "filter"]] = {
     "STOP": "stop",
     "MAX_TOKENS": "length",
@@ -85,7 +87,7 @@ class GeminiModel:
             )
         except self._errors.APIError as error:
             raise self._refused(error) from None
-        except Exception as error:
+        except Exception as error:  # see `_failed`
             raise self._failed(error) from None
         return schema.checked(self._read(reply), request)
 
@@ -121,12 +123,12 @@ class GeminiModel:
         # Google answers a wrong key with 400; the reason in the details tells it apart.
         if any(p.get("reason") in ("API_KEY_INVALID", "API_KEY_EXPIRED") for p in parts):
             kind = "auth"
-        found = failures.refused(
+        refused = failures.refused(
             self.name, self._options, status, str(error.message or error), headers, kind
         )
-        if found.retry_after is None:
-            found.retry_after = next((s for p in parts if (s := _delay(p)) is not None), None)
-        return found
+        if refused.retry_after is None:
+            refused.retry_after = next((s for p in parts if (s := _delay(p)) is not None), None)
+        return refused
 
     def _failed(self, error: Exception) -> ModelError:
         # The SDK lets errors of its HTTP client through, whose package depends on its version.
@@ -152,23 +154,24 @@ class GeminiModel:
             )
         candidate = reply.candidates[0]
         parts = (candidate.content.parts if candidate.content else None) or []
+        # Thoughts are parts of the reply, and no part of the answer.
         text = "".join(p.text for p in parts if p.text and not p.thought)
         finish = _FINISH.get(_name(candidate.finish_reason), "stop")
         return Answer(text=text, model=model, finish=finish, usage=usage)
 
-    def _usage(self, said: Any) -> Usage:
-        if said is None:
+    def _usage(self, counts: Any) -> Usage:
+        if counts is None:
             return Usage()
         usage = Usage(
-            input=said.prompt_token_count,
+            input=counts.prompt_token_count,
             # An answer without text has no count.
-            output=said.candidates_token_count
-            if said.candidates_token_count is not None or said.prompt_token_count is None
+            output=counts.candidates_token_count
+            if counts.candidates_token_count is not None or counts.prompt_token_count is None
             else 0,
-            cached=said.cached_content_token_count,
-            reasoning=said.thoughts_token_count,
+            cached=counts.cached_content_token_count,
+            reasoning=counts.thoughts_token_count,
         )
-        return replace(usage, cost=self._price.cost(usage)) if self._price else usage
+        return priced(usage, self._price)
 
 
 def _name(value: Any) -> str:
@@ -182,7 +185,7 @@ def _details(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _delay(detail: Mapping[str, Any]) -> float | None:
-    """Return seconds of google.rpc.RetryInfo, such as `"34.5s"`."""
+    """Return the seconds of a google.rpc.RetryInfo, such as `"34.5s"`."""
     text = str(detail.get("retryDelay", ""))
     try:
         return max(0.0, float(text.removesuffix("s"))) if text.endswith("s") else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from hvr.errors import DataFileError
@@ -13,6 +13,7 @@ from hvr.llm import schema
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Answer, Message, Request, Usage
 from hvr.llm.options import ModelOptions
+from hvr.llm.prices import priced
 
 
 class HuggingFaceModel:
@@ -62,13 +63,13 @@ class HuggingFaceModel:
             ModelError: the prompt with its answer does not fit the context, the answer took
                 too long, or cannot be used.
         """
+        # One after the other: two answers at once would share the memory, and the random state.
         with self._lock:
             tokens = self._tokens(schema.with_instruction(request))
             self._check_fits(len(tokens), request.max_tokens)
             written = self._generate(tokens, request)
         usage = Usage(input=len(tokens), output=len(written.tokens), cached=0, reasoning=0)
-        if self._price is not None:
-            usage = replace(usage, cost=self._price.cost(usage))
+        usage = priced(usage, self._price)
         if written.late:
             raise ModelError(
                 f"{self.name}: the answer was not complete within {self._options.timeout:g} s; "
@@ -79,7 +80,7 @@ class HuggingFaceModel:
         return schema.checked(answer, request)
 
     def count_tokens(self, messages: tuple[Message, ...]) -> int:
-        """Return tokens of a prompt, with the chat template, by the model's own tokenizer."""
+        """Return the tokens of a prompt, with the chat template, by the model's own tokenizer."""
         return len(self._tokens(messages))
 
     def _tokens(self, messages: tuple[Message, ...]) -> list[int]:
@@ -131,6 +132,7 @@ class HuggingFaceModel:
                 pad_token_id=self._pad(),
                 **given,
             )
+        # `max_time` ends the answer without a sign of why it ended.
         late = time.monotonic() - start >= self._options.timeout
         return self._read(produced[0][len(tokens) :].tolist(), request, late)
 
@@ -158,8 +160,8 @@ class HuggingFaceModel:
 
     def _ends(self) -> tuple[int, ...]:
         ends = self._model.generation_config.eos_token_id
-        found = tuple(ends) if isinstance(ends, list | tuple) else (ends,)
-        return (*found, self._tokenizer.eos_token_id)
+        listed = tuple(ends) if isinstance(ends, list | tuple) else (ends,)
+        return (*listed, self._tokenizer.eos_token_id)
 
     def _pad(self) -> int:
         pad = self._tokenizer.pad_token_id
@@ -168,7 +170,7 @@ class HuggingFaceModel:
 
 @dataclass(frozen=True)
 class _Written:
-    """What the model wrote, and whether its time was up."""
+    """The text that the model wrote, and whether its time was up."""
 
     text: str
     tokens: tuple[int, ...]
@@ -177,7 +179,7 @@ class _Written:
 
 
 def _without_system(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Return the same with what the system says in front of the first user's message."""
+    """Return messages with what the system says in front of the first of the others."""
     system = "\n\n".join(m.text for m in messages if m.role == "system")
     rest = [m for m in messages if m.role != "system"]
     if not system or not rest:

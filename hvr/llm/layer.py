@@ -1,4 +1,4 @@
-"""What everything that is put around a model has in common: it is named like the model."""
+"""The base of everything that is put around a model: it is named like the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No more requests and tokens a minute than the provider allows."""
+"""Rate limits: no more requests and tokens a minute than the provider allows."""
 
 from __future__ import annotations
 
@@ -62,6 +62,7 @@ class RateLimit(Layer):
                 f"{self._tokens} a minute: raise the limit, or lower max_tokens",
                 kind="request",
             )
+        # Waiting is outside the lock, so other threads with smaller requests may go first.
         while (wait := self._enter(tokens)) > 0:
             self._sleep(wait)
         return self._model.answer(request)
@@ -76,6 +77,8 @@ class RateLimit(Layer):
             if self._tokens is not None:
                 full = full or sum(t for _, t in self._sent) + tokens > self._tokens
             if full:
+                # Until the oldest request leaves the window; that may not be enough, so the
+                # caller asks again. Never 0, which would mean that the request was counted.
                 return max(self._sent[0][0] + _MINUTE - now, 1e-3)
             self._sent.append((now, tokens))
             return 0.0

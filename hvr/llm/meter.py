@@ -1,4 +1,4 @@
-"""What a model was asked for a plan, and what that used."""
+"""A meter of the calls of a model for a plan, and of what they used."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hvr.llm.usage import Totals
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """What a model was asked and what that used; None where it is not known, never 0 for that.
+    """The calls of a model and what they used; what is not known is None, never 0.
 
     Args:
         calls: answers that a model was asked for.
-        cached_calls: answers that came out of hvr's own cache.
+        cached_calls: answers that came from hvr's own cache.
         input: tokens of prompts, those that the provider had cached included.
         output: tokens of answers, without reasoning.
         cached: tokens of prompts that the provider had cached.
@@ -37,7 +37,7 @@ class Spent:
 
 @dataclass
 class Meter:
-    """A model that counts; answers out of hvr's cache are counted apart and use nothing.
+    """A model that counts; answers from hvr's cache are counted apart and use nothing.
 
     Args:
         model: who answers.
@@ -75,7 +75,7 @@ class Meter:
         return answer
 
     def spent(self, seconds: float | None = None) -> Spent:
-        """Return what was used so far; a sum is unknown when one of its parts is.
+        """Return the usage so far; a sum is unknown if one of its parts is.
 
         Args:
             seconds: wall time of planning.

@@ -1,4 +1,4 @@
-"""What every language model of hvr is: messages in, text or a checked object out.
+"""The protocol of language models: messages in, text or a checked object out.
 
 A provider and everything that is put around one (a cache, a budget, a recorder, retries) is a
 `Model`, so they can be stacked in any order.
@@ -18,8 +18,8 @@ class Message:
     """One turn of a conversation.
 
     Args:
-        role: who speaks.
-        text: what is said.
+        role: the speaker.
+        text: the words.
     """
 
     role: Role
@@ -51,7 +51,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """What one answer used; None where the provider does not say.
+    """The usage of one answer; None for what the provider does not report.
 
     Args:
         input: tokens of the prompt, cached ones included.
@@ -70,7 +70,7 @@ class Usage:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a model answered.
+    """The answer of a model.
 
     Args:
         text: the answer as text.
@@ -78,7 +78,7 @@ class Answer:
         model: the model that answered, as the provider names it.
         finish: `stop` (complete), `length` (cut off at `max_tokens`) or `filter` (withheld).
         usage: what it used.
-        source: `model`, or `cache` or `replay` when nothing was asked of a provider.
+        source: `model`, or `cache` or `replay` if no provider was asked.
     """
 
     text: str
@@ -98,7 +98,7 @@ class Model(Protocol):
 
     @property
     def simulated(self) -> bool:
-        """It is no language model but a simulation of one; every report must say so."""
+        """Whether it is a simulation of a language model; every report must say so."""
 
     def answer(self, request: Request) -> Answer:
         """Answer a request.

@@ -1,4 +1,4 @@
-"""How servers of OpenAI's protocol differ, and what to try when one refuses a setting."""
+"""The dialects of OpenAI's protocol, and which to try when a server refuses a setting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hvr.llm.schema import with_instruction
 
 @dataclass(frozen=True)
 class Dialect:
-    """What a server accepts, as far as it is known.
+    """The settings that a server accepts, as far as they are known.
 
     Args:
         limit: the name of the limit of the answer's length.
@@ -38,7 +38,7 @@ class Dialect:
 
 
 def arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
-    """Return arguments of `chat.completions.create` for a request."""
+    """Return the arguments of `chat.completions.create` for a request."""
     messages = request.messages if dialect.form == "json_schema" else with_instruction(request)
     given: dict[str, Any] = {
         "messages": [{"role": m.role, "content": m.text} for m in messages],
@@ -59,7 +59,7 @@ def arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
 
 
 def other(dialect: Dialect, complaint: str, request: Request) -> Dialect | None:
-    """Return what to try after a refusal; None when the refusal is about something else.
+    """Return the dialect to try after a refusal; None if the refusal is about something else.
 
     Every step leaves something out or goes from the first spelling to the second, so this
     comes to an end.
@@ -69,8 +69,8 @@ def other(dialect: Dialect, complaint: str, request: Request) -> Dialect | None:
         complaint: what the server says.
         request: what was asked.
     """
-    said = complaint.lower()
-    return next((d for words, d in _steps(dialect, request) if any(w in said for w in words)), None)
+    text = complaint.lower()
+    return next((d for words, d in _steps(dialect, request) if any(w in text for w in words)), None)
 
 
 def _steps(dialect: Dialect, request: Request) -> Iterator[tuple[tuple[str, ...], Dialect]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 from hvr.errors import UsageError
@@ -13,6 +12,7 @@ from hvr.llm.errors import Kind, ModelError
 from hvr.llm.model import Answer, Request, Usage
 from hvr.llm.openai_dialect import Dialect, arguments, other
 from hvr.llm.options import ModelOptions
+from hvr.llm.prices import priced
 
 _KEYLESS = "none"
 """The SDK wants a key; servers that need none ignore it."""
@@ -73,6 +73,7 @@ class OpenAIModel:
         Raises:
             ModelError: no usable answer; `kind` and `status` say why.
         """
+        # Ends: each dialect leaves out or replaces something that the one before had.
         while True:
             try:
                 reply = self._client.chat.completions.create(
@@ -90,6 +91,8 @@ class OpenAIModel:
         return schema.checked(self._read(reply, request), request)
 
     def _other_dialect(self, error: Any, request: Request) -> Dialect | None:
+        """Return the dialect to try after a refusal; None if it is about something else."""
+        # A prompt that is too long is refused with the same status as a setting.
         if getattr(error, "status_code", None) not in (400, 422) or _too_long(error):
             return None
         complaint = f"{error.param or ''} {error}"
@@ -104,7 +107,7 @@ class OpenAIModel:
             headers = error.response.headers
             kind: Kind | None = "overflow" if _too_long(error) else None
             return failures.refused(
-                self.name, self._options, error.status_code, _said(error), headers, kind
+                self.name, self._options, error.status_code, _message(error), headers, kind
             )
         return failures.garbled(self.name, self._options, str(error))
 
@@ -130,29 +133,26 @@ class OpenAIModel:
             usage=usage,
         )
 
-    def _usage(self, said: Any) -> Usage:
-        if said is None:
+    def _usage(self, counts: Any) -> Usage:
+        if counts is None:
             return Usage()
-        prompt = getattr(said, "prompt_tokens_details", None)
-        details = getattr(said, "completion_tokens_details", None)
+        prompt = getattr(counts, "prompt_tokens_details", None)
+        details = getattr(counts, "completion_tokens_details", None)
         reasoning = getattr(details, "reasoning_tokens", None)
-        output = said.completion_tokens
+        output = counts.completion_tokens
         # The protocol counts reasoning as a part of the completion, hvr apart from it.
         if output is not None and reasoning:
             output = max(0, output - reasoning)
         usage = Usage(
-            input=said.prompt_tokens,
+            input=counts.prompt_tokens,
             output=output,
             cached=getattr(prompt, "cached_tokens", None),
             reasoning=reasoning,
         )
-        return self._priced(usage)
-
-    def _priced(self, usage: Usage) -> Usage:
-        return replace(usage, cost=self._price.cost(usage)) if self._price else usage
+        return priced(usage, self._price)
 
 
-def _said(error: Any) -> str:
+def _message(error: Any) -> str:
     if isinstance(error.body, Mapping) and isinstance(error.body.get("message"), str):
         return str(error.body["message"])
     return str(error)
@@ -160,7 +160,7 @@ def _said(error: Any) -> str:
 
 def _too_long(error: Any) -> bool:
     # OpenAI has a code for it; vLLM and llama.cpp say it in words.
-    said = _said(error).lower()
+    message = _message(error).lower()
     return error.code == "context_length_exceeded" or any(
-        words in said for words in ("context length", "context size", "context window")
+        words in message for words in ("context length", "context size", "context window")
     )

@@ -1,10 +1,11 @@
-"""What a provider needs to know to reach a model."""
+"""The options by which a provider reaches a model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
+from typing import Any
 
 from hvr.errors import UsageError
 from hvr.llm.prices import Price, price_of
@@ -13,7 +14,7 @@ from hvr.llm.scrub import Scrubber
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ModelOptions:
-    """How to reach a model; printing it does not show the key.
+    """The options of reaching a model; printing them does not show the key.
 
     Args:
         base_url: address of the server; None for the provider's own.
@@ -24,6 +25,8 @@ class ModelOptions:
         requests_per_minute: None for no limit.
         tokens_per_minute: None for no limit.
         prices: the user's prices by model.
+        about: the task, the scene and the seed that are planned for; only a simulated model,
+            which has to know what it gets wrong, looks at it.
     """
 
     base_url: str | None = None
@@ -34,6 +37,7 @@ class ModelOptions:
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     prices: Mapping[str, Price] = field(default_factory=lambda: MappingProxyType({}))
+    about: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         for name in ("timeout", "attempts", "seconds", "requests_per_minute", "tokens_per_minute"):
@@ -59,7 +63,7 @@ class ModelOptions:
 
     @property
     def scrubber(self) -> Scrubber:
-        """Takes the key out of texts."""
+        """A scrubber that takes the key out of texts."""
         return Scrubber((self.api_key,) if self.api_key else ())
 
     def price(self, model: str) -> Price | None:

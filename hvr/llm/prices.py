@@ -1,11 +1,11 @@
-"""What tokens cost: a small table with its date and source, and the user's own prices."""
+"""Prices of tokens: a small table with its date and source, and the user's own prices."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -14,6 +14,7 @@ from hvr.errors import UsageError
 from hvr.llm.model import Usage
 
 _MILLION = 1_000_000
+
 _DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{3})$")
 
 
@@ -32,7 +33,7 @@ class Price:
     cached: float | None = None
 
     def cost(self, usage: Usage) -> float | None:
-        """Return US dollars for a usage; None when the tokens are not known.
+        """Return the cost of a usage in US dollars; None when the tokens are not known.
 
         A provider that does not speak of cached or reasoning tokens has none apart.
         """
@@ -47,9 +48,20 @@ class Price:
         return dollars / _MILLION
 
     def at_most(self, prompt: int, answer: int) -> float:
-        """Return US dollars for a prompt and an answer of so many tokens, none of them cached."""
+        """Return the most that a prompt and an answer can cost, in US dollars.
+
+        Args:
+            prompt: tokens of the prompt.
+            answer: tokens of the answer and of reasoning.
+        """
+        # A user may have written a price for cached tokens above the one for others.
         dearest = max(self.input, self.cached or 0.0)
         return (prompt * dearest + answer * self.output) / _MILLION
+
+
+def priced(usage: Usage, price: Price | None) -> Usage:
+    """Return a usage with its cost, if the price is known."""
+    return usage if price is None else replace(usage, cost=price.cost(usage))
 
 
 def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None:

@@ -1,4 +1,4 @@
-"""Writing down everything that is asked of a model and what it answers, as it happens."""
+"""The recording of all requests to a model and its answers, as they happen."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Recording(Layer):
     Args:
         model: whom to ask.
         path: the file; it must not exist, or be empty.
-        header: what else goes into the first line, such as commit and settings.
+        header: further fields of the first line, such as commit and settings.
         scrubber: the keys to take out.
         clock: seconds, for durations.
         now: the date.
@@ -74,6 +74,7 @@ class Recording(Layer):
             DataFileError: the transcript cannot be written.
         """
         if isinstance(self._model, Replay):
+            # The line as it was recorded, with its times: a replay makes the same file.
             exchange = self._model.exchange(request)
             self._append({**exchange.line, "purpose": request.purpose})
             return exchange.outcome()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 from hvr.errors import CassetteError
 from hvr.llm import transcript
 from hvr.llm.model import Answer, Request
+from hvr.llm.options import ModelOptions
 from hvr.llm.scrub import Scrubber
 from hvr.llm.transcript import Exchange
 
@@ -50,7 +52,7 @@ class Replay:
 
     @property
     def simulated(self) -> bool:
-        """What was recorded was simulated."""
+        """Whether the model that was recorded was simulated."""
         return bool(self.header.get("simulated", False))
 
     def answer(self, request: Request) -> Answer:
@@ -83,6 +85,11 @@ class Replay:
             return recorded[self._taken[key] - 1]
 
     def _miss(self, request: Request, asked: Mapping[str, Any]) -> str:
+        """Return the message for a prompt that was not recorded: how it differs from the nearest.
+
+        Nearly always a prompt or a setting was changed since the recording, and where is what
+        one wants to know.
+        """
         begin = f"{self.path}: no answer was recorded for this prompt"
         begin += f" ({request.purpose})" if request.purpose else ""
         if not self._exchanges:
@@ -129,3 +136,12 @@ def _settings(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         for name, value in now["settings"].items()
         if then["settings"].get(name) != value
     )
+
+
+def open_replay(path: str, options: ModelOptions) -> Replay:
+    """Return the replay of a transcript or of the folder of a run.
+
+    Raises:
+        DataFileError: there is no transcript, or it is corrupt.
+    """
+    return Replay(Path(path), Scrubber.of(os.environ, options.api_key))

@@ -1,4 +1,4 @@
-"""Asking again when it makes sense, and saying clearly when it does not."""
+"""Retries: asking again when it makes sense, and saying clearly when it does not."""
 
 from __future__ import annotations
 
@@ -14,13 +14,18 @@ from hvr.llm.model import Answer, Model, Request, Usage
 from hvr.llm.usage import add
 
 _PASSING: frozenset[Kind] = frozenset({"timeout", "connection", "rate", "server", "garbled"})
+"""Errors that may pass with time."""
+
 _UNUSABLE: frozenset[Kind] = frozenset({"empty", "schema"})
+"""Errors of the answer: waiting changes nothing, and each was paid for."""
+
 _PASSING_STATUS = frozenset({408, 429, 500, 502, 503, 504})
+"""Of the server's errors not all: 501 (not implemented) stays."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Patience:
-    """How often and how long to try.
+    """The limits of retrying.
 
     Args:
         attempts: requests at most, the first one included.
@@ -89,6 +94,7 @@ class Retry(Layer):
             try:
                 answer = self._model.answer(request)
             except ModelError as error:
+                # Only answers that came have tokens to add; what a time-out used nobody knows.
                 if error.kind in _UNUSABLE:
                     unusable += 1
                     discarded.append(used(error))
@@ -111,10 +117,12 @@ class Retry(Layer):
         if not _passing(error):
             return None
         backoff = min(patience.first * 2 ** (attempt - 1), patience.longest)
+        # The server's wish is not shortened by chance, nor cut at `longest`.
         wait = max(backoff * self._random.uniform(0.5, 1.0), error.retry_after or 0.0)
         return wait if elapsed + wait <= patience.seconds else None
 
     def _final(self, error: ModelError, attempts: int, discarded: list[Usage]) -> ModelError:
+        """Return the last error with the number of attempts, and why there is no further one."""
         usage = add(discarded) if discarded else error.usage
         tried = f" (tried {attempts} times)" if attempts > 1 else ""
         patience = self._patience
@@ -140,6 +148,11 @@ class Retry(Layer):
 
 
 def _passing(error: ModelError) -> bool:
+    """Return whether an error may pass with time.
+
+    By its status, unless its kind is known better than the status tells: a prompt that is too
+    long may come with any.
+    """
     if error.status is not None and error.kind == kind_of(error.status):
         return error.status in _PASSING_STATUS
     return error.kind in _PASSING

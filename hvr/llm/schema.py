@@ -1,4 +1,4 @@
-"""Answers that must be JSON of a given schema."""
+"""Answers that must be JSON and satisfy a schema."""
 
 from __future__ import annotations
 
@@ -69,10 +69,11 @@ def find_json(text: str, schema: Mapping[str, Any]) -> Any:
     validator = _validator(schema)
     complaint = "there is no complete JSON value in it"
     for value in _values(text):
+        # The outermost error: what is wrong inside follows from it, or is reported next time.
         problem = min(validator.iter_errors(value), key=_depth, default=None)
         if problem is None:
             return value
-        if complaint.startswith("there is"):
+        if complaint.startswith("there is"):  # of several values the first is likeliest meant
             where = "/".join(map(str, problem.absolute_path))
             complaint = (
                 f"{'at ' + where + ': ' if where else ''}{_begin(problem.message, quote='')}"
@@ -81,7 +82,7 @@ def find_json(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def instruction(schema: Mapping[str, Any]) -> str:
-    """Return what to tell a model whose server takes no schema."""
+    """Return the instruction for a model whose server takes no schema."""
     text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
     return f"Answer only with JSON that satisfies this JSON schema, without any other text:\n{text}"
 
@@ -112,12 +113,12 @@ def _values(text: str) -> Iterator[Any]:
             continue
     decoder = json.JSONDecoder()
     position = tries = 0
-    while tries < _STARTS and (found := re.compile(r"[{\[]").search(text, position)):
+    while tries < _STARTS and (bracket := re.compile(r"[{\[]").search(text, position)):
         tries += 1
         try:
-            value, position = decoder.raw_decode(text, found.start())
+            value, position = decoder.raw_decode(text, bracket.start())
         except (ValueError, RecursionError):
-            position = found.start() + 1
+            position = bracket.start() + 1
         else:
             yield value
 

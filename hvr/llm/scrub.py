@@ -1,4 +1,4 @@
-"""Keys taken out of everything that is shown or written."""
+"""The scrubbing of keys from everything that is shown or written."""
 
 from __future__ import annotations
 

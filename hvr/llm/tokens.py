@@ -1,4 +1,7 @@
-"""How many tokens a prompt has, when the model's own tokenizer is not at hand."""
+"""An estimate of the tokens of a prompt without the model's own tokenizer.
+
+From above, since budgets and limits are kept by it: an estimate too low would break them.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from hvr.llm.model import Answer, Message, Request, Usage
 FORMAT = "hvr-transcript"
 VERSION = 1
 NAME = "llm.jsonl"
-"""What the transcript of a run is called in the run's folder."""
+"""The name of the transcript in the folder of a run."""
 
 _ERRORS: Mapping[str, type[LLMError]] = {
     e.__name__: e for e in (LLMError, BudgetError, CassetteError, ModelError, CancelledError)
@@ -32,7 +32,7 @@ _ERRORS: Mapping[str, type[LLMError]] = {
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request and what came of it.
+    """A request and its answer or error.
 
     Args:
         line: the line of the file, as plain JSON values.
@@ -42,7 +42,7 @@ class Exchange:
 
     @property
     def request(self) -> Request:
-        """What was asked."""
+        """The request."""
         messages = tuple(Message(m["role"], m["text"]) for m in self.line["messages"])
         settings = dict(self.line["settings"])
         stop = tuple(settings.pop("stop"))
@@ -50,12 +50,12 @@ class Exchange:
 
     @property
     def usage(self) -> Usage:
-        """What was used."""
+        """The usage."""
         return Usage(**self.line["usage"])
 
     @property
     def failed(self) -> bool:
-        """It ended with an error."""
+        """Whether it ended with an error."""
         return self.line["error"] is not None
 
     def outcome(self) -> Answer:
@@ -72,7 +72,7 @@ class Exchange:
 
 
 def request_json(request: Request) -> dict[str, Any]:
-    """Return messages and settings of a request; its purpose is no part, it is not sent."""
+    """Return the messages and settings of a request; not its purpose, which is not sent."""
     return {
         "messages": [asdict(m) for m in request.messages],
         "settings": {
@@ -86,7 +86,7 @@ def request_json(request: Request) -> dict[str, Any]:
 
 
 def digest(request: Mapping[str, Any]) -> str:
-    """Return SHA-256 of a request as `request_json` gives it, in one canonical spelling."""
+    """Return the SHA-256 of a request as `request_json` gives it, in one canonical spelling."""
     text = json.dumps(request, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
@@ -125,7 +125,7 @@ def encode(line: Mapping[str, Any]) -> bytes:
 
 
 def read(path: Path) -> tuple[Mapping[str, Any], tuple[Exchange, ...]]:
-    """Return header and exchanges of a transcript, or of the run folder that has one.
+    """Read the header and the exchanges of a transcript, or of the run folder that has one.
 
     Raises:
         DataFileError: it is missing, unreadable or corrupt.
@@ -161,26 +161,26 @@ def _parse(line: bytes, file: Path, number: int) -> dict[str, Any]:
 
 
 def _exchange(line: bytes, file: Path, number: int) -> Exchange:
-    found = Exchange(_parse(line, file, number))
+    exchange = Exchange(_parse(line, file, number))
     try:
-        _check(found)
+        _check(exchange)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise DataFileError(
             f"{file}, line {number}: not an exchange of a transcript ({reason})"
         ) from None
-    return found
+    return exchange
 
 
-def _check(found: Exchange) -> None:
+def _check(exchange: Exchange) -> None:
     """Raise unless everything that replaying needs is there."""
-    asked = request_json(found.request)
-    if digest(asked) != found.line["digest"]:
+    asked = request_json(exchange.request)
+    if digest(asked) != exchange.line["digest"]:
         raise ValueError("the digest does not fit the request: the line was edited")
-    found.line["number"], found.line["seconds"], found.line["date"]
-    error = found.line["error"]
+    exchange.line["number"], exchange.line["seconds"], exchange.line["date"]
+    error = exchange.line["error"]
     if error is None:
-        answer = found.outcome()
+        answer = exchange.outcome()
         if not isinstance(answer.text, str):
             raise TypeError("the answer has no text")
     elif error["type"] not in _ERRORS or error.get("kind", "other") not in KINDS:

@@ -1,4 +1,4 @@
-"""Sums of what answers used, in which the unknown stays unknown."""
+"""Sums of usages in which the unknown stays unknown."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Amount:
 
 @dataclass(frozen=True, kw_only=True)
 class Totals:
-    """What several calls used together: see `Usage` for the parts.
+    """The usage of several calls together: see `Usage` for the parts.
 
     Args:
         calls: answers and errors.

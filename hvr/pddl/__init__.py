@@ -5,7 +5,7 @@ of `hvr.pddl.model`, printed by `print_…`, and compiled on demand by a `Task` 
 `State`s. Nothing here knows of robots, knowledge graphs or the command line.
 """
 
-from hvr.pddl.compiler import GroundingLimitError
+from hvr.errors import GroundingLimitError, NumberTooLargeError, UndefinedValueError
 from hvr.pddl.diagnostics import Diagnostic, UnsupportedPddlError
 from hvr.pddl.grounding import applicable_actions, ground_all
 from hvr.pddl.location import Location
@@ -50,7 +50,6 @@ from hvr.pddl.model import (
     is_variable,
     substitute,
 )
-from hvr.pddl.numeric import NumberTooLargeError, UndefinedValueError
 from hvr.pddl.parser import parse_domain, parse_formula, parse_problem
 from hvr.pddl.plan import PlanText, Step, TimedAction, parse_plan, print_plan, read_plan
 from hvr.pddl.plan_json import plan_from_json, plan_to_json

@@ -8,13 +8,13 @@ derived atoms and not that of ground rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
 from hvr.pddl import conditions
 from hvr.pddl.compiler import Binding, Compiler
-from hvr.pddl.conditions import Conjunction
+from hvr.pddl.conditions import Conjunction, set_bits
 from hvr.pddl.facts import Literal, Relation, bindings, match_row
 from hvr.pddl.model import (
     And,
@@ -40,10 +40,16 @@ if TYPE_CHECKING:
     from hvr.pddl.task import Task
 
 _MOST_DISJUNCTS = 64
+"""A rule body that multiplies out into more conjunctions than this is checked as it stands."""
+
 _MOST_INSTANCES = 1000
 _MOST_WORK = 1000
+"""A rule with more instances, or more instances times those of its quantifiers, is joined when
+it is needed: making it ground would cost this much before the first step is judged."""
+
 _MOST_COMPILED = 50_000
 _CACHED_STATES = 1024
+"""Bounds of memory: compiled conditions of one rule, results that one stratum remembers."""
 
 
 class _Disjunct(Value):
@@ -78,9 +84,11 @@ class _Stratum:
 
     def __init__(self, task: Task, rules: Sequence[DerivedPredicate]) -> None:
         self.predicates = {rule.predicate for rule in rules}
-        found = {p for rule in rules for p, _ in predicates_in(rule.body)}
-        self.read = sorted(found & task.fluent_predicates - self.predicates)
+        mentioned = {p for rule in rules for p, _ in predicates_in(rule.body)}
+        self.read = sorted(mentioned & task.fluent_predicates - self.predicates)
         parts = (part for rule in rules for part in walk(rule.body))
+        # Numbers enter the key of `known` only if a rule reads them: a total cost differs in
+        # almost every state, so with it nothing would ever be found there again.
         self.numeric = any(isinstance(part, Comparison) for part in parts)
         self.known: dict[tuple[int, Values], int] = {}
         self.ground: list[tuple[int, Conjunction]] = []
@@ -96,7 +104,8 @@ class _Stratum:
                 self.rules.append(_Rule(head_atom, merged, {}))
         self.readers: dict[int, list[int]] = {}
         for number, (_, condition) in enumerate(self.ground):
-            for index in _indexes(condition.mentioned() & task.derived_bits):
+            for index in set_bits(condition.mentioned() & task.derived_bits):
+                # Only atoms of the stratum itself become true while it is evaluated.
                 if task.fluent(index).predicate in self.predicates:
                     self.readers.setdefault(1 << index, []).append(number)
         self.joins: dict[str, list[tuple[_Rule, int]]] = {}
@@ -136,14 +145,18 @@ class _Fixpoint:
 
     def settle(self, stratum: _Stratum) -> None:
         """Derive all that a stratum yields, or remember it."""
+        # Most steps change nothing that a stratum reads, so that a look-up replaces the fixpoint.
+        # An atom that got its bit only now is read as false by older keys, which it was.
         known = self.task.bits_of
         read = 0
         for predicate in stratum.read:
             read |= known(predicate)
         key = self.bits & read, (self.values if stratum.numeric else ())
-        found = stratum.known.get(key)
-        if found is not None:
-            self.bits |= found
+        derived = stratum.known.get(key)
+        if derived is not None:
+            # There is no relation of these predicates yet: only this stratum and later ones
+            # read them.
+            self.bits |= derived
             return
         before = self.bits
         self._settle(stratum)
@@ -152,6 +165,10 @@ class _Fixpoint:
         stratum.known[key] = self.bits ^ before
 
     def _settle(self, stratum: _Stratum) -> None:
+        # Semi-naive evaluation (Abiteboul, Hull & Vianu 1995, "Foundations of Databases", section
+        # 13.1): every rule once in full, then only what a new atom takes part in. Within a
+        # stratum nothing is read negatively, so an atom once derived stays derived, and the order
+        # in which new atoms are taken does not matter.
         new: list[int] = []
         for head, condition in stratum.ground:
             if not self.bits & head and condition.holds(self.bits, self.values):
@@ -167,6 +184,8 @@ class _Fixpoint:
                         self._set(head, new)
                 if stratum.joins:
                     self._join(stratum, self.task.fluent(bit.bit_length() - 1), new)
+            # These read the stratum inside a disjunction or quantifier, where no new atom can be
+            # matched with them: they are evaluated in full, once all else is settled.
             for rule in stratum.opaque:
                 self._derive(rule, rule.body.variables, {}, None, new)
 
@@ -189,6 +208,7 @@ class _Fixpoint:
                 self._derive(rule, left, seed, place, new)
 
     def _typed(self, rule: _Rule, seed: Binding) -> bool:
+        # `bindings` looks at the types only of variables that it binds itself.
         members = self.task.members
         return all(seed[v.name] in members(v.types) for v in rule.body.variables if v.name in seed)
 
@@ -204,8 +224,8 @@ class _Fixpoint:
         body = rule.body
         literals = [item for place, item in enumerate(body.literals) if place != skip]
         # The relations must not grow under the join.
-        found = list(bindings(variables, literals, seed, self.relation, self.task.members))
-        for binding in found:
+        matches = list(bindings(variables, literals, seed, self.relation, self.task.members))
+        for binding in matches:
             if not body.rest or self._rest_holds(rule, binding):
                 row = tuple([binding[v] for v in rule.head.args])
                 bit = 1 << self.task.index_of(rule.head.predicate, row)
@@ -217,14 +237,15 @@ class _Fixpoint:
         task = self.task
         if predicate not in task.fluent_predicates:
             return task.static_facts.relation(predicate)
-        found = self._relations.get(predicate)
-        if found is None:
+        relation = self._relations.get(predicate)
+        if relation is None:
             bits = self.bits & task.bits_of(predicate)
-            rows = [task.fluent(index).args for index in _indexes(bits)]
-            found = self._relations[predicate] = Relation(rows)
-        return found
+            rows = [task.fluent(index).args for index in set_bits(bits)]
+            relation = self._relations[predicate] = Relation(rows)
+        return relation
 
     def _rest_holds(self, rule: _Rule, binding: Binding) -> bool:
+        # Compiled conditions hold in every state, so the same binding pays for it once.
         key = tuple([binding[v.name] for v in rule.body.variables])
         condition = rule.compiled.get(key)
         if condition is None:
@@ -239,6 +260,7 @@ def _instances(
     task: Task, compiler: Compiler, rule: DerivedPredicate
 ) -> list[tuple[int, Conjunction]] | None:
     """Make a rule ground; None when it has too many instances."""
+    # An upper bound of how many parts one instance expands into.
     inner = 1
     for part in walk(rule.body):
         if isinstance(part, Forall | Exists):
@@ -246,12 +268,12 @@ def _instances(
                 inner *= max(1, len(task.members(variable.types)))
     result: list[tuple[int, Conjunction]] = []
     names = [p.name for p in rule.parameters]
-    for number, found in enumerate(compiler.instances(rule.parameters, rule.body, True, {}), 1):
+    for number, binding in enumerate(compiler.instances(rule.parameters, rule.body, True, {}), 1):
         if number > _MOST_INSTANCES or number * inner > _MOST_WORK:
             return None
-        condition = compiler.condition(rule.body, found)
+        condition = compiler.condition(rule.body, binding)
         if condition is not conditions.FALSE:
-            row = tuple([found[name] for name in names])
+            row = tuple([binding[name] for name in names])
             result.append((1 << task.index_of(rule.predicate, row), condition))
     return result
 
@@ -268,7 +290,11 @@ class _Names:
 
 
 def _disjuncts(formula: Expression, positive: bool, names: _Names) -> list[_Disjunct]:
-    """Take a formula (or its negation) apart as far as it pays."""
+    """Take a formula (or its negation) apart as far as it pays.
+
+    Each disjunct becomes a rule of its own, whose literals can be joined. Negation is pushed
+    inwards on the way.
+    """
     match formula:
         case Atom() | Equal():
             return [_Disjunct(literals=((formula, positive),))]
@@ -276,6 +302,7 @@ def _disjuncts(formula: Expression, positive: bool, names: _Names) -> list[_Disj
             return _disjuncts(operand, not positive, names)
         case And(operands) | Or(operands):
             parts = [_disjuncts(o, positive, names) for o in operands]
+            # De Morgan: a negated conjunction is a disjunction, and the other way round.
             if isinstance(formula, And) != positive:
                 return [one for part in parts for one in part]
             return _all_of(parts) or _as_it_is(formula, positive)
@@ -299,6 +326,7 @@ def _as_it_is(formula: Expression, positive: bool) -> list[_Disjunct]:
 def _quantified(
     variables: tuple[TypedName, ...], body: Expression, positive: bool, names: _Names
 ) -> list[_Disjunct]:
+    # A variable of a quantifier becomes one of the rule, where its name may be taken already.
     renamed = {v.name: names.fresh(v.name) for v in variables}
     new = tuple([TypedName(renamed[v.name], v.types) for v in variables])
     inner = _disjuncts(substitute(body, renamed), positive, names)
@@ -306,7 +334,10 @@ def _quantified(
 
 
 def _all_of(parts: list[list[_Disjunct]]) -> list[_Disjunct]:
-    """Return the conjunction of disjunctions as one disjunction, nothing when it is too long."""
+    """Return the conjunction of disjunctions as one disjunction, nothing when it is too long.
+
+    Nothing, too, where a part is never true; the caller then keeps the formula as it is.
+    """
     size = 1
     for part in parts:
         size *= len(part)
@@ -320,10 +351,3 @@ def _all_of(parts: list[list[_Disjunct]]) -> list[_Disjunct]:
         )
         for row in product(*parts)
     ]
-
-
-def _indexes(bits: int) -> Iterator[int]:
-    while bits:
-        low = bits & -bits
-        yield low.bit_length() - 1
-        bits ^= low

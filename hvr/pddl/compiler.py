@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from hvr.errors import HvrError
+from hvr.errors import GroundingLimitError
 from hvr.pddl import conditions, numeric
 from hvr.pddl.conditions import Conjunction, NumericChange, conjunction, disjunction
 from hvr.pddl.facts import Relation, bindings, necessary_literals
@@ -44,10 +44,6 @@ if TYPE_CHECKING:
 Binding = Mapping[str, str]
 
 
-class GroundingLimitError(HvrError):
-    """A quantifier has more instances than the limit of the task; the plan cannot be judged."""
-
-
 class Effects:
     """The effects of an action while they are being compiled."""
 
@@ -64,7 +60,7 @@ class Effects:
             self.add |= add
             self.delete |= delete
         elif self.conditional and condition is self._last:
-            # The effects of one (when …) share its condition.
+            # The effects of one (when …) share its condition: it is then tested once for all.
             _, old_add, old_delete = self.conditional[-1]
             self.conditional[-1] = condition, old_add | add, old_delete | delete
         else:
@@ -128,8 +124,8 @@ class Compiler:
                 # "All" is a conjunction, in which only instances that can fail matter; "exists"
                 # a disjunction, in which only those that can hold do.
                 all_ = isinstance(formula, Forall) == positive
-                found = self.instances(variables, body, positive != all_, binding)
-                parts = (self.condition(body, b, positive) for b in found)
+                instances = self.instances(variables, body, positive != all_, binding)
+                parts = (self.condition(body, b, positive) for b in instances)
                 return conjunction(parts) if all_ else disjunction(parts)
             case Preference():
                 return conditions.TRUE
@@ -151,9 +147,11 @@ class Compiler:
                 for operand in operands:
                     self.effect(operand, binding, condition, into)
             case Forall(variables, body):
+                # Instances whose condition is statically false are never made: of the objects in
+                # (forall (?x) (when (part-of ?x ?whole) …)) that leaves a few.
                 guard = body.condition if isinstance(body, When) else And(())
-                for found in self.instances(variables, guard, True, binding):
-                    self.effect(body, found, condition, into)
+                for instance in self.instances(variables, guard, True, binding):
+                    self.effect(body, instance, condition, into)
             case When(guard, body):
                 guarded = conjunction((condition, self.condition(guard, binding)))
                 if guarded is not conditions.FALSE:
@@ -204,8 +202,8 @@ class Compiler:
                 for operand in operands:
                     yield from self.preferences(operand, binding)
             case Forall(variables, body) if _has_preference(body):
-                for found in self.instances(variables, And(()), True, binding):
-                    yield from self.preferences(body, found)
+                for instance in self.instances(variables, And(()), True, binding):
+                    yield from self.preferences(body, instance)
             case Timed(when, body) if _has_preference(body):
                 for preference, inner in self.preferences(body, binding):
                     yield preference.replace(body=Timed(when, preference.body)), inner
@@ -228,13 +226,14 @@ class Compiler:
             for literal, sign in necessary_literals(body, positive)
             if isinstance(literal, Equal) or literal.predicate not in task.fluent_predicates
         ]
-        for found in bindings(variables, literals, binding, self._static, task.members):
+        for instance in bindings(variables, literals, binding, self._static, task.members):
+            # Counted over the whole action or formula, since quantifiers nest and repeat.
             self._instances += 1
             if self._instances > task.instance_limit:
                 raise GroundingLimitError(
                     f"a quantifier has more than {task.instance_limit} instances here"
                 )
-            yield found
+            yield instance
 
     def _static(self, predicate: str) -> Relation:
         return self.task.static_facts.relation(predicate)

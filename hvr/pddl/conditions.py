@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from hvr.errors import HvrError
+from hvr.errors import InconsistentEffectError, UndefinedValueError
 from hvr.pddl.model import GroundAction
-from hvr.pddl.numeric import Compiled, NumericTest, UndefinedValueError, Values, calculate, evaluate
-
-
-class InconsistentEffectError(HvrError):
-    """An action gives a numeric fluent two values at once."""
-
+from hvr.pddl.numeric import Compiled, NumericTest, Values, calculate, evaluate
 
 NumericChange = tuple[str, int, Compiled]
 """An effect on a numeric fluent: its operator, the index of the fluent, the amount."""
 
 
 class Disjunction:
-    """A disjunction: of positive bits, negative bits and conditions."""
+    """A disjunction: of positive bits, negative bits and conditions.
+
+    Literals are kept in the two masks, so that the usual clause, of literals only, is tested by
+    two operations however long it is.
+    """
 
     __slots__ = ("negative", "parts", "positive")
 
@@ -35,7 +34,11 @@ class Disjunction:
 
 
 class Conjunction:
-    """A conjunction: bits that must be set, bits that must not, disjunctions and comparisons."""
+    """A conjunction: bits that must be set, bits that must not, disjunctions and comparisons.
+
+    Conditions are kept nested and never brought into normal form, which may be exponentially
+    larger; only planning needs that (`hvr.search.ground.disjuncts`).
+    """
 
     __slots__ = ("clauses", "negative", "positive", "tests")
 
@@ -69,12 +72,12 @@ class Conjunction:
 
     def mentioned(self) -> int:
         """Return all bits that the condition reads."""
-        found = self.positive | self.negative
+        mask = self.positive | self.negative
         for clause in self.clauses:
-            found |= clause.positive | clause.negative
+            mask |= clause.positive | clause.negative
             for part in clause.parts:
-                found |= part.mentioned()
-        return found
+                mask |= part.mentioned()
+        return mask
 
 
 TRUE = Conjunction()
@@ -110,6 +113,7 @@ def disjunction(parts: Iterable[Conjunction]) -> Conjunction:
         if part is FALSE:
             continue
         if part.clauses or part.tests:
+            # A disjunction inside a disjunction is dissolved in it.
             alone = len(part.clauses) == 1 and not (part.positive or part.negative or part.tests)
             if alone:
                 clause = part.clauses[0]
@@ -124,8 +128,10 @@ def disjunction(parts: Iterable[Conjunction]) -> Conjunction:
             negative |= part.negative
         else:
             rest.append(part)
+    # "p or not p"
     if positive & negative:
         return TRUE
+    # A single part needs no clause around it, and a single literal is tested by the masks.
     if not rest:
         if not (positive or negative):
             return FALSE
@@ -136,6 +142,14 @@ def disjunction(parts: Iterable[Conjunction]) -> Conjunction:
     elif len(rest) == 1 and not (positive or negative):
         return rest[0]
     return Conjunction(clauses=(Disjunction(positive, negative, tuple(rest)),))
+
+
+def set_bits(mask: int) -> Iterator[int]:
+    """Yield the positions of the set bits, lowest first."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
 
 
 class Operator:
@@ -224,6 +238,9 @@ def change_numbers(changes: Iterable[NumericChange], before: Values, values: Val
         UndefinedValueError: an amount, or a fluent to be changed relatively, has no value.
         NumberTooLargeError: a number grows too large.
     """
+    # PDDL 2.1 (Fox & Long 2003): increases and decreases of one fluent commute and are summed
+    # up, so that they are applied to what the ones before them made. Any other pair of changes
+    # depends on its order, which actions do not have.
     after = list(values)
     changed: dict[int, bool] = {}
     for symbol, index, amount in changes:

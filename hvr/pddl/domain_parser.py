@@ -47,7 +47,7 @@ class DomainParser(ListReader):
     """Reads one domain."""
 
     def parse(self) -> Domain:
-        """Read it."""
+        """Parse the domain."""
         name, sections = define(self, "domain", _DOMAIN_SECTIONS, _DOMAIN_UNSUPPORTED)
         by_name: dict[str, list[Group]] = {}
         for keyword, group in sections:

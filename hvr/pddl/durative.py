@@ -91,32 +91,35 @@ def ground_durative(
     Raises:
         GroundingLimitError: its quantifiers have too many instances.
     """
+    # Nothing is cached here: conditions and effects may depend on `?duration`.
     schema = task.domain.durative_actions[action.name]
     binding = binding_of(schema, action)
     compiler = Compiler(task, duration)
 
-    def parts(formula: Expression, found: Binding) -> tuple[Conjunction, Conjunction, Conjunction]:
+    def parts(
+        formula: Expression, instance: Binding
+    ) -> tuple[Conjunction, Conjunction, Conjunction]:
         start, between, end = (
-            compiler.condition(condition_at(formula, when), found)
+            compiler.condition(part_at(formula, when), instance)
             for when in ("at start", "over all", "at end")
         )
         return start, between, end
 
     start, invariant, end = parts(schema.condition, binding)
     wishes = [
-        Wish(preference.name, *parts(preference.body, found))
-        for preference, found in compiler.preferences(schema.condition, binding)
+        Wish(preference.name, *parts(preference.body, instance))
+        for preference, instance in compiler.preferences(schema.condition, binding)
     ]
     spanning = []
-    for effect, found in _spanning(compiler, schema.effect, binding):
-        at_end = effect_at(effect.effect, "at end")
+    for effect, instance in _spanning(compiler, schema.effect, binding):
+        at_end = part_at(effect.effect, "at end")
         spanning.append(
             SpanningEffect(
-                *parts(effect.condition, found),
-                _operator(compiler, action, conditions.TRUE, at_end, found),
-                condition_at(effect.condition, "at end"),
+                *parts(effect.condition, instance),
+                _operator(compiler, action, conditions.TRUE, at_end, instance),
+                part_at(effect.condition, "at end"),
                 at_end,
-                found,
+                instance,
             )
         )
     tests = [
@@ -126,9 +129,9 @@ def ground_durative(
     return DurativeOperator(
         schema,
         binding,
-        _operator(compiler, action, start, effect_at(schema.effect, "at start"), binding),
+        _operator(compiler, action, start, part_at(schema.effect, "at start"), binding),
         invariant,
-        _operator(compiler, action, end, effect_at(schema.effect, "at end"), binding),
+        _operator(compiler, action, end, part_at(schema.effect, "at end"), binding),
         tuple(wishes),
         tuple(tests),
         tuple(spanning),
@@ -154,20 +157,28 @@ def _operator(
     )
 
 
-def condition_at(formula: Expression, when: str) -> Expression:
-    """Return the part of the condition of a durative action that belongs to a time."""
-    match formula:
+def part_at(expression: Expression, when: str) -> Expression:
+    """Return the part of a condition or effect of a durative action that belongs to a time.
+
+    Effects that take place then and depend on another time, too, are left out: see `_spanning`.
+    """
+    match expression:
         case Timed(time, body):
             return body if time == when else TRUE
         case And(operands):
-            parts = [condition_at(o, when) for o in operands]
+            parts = [part_at(o, when) for o in operands]
             return And(tuple([part for part in parts if part != TRUE]))
         case Forall(variables, body):
-            inner = condition_at(body, when)
-            return TRUE if inner == TRUE else Forall(variables, inner, location=formula.location)
+            inner = part_at(body, when)
+            return TRUE if inner == TRUE else Forall(variables, inner, expression.location)
         case Preference(name, body):
-            inner = condition_at(body, when)
-            return TRUE if inner == TRUE else Preference(name, inner, location=formula.location)
+            inner = part_at(body, when)
+            return TRUE if inner == TRUE else Preference(name, inner, expression.location)
+        case When(condition, body):
+            inner = part_at(body, when)
+            if inner == TRUE or not times_of(condition) <= {when}:
+                return TRUE
+            return When(part_at(condition, when), inner)
         case _:
             return TRUE
 
@@ -185,39 +196,24 @@ def times_of(formula: Expression) -> set[str]:
             return set()
 
 
-def effect_at(effect: Expression, when: str) -> Expression:
-    """Return the part of an effect that depends on a single time, and takes place then."""
-    match effect:
-        case Timed(time, body):
-            return body if time == when else TRUE
-        case And(operands):
-            parts = [effect_at(o, when) for o in operands]
-            return And(tuple([part for part in parts if part != TRUE]))
-        case Forall(variables, body):
-            inner = effect_at(body, when)
-            return TRUE if inner == TRUE else Forall(variables, inner)
-        case When(condition, body):
-            inner = effect_at(body, when)
-            if inner == TRUE or not times_of(condition) <= {when}:
-                return TRUE
-            return When(condition_at(condition, when), inner)
-        case _:
-            return TRUE
-
-
 def _spanning(
     compiler: Compiler, effect: Expression, binding: Binding
 ) -> Iterator[tuple[When, Binding]]:
-    """Yield the conditional effects at the end whose condition looks at another time."""
+    """Yield the conditional effects at the end whose condition looks at another time.
+
+    No single state decides them, so that whoever executes the action has to remember the outcome
+    of the earlier parts until it ends. Effects at the start cannot look ahead and are not among
+    them.
+    """
     match effect:
         case And(operands):
             for operand in operands:
                 yield from _spanning(compiler, operand, binding)
         case Forall(variables, body):
-            for found in compiler.instances(variables, TRUE, True, binding):
-                yield from _spanning(compiler, body, found)
+            for instance in compiler.instances(variables, TRUE, True, binding):
+                yield from _spanning(compiler, body, instance)
         case When(condition, body):
-            if not times_of(condition) <= {"at end"} and effect_at(body, "at end") != TRUE:
+            if not times_of(condition) <= {"at end"} and part_at(body, "at end") != TRUE:
                 yield effect, binding
         case _:
             pass

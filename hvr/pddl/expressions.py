@@ -140,8 +140,11 @@ class ExpressionReader(ListReader):
 
     def preferred(self, node: Node, scope: Scope) -> Formula:
         """Read a goal or precondition: a formula that may have preferences in it."""
-        if isinstance(node, Group) and (found := self._plain_conjunction(node, scope)) is not None:
-            return found
+        if (
+            isinstance(node, Group)
+            and (conjunction := self._plain_conjunction(node, scope)) is not None
+        ):
+            return conjunction
         return self._outer(node, scope, self.formula)
 
     def timed(self, node: Node, scope: Scope) -> Formula:
@@ -189,6 +192,9 @@ class ExpressionReader(ListReader):
             literals.append(literal)
         return And(tuple(literals))
 
+    # Literals are most of any text, so they have a short way. It gives up at the first oddity and
+    # leaves the messages to the long way, which looks at the same list again word by word.
+
     def _plain_literal(self, group: Group, scope: Scope) -> Atom | Not | None:
         """Read a literal that has nothing wrong with it, quickly; else return None."""
         if group.text is not None:
@@ -206,6 +212,7 @@ class ExpressionReader(ListReader):
         """Read an atom that has nothing wrong with it, quickly; else return None."""
         if group.text is None:
             return None
+        # `split` where `items` would make an object with an offset of each word.
         parts = group.text.split()
         predicate = self._predicates.get(parts[0]) if parts else None
         if predicate is None or len(parts) != len(predicate.parameters) + 1:
@@ -223,13 +230,13 @@ class ExpressionReader(ListReader):
     def _fits(self, types: Types, wanted: Types, variable: bool) -> bool:
         """Say whether something of some types can stand for a parameter of others."""
         key = types, wanted, variable
-        found = self._fitting.get(key)
-        if found is None:
+        known = self._fitting.get(key)
+        if known is None:
             # A variable must fit whatever it stands for; an object with (either …) is in each
             # of its types.
             fits = self.domain.fits if variable else self.domain.has_type
-            found = self._fitting[key] = wanted == (OBJECT,) or fits(types, wanted)
-        return found
+            known = self._fitting[key] = wanted == (OBJECT,) or fits(types, wanted)
+        return known
 
     # Effects --------------------------------------------------------------------------------
 
@@ -334,6 +341,7 @@ class ExpressionReader(ListReader):
     def _outer(self, node: Node, scope: Scope, read: Callable[[Node, Scope], Formula]) -> Formula:
         """Read (and …), (forall …) and (preference …) around what `read` reads."""
         group = self.group(node, "a formula")
+        # Of lists without lists only (and) has a meaning here that `read` does not know.
         if group.text is not None and group.text.split()[:1] not in ([], ["and"]):
             return read(group, scope)
         if not group.items:
@@ -417,6 +425,7 @@ class ExpressionReader(ListReader):
         return Comparison(head.text, one, two, location=place)
 
     def _is_number(self, node: Node) -> bool:
+        # "=" compares numbers as well as objects, and only numbers can be lists.
         if isinstance(node, Group):
             return True
         if node.text == "?duration":
@@ -499,11 +508,11 @@ class ExpressionReader(ListReader):
         return text
 
     def _count(self, group: Group, count: int, shape: str) -> None:
-        found = len(group.items) - 1
-        if found != count:
+        given = len(group.items) - 1
+        if given != count:
             head = group.items[0]
             name = head.text if isinstance(head, Word) else ""
-            self.syntax(group, f"{name!r} takes {arguments_text(count)}, not {found}", shape)
+            self.syntax(group, f"{name!r} takes {arguments_text(count)}, not {given}", shape)
 
     def _no_predicate(self, head: Word) -> NoReturn:
         if head.text.startswith("?") or not NAME.fullmatch(head.text):

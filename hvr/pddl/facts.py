@@ -23,7 +23,11 @@ Literal = tuple[Atom | Equal, bool]
 
 
 class Relation:
-    """The argument tuples for which one predicate is true."""
+    """The argument tuples for which one predicate is true.
+
+    Sorted rows and an index by the values of a position are made when a join first asks for them,
+    since most relations are only ever tested for a row.
+    """
 
     __slots__ = ("_indexes", "_set", "_sorted")
 
@@ -49,13 +53,17 @@ class Relation:
             index.setdefault(row[position], []).append(row)
 
     def rows(self, pattern: Sequence[str | None]) -> list[Row]:
-        """Return rows that may match a pattern (None: anything): those of its rarest position."""
+        """Return rows that may match a pattern (None: anything): those of its rarest position.
+
+        The other positions are left to the caller, who compares whole rows anyway: an index for
+        every combination of positions would cost more than it saves.
+        """
         best = self._rows
         for position, value in enumerate(pattern):
             if value is not None:
-                found = self._index(position).get(value, _NO_ROWS)
-                if len(found) < len(best):
-                    best = found
+                matching = self._index(position).get(value, _NO_ROWS)
+                if len(matching) < len(best):
+                    best = matching
         return best
 
     @property
@@ -77,6 +85,9 @@ class Relation:
 _Filter = tuple[Atom | Equal, bool, set[str]]
 """A literal, its sign, and its variables."""
 
+_Join = tuple[Atom, set[str]]
+"""A positive atom and the variables that its rows may bind."""
+
 _NO_ROWS: list[Row] = []
 _EMPTY = Relation()
 
@@ -90,7 +101,7 @@ class Facts:
         rows: dict[str, list[Row]] = {}
         for atom in atoms:
             rows.setdefault(atom.predicate, []).append(atom.args)
-        self._relations = {name: Relation(found) for name, found in rows.items()}
+        self._relations = {name: Relation(tuples) for name, tuples in rows.items()}
 
     def relation(self, predicate: str) -> Relation:
         """Return the relation of a predicate, empty if it has no fact."""
@@ -157,44 +168,56 @@ def bindings(
         relation: the facts of a predicate.
         members: the objects of a type, as the keys of a mapping.
     """
-    # A depth-first join without recursion: an action may have thousands of parameters.
     inner = {v.name for v in variables}
     # A quantifier may reuse the name of an outer variable; the inner one counts.
     current = {k: v for k, v in binding.items() if k not in inner}
-    pending = [
-        (literal, positive, names)
-        for literal, positive in literals
-        if (names := _variables(literal)) <= inner | current.keys()
-    ]
     types = {v.name: members(v.types) for v in variables}
-    order = [v.name for v in variables]
-    filters: dict[str, list[_Filter]] = {name: [] for name in order}
-    joins: list[tuple[Atom, set[str]]] = []
-    for literal, positive, names in pending:
+    filters: dict[str, list[_Filter]] = {v.name: [] for v in variables}
+    joins: list[_Join] = []
+    for literal, positive in literals:
+        names = _variables(literal)
+        if not names <= inner | current.keys():
+            continue
         open_ = names & inner
         if not open_:
+            # Already decided: it holds for all bindings or for none.
             if not _true(literal, positive, current, relation):
-                return
+                return iter(())
             continue
         for name in open_:
             filters[name].append((literal, positive, names))
         if positive and isinstance(literal, Atom):
             joins.append((literal, open_))
-
     if not joins and not any(filters.values()):
-        free = [name for name in order if name not in current]
-        for row in product(*(types[name] for name in free)):
-            yield {**current, **dict(zip(free, row, strict=True))}
-        return
+        return _all_bindings(types, current)
+    return _join(types, filters, joins, current, relation)
 
-    # Each level of the stack is an iterator over the ways to bind a few more variables.
+
+def _all_bindings(
+    types: Mapping[str, Mapping[str, None]], current: dict[str, str]
+) -> Iterator[dict[str, str]]:
+    for row in product(*types.values()):
+        yield {**current, **dict(zip(types, row, strict=True))}
+
+
+def _join(
+    types: Mapping[str, Mapping[str, None]],
+    filters: Mapping[str, list[_Filter]],
+    joins: list[_Join],
+    current: dict[str, str],
+    relation: Callable[[str], Relation],
+) -> Iterator[dict[str, str]]:
+    """Extend `current` depth first by bindings of all variables in `types`."""
+    # Without recursion: an action may have thousands of parameters. Each level of the stack is an
+    # iterator over the ways to bind a few more variables, with those that it has bound now.
     stack: list[tuple[Iterator[dict[str, str]], list[str]]] = []
     while True:
-        unbound = [name for name in order if name not in current]
+        unbound = [name for name in types if name not in current]
         if unbound:
             stack.append((_choices(unbound, joins, current, relation, types), []))
         else:
             yield dict(current)
+        # Back to the innermost level that has another choice; it unbinds its last one first.
         while stack:
             choices, bound = stack[-1]
             for name in bound:
@@ -217,11 +240,15 @@ def bindings(
 
 def _choices(
     unbound: list[str],
-    joins: list[tuple[Atom, set[str]]],
+    joins: list[_Join],
     current: dict[str, str],
     relation: Callable[[str], Relation],
     types: Mapping[str, Mapping[str, None]],
 ) -> Iterator[dict[str, str]]:
+    """Yield ways to bind the next variables, by the atom or the type with the fewest candidates.
+
+    That is decided anew on each level, since what is bound already changes the numbers.
+    """
     best: tuple[Atom, list[Row]] | None = None
     for atom, names in joins:
         if all(name in current for name in names):
@@ -241,20 +268,20 @@ def _matches(
 ) -> Iterator[dict[str, str]]:
     fixed = dict(current)
     for row in rows:
-        found: dict[str, str] = {}
+        bound: dict[str, str] = {}
         for arg, value in zip(atom.args, row, strict=True):
             if arg[0] != "?":
                 if arg != value:
                     break
-            elif (known := fixed.get(arg) or found.get(arg)) is not None:
+            elif (known := fixed.get(arg) or bound.get(arg)) is not None:
                 if known != value:
                     break
             elif value in types[arg]:
-                found[arg] = value
+                bound[arg] = value
             else:
                 break
         else:
-            yield found
+            yield bound
 
 
 def _consistent(
@@ -263,6 +290,7 @@ def _consistent(
     current: Mapping[str, str],
     relation: Callable[[str], Relation],
 ) -> bool:
+    """Say whether the literals with a variable just bound hold, as far as they are decided."""
     keys = current.keys()
     for name in choice:
         for literal, positive, names in filters[name]:

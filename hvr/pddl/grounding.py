@@ -22,10 +22,10 @@ def ground_all(task: Task) -> Iterator[GroundAction]:
             for literal, positive in necessary_literals(schema.precondition)
             if isinstance(literal, Equal) or task.is_static(literal.predicate)
         ]
-        for found in bindings(
+        for binding in bindings(
             schema.parameters, literals, {}, task.static_facts.relation, task.members
         ):
-            yield _action(schema, found)
+            yield _action(schema, binding)
 
 
 def applicable_actions(state: State) -> Iterator[GroundAction]:
@@ -42,8 +42,8 @@ def applicable_actions(state: State) -> Iterator[GroundAction]:
 
     for schema in task.domain.actions.values():
         literals = list(necessary_literals(schema.precondition))
-        for found in bindings(schema.parameters, literals, {}, relation, task.members):
-            action = _action(schema, found)
+        for binding in bindings(schema.parameters, literals, {}, relation, task.members):
+            action = _action(schema, binding)
             if task.ground(action).applicable(state.bits, state.values):
                 yield action
 

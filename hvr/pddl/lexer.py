@@ -22,6 +22,7 @@ _TOKEN = re.compile(r";[^\r\n]*|\([^();]*\)|[()]|[^\s();]+")
 _WORD = re.compile(r"\S+")
 _MOST_WARNINGS = 100
 _LINE = 500
+"""Diagnostics keep at most so many characters of a line on either side of the fault."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BOMS = (

@@ -187,18 +187,18 @@ class ListReader:
         Some competition problems give an object its types one by one. Parameters and variables
         must differ.
         """
-        found: dict[str, TypedName] = {}
+        by_name: dict[str, TypedName] = {}
         for item, word in names:
             types = item.types
-            if (other := found.get(item.name)) is not None:
+            if (other := by_name.get(item.name)) is not None:
                 message = f"the {what} {item.name!r} is declared twice"
                 if word.text.startswith("?"):
                     self.overlook(word, message)
                 else:
                     self.source.warn(word.offset, message)
                 types = tuple(dict.fromkeys((*other.types, *types)))
-            found[item.name] = TypedName(item.name, types)
-        return tuple(found.values())
+            by_name[item.name] = TypedName(item.name, types)
+        return tuple(by_name.values())
 
     def number(self, node: Node) -> Decimal:
         word = self.word(node, "a number")
@@ -224,7 +224,7 @@ class ListReader:
 
 
 def describe(node: Node) -> str:
-    """Return name a node for a message."""
+    """Name a node for a message."""
     if isinstance(node, Word):
         text = node.text if len(node.text) <= 40 else node.text[:40] + "…"
         return repr(text)

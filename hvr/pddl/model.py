@@ -569,8 +569,26 @@ def walk(expression: Expression) -> Iterator[Expression]:
         stack.extend(reversed(parts_of(item)))
 
 
+def signed_parts(formula: Expression, positive: bool = True) -> Iterator[tuple[Expression, bool]]:
+    """Yield a formula and all that it is made of, like `walk`, each with its sign.
+
+    The sign is False under an odd number of negations; the left of an implication counts as one.
+    """
+    stack = [(formula, positive)]
+    while stack:
+        item, sign = stack.pop()
+        yield item, sign
+        match item:
+            case Not(operand):
+                stack.append((operand, not sign))
+            case Imply(left, right):
+                stack += (right, sign), (left, not sign)
+            case _:
+                stack.extend([(part, sign) for part in reversed(parts_of(item))])
+
+
 def preferences_of(formula: Expression) -> Iterator[Preference]:
-    """Yield the preferences in a formula; they stand only in the places that are looked at."""
+    """Yield the preferences in a formula, from the only places where they may stand."""
     match formula:
         case Preference():
             yield formula

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
-from hvr.errors import HvrError
+from hvr.errors import NumberTooLargeError, UndefinedValueError
 
 Rational: TypeAlias = int | Fraction
 """An exact number; whole ones are integers, which are much faster."""
@@ -23,18 +23,12 @@ MOST_DIGITS = 1000
 """Longer numbers are refused where they are written."""
 
 _MOST_BITS = 13_000
-
-
-class UndefinedValueError(HvrError):
-    """A numeric expression has no value: a function was never set, or a division by zero."""
-
-
-class NumberTooLargeError(HvrError):
-    """A number has grown beyond what is reasonable to compute with."""
+"""Some 3900 digits. Exact numbers have no overflow: a (scale-up (f) (f)) doubles the digits at each
+step, so that without a bound some forty steps fill any memory."""
 
 
 def exact(value: Decimal | Fraction) -> Rational:
-    """Return a number as an integer where it is one, else as a fraction.
+    """Return a whole number as an integer, any other as a fraction.
 
     Raises:
         NumberTooLargeError: the number has too many digits.
@@ -98,6 +92,8 @@ def arithmetic(symbol: str, operands: list[Compiled], text: str) -> Compiled:
         compute = fold
     if any(callable(operand) for operand in operands):
         return compute
+    # Of constants the value is computed here and now. A division by zero is left for later: it
+    # matters only if a step or a condition really reads it.
     try:
         return compute(())
     except UndefinedValueError:

@@ -113,7 +113,7 @@ def parse_plan(source: str | Path, *, file: str | None = None) -> tuple[GroundAc
 
 
 def in_order(steps: Iterable[Step]) -> tuple[GroundAction, ...]:
-    """Return steps in the order of their times, without these.
+    """Return the steps in the order of their times, without the times.
 
     Raises:
         PddlSyntaxError: two steps at the same time.
@@ -134,7 +134,7 @@ def in_order(steps: Iterable[Step]) -> tuple[GroundAction, ...]:
 
 
 def plain_steps(text: str) -> list[str] | None:
-    """Return what stands in the parentheses of each step, in lower case, quickly.
+    """Return the text in the parentheses of each step, in lower case, quickly.
 
     None unless the text is nothing but steps in parentheses, space and comments.
     """
@@ -192,23 +192,23 @@ class _PlanReader:
         stamp: re.Match[str] | None = None
         may_cost = False
         while place < len(text):
-            found = _ITEM.match(text, place)
-            kind = found.lastgroup if found else None
-            if found is None or (kind == "cost" and not may_cost):
+            item = _ITEM.match(text, place)
+            kind = item.lastgroup if item else None
+            if item is None or (kind == "cost" and not may_cost):
                 self._refuse(place, stamp)
                 break
-            place = found.end()
+            place = item.end()
             if kind in ("stamp", "count"):
                 if stamp is not None:
                     self._dangling(stamp)
-                stamp, may_cost = found, False
+                stamp, may_cost = item, False
             elif kind == "cost":
-                self.durations[-1] = self._number(found, "cost")
+                self.durations[-1] = self._number(item, "cost")
                 may_cost = False
             elif kind == "fence":
-                self.source.warn(found.start(), "a code fence", expected=_STEP)
+                self.source.warn(item.start(), "a code fence", expected=_STEP)
             elif kind != "space":
-                self._step(found)
+                self._step(item)
                 self.stamps.append(stamp and self._number(stamp, str(stamp.lastgroup)))
                 self.durations.append(None)
                 stamp, may_cost = None, True
@@ -216,11 +216,11 @@ class _PlanReader:
             self._dangling(stamp)
         return PlanText(self._steps(), self.notation, tuple(self.source.warnings))
 
-    def _step(self, found: re.Match[str]) -> None:
+    def _step(self, step: re.Match[str]) -> None:
         """Take a step apart."""
-        call = found.lastgroup == "args"
-        inside = found["args"] if call else found["pddl"]
-        start = found.start("args" if call else "pddl")
+        call = step.lastgroup == "args"
+        inside = step["args"] if call else step["pddl"]
+        start = step.start("args" if call else "pddl")
         if ";" in inside:
             inside = _COMMENT.sub(lambda match: " " * len(match.group()), inside)
         if "," in inside:
@@ -236,13 +236,13 @@ class _PlanReader:
         if not all(map(_ARGUMENT.fullmatch, names)):
             self._bad_name(inside, start)
         if call:
-            names.insert(0, found["name"])
+            names.insert(0, step["name"])
             self.notation = "call"
         if not names:
-            self._fail(found.start(), "an empty step", _STEP)
+            self._fail(step.start(), "an empty step", _STEP)
         if not self.text.isascii():
             names = [name.lower() for name in names]
-        location = self.source.location(found.start("name" if call else 0))
+        location = self.source.location(step.start("name" if call else 0))
         self.actions.append(GroundAction(names[0], tuple(names[1:]), location))
 
     def _steps(self) -> tuple[Step, ...]:
@@ -261,8 +261,8 @@ class _PlanReader:
 
     # Errors ---------------------------------------------------------------------------------
 
-    def _number(self, found: re.Match[str], group: str) -> Fraction:
-        text, place = found[group], found.start(group)
+    def _number(self, item: re.Match[str], group: str) -> Fraction:
+        text, place = item[group], item.start(group)
         if len(text) > MOST_DIGITS:
             message = f"a number of more than {MOST_DIGITS} digits"
             self._fail(place, message, "a shorter number")
@@ -299,9 +299,9 @@ class _PlanReader:
             self._fail(closing.start(), "a list inside a step", "a name")
         if stamp is not None:
             self._dangling(stamp)
-        found = re.compile(r"[^\s();]+|\)").match(text, place)
-        assert found is not None
-        word = found.group()
+        token = re.compile(r"[^\s();]+|\)").match(text, place)
+        assert token is not None
+        word = token.group()
         if word == ")":
             self._overlook(place, "a ')' too many", _STEP)
         elif word.startswith("["):

@@ -47,7 +47,7 @@ class ProblemParser(ListReader):
         self.domain = domain
 
     def parse(self) -> Problem:
-        """Read it."""
+        """Parse the problem."""
         name, sections = define(self, "problem", _PROBLEM_SECTIONS, {})
         by_name: dict[str, Group] = {}
         for keyword, group in sections:
@@ -192,11 +192,11 @@ class _InitReader:
         return Atom(name, tuple(args))
 
     def _members(self, parameter: TypedName) -> Collection[str]:
-        found = self._of_type.get(parameter.types)
-        if found is None:
+        members = self._of_type.get(parameter.types)
+        if members is None:
             domain, objects = self.reader.domain, self.reader.objects
-            found = self._of_type[parameter.types] = domain.members(objects, parameter.types)
-        return found
+            members = self._of_type[parameter.types] = domain.members(objects, parameter.types)
+        return members
 
     def _fact(self, item: Group) -> Atom:
         atom = self.reader.atom(item, {})

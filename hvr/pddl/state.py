@@ -31,8 +31,8 @@ class State:
 
     def atoms(self, *, static: bool = False) -> frozenset[Atom]:
         """Return the true fluent atoms, and the static facts too when `static` is set."""
-        found = frozenset(self.task.atoms_in(self.bits))
-        return found.union(self.task.static_facts.atoms()) if static else found
+        fluents = frozenset(self.task.atoms_in(self.bits))
+        return fluents.union(self.task.static_facts.atoms()) if static else fluents
 
     def numbers(self) -> dict[FunctionTerm, Fraction]:
         """Return the numeric fluents that have a value."""

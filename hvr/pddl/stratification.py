@@ -1,20 +1,15 @@
-"""In which order rules for derived predicates can be evaluated."""
+"""The order in which the rules for derived predicates are evaluated.
+
+A stratum is evaluated after all that it reads. A predicate may depend on itself, as reachability
+does, but not on its own negation: then there is no least fixpoint, and PDDL 2.2 (Edelkamp &
+Hoffmann 2004) gives such rules no meaning.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hvr.pddl.model import (
-    And,
-    Atom,
-    DerivedPredicate,
-    Exists,
-    Expression,
-    Forall,
-    Imply,
-    Not,
-    Or,
-)
+from hvr.pddl.model import Atom, DerivedPredicate, Expression, signed_parts
 
 
 def strata(rules: Sequence[DerivedPredicate]) -> list[list[DerivedPredicate]]:
@@ -37,23 +32,11 @@ def unstratified(rules: Sequence[DerivedPredicate]) -> list[DerivedPredicate]:
     return result
 
 
-def predicates_in(formula: Expression, positive: bool = True) -> Iterator[tuple[str, bool]]:
-    """Yield the predicates of a formula, and whether each stands under no negation."""
-    match formula:
-        case Atom(predicate, _):
-            yield predicate, positive
-        case Not(operand):
-            yield from predicates_in(operand, not positive)
-        case And(operands) | Or(operands):
-            for operand in operands:
-                yield from predicates_in(operand, positive)
-        case Imply(left, right):
-            yield from predicates_in(left, not positive)
-            yield from predicates_in(right, positive)
-        case Forall(_, body) | Exists(_, body):
-            yield from predicates_in(body, positive)
-        case _:
-            pass
+def predicates_in(formula: Expression) -> Iterator[tuple[str, bool]]:
+    """Yield the predicates of a formula, and whether each is read positively."""
+    for part, positive in signed_parts(formula):
+        if isinstance(part, Atom):
+            yield part.predicate, positive
 
 
 def _by_predicate(rules: Sequence[DerivedPredicate]) -> dict[str, list[DerivedPredicate]]:
@@ -64,12 +47,20 @@ def _by_predicate(rules: Sequence[DerivedPredicate]) -> dict[str, list[DerivedPr
 
 
 def _components(rules: Sequence[DerivedPredicate]) -> list[dict[str, None]]:
-    """Tarjan's algorithm, without recursion; what is depended on comes first."""
+    """Return the strongly connected components, each after those that it depends on.
+
+    Tarjan's algorithm (1972), which yields them in just this order; without recursion, as a chain
+    of rules may be longer than Python's stack. Components are dicts, not sets, so that the order
+    of the rules is the same in every process.
+    """
     needs: dict[str, list[str]] = {rule.predicate: [] for rule in rules}
     for rule in rules:
-        found = dict.fromkeys(p for p, _ in predicates_in(rule.body) if p in needs)
-        needs[rule.predicate] += found
+        read = dict.fromkeys(p for p, _ in predicates_in(rule.body) if p in needs)
+        needs[rule.predicate] += read
     result: list[dict[str, None]] = []
+    # `number` is the order of discovery; `low` the earliest node known to be reachable without
+    # leaving the component. A node whose `low` is its own number is the root of a component:
+    # the end of `path` from there on.
     number: dict[str, int] = {}
     low: dict[str, int] = {}
     path: list[str] = []

@@ -13,7 +13,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hvr.errors import PddlSemanticError, UnknownObjectError
+from hvr.errors import PddlSemanticError, UndefinedValueError, UnknownObjectError
 from hvr.pddl import conditions, numeric
 from hvr.pddl.compiler import Binding, Compiler, Effects
 from hvr.pddl.conditions import Conjunction, NumericChange, Operator
@@ -37,7 +37,7 @@ from hvr.pddl.model import (
     changes_of,
     preferences_of,
 )
-from hvr.pddl.numeric import Rational, UndefinedValueError, Values
+from hvr.pddl.numeric import Rational, Values
 from hvr.pddl.state import State
 from hvr.pddl.templates import Template, ground_directly, template_of
 from hvr.values import Value
@@ -137,7 +137,9 @@ class Task:
         if TOTAL_COST.function in self.fluent_functions:
             # The competitions' files always begin at 0; some that people write leave it out.
             known.setdefault(TOTAL_COST, 0)
-        return tuple([known[term] for term in known if self.number_index(term) >= 0])
+        for term in known:
+            self.number_index(term)
+        return tuple(known.values())
 
     # Atoms, numbers and objects -------------------------------------------------------------
 
@@ -157,6 +159,7 @@ class Task:
             index = self._index[key] = len(self._fluents)
             self._fluents.append(key)
             if self.derived_predicates:
+                # Only the rules ask for the bits of a predicate (`bits_of`).
                 bit = 1 << index
                 self._predicate_bits[predicate] = self._predicate_bits.get(predicate, 0) | bit
                 if predicate in self.derived_predicates:
@@ -169,6 +172,7 @@ class Task:
 
     def atoms_in(self, bits: int) -> Iterator[Atom]:
         """Yield the atoms of the set bits."""
+        # By way of text: testing bit after bit of a long integer copies it each time.
         return (Atom(*self._fluents[i]) for i, c in enumerate(reversed(f"{bits:b}")) if c == "1")
 
     def bits_of(self, predicate: str) -> int:
@@ -202,6 +206,8 @@ class Task:
         """
         wanted = self.fluent_predicates - self.derived_predicates
         indexes = [self.index_of(a.predicate, a.args) for a in atoms if a.predicate in wanted]
+        # In place: setting bit after bit of an integer copies it each time, which is quadratic in
+        # the thousands of atoms of a large initial state.
         data = bytearray(len(self._fluents) // 8 + 1)
         for i in indexes:
             data[i >> 3] |= 1 << (i & 7)
@@ -213,10 +219,10 @@ class Task:
 
     def members(self, types: tuple[str, ...]) -> dict[str, None]:
         """Return the objects of (either of) some types, as the keys of a dict."""
-        found = self._members.get(types)
-        if found is None:
-            found = self._members[types] = self.domain.members(self.objects, types)
-        return found
+        objects = self._members.get(types)
+        if objects is None:
+            objects = self._members[types] = self.domain.members(self.objects, types)
+        return objects
 
     # Actions --------------------------------------------------------------------------------
 
@@ -257,20 +263,20 @@ class Task:
         return self._near[key]
 
     def ground(self, action: GroundAction) -> Operator:
-        """Compile an action, or return what was compiled before.
+        """Compile an action, unless that was done before.
 
         Raises:
             UnknownObjectError: an argument is no object of the problem.
             PddlSemanticError: the action is unknown, or has the wrong number or types of arguments.
             GroundingLimitError: its quantifiers have too many instances.
         """
-        found = self.try_ground(action)
-        if isinstance(found, Operator):
-            return found
-        hint = f"; did you mean {found.suggestion!r}?" if found.suggestion else ""
-        unknown = found.kind is MisfitKind.UNKNOWN_OBJECT
+        compiled = self.try_ground(action)
+        if isinstance(compiled, Operator):
+            return compiled
+        hint = f"; did you mean {compiled.suggestion!r}?" if compiled.suggestion else ""
+        unknown = compiled.kind is MisfitKind.UNKNOWN_OBJECT
         raise (UnknownObjectError if unknown else PddlSemanticError)(
-            f"{action}: {found.message}{hint}"
+            f"{action}: {compiled.message}{hint}"
         )
 
     def try_ground(self, action: GroundAction) -> Operator | Misfit:
@@ -290,6 +296,7 @@ class Task:
             return Misfit(MisfitKind.DURATIVE, f"{action.name!r} is a durative action")
         if action.name not in self._templates:
             self._templates[action.name] = template_of(self, schema)
+        # The quick ways first; most actions of most domains are conjunctions of literals.
         template = self._templates[action.name]
         operator = None
         if template is not None:
@@ -319,8 +326,8 @@ class Task:
         effects = Effects()
         compiler.effect(effect, binding, conditions.TRUE, effects)
         preferences = [
-            (preference.name, compiler.condition(preference.body, found))
-            for preference, found in compiler.preferences(precondition, binding)
+            (preference.name, compiler.condition(preference.body, instance))
+            for preference, instance in compiler.preferences(precondition, binding)
         ]
         return Operator(
             action,
@@ -416,12 +423,12 @@ class Task:
             case FunctionTerm("total-time", ()):
                 return total_time
             case FunctionTerm():
-                found = self.number(expression, values)
-                if found is None and expression == TOTAL_COST:
+                current = self.number(expression, values)
+                if current is None and expression == TOTAL_COST:
                     return 0
-                if found is None:
+                if current is None:
                     raise UndefinedValueError(f"{expression} has no value")
-                return found
+                return current
             case IsViolated(preference):
                 return violated.get(preference, 0)
             case Arithmetic(symbol, operands):
@@ -445,8 +452,10 @@ def _preference_names(domain: Domain, problem: Problem) -> tuple[str, ...]:
     formulas = [a.precondition for a in domain.actions.values()]
     formulas += [a.condition for a in domain.durative_actions.values()]
     formulas += [domain.constraints, problem.goal, problem.constraints]
-    found = (preference.name for formula in formulas for preference in preferences_of(formula))
-    return tuple(dict.fromkeys(found))
+    preferences = (
+        preference.name for formula in formulas for preference in preferences_of(formula)
+    )
+    return tuple(dict.fromkeys(preferences))
 
 
 def _changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]:

@@ -35,6 +35,8 @@ class Template:
         schema: ActionSchema,
     ) -> None:
         self._task = task
+        # Arguments of literals are numbered: the parameters first, then the constants. A row is
+        # then one `itemgetter` over the arguments of an action followed by the constants, in C.
         places = {p.name: place for place, p in enumerate(schema.parameters)}
         constants: list[str] = []
         for atom, _ in (*literals, *changes):
@@ -67,6 +69,7 @@ class Template:
 
     def _condition(self, objects: Row) -> Conjunction:
         task = self._task
+        # Static literals first: where one fails, the others need no bits.
         for predicate, row, sign in self._statics:
             if (row(objects) in task.static_facts.relation(predicate)) is not sign:
                 return conditions.FALSE
@@ -100,8 +103,8 @@ def ground_directly(task: Task, schema: ActionSchema) -> Operator | None:
             add |= bit
         else:
             delete |= bit
-    found = task.numeric_changes(numeric, action) if numeric else ()
-    return Operator(action, condition, add, delete, (), found)
+    numbers = task.numeric_changes(numeric, action) if numeric else ()
+    return Operator(action, condition, add, delete, (), numbers)
 
 
 def _ground_condition(task: Task, literals: list[tuple[Atom, bool]]) -> Conjunction:

@@ -7,48 +7,26 @@ relevant objects, has a classical planner find a short plan, and cuts it into ma
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 from hvr.errors import ImpossibleGoalError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
-from hvr.language.goals import Goal, Stage, end_conditions, goal_of
-from hvr.language.grammar import read
-from hvr.language.lexicon import Lexicon
-from hvr.language.taxonomy import Taxonomy
-from hvr.language.vocabulary import load_lexicon
-from hvr.pddl import Domain, Problem, Task, TypedName, parse_formula
-from hvr.plans import Plan
+from hvr.language.goals import Stage, end_conditions
+from hvr.language.reader import Reader
+from hvr.pddl import Domain, Task, TypedName, parse_formula
+from hvr.plans import Plan, Planned, Policy, PolicyContext, Understanding
+from hvr.policies.macro import macro_blocks
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.places import any_place, tidy_places, unused
-from hvr.retrieval.relevance import Relevant, relevant_objects
+from hvr.retrieval.relevance import relevant_objects
 from hvr.search.fast_downward import SearchResult
-from hvr.search.macro import macro_blocks
 from hvr.search.planners import Planner
 from hvr.search.polish import eliminate, switch_late
 
 
-@dataclass(frozen=True)
-class Planned:
-    """A plan with the problem that it solves.
-
-    Args:
-        problem: over the relevant objects only.
-        task: the problem compiled.
-        relevant: the objects and why each was chosen.
-        plan: the plan.
-        planner_calls: how often a planner was called.
-    """
-
-    problem: Problem
-    task: Task
-    relevant: Relevant
-    plan: Plan
-    planner_calls: int
-
-
-class SymbolicPolicy:
+class SymbolicPolicy(Policy[Stage]):
     """Plans without a language model.
 
     Args:
@@ -58,8 +36,6 @@ class SymbolicPolicy:
         any_place: plan as if everything could be put everywhere, for a world that forces puts.
     """
 
-    name = "symbolic"
-
     def __init__(
         self, ontology: Ontology, domain: Domain, planner: Planner, *, any_place: bool = False
     ) -> None:
@@ -68,30 +44,28 @@ class SymbolicPolicy:
         self.planner = planner
         self.any_place = any_place
 
-    @cached_property
-    def taxonomy(self) -> Taxonomy:
-        """The class hierarchy as language sees it."""
-        return Taxonomy(self.ontology)
+    @classmethod
+    def open(cls, context: PolicyContext) -> Self:
+        """See `Policy`."""
+        return cls(context.ontology, context.domain, context.planner)
 
     @cached_property
-    def lexicon(self) -> Lexicon:
-        """The words."""
-        return load_lexicon(self.ontology)
+    def reader(self) -> Reader:
+        """Reads requests."""
+        return Reader(self.ontology, self.domain)
 
-    def understand(self, text: str, inventory: Inventory) -> Goal:
-        """Return the goal of a sentence in a scene.
-
-        Raises:
-            LanguageError: it was not understood.
-            ImpossibleGoalError: it cannot be met in this scene.
-        """
-        meaning = read(text, self.lexicon, self.taxonomy)
-        return goal_of(meaning, self.taxonomy, inventory, self.domain)
+    def understand(
+        self, request: str, graph: KnowledgeGraph, inventory: Inventory
+    ) -> Understanding[Stage]:
+        """See `Policy`."""
+        del graph
+        goal = self.reader.goal(request, inventory)
+        return Understanding(goal.stages, goal)
 
     def with_ends(self, wanted: str) -> Stage:
         """Return a goal given as PDDL, with the preferences for how a kitchen is left."""
         holding = "(holding" in wanted
-        return Stage(wanted, tuple(end_conditions(self.taxonomy, set(), holding=holding)))
+        return Stage(wanted, tuple(end_conditions(self.reader.taxonomy, set(), holding=holding)))
 
     def clearing(self, things: Sequence[str], place: str) -> Stage:
         """Return the goal of taking things away from a place."""
@@ -99,7 +73,7 @@ class SymbolicPolicy:
         return Stage(f"(and {gone} (hand_empty))")
 
     def plan(
-        self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, trouble: str = ""
+        self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
         """Return a plan for one stage of a goal, from the state in the graph.
 
@@ -107,13 +81,13 @@ class SymbolicPolicy:
             stage: the goal.
             graph: the world as observed.
             inventory: what there is in it.
-            trouble: why an earlier plan could not be carried on; the state tells enough.
+            reason: why an earlier plan could not be carried on; the state tells enough.
 
         Raises:
             ImpossibleGoalError: it is proven that there is no plan.
             PlannerError: none was found in the time allowed.
         """
-        del trouble
+        del reason
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
         wanted = parse_formula(stage.wanted, self.domain, objects, file="<goal>")
         goal = parse_formula(stage.text, self.domain, objects, file="<goal>")

@@ -1,174 +1,157 @@
-"""Small pieces of HTML and SVG, with everything escaped.
+"""The kit for HTML and SVG: escaping, elements, tables, whole pages.
 
-Charts are written here rather than by a plotting library: three simple kinds are needed, as
-parts of the page whose colours follow its light or dark style, which an image does not, and a
-bench should not need a hundred megabytes of packages to show its numbers.
+Everything that comes from outside (requests, names, messages) passes through `escaped`, `element`
+(attributes) or one of the functions here that say "text"; arguments called markup are taken as they
+are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
-from math import ceil
+from importlib.resources import files
+from string import Template
 
-COLOURS = 8
-"""How many colours the style has; further series begin again."""
+SVG = "http://www.w3.org/2000/svg"
+
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML forbids even as references."""
+
+_SHAPES = frozenset({"circle", "line", "path", "polygon", "polyline", "rect"})
 
 
-@dataclass(frozen=True)
-class Series:
-    """Values of one colour.
+def escaped(text: str) -> str:
+    """Return text that may stand anywhere in HTML and XML, without what XML forbids."""
+    return escape(_FORBIDDEN.sub("\ufffd", text), quote=True)
+
+
+def element(name: str, *markup: str, **attributes: str | float | None) -> str:
+    """Return an element.
 
     Args:
-        name: for the legend.
-        values: by name of the group; a group may be missing.
+        name: of the element.
+        markup: what stands in it.
+        attributes: text, escaped here, or numbers, floats with one decimal. `text_anchor` stands
+            for `text-anchor`, `class_` for `class`; None leaves an attribute out.
     """
+    start = " ".join([name, *_attributes(attributes)])
+    # HTML knows the short form in SVG only: `<p/>` would open a paragraph and not close it.
+    if name in _SHAPES and not markup:
+        return f"<{start}/>"
+    return f"<{start}>{''.join(markup)}</{name}>"
 
-    name: str
-    values: Mapping[str, float]
+
+def _attributes(attributes: dict[str, str | float | None]) -> Iterable[str]:
+    for name, value in attributes.items():
+        if value is not None:
+            text = f"{value:.1f}" if isinstance(value, float) else escaped(str(value))
+            yield f'{name.rstrip("_").replace("_", "-")}="{text}"'
+
+
+def tooltip(text: str) -> str:
+    """Return what browsers show of an SVG element when one points at it."""
+    return element("title", escaped(text))
+
+
+def paragraph(text: str, kind: str) -> str:
+    """Return a paragraph of a class that `page.css` knows, as `note` or `warning`; '' for none."""
+    return element("p", escaped(text), class_=kind) if text else ""
+
+
+def bullets(items: Iterable[str]) -> str:
+    """Return a list of markup."""
+    return element("ul", *(element("li", item) for item in items))
+
+
+def definitions(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return a list of titles with what they stand for, both text."""
+    return element(
+        "dl",
+        *(element("dt", escaped(term)) + element("dd", escaped(text)) for term, text in pairs),
+    )
+
+
+def details(summary: str, *markup: str, kind: str | None = None) -> str:
+    """Return markup that shows only its summary, a text, until it is opened."""
+    return element("details", element("summary", escaped(summary)), *markup, class_=kind)
 
 
 def table(
-    caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], note: str = ""
+    caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], note: str = ""
 ) -> str:
-    """Return a table; the first cell of each row is its head."""
-    head = "".join(f"<th scope='col'>{escape(cell)}</th>" for cell in header)
-    lines = []
-    for row in rows:
-        first, rest = row[0], row[1:]
-        cells = "".join(f"<td>{escape(cell)}</td>" for cell in rest)
-        lines.append(f"<tr><th scope='row'>{escape(first)}</th>{cells}</tr>")
-    small = f"<p class='note'>{escape(note)}</p>" if note else ""
-    return (
-        f"<figure class='table'><table><caption>{escape(caption)}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>{small}</figure>"
+    """Return a table of texts; the first cell of each row is its head."""
+    head = (element("th", escaped(cell), scope="col") for cell in header)
+    lines = (
+        element(
+            "tr",
+            element("th", escaped(first), scope="row"),
+            *(element("td", escaped(cell)) for cell in rest),
+        )
+        for first, *rest in rows
     )
+    whole = element(
+        "table",
+        element("caption", escaped(caption)),
+        element("thead", element("tr", *head)),
+        element("tbody", *lines),
+    )
+    return element("figure", whole, paragraph(note, "note"), class_="table")
 
 
-def side_by_side(*parts: str) -> str:
+def side_by_side(*markup: str) -> str:
     """Return parts beside each other where there is room."""
-    return f"<div class='beside'>{''.join(parts)}</div>"
+    return element("div", *markup, class_="beside")
 
 
-def legend(names: Sequence[str]) -> str:
-    """Return what the colours stand for."""
-    items = "".join(
-        f"<span><svg width='12' height='12' aria-hidden='true'><rect class='c{i % COLOURS}' "
-        f"width='12' height='12'/></svg> {escape(name)}</span>"
-        for i, name in enumerate(names)
-    )
-    return f"<p class='legend'>{items}</p>"
-
-
-def bars(title: str, groups: Sequence[str], series: Sequence[Series]) -> str:
-    """Grouped upright bars for shares, 0 to 100 per cent."""
-    bar, gap, left, top, height = 11, 14, 40, 10, 180
-    step = bar * len(series) + gap
-    width = left + step * len(groups) + 10
-    parts = [_grid(left, width, top, height)]
-    for g, group in enumerate(groups):
-        x = left + g * step + gap / 2
-        for s, one in enumerate(series):
-            value = one.values.get(group)
-            if value is None:
-                continue
-            tall = height * min(max(value, 0.0), 1.0)
-            tip = escape(f"{group}, {one.name}: {100 * value:.1f} %")
-            parts.append(
-                f"<rect class='c{s % COLOURS}' x='{x + s * bar:.1f}' width='{bar - 1}' "
-                f"y='{top + height - tall:.1f}' height='{max(tall, 0.5):.1f}'>"
-                f"<title>{tip}</title></rect>"
-            )
-        middle = x + bar * len(series) / 2
-        parts.append(_text(middle, top + height + 16, group, "middle"))
-    return _figure(title, width, top + height + 24, parts, legend([s.name for s in series]))
-
-
-def scatter(
-    title: str, x_title: str, points: Sequence[tuple[str, float, float]], names: Sequence[str]
-) -> str:
-    """Return points with a number on the x axis and a share on the y axis.
+def legend(entries: Iterable[tuple[str, str]], style: str | None = None) -> str:
+    """Return what colours stand for.
 
     Args:
-        title: of the chart.
-        x_title: of the x axis.
-        points: series, x, y.
-        names: of the series, in order of colours.
+        entries: the class of a coloured square, and its meaning as text.
+        style: class of the picture in which the colours have these classes.
     """
-    left, top, width, height = 40, 10, 440, 220
-    most = _round_up(max((x for _, x, _ in points), default=1.0))
-    parts = [_grid(left, left + width, top, height)]
-    for i in range(5):
-        x = left + width * i / 4
-        parts.append(_text(x, top + height + 16, f"{most * i / 4:g}", "middle"))
-    parts.append(_text(left + width / 2, top + height + 34, x_title, "middle"))
-    placed = [
-        (name, left + width * x / most, top + height * (1 - min(max(y, 0.0), 1.0)))
-        for name, x, y in points
-    ]
-    for (name, x, y), (_, x_value, y_value) in zip(placed, points, strict=True):
-        tip = escape(f"{name}: {x_value:.1f}, {100 * y_value:.1f} %")
-        colour = names.index(name) % COLOURS
-        parts.append(
-            f"<circle class='c{colour}' cx='{x:.1f}' cy='{y:.1f}' r='6'><title>{tip}</title>"
-            "</circle>"
-        )
-        # In a crowd a name could stand for any point; the legend has them all.
-        if not any(n != name and abs(x - a) < 60 and abs(y - b) < 13 for n, a, b in placed):
-            parts.append(_text(x + 9, y + 4, name, "start"))
-    return _figure(title, left + width + 90, top + height + 44, parts, legend(names))
+    items = (
+        element("span", _square(colour, style), " ", escaped(meaning))
+        for colour, meaning in entries
+    )
+    return element("p", "\n".join(items), class_="legend")
 
 
-def stacked(title: str, groups: Sequence[str], series: Sequence[Series]) -> str:
-    """Lying bars of counts, one for each group, with a part for each series."""
-    left, width, bar, top = 190, 420, 18, 6
-    totals = {g: sum(s.values.get(g, 0.0) for s in series) for g in groups}
-    most = _round_up(max(totals.values(), default=1.0))
-    parts = []
-    for g, group in enumerate(groups):
-        y, x = top + g * (bar + 8), float(left)
-        parts.append(_text(left - 8, y + bar - 5, group, "end"))
-        for s, one in enumerate(series):
-            value = one.values.get(group, 0.0)
-            if value > 0:
-                long = width * value / most
-                tip = escape(f"{group}, {one.name}: {value:g}")
-                parts.append(
-                    f"<rect class='c{s % COLOURS}' x='{x:.1f}' y='{y}' width='{long:.1f}' "
-                    f"height='{bar}'><title>{tip}</title></rect>"
-                )
-                x += long
-        parts.append(_text(x + 6, y + bar - 5, f"{totals[group]:g}", "start"))
-    height = top + len(groups) * (bar + 8) + 4
-    return _figure(title, left + width + 60, height, parts, legend([s.name for s in series]))
+def _square(colour: str, style: str | None) -> str:
+    square = element("rect", class_=colour, x=1, y=1, width=12, height=12)
+    return element("svg", square, class_=style, width=14, height=14, aria_hidden="true")
 
 
-def _figure(title: str, width: float, height: float, parts: Sequence[str], below: str) -> str:
-    return (
-        f"<figure><figcaption>{escape(title)}</figcaption><div class='scroll'>"
-        f"<svg role='img' aria-label='{escape(title, quote=True)}' width='{width:.0f}' "
-        f"height='{height:.0f}' viewBox='0 0 {width:.0f} {height:.0f}'>{''.join(parts)}</svg>"
-        f"</div>{below}</figure>"
+def page(title: str, body: str, *, styles: Sequence[str] = (), script: str = "") -> str:
+    """Return a whole HTML page that needs nothing else and fetches nothing.
+
+    Args:
+        title: text.
+        body: markup.
+        styles: CSS beyond `page.css`.
+        script: JavaScript; it must not contain `</script`.
+    """
+    return fill(
+        "hvr.report",
+        "page.html",
+        title=escaped(title),
+        style="\n".join((asset("hvr.report", "page.css"), *styles)),
+        body=body,
+        script=element("script", "\n", script) if script else "",
     )
 
 
-def _grid(left: float, right: float, top: float, height: float) -> str:
-    lines = []
-    for share in (0, 25, 50, 75, 100):
-        y = top + height * (1 - share / 100)
-        lines.append(f"<line class='grid' x1='{left}' x2='{right:.0f}' y1='{y}' y2='{y}'/>")
-        lines.append(_text(left - 6, y + 4, str(share), "end"))
-    return "".join(lines)
+def fill(package: str, name: str, **markup: str) -> str:
+    """Return a skeleton with markup in place of its `$names`.
+
+    What is put in is not looked through again, so a `$` in it is a dollar sign.
+    """
+    return Template(asset(package, name)).substitute(markup)
 
 
-def _text(x: float, y: float, text: str, anchor: str) -> str:
-    return f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}'>{escape(text)}</text>"
-
-
-def _round_up(value: float) -> float:
-    """Return the next number that quarters well."""
-    for scale in (4, 8, 12, 20, 40, 60, 80, 100):
-        if value <= scale:
-            return float(scale)
-    return float(100 * ceil(value / 100))
+@cache
+def asset(package: str, name: str) -> str:
+    """Return the text of a file that lies beside the modules of a package."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from html import escape
+from collections.abc import Iterator
 
+from hvr.report.markup import SVG, element, escaped, tooltip
 from hvr.verifier.graph import START, PlanGraph
 from hvr.verifier.verdict import Verdict
 
 _WIDE, _HIGH, _GAP_X, _GAP_Y, _EDGE = 190, 58, 60, 26, 24
 _TOP = 64
+_START = 56
+"""Width of the box of Start."""
+_FIRST = _EDGE + 90
+"""Left edge of the first column."""
 _LONGEST = 24
+
+Point = tuple[int, int]
 
 
 def draw(verdict: Verdict) -> str:
@@ -24,42 +31,27 @@ def draw(verdict: Verdict) -> str:
     """
     graph = verdict.graph
     places = _places(graph)
-    columns = 1 + max(x for x, _ in places)
-    rows = 1 + max(y for _, y in places)
-    width = 2 * _EDGE + 90 + columns * (_WIDE + _GAP_X)
-    height = _TOP + _EDGE + rows * (_HIGH + _GAP_Y)
-    found = "accepted" if verdict.accepted else "look at it again"
-    said = f"score {verdict.score:.2f}, threshold {verdict.thresholds.graph:.2f}: {found}"
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" role="img" font-family="sans-serif" font-size="13">',
-        f"<title>{escape(graph.request or graph.id)}: {escape(said)}</title>",
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
-        'markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">'
-        '<path d="M0 0 L8 4 L0 8 z" fill="context-stroke"/></marker></defs>',
-        '<rect width="100%" height="100%" fill="white"/>',
-        f'<text x="{_EDGE}" y="26" font-size="15">{escape(_short(graph.request, 110))}</text>',
-        f'<text x="{_EDGE}" y="46" fill="#555">{escape(said)}</text>',
-    ]
-    corner = [(_EDGE + 90 + x * (_WIDE + _GAP_X), _TOP + y * (_HIGH + _GAP_Y)) for x, y in places]
-    start = (_EDGE, _TOP)
-    for (source, target), risk in zip(graph.all_edges, verdict.edge_risks, strict=True):
-        a = (start[0] + 56, start[1] + _HIGH // 2) if source == START else (
-            corner[source][0] + _WIDE, corner[source][1] + _HIGH // 2
-        )  # fmt: skip
-        lines.append(_link(a, (corner[target][0], corner[target][1] + _HIGH // 2), risk, verdict))
-    lines.append(
-        f'<g><rect x="{start[0]}" y="{start[1] + 12}" width="56" height="{_HIGH - 24}" rx="17" '
-        f'fill="#eee" stroke="#555"/><text x="{start[0] + 28}" y="{start[1] + _HIGH // 2 + 5}" '
-        'text-anchor="middle">Start</text></g>'
+    width = _FIRST + _EDGE + (1 + max(x for x, _ in places)) * (_WIDE + _GAP_X)
+    height = _TOP + _EDGE + (1 + max(y for _, y in places)) * (_HIGH + _GAP_Y)
+    corners = [(_FIRST + x * (_WIDE + _GAP_X), _TOP + y * (_HIGH + _GAP_Y)) for x, y in places]
+    # Boxes come after links, so that no link crosses a text.
+    parts = [*_head(verdict), *_links(verdict, corners), _start(), *_boxes(verdict, corners)]
+    svg = element(
+        "svg",
+        *(f"\n{part}" for part in parts),
+        "\n",
+        xmlns=SVG,
+        width=width,
+        height=height,
+        viewBox=f"0 0 {width} {height}",
+        role="img",
+        font_family="sans-serif",
+        font_size=13,
     )
-    for i, (node, risk) in enumerate(zip(graph.nodes, verdict.node_risks, strict=True)):
-        lines.append(_box(i, node.tool, node.text, risk, corner[i], verdict))
-    lines.append("</svg>")
-    return "\n".join(lines) + "\n"
+    return svg + "\n"
 
 
-def _places(graph: PlanGraph) -> list[tuple[int, int]]:
+def _places(graph: PlanGraph) -> list[Point]:
     """Return column and row of each node: the column is the length of the longest way to it."""
     column = [0] * len(graph.nodes)
     for node in graph.order:
@@ -73,49 +65,119 @@ def _places(graph: PlanGraph) -> list[tuple[int, int]]:
     return places
 
 
-def _box(
-    number: int, tool: str, text: str, risk: float, at: tuple[int, int], verdict: Verdict
-) -> str:
-    risky = risk >= verdict.thresholds.node
-    x, y = at
-    title = escape(f"{number + 1}. {tool}: {text} (risk {risk:.2f})")
-    mark = (
-        f'<text x="{x + _WIDE - 8}" y="{y + 20}" text-anchor="end" font-weight="bold">'
-        f"{risk:.2f}</text>"
-        if risky
-        else ""
+def _head(verdict: Verdict) -> Iterator[str]:
+    """Yield title, arrow head, paper, and the lines of text above the graph."""
+    graph = verdict.graph
+    judgement = "accepted" if verdict.accepted else "look at it again"
+    score = f"score {verdict.score:.2f}, threshold {verdict.thresholds.graph:.2f}: {judgement}"
+    yield tooltip(f"{graph.request or graph.id}: {score}")
+    tip = element("path", d="M0 0 L8 4 L0 8 z", fill="context-stroke")
+    yield element(
+        "defs",
+        element(
+            "marker",
+            tip,
+            id="tip",
+            viewBox="0 0 8 8",
+            refX=7,
+            refY=4,
+            markerWidth=8,
+            markerHeight=8,
+            markerUnits="userSpaceOnUse",
+            orient="auto",
+        ),
     )
-    return (
-        f"<g><title>{title}</title>"
-        f'<rect x="{x}" y="{y}" width="{_WIDE}" height="{_HIGH}" rx="6" fill="{_shade(risk)}" '
-        f'stroke="{"#a00000" if risky else "#555"}" stroke-width="{3 if risky else 1}"/>'
-        f'<text x="{x + 10}" y="{y + 22}" font-weight="bold">'
-        f"{escape(_short(f'{number + 1}. {tool}', 18 if risky else _LONGEST))}</text>"
-        f'<text x="{x + 10}" y="{y + 43}" font-size="11" fill="#333">'
-        f"{escape(_short(text, 30))}</text>{mark}</g>"
-    )
+    yield element("rect", width="100%", height="100%", fill="white")
+    yield element("text", escaped(_short(graph.request, 110)), x=_EDGE, y=26, font_size=15)
+    yield element("text", escaped(score), x=_EDGE, y=46, fill="#555")
 
 
-def _link(a: tuple[int, int], b: tuple[int, int], risk: float, verdict: Verdict) -> str:
-    risky = risk >= verdict.thresholds.edge
-    colour = "#c00000" if risky else "#777"
+def _start() -> str:
+    box = element(
+        "rect",
+        x=_EDGE,
+        y=_TOP + 12,
+        width=_START,
+        height=_HIGH - 24,
+        rx=17,
+        fill="#eee",
+        stroke="#555",
+    )
+    middle = _EDGE + _START // 2
+    label = element("text", "Start", x=middle, y=_TOP + _HIGH // 2 + 5, text_anchor="middle")
+    return element("g", box, label)
+
+
+def _boxes(verdict: Verdict, corners: list[Point]) -> Iterator[str]:
+    nodes = zip(verdict.graph.nodes, verdict.node_risks, corners, strict=True)
+    for number, (node, risk, corner) in enumerate(nodes, start=1):
+        risky = risk >= verdict.thresholds.node
+        yield _box(f"{number}. {node.tool}", node.text, risk, risky, corner)
+
+
+def _box(name: str, text: str, risk: float, risky: bool, corner: Point) -> str:
+    x, y = corner
+    parts = [
+        tooltip(f"{name}: {text} (risk {risk:.2f})"),
+        element(
+            "rect",
+            x=x,
+            y=y,
+            width=_WIDE,
+            height=_HIGH,
+            rx=6,
+            fill=_shade(risk),
+            stroke="#a00000" if risky else "#555",
+            stroke_width=3 if risky else 1,
+        ),
+        # A risky step has its risk in the corner, and so less room for its name.
+        _label(x + 10, y + 22, _short(name, 18 if risky else _LONGEST), font_weight="bold"),
+        _label(x + 10, y + 43, _short(text, 30), font_size=11, fill="#333"),
+    ]
+    if risky:
+        end, figure = x + _WIDE - 8, f"{risk:.2f}"
+        parts.append(_label(end, y + 20, figure, text_anchor="end", font_weight="bold"))
+    return element("g", *parts)
+
+
+def _links(verdict: Verdict, corners: list[Point]) -> Iterator[str]:
+    for (source, target), risk in zip(verdict.graph.all_edges, verdict.edge_risks, strict=True):
+        if source == START:
+            out = (_EDGE + _START, _TOP + _HIGH // 2)
+        else:
+            out = (corners[source][0] + _WIDE, corners[source][1] + _HIGH // 2)
+        into = (corners[target][0], corners[target][1] + _HIGH // 2)
+        yield _link(out, into, risk, risk >= verdict.thresholds.edge)
+
+
+def _link(a: Point, b: Point, risk: float, risky: bool) -> str:
     half = (a[0] + b[0]) // 2
-    told = (
-        f'<text x="{half}" y="{(a[1] + b[1]) // 2 - 6}" text-anchor="middle" font-size="11" '
-        f'fill="#a00000">{risk:.2f}</text>'
-        if risky
-        else ""
-    )
-    return (
-        f"<g><title>risk {risk:.2f}</title>"
-        f'<path d="M{a[0]} {a[1]} C{half} {a[1]} {half} {b[1]} {b[0]} {b[1]}" fill="none" '
-        f'stroke="{colour}" stroke-width="{3 if risky else 1.5}" marker-end="url(#tip)"/>'
-        f"{told}</g>"
-    )
+    parts = [
+        tooltip(f"risk {risk:.2f}"),
+        element(
+            "path",
+            d=f"M{a[0]} {a[1]} C{half} {a[1]} {half} {b[1]} {b[0]} {b[1]}",
+            fill="none",
+            stroke="#c00000" if risky else "#777",
+            stroke_width=3 if risky else 1.5,
+            marker_end="url(#tip)",
+        ),
+    ]
+    if risky:
+        above = (a[1] + b[1]) // 2 - 6
+        figure = f"{risk:.2f}"
+        parts.append(
+            _label(half, above, figure, text_anchor="middle", font_size=11, fill="#a00000")
+        )
+    return element("g", *parts)
+
+
+def _label(x: int, y: int, text: str, **attributes: str | float) -> str:
+    return element("text", escaped(text), x=x, y=y, **attributes)
 
 
 def _shade(risk: float) -> str:
-    """White for no risk, light red for certain risk; black text is readable on all of it."""
+    """Return white for no risk, light red for certain risk; black text is readable on all of it."""
     other = round(255 - 110 * max(0.0, min(1.0, risk)))
     return f"#ff{other:02x}{other:02x}"
 

@@ -1,1 +1,1 @@
-"""What of the graph a task needs: an inventory of the scene and the relevant objects."""
+"""The part of the graph that a task needs: an inventory of the scene and the relevant objects."""

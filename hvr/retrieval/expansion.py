@@ -1,8 +1,9 @@
-"""What chosen objects depend on: a knife to slice with, the faucet of a basin, a pan to fry in.
+"""The objects that chosen ones depend on: a knife to slice with, the faucet of a basin, a pan.
 
 A language model names what a sentence speaks of and forgets what it takes. The rules here
 follow facts of the graph and relations between classes (`k:placeableIn`, `k:cooks`,
-`k:prefers`), never names of things.
+`k:prefers`), never names of things. There is no goal to go by, as there is in `relevance`: the
+rules guess from what is chosen what is probably done with it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections.abc import Iterable, Iterator
 
 from hvr.retrieval.inventory import Inventory
 
-Found = Iterator[tuple[str, str]]
+Additions = Iterator[tuple[str, str]]
+"""Objects to add, each with the reason."""
 
 
 def expand(names: Iterable[str], inventory: Inventory) -> dict[str, str]:
@@ -32,7 +34,10 @@ def expand(names: Iterable[str], inventory: Inventory) -> dict[str, str]:
 
 
 class _Expander:
-    """Applies rules until they add nothing."""
+    """Applies rules until they add nothing.
+
+    That comes to an end, since a rule adds objects of the scene and never takes one away.
+    """
 
     def __init__(self, names: Iterable[str], inventory: Inventory) -> None:
         self.added: dict[str, str] = {}
@@ -53,6 +58,13 @@ class _Expander:
             things.sort(key=rank.__getitem__)
 
     def run(self) -> None:
+        """Apply all rules.
+
+        In groups, each to its fixed point before the next: a rule that asks whether something of
+        a kind is chosen must not be asked before the rules that choose it are done. A burner for a
+        chosen pan comes before heat sources in general, and both before knobs, places and
+        contents; whether a work surface is missing is known only when everything else is there.
+        """
         for rules in (
             (self._dish, self._under, self._filling, self._sources, self._tool),
             (self._heat, self._carriers, self._drinks, self._washing),
@@ -73,8 +85,8 @@ class _Expander:
 
     # --- what is done with things -----------------------------------------------------------
 
-    def _sources(self) -> Found:
-        """Yield what a piece that is not made yet is cut from; and one piece of what can be cut."""
+    def _sources(self) -> Additions:
+        """Yield the source of a piece that is not made yet, and one piece of what can be cut."""
         for name in self._chosen:
             source = self._source.get(name)
             if source is not None and not self._true("present", name):
@@ -87,8 +99,8 @@ class _Expander:
             if pieces and not any(p in self._chosen for p in pieces):
                 yield pieces[0], f"a piece of {name}"
 
-    def _tool(self) -> Found:
-        """Something to cut with, the preferred kind if it lies as open as others."""
+    def _tool(self) -> Additions:
+        """Yield something to cut with, of the preferred kind if it lies as open as others."""
         wanted = [n for n in self._with("sliceable") if self._true("present", n)]
         if not wanted or self._with("cutting_tool"):
             return
@@ -99,12 +111,12 @@ class _Expander:
             for c in self._ontology.annotation(p, "prefers")
         }
         tools = [n for n in self._all("cutting_tool") if self._true("present", n)]
-        tools.sort(key=lambda n: (self._hidden(n), self._class(n) not in preferred))
+        tools.sort(key=lambda n: (self._inventory.hidden(n), self._class(n) not in preferred))
         if tools:
             yield tools[0], f"cuts {wanted[0]}"
 
-    def _heat(self) -> Found:
-        """Something that cooks what can be cooked, if nothing of what is chosen does."""
+    def _heat(self) -> Additions:
+        """Yield something that cooks what can be cooked, if nothing that is chosen does."""
         for name in list(self._chosen):
             cooks = [h for h in self._all("heats") if self._true("cooks", h, name)]
             if not cooks or any(h in self._chosen for h in cooks):
@@ -112,7 +124,7 @@ class _Expander:
             direct = [h for h in cooks if self._true("fits", name, h)]
             yield (direct or cooks)[0], f"cooks {name}"  # one that needs no dish saves one
 
-    def _dish(self) -> Found:
+    def _dish(self) -> Additions:
         """Yield a dish for what is cracked: one to fry in, if there is one."""
         for name in self._with("crackable"):
             made = [p for p, s in self._source.items() if s == name]
@@ -123,7 +135,7 @@ class _Expander:
             if dishes and not any(d in self._chosen for d in dishes):
                 yield dishes[0], f"for {name} when it is cracked"
 
-    def _under(self) -> Found:
+    def _under(self) -> Additions:
         """Yield a heat source that takes one thing, for a dish that can stand on it."""
         slots = [h for h in self._all("heats") if self._true("holds_one", h)]
         for name in self._with("pickupable"):
@@ -133,8 +145,8 @@ class _Expander:
                 here = [h for h in below if self._inventory.parents.get(name) == h]
                 yield (here + free + below)[0], f"heats what is in {name}"
 
-    def _filling(self) -> Found:
-        """Something for what takes only one thing at a time and only of few kinds."""
+    def _filling(self) -> Additions:
+        """Yield something for a place that takes one thing, if nothing chosen goes there."""
         for place in self._with("holds_one"):
             if any(self._true("fits", n, place) for n in self._chosen):
                 continue
@@ -144,7 +156,7 @@ class _Expander:
                     yield name, f"goes onto {place}"
                     break
 
-    def _carriers(self) -> Found:
+    def _carriers(self) -> Additions:
         """Yield a dish between a heat source and what it cooks but has no place for."""
         for heat in self._with("heats"):
             for name in list(self._chosen):
@@ -154,10 +166,8 @@ class _Expander:
                 if dishes and not any(d in self._chosen for d in dishes):
                     yield dishes[0], f"carries {name} on {heat}"
 
-    def _drinks(self) -> Found:
-        """Yield what fills an empty cup, if nothing of what is chosen does: coffee machine,
-        faucet.
-        """
+    def _drinks(self) -> Additions:
+        """Yield what fills cups, if nothing that is chosen does: coffee machine, faucet."""
         if self._with("filled", "brews") or self._with_pair("faucet_of"):
             return
         for name in list(self._chosen):
@@ -172,7 +182,7 @@ class _Expander:
                     yield faucet, f"fills {name}"
                     break
 
-    def _washing(self) -> Found:
+    def _washing(self) -> Additions:
         """Yield a basin for what is dirty."""
         dirty = [n for n in self._with("dirty") if self._true("pickupable", n)]
         if dirty and not self._with_pair("faucet_of"):
@@ -181,7 +191,7 @@ class _Expander:
 
     # --- what belongs together --------------------------------------------------------------
 
-    def _controls(self) -> Found:
+    def _controls(self) -> Additions:
         """Yield knobs and burners, faucets and basins."""
         for predicate, word in (("knob_of", "switches"), ("faucet_of", "runs into")):
             for control, controlled in self._pairs(predicate):
@@ -190,14 +200,14 @@ class _Expander:
                 elif control in self._chosen:
                     yield controlled, f"{control} {word} it"
 
-    def _places(self) -> Found:
-        """Yield where things are that can be taken."""
+    def _places(self) -> Additions:
+        """Yield the places of things that can be taken."""
         for name in list(self._chosen):
             parent = self._inventory.parents.get(name)
             if parent is not None and self._true("pickupable", name):
                 yield parent, f"where {name} is"
 
-    def _occupants(self) -> Found:
+    def _occupants(self) -> Additions:
         """Yield what must be taken away or comes along: on a single slot, on or in a dish."""
         for name in list(self._chosen):
             if self._true("holds_one", name) or self._true("pickupable", name):
@@ -206,7 +216,7 @@ class _Expander:
         for name in self._inventory.held:
             yield name, "in the hand"
 
-    def _work_surface(self) -> Found:
+    def _work_surface(self) -> Additions:
         """Yield one surface to put things down on."""
         surfaces = self._inventory.of("WorkSurface")
         if surfaces and not any(n in self._chosen for n in surfaces):
@@ -240,11 +250,3 @@ class _Expander:
         if predicate not in self._joined:
             self._joined[predicate] = self._inventory.pairs(predicate)
         return self._joined[predicate]
-
-    def _hidden(self, name: str) -> bool:
-        parent = self._inventory.parents.get(name)
-        return (
-            parent is not None
-            and self._true("openable", parent)
-            and not self._true("opened", parent)
-        )

@@ -1,4 +1,4 @@
-"""What there is in a scene, read from the knowledge graph once, in order of preference."""
+"""The objects of a scene, read from the knowledge graph once, in order of preference."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Position = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Inventory:
-    """The objects of a scene and what is true of them.
+    """The objects of a scene and the facts about them.
 
     Args:
         scene: name of the scene.
@@ -42,11 +42,11 @@ class Inventory:
 
     @cached_property
     def _by_class(self) -> dict[str, tuple[str, ...]]:
-        found: dict[str, list[str]] = defaultdict(list)
+        members: dict[str, list[str]] = defaultdict(list)
         for name, object_class in self.classes.items():
             if name not in self.avoided:
-                found[object_class].append(name)
-        return {c: tuple(sorted(names, key=self._rank)) for c, names in found.items()}
+                members[object_class].append(name)
+        return {c: tuple(sorted(names, key=self._rank)) for c, names in members.items()}
 
     @cached_property
     def too_full(self) -> frozenset[str]:
@@ -54,24 +54,25 @@ class Inventory:
         return frozenset(place for _, place in self.did_not_fit)
 
     def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
-        """Return places with room first; what lies open before what is behind a door; the
-        nearest.
+        """Return a sort key: places with room first, what lies open before what is behind a
+        door, then the nearest.
         """
-        parent = self.parents.get(name)
-        hidden = parent is not None and self.true("openable", parent) and not self.true(
-            "opened", parent
-        )  # fmt: skip
         number = name.rsplit("-", 1)[1]
         return (
             name in self.too_full,
-            int(hidden),
+            int(self.hidden(name)),
+            # Rounded, so that the last bits of a sum do not decide.
             round(self.distances.get(name, math.inf), 2),
             int(number) if number.isdigit() else 0,
             name,
         )
 
     def without(self, names: Collection[str]) -> Inventory:
-        """As if some objects were not there; what has things on or in it is only not used."""
+        """Return the inventory as if some objects were not there.
+
+        What has things on or in it stays, since they must be taken from there, and is only not
+        used.
+        """
         avoided = frozenset(n for n in names if self.contents.get(n))
         gone = set(names) - avoided
         kept = {n: c for n, c in self.classes.items() if n not in gone}
@@ -79,7 +80,7 @@ class Inventory:
         return replace(self, classes=kept, facts=facts, avoided=self.avoided | avoided)
 
     def of(self, object_class: str) -> tuple[str, ...]:
-        """Return names of the objects of a class or below it, preferred first."""
+        """Return the names of the objects of a class or below it, preferred first."""
         direct = self._by_class.get(object_class)
         if direct is not None:
             return direct
@@ -91,32 +92,39 @@ class Inventory:
 
     @cached_property
     def parents(self) -> dict[str, str]:
-        """Where each object is directly on or in."""
+        """The place that each object is directly on or in."""
         return {a.args[0]: a.args[1] for a in self.facts if a.predicate in {"on", "in"}}
 
     @cached_property
     def contents(self) -> dict[str, tuple[str, ...]]:
-        """What is directly on or in each object."""
-        found: dict[str, list[str]] = defaultdict(list)
+        """The objects that are directly on or in each object."""
+        inside: dict[str, list[str]] = defaultdict(list)
         for inner, outer in sorted(self.parents.items()):
-            found[outer].append(inner)
-        return {outer: tuple(inner) for outer, inner in found.items()}
+            inside[outer].append(inner)
+        return {outer: tuple(inner) for outer, inner in inside.items()}
 
     @property
     def held(self) -> tuple[str, ...]:
-        """What is in the robot's hand."""
+        """The objects in the robot's hand."""
         return tuple(sorted(a.args[0] for a in self.facts if a.predicate == "holding"))
+
+    def hidden(self, name: str) -> bool:
+        """Return whether an object is behind a closed door."""
+        parent = self.parents.get(name)
+        return (
+            parent is not None and self.true("openable", parent) and not self.true("opened", parent)
+        )
 
     def pairs(self, predicate: str) -> tuple[tuple[str, str], ...]:
         """Return the argument pairs of a binary predicate, in order."""
         return tuple(sorted((a.args[0], a.args[1]) for a in self.facts if a.predicate == predicate))
 
     def true(self, predicate: str, *args: str) -> bool:
-        """Say whether an atom holds."""
+        """Return whether an atom holds."""
         return Atom(predicate, args) in self.facts
 
     def holds(self, formula: Expression, name: str) -> bool:
-        """Say whether a quantifier-free formula over `PLACEHOLDER` holds of an object."""
+        """Return whether a quantifier-free formula over `PLACEHOLDER` holds of an object."""
         match formula:
             case Atom(predicate, args):
                 return (
@@ -132,13 +140,38 @@ class Inventory:
         raise TypeError(f"not a formula over one object: {formula}")
 
 
+def situation(name: str, inventory: Inventory) -> tuple[object, ...]:
+    """Return the place and the state of an object: all that makes a difference to a plan.
+
+    Objects of a class whose situations are equal are as good as each other, but for the way there.
+
+    Args:
+        name: the object.
+        inventory: what there is.
+    """
+    parent = inventory.parents.get(name)
+    where = None
+    if parent is not None:
+        where = (
+            inventory.classes[parent],
+            inventory.true("opened", parent),
+            # All places on large furniture are alike; a small one is a situation of its own.
+            inventory.true("large", parent) or parent,
+        )
+    state = tuple(
+        inventory.true(p, name)
+        for p in ("dirty", "filled", "hot", "cold", "cooked", "opened", "toggled")
+    )
+    return where, state, bool(inventory.contents.get(name))
+
+
 def take_inventory(
     graph: KnowledgeGraph,
     scene: str,
     positions: Mapping[str, Position] | None = None,
     robot: Position = (0.0, 0.0, 0.0),
 ) -> Inventory:
-    """Read a graph.
+    """Read the inventory of a scene from its graph.
 
     Args:
         graph: the graph.

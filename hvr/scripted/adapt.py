@@ -1,8 +1,8 @@
-"""What the simulated model adds when feedback names a condition that its block never sees to.
+"""Adaptation of a block to feedback that names a condition it never establishes.
 
 An earlier block that went wrong leaves another state than the ground truth's: no knife in the
-hand, a door that is still closed. A planner that is told so goes and gets the knife. Here it
-takes the steps that bring the condition about in the ground truth.
+hand, a door that is still closed. On such feedback a planner fetches the knife; the simulated one
+adds the steps that establish the condition in the ground truth.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from hvr.pddl import GroundAction, Task
 from hvr.scripted.step_errors import NAVIGATION, Steps
 
 Providers = Mapping[str, tuple[Steps, ...]]
-"""For each literal the ways in which the ground truth brings it about, in order."""
+"""For each literal the step sequences that establish it in the ground truth, in order."""
 
 _WANTED = re.compile(r"(\([a-z_]+(?: [\w-]+)*\)) must be (true|false)")
 _MADE_BY = re.compile(r" made (?:true|false) by step \d+ \((?:\S+) ([\w-]+)")
 
 
 def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
-    """Return what each step of a plan brings about, with the way there.
+    """Return the literals that each step of a plan establishes, with the way there.
 
     Args:
         task: the plan is valid in its initial state.
         steps: the plan.
     """
-    found: dict[str, list[Steps]] = {}
+    providers: dict[str, list[Steps]] = {}
     bits = task.initial.bits
     walk: list[GroundAction] = []
     for step in steps:
@@ -36,13 +36,13 @@ def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
         gained = [str(a) for a in task.atoms_in(following & ~bits)]
         lost = [f"(not {a})" for a in task.atoms_in(bits & ~following)]
         for literal in (*gained, *lost):
-            found.setdefault(literal, []).append(tuple(walk))
+            providers.setdefault(literal, []).append(tuple(walk))
         bits = following
-    return {literal: tuple(ways) for literal, ways in found.items()}
+    return {literal: tuple(ways) for literal, ways in providers.items()}
 
 
 def helpful_steps(problem: str, providers: Providers) -> tuple[GroundAction, ...]:
-    """Return the steps of the ground truth that bring about a condition that a problem names."""
+    """Return the steps of the ground truth that establish a condition named in a problem."""
     return tuple(
         way[-1]
         for literal, value in _WANTED.findall(problem)
@@ -59,7 +59,7 @@ def adapted(
     Args:
         written: the block.
         failed: number of the step, from 1.
-        problem: what the validator says.
+        problem: the validator's message.
         providers: of the ground truth.
         held: what the prompt says is in the robot's hand.
 

@@ -1,4 +1,4 @@
-"""How often the simulated model errs, and in which ways."""
+"""Error rates and kinds of errors of the simulated model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from random import Random
 from hvr.errors import UsageError
 
 PROBABILITIES = ("error", "improve", "chatty", "steps", "conditions", "macros", "choices", "slip")
-_MOST = 0.95
+MAX_RATE = 0.95
+"""Upper bound of the probability of an error late in a long answer."""
 STEP_KINDS = (
     "dropped",
     "swapped",
@@ -103,9 +104,9 @@ class ErrorModel:
                 raise UsageError(f"scripted: the weight {f.name} must be 0 or more, not {value:g}")
 
     def rate(self, number: int) -> float:
-        """Probability that a step is corrupted, by the number of steps before it."""
+        """Return the probability that a step is corrupted, by the number of steps before it."""
         rate = self.error * self.steps
-        return min(rate * (1 + self.length * number), max(rate, _MOST))
+        return min(rate * (1 + self.length * number), max(rate, MAX_RATE))
 
     def kind(self, possible: Collection[str], rng: Random) -> str | None:
         """Draw one of some kinds by their weights; None when all of these are 0."""
@@ -115,11 +116,11 @@ class ErrorModel:
             if weight > 0 and rest < weight:
                 return name
             rest -= weight
-        # Rounding may leave a rest behind the last kind.
+        # Rounding may leave a remainder after the last kind.
         return next((name for name, weight in reversed(weights) if weight > 0), None)
 
     def __str__(self) -> str:
-        """`error=0.3, improve=0.7`, and all else that is not at its default."""
+        """Return `error=0.3, improve=0.7` and all other values that are not the defaults."""
         shown = (
             f"{f.name}={getattr(self, f.name):g}"
             for f in fields(self)

@@ -1,4 +1,4 @@
-"""Conditions of macro actions: what is written of them, errors in them, and corrections."""
+"""Conditions of macro actions: errors in them, and corrections after feedback."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from random import Random
 
 from hvr.policies.llm.answers import read_conditions
 from hvr.scripted.error_model import CONDITION_KINDS, ErrorModel
-from hvr.scripted.sight import PromptObjects
+from hvr.scripted.prompt_objects import PromptObjects
 from hvr.scripted.step_errors import Streams
 
 _NO_PREDICATES = ("grasped", "is_ready", "at_location", "accessible", "robot_free", "prepared")
@@ -18,12 +18,12 @@ _SIDES = (0, 1)
 
 @dataclass(frozen=True)
 class Literal:
-    """A literal.
+    """A PDDL literal.
 
     Args:
         predicate: its name.
         args: names of objects.
-        positive: it is not negated.
+        positive: whether it is not negated.
     """
 
     predicate: str
@@ -32,7 +32,7 @@ class Literal:
 
     @property
     def atom(self) -> str:
-        """It without a sign."""
+        """The atom, without a sign."""
         return f"({' '.join((self.predicate, *self.args))})"
 
     def __str__(self) -> str:
@@ -45,50 +45,50 @@ Sides = tuple[tuple[Literal, ...], tuple[Literal, ...]]
 
 def literals(texts: Iterable[str]) -> tuple[Literal, ...]:
     """Read literals as PDDL writes them."""
-    found = []
+    parsed = []
     for text in texts:
         positive = not text.startswith("(not ")
         words = re.findall(r"[^\s()]+", text.removeprefix("(not "))
-        found.append(Literal(words[0], tuple(words[1:]), positive))
-    return tuple(found)
+        parsed.append(Literal(words[0], tuple(words[1:]), positive))
+    return tuple(parsed)
 
 
 def known(
-    side: Iterable[Literal], named: frozenset[str], sight: PromptObjects
+    side: Iterable[Literal], named: frozenset[str], objects: PromptObjects
 ) -> tuple[Literal, ...]:
     """Return literals as the model can write them.
 
     Args:
         side: the literals.
-        named: the objects that actions name; others are spoken of where the prompt names them.
-        sight: the objects of the prompt.
+        named: the objects that actions name; others are used only if the prompt names them.
+        objects: of the prompt.
     """
-    spoken = (x for x in side if all(sight.knows(a) or a in named for a in x.args))
-    return tuple(dict.fromkeys(replace(x, args=sight.names_of(x.args)) for x in spoken))
+    spoken = (x for x in side if all(objects.knows(a) or a in named for a in x.args))
+    return tuple(dict.fromkeys(replace(x, args=objects.names_of(x.args)) for x in spoken))
 
 
 def read_written(text: str, count: int) -> tuple[Sides, ...]:
     """Return the conditions of a prompt that asks to correct them."""
     return tuple(
         (
-            tuple(Literal(x.predicate, x.args, x.positive) for x in found.precondition),
-            tuple(Literal(x.predicate, x.args, x.positive) for x in found.postcondition),
+            tuple(Literal(x.predicate, x.args, x.positive) for x in conditions.precondition),
+            tuple(Literal(x.predicate, x.args, x.positive) for x in conditions.postcondition),
         )
-        for found in read_conditions(text, count)
+        for conditions in read_conditions(text, count)
     )
 
 
 @dataclass(frozen=True)
 class ConditionErrors:
-    """Makes errors in conditions.
+    """Errors in conditions.
 
     Args:
-        model: how often and which.
-        sight: the objects of the prompt.
+        model: the error rates.
+        objects: of the prompt.
     """
 
     model: ErrorModel
-    sight: PromptObjects
+    objects: PromptObjects
 
     def corrupt(self, sides: Sequence[Sides], streams: Streams) -> tuple[Sides, ...]:
         """Corrupt each literal with the probability of the model."""
@@ -125,7 +125,7 @@ class ConditionErrors:
                 return (replace(literal, positive=not literal.positive),)
             case "literal_wrong_object":
                 place = rng.randrange(len(literal.args))
-                name = self.sight.confused(literal.args[place], literal.predicate, place, rng)
+                name = self.objects.confused(literal.args[place], literal.predicate, place, rng)
                 args = (*literal.args[:place], name, *literal.args[place + 1 :])
                 return (replace(literal, args=args),)
             case "literal_unknown_predicate":
@@ -134,9 +134,7 @@ class ConditionErrors:
 
 
 def problems(text: str) -> list[str]:
-    """Return what a validator says of each macro action, a line each; all of it if it names
-    none.
-    """
+    """Return the validator's messages on each macro action; the whole text if it names none."""
     lines = [line for line in text.splitlines() if line.startswith("macro action ")]
     return lines or [text]
 
@@ -153,12 +151,12 @@ def undo_conditions(written: Sequence[Sides], true: Sequence[Sides], problem: st
     Args:
         written: the conditions as they are.
         true: the conditions as they should be.
-        problem: what the validator says.
+        problem: the validator's message.
     """
-    found = re.search(r"macro action (\d+)", problem, re.IGNORECASE)
-    if found is None:
+    named = re.search(r"macro action (\d+)", problem, re.IGNORECASE)
+    if named is None:
         return tuple(true)
-    last = int(found[1]) - 1
+    last = int(named[1]) - 1
     differences = list(_differences(written, true))
     before = [d for d in differences if d[0] <= last]
     telling = [d for d in before if d[2] in problem]
@@ -168,22 +166,22 @@ def undo_conditions(written: Sequence[Sides], true: Sequence[Sides], problem: st
 
 
 def _differences(written: Sequence[Sides], true: Sequence[Sides]) -> Iterable[tuple[int, int, str]]:
-    """Yield number of the macro action, side and atom wherever an atom is said in another way."""
+    """Yield number of the macro action, side and atom for each atom whose signs differ."""
     for number, (mine, yours) in enumerate(zip(written, true, strict=True)):
         for side in _SIDES:
             for atom in dict.fromkeys(x.atom for x in (*mine[side], *yours[side])):
-                if _said(mine[side], atom) != _said(yours[side], atom):
+                if _signs(mine[side], atom) != _signs(yours[side], atom):
                     yield number, side, atom
 
 
-def _said(side: Iterable[Literal], atom: str) -> set[bool]:
+def _signs(side: Iterable[Literal], atom: str) -> set[bool]:
     return {x.positive for x in side if x.atom == atom}
 
 
 def _set(
     written: Sequence[Sides], true: Sequence[Sides], number: int, side: int, atom: str
 ) -> tuple[Sides, ...]:
-    """Say an atom as it should be; literals that are right come in their right order."""
+    """Correct the literals of one atom, and restore the order of correct literals."""
     right = [x for x in true[number][side] if x.atom == atom]
     others = [x for x in written[number][side] if x.atom != atom]
     order = {x: place for place, x in enumerate(true[number][side])}

@@ -1,4 +1,4 @@
-"""What the simulated model knows: the ground truth of a task as macro actions with blocks."""
+"""Scripts: the ground truth of a task as macro actions with blocks of actions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import GroundAction, Problem, Task, parse_domain
 from hvr.plans import AABlock, MacroAction
+from hvr.policies.macro import block_conditions, block_name
 from hvr.retrieval.inventory import Inventory
 from hvr.scripted.adapt import Providers, providers_of
-from hvr.search.macro import block_conditions, block_name
 from hvr.tasks import PaperTask
 
 _INSTANCE = re.compile(r"\b[a-z]+-\d+\b")
@@ -26,18 +26,18 @@ _FILL = re.compile(r"fill with water (.+) with (\S+)")
 _ARTICLES = frozenset({"the", "a", "an"})
 _NTH = ("another", "a third", "a fourth", "a fifth", "a sixth", "a seventh", "an eighth")
 _AGAIN = ("again", "a third time", "a fourth time", "a fifth time", "a sixth time")
-_ALIKE = 0.8
-"""Names that are as alike as this letter by letter may be the same."""
+MIN_NAME_SIMILARITY = 0.8
+"""Similarity by `difflib` from which a name may mean a macro action."""
 
 
 @dataclass(frozen=True)
 class Script:
-    """A plan to tell.
+    """The plan that the simulated model knows.
 
     Args:
         blocks: macro actions with conditions, and their actions.
-        title: whose ground truth it is.
-        providers: how the plan brings about each literal, see `adapt`.
+        title: name of the task.
+        providers: the steps that establish each literal, see `adapt`.
 
     Raises:
         UsageError: there are no blocks, or two macro actions have the same name.
@@ -65,7 +65,7 @@ class Script:
         """
         by_key = {_key(block.macro.name): block for block in self.blocks}
         wanted = _key(name)
-        near = difflib.get_close_matches(wanted, list(by_key), n=1, cutoff=_ALIKE)
+        near = difflib.get_close_matches(wanted, list(by_key), n=1, cutoff=MIN_NAME_SIMILARITY)
         return by_key.get(wanted) or (by_key[near[0]] if near else None)
 
 
@@ -116,35 +116,35 @@ def scene_name(scene: str | Scene) -> str:
 
 
 def _objects(steps: Iterable[GroundAction], inventory: Inventory) -> tuple[str, ...]:
-    """Return what a plan names, what switches it or is switched, what it stands on or in."""
-    found = {name for action in steps for name in action.args}
-    found |= set(inventory.of("Floor"))
+    """Return the objects of a plan: named ones, their switches, and what they stand on or in."""
+    names = {name for action in steps for name in action.args}
+    names |= set(inventory.of("Floor"))
     for pair in (*inventory.pairs("knob_of"), *inventory.pairs("faucet_of")):
-        if found & set(pair):
-            found |= set(pair)
-    waiting = list(found)
+        if names & set(pair):
+            names |= set(pair)
+    waiting = list(names)
     while waiting:
         parent = inventory.parents.get(waiting.pop())
-        if parent is not None and parent not in found:
-            found.add(parent)
+        if parent is not None and parent not in names:
+            names.add(parent)
             waiting.append(parent)
-    return tuple(sorted(found))
+    return tuple(sorted(names))
 
 
 def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]) -> str:
-    """`put mug-1 on plate-1` as `Put the mug on the plate`, each time in other words.
+    """Return `put mug-1 on plate-1` as `Put the mug on the plate`, unique in its wording.
 
     Args:
         text: with names of objects.
         classes: the class of each object.
-        names: the texts that were made to each sentence before; this one is added.
+        names: the texts that each sentence was made from before; this one is added.
     """
 
-    def said(match: re.Match[str], article: str = "the") -> str:
+    def noun_phrase(match: re.Match[str], article: str = "the") -> str:
         return f"{article} {_noun(classes[match[0]])}"
 
     text = _FILL.sub(r"fill \1 with water from \2", text)
-    sentence = _capital(_INSTANCE.sub(said, text))
+    sentence = _capital(_INSTANCE.sub(noun_phrase, text))
     before = names.setdefault(sentence, [])
     before.append(text)
     times = len(before) - 1
@@ -152,8 +152,8 @@ def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]
         return sentence
     if before.count(text) > 1:
         return f"{sentence} {_AGAIN[times - 1]}"
-    nth = _INSTANCE.sub(lambda match: said(match, _NTH[times - 1]), text, count=1)
-    return _capital(_INSTANCE.sub(said, nth))
+    nth = _INSTANCE.sub(lambda match: noun_phrase(match, _NTH[times - 1]), text, count=1)
+    return _capital(_INSTANCE.sub(noun_phrase, nth))
 
 
 def _noun(object_class: str) -> str:

@@ -1,4 +1,4 @@
-"""The simulated model itself: a request in, an answer out."""
+"""The simulated language model: answers to the prompts of the pipeline."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from random import Random
 
 from hvr.envs.scenes import Scene
+from hvr.errors import UsageError
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Answer, Request, Usage
+from hvr.llm.options import ModelOptions
 from hvr.llm.tokens import count_tokens, estimate_tokens
 from hvr.pddl import GroundAction
 from hvr.scripted.adapt import adapted, helpful_steps
-from hvr.scripted.asked import ParsedPrompt, class_of, read_prompt
 from hvr.scripted.error_model import (
     CHOICE_KINDS,
     MACRO_KINDS,
@@ -28,15 +29,16 @@ from hvr.scripted.literals import (
     read_written,
     undo_conditions,
 )
+from hvr.scripted.parsed_prompt import ParsedPrompt, class_of, read_prompt
+from hvr.scripted.prompt_objects import PromptObjects
 from hvr.scripted.script import Script, scene_name, script_of
-from hvr.scripted.sight import PromptObjects
 from hvr.scripted.step_errors import StepErrors, Steps, Streams
 from hvr.scripted.undo import failed_step, undo
 from hvr.scripted.wording import Chatty, Plain, describe
-from hvr.tasks import PaperTask
+from hvr.tasks import PaperTask, load_task
 
 _REPEATS = 0.5
-"""Probability that an answer to feedback that does not help is the same as before."""
+"""Probability that feedback which has no effect leaves the answer unchanged."""
 
 
 class Scripted:
@@ -81,39 +83,39 @@ class Scripted:
             raise ModelError(
                 "the simulated model answers in text, not in JSON for a schema", kind="request"
             )
-        asked, streams = read_prompt(request), self._streams(request)
-        sight = PromptObjects(asked.listed, self._meant, asked.mentioned)
+        prompt, streams = read_prompt(request), self._streams(request)
+        objects = PromptObjects(prompt.listed, self._meant, prompt.mentioned)
         chatty = streams("chatty").random() < self.errors.chatty
         form = Chatty(streams("layout")) if chatty else Plain()
         match request.purpose:
             case "select":
-                text = form.classes(self._classes(asked, streams))
+                text = form.classes(self._classes(prompt, streams))
             case "macro_plan":
                 text = form.macros(self._macros(streams))
             case "conditions" | "correct_conditions":
-                text = self._conditions(asked, sight, streams, form)
+                text = self._conditions(prompt, objects, streams, form)
             case "block" | "plan":
                 whole = request.purpose == "plan"
-                steps = self._planned(sight, streams) if whole else self._block(asked, sight)
-                steps = StepErrors(self.errors, sight).corrupt(steps, streams)
+                steps = self._planned(objects, streams) if whole else self._block(prompt, objects)
+                steps = StepErrors(self.errors, objects).corrupt(steps, streams)
                 text = form.actions(steps, self._description(request.purpose, steps))
             case "correct_block" | "correct_plan":
-                text = form.actions(self._corrected(request.purpose, asked, sight, streams))
+                text = form.actions(self._corrected(request.purpose, prompt, objects, streams))
             case _:
                 raise ModelError(
                     f"the simulated model knows no prompt {request.purpose!r}; it answers only "
                     "those of hvr/policies/llm/prompts",
                     kind="request",
                 )
-        sent, said = count_tokens(request.messages), estimate_tokens(text)
-        usage = Usage(input=sent, output=said, cached=0, reasoning=0, cost=None)
+        prompt_tokens, output = count_tokens(request.messages), estimate_tokens(text)
+        usage = Usage(input=prompt_tokens, output=output, cached=0, reasoning=0, cost=None)
         return Answer(text=text, model=self.name, usage=usage)
 
     def _streams(self, request: Request) -> Streams:
-        """Random numbers that depend on the prompt and the seed, the same in every process."""
-        asked = [request.purpose, repr(request.temperature), repr(request.seed)]
-        asked += [part for m in request.messages for part in (m.role, m.text)]
-        prompt = hashlib.sha256("\0".join(asked).encode("utf-8", "surrogatepass")).hexdigest()
+        """Return random streams that depend on prompt and seed only, the same in every process."""
+        parts = [request.purpose, repr(request.temperature), repr(request.seed)]
+        parts += [part for m in request.messages for part in (m.role, m.text)]
+        prompt = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
         def stream(label: str) -> Random:
             digest = hashlib.sha256(f"{self.seed}\0{prompt}\0{label}".encode()).digest()
@@ -123,40 +125,38 @@ class Scripted:
 
     # Atomic actions -----------------------------------------------------------------------
 
-    def _planned(self, sight: PromptObjects, streams: Streams) -> Steps:
-        """Return a whole plan as it is meant: whoever forgets a part of the task forgets
-        its steps.
-        """
+    def _planned(self, objects: PromptObjects, streams: Streams) -> Steps:
+        """Return the intended whole plan; with a forgotten macro action go its steps."""
         blocks = [self.script.find(name) for name in self._macros(streams)]
-        return _named([a for block in blocks if block for a in block.actions], sight)
+        return _named([a for block in blocks if block for a in block.actions], objects)
 
-    def _block(self, asked: ParsedPrompt, sight: PromptObjects) -> Steps:
+    def _block(self, prompt: ParsedPrompt, objects: PromptObjects) -> Steps:
         """Return the true actions of a macro action, in the names that the model knows."""
-        block = self.script.find(asked["Macro action"])
-        return _named(block.actions if block else (), sight)
+        block = self.script.find(prompt["Macro action"])
+        return _named(block.actions if block else (), objects)
 
     def _corrected(
-        self, purpose: str, asked: ParsedPrompt, sight: PromptObjects, streams: Streams
+        self, purpose: str, prompt: ParsedPrompt, objects: PromptObjects, streams: Streams
     ) -> Steps:
-        """Return what becomes of a block after feedback."""
-        written = asked.written
+        """Return the block after feedback: mended, unchanged, or with one more error."""
+        written = prompt.written
         rng = streams("feedback")
         if rng.random() < self.errors.improve:
             whole = purpose == "correct_plan"
-            true = _named(self.script.steps, sight) if whole else self._block(asked, sight)
-            problem = asked["Problem"]
-            helpful = _named(helpful_steps(problem, self.script.providers), sight)
-            mended = undo(written, true, problem, sight, helpful)
+            true = _named(self.script.steps, objects) if whole else self._block(prompt, objects)
+            problem = prompt["Problem"]
+            helpful = _named(helpful_steps(problem, self.script.providers), objects)
+            mended = undo(written, true, problem, objects, helpful)
             failed = failed_step(problem)
             if mended == written and failed is not None:
-                held = [o.name for o in asked.listed if o.held]
+                held = [o.name for o in prompt.listed if o.held]
                 way = adapted(written, failed, problem, self.script.providers, held)
-                # With nothing to add, the true block is all that it knows.
-                mended = true if way is None else _named(way, sight)
-            return StepErrors(self.errors, sight).corrupt(mended, streams, self.errors.slip)
+                # Without a way to bring the condition about, the true block is the last resort.
+                mended = true if way is None else _named(way, objects)
+            return StepErrors(self.errors, objects).corrupt(mended, streams, self.errors.slip)
         if rng.random() < _REPEATS:
             return written
-        return StepErrors(self.errors, sight).one_more(written, rng)
+        return StepErrors(self.errors, objects).one_more(written, rng)
 
     def _description(self, purpose: str, steps: Steps) -> str:
         if purpose == "block":
@@ -167,19 +167,19 @@ class Scripted:
     # Conditions -----------------------------------------------------------------------------
 
     def _conditions(
-        self, asked: ParsedPrompt, sight: PromptObjects, streams: Streams, form: Plain
+        self, prompt: ParsedPrompt, objects: PromptObjects, streams: Streams, form: Plain
     ) -> str:
         label = "Macro actions"
-        correct = "Macro actions and their conditions" in asked.sections
+        correct = "Macro actions and their conditions" in prompt.sections
         if correct:
             label = "Macro actions and their conditions"
-        names = asked.macros(label)
-        true = tuple(self._true_conditions(name, sight) for name in names)
-        errors = ConditionErrors(self.errors, sight)
+        names = prompt.macros(label)
+        true = tuple(self._true_conditions(name, objects) for name in names)
+        errors = ConditionErrors(self.errors, objects)
         if not correct:
             return form.conditions(names, errors.corrupt(true, streams))
-        written = read_written(asked[label], len(names))
-        for number, problem in enumerate(problems(asked["Problem"])):
+        written = read_written(prompt[label], len(names))
+        for number, problem in enumerate(problems(prompt["Problem"])):
             rng = streams(f"feedback {number}")
             if rng.random() < self.errors.improve:
                 written = undo_conditions(written, true, problem)
@@ -187,13 +187,13 @@ class Scripted:
                 written = errors.one_more(written, rng)
         return form.conditions(names, written)
 
-    def _true_conditions(self, name: str, sight: PromptObjects) -> Sides:
+    def _true_conditions(self, name: str, objects: PromptObjects) -> Sides:
         block = self.script.find(name)
         if block is None:
             return (), ()
         named = frozenset(n for action in self.script.steps for n in action.args)
         before, after = literals(block.macro.precondition), literals(block.macro.postcondition)
-        return known(before, named, sight), known(after, named, sight)
+        return known(before, named, objects), known(after, named, objects)
 
     # Macro actions and classes ----------------------------------------------------------------
 
@@ -215,14 +215,14 @@ class Scripted:
                 written[number : number + 2] = written[number : number + 2][::-1]
         return tuple(name for part in written for name in part)
 
-    def _classes(self, asked: ParsedPrompt, streams: Streams) -> tuple[str, ...]:
-        """Return the classes of what the actions name, of those that there are."""
-        block = self.script.find(asked.macro) if asked.macro else None
+    def _classes(self, prompt: ParsedPrompt, streams: Streams) -> tuple[str, ...]:
+        """Return the classes of the objects that the actions name, among those listed."""
+        block = self.script.find(prompt.macro) if prompt.macro else None
         steps = block.actions if block else self.script.steps
-        there = {kind.lower(): kind for kind in asked.kinds}
-        needed = [_there(name, there) for action in steps for name in action.args]
+        listed = {kind.lower(): kind for kind in prompt.kinds}
+        needed = [_listed_class(name, listed) for action in steps for name in action.args]
         true = [kind for kind in dict.fromkeys(needed) if kind]
-        spare = [kind for kind in asked.kinds if kind not in true]
+        spare = [kind for kind in prompt.kinds if kind not in true]
         chosen: list[str] = []
         for kind in true:
             rng = streams(f"class {kind}")
@@ -254,18 +254,31 @@ def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> 
     return Scripted(script, errors, seed if own_seed is None else own_seed)
 
 
-def only_scene(spec: str, task: PaperTask) -> str | None:
-    """Return the only scene in which a model knows what to say; None for other models' specs."""
-    return task.ground_truth.scene if spec.partition(":")[0] == "scripted" else None
+def open_scripted(parameters: str, options: ModelOptions) -> Scripted:
+    """Return the simulated model for the task, scene and seed that the options tell of.
+
+    Raises:
+        UsageError: there is no task, or the parameters cannot be used.
+    """
+    about = options.about
+    if about.get("task") is None:
+        raise UsageError(
+            "a scripted model answers from the ground truth of one of the paper's tasks: "
+            "give a task",
+            field="task",
+        )
+    spec = f"scripted:{parameters}" if parameters else "scripted"
+    task = load_task(str(about["task"]))
+    return make_scripted(spec, task, str(about["scene"]), int(about["seed"]))
 
 
-def _named(steps: Iterable[GroundAction], sight: PromptObjects) -> Steps:
+def _named(steps: Iterable[GroundAction], objects: PromptObjects) -> Steps:
     """Return steps with the names that the prompt gives."""
-    return tuple(GroundAction(a.name, sight.names_of(a.args)) for a in steps)
+    return tuple(GroundAction(a.name, objects.names_of(a.args)) for a in steps)
 
 
-def _there(name: str, there: dict[str, str]) -> str | None:
-    """Return the class of an object among those that there are, or of what it is a piece of."""
+def _listed_class(name: str, listed: dict[str, str]) -> str | None:
+    """Return the listed class of an object, or of the whole that it is a piece of."""
     kind = class_of(name)
     whole = kind.removesuffix("sliced").removesuffix("cracked")
-    return there.get(kind) or there.get(whole)
+    return listed.get(kind) or listed.get(whole)

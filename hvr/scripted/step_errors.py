@@ -8,11 +8,11 @@ from random import Random
 
 from hvr.pddl import GroundAction
 from hvr.scripted.error_model import STEP_KINDS, ErrorModel
-from hvr.scripted.sight import PromptObjects
+from hvr.scripted.prompt_objects import PromptObjects
 
 Steps = tuple[GroundAction, ...]
 Streams = Callable[[str], Random]
-"""Random numbers for a purpose; the same ones each time that it is asked."""
+"""Random numbers by label; the same label always gives the same numbers."""
 
 NAVIGATION = "navigate_to_obj"
 _NO_ACTIONS = ("grab_with_both_hands", "wait_for", "wipe_obj", "stir", "check_obj", "push_obj")
@@ -20,23 +20,25 @@ _NO_ACTIONS = ("grab_with_both_hands", "wait_for", "wipe_obj", "stir", "check_ob
 
 @dataclass(frozen=True)
 class StepErrors:
-    """Makes errors in sequences of actions.
+    """Errors in sequences of actions.
 
     Args:
-        model: how often and which.
-        sight: the objects of the prompt.
+        model: the error rates.
+        objects: of the prompt.
     """
 
     model: ErrorModel
-    sight: PromptObjects
+    objects: PromptObjects
 
-    def corrupt(self, steps: Sequence[GroundAction], streams: Streams, share: float = 1.0) -> Steps:
-        """Corrupt each step with a share of the probability of the model."""
+    def corrupt(
+        self, steps: Sequence[GroundAction], streams: Streams, factor: float = 1.0
+    ) -> Steps:
+        """Corrupt each step with the probability of the model times a factor."""
         kinds: dict[int, str] = {}
         rngs = [streams(f"step {number}") for number in range(len(steps))]
         for number, rng in enumerate(rngs):
-            # Drawn even when nothing is wrong, so that other rates see the same numbers.
-            wrong = rng.random() < self.model.rate(number) * share
+            # Drawn even if there is no error: other rates must see the same random numbers.
+            wrong = rng.random() < self.model.rate(number) * factor
             kind = self.model.kind(possible(steps, number), rng)
             if wrong and kind is not None:
                 kinds[number] = kind
@@ -65,18 +67,18 @@ class StepErrors:
     def _written(
         self, steps: Sequence[GroundAction], number: int, kind: str | None, rng: Random
     ) -> Steps:
-        """Return what is written for a step."""
+        """Return the steps written in place of a step, with an error of some kind or none."""
         step = steps[number]
         match kind:
             case "dropped" | "missing_navigation":
                 return ()
             case "wrong_object":
                 place = rng.randrange(len(step.args))
-                name = self.sight.confused(step.args[place], step.name, place, rng)
+                name = self.objects.confused(step.args[place], step.name, place, rng)
                 return (_with_argument(step, place, name),)
             case "hallucinated_object":
                 place = rng.randrange(len(step.args))
-                return (_with_argument(step, place, self.sight.invented(step.args[place], rng)),)
+                return (_with_argument(step, place, self.objects.invented(step.args[place], rng)),)
             case "hallucinated_action":
                 return (GroundAction(rng.choice(_NO_ACTIONS), step.args[:1]),)
             case "superfluous":
@@ -84,9 +86,9 @@ class StepErrors:
         return (step,)
 
     def _superfluous(self, step: GroundAction) -> Iterator[GroundAction]:
-        """Yield steps that somebody may think are needed before a step."""
+        """Yield plausible but superfluous steps before a step."""
         yield step
-        for thing in self.sight.listed:
+        for thing in self.objects.listed:
             if (NAVIGATION, (thing.name,)) != (step.name, step.args):
                 yield GroundAction(NAVIGATION, (thing.name,))
             if "opened" in thing.uses and step.args[:1] != (thing.name,):

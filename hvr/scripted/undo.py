@@ -1,4 +1,4 @@
-"""What the simulated model makes of feedback on a block: it undoes one of its errors."""
+"""Correction of a block after feedback: the simulated model undoes one of its errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from hvr.pddl import GroundAction
-from hvr.scripted.sight import PromptObjects
+from hvr.scripted.prompt_objects import PromptObjects
 from hvr.scripted.step_errors import NAVIGATION, Steps
 
 _STEP = re.compile(r"(?<!after )\b(?:step|line|action) (\d+)\b", re.IGNORECASE)
@@ -16,13 +16,13 @@ _STEP = re.compile(r"(?<!after )\b(?:step|line|action) (\d+)\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class _Part:
-    """Steps that are right, or that stand where others should.
+    """A stretch of equal or of differing steps in the alignment of block and ground truth.
 
     Args:
-        start: number of the first one among those that were written, from 0.
-        written: what was written; may be empty.
-        true: what should be there; may be empty.
-        differs: these are not the same.
+        start: number of the first written step, from 0.
+        written: the written steps; may be empty.
+        true: the true steps in their place; may be empty.
+        differs: whether they differ.
     """
 
     start: int
@@ -32,16 +32,16 @@ class _Part:
 
     @property
     def walks(self) -> bool:
-        """It is about navigation alone."""
+        """Whether all its steps are navigation."""
         return all(step.name == NAVIGATION for step in (*self.written, *self.true))
 
     @property
     def is_added(self) -> bool:
-        """It stands where nothing should."""
+        """Whether its steps are superfluous."""
         return not self.true and not self.walks
 
     def moved_to(self, other: _Part) -> bool:
-        """Return the steps that are superfluous in one are missing in the other."""
+        """Return whether the steps superfluous in one part are those missing in the other."""
         one_sided = not (self.written and self.true)
         return one_sided and (self.written, self.true) == (other.true, other.written)
 
@@ -50,7 +50,7 @@ def undo(
     written: Sequence[GroundAction],
     true: Sequence[GroundAction],
     problem: str,
-    sight: PromptObjects,
+    objects: PromptObjects,
     helpful: Container[GroundAction] = (),
 ) -> Steps:
     """Undo an error at or before the step that failed, all when no step did.
@@ -66,14 +66,14 @@ def undo(
     Args:
         written: the block as it is.
         true: the block as it should be, in the names that the model knows.
-        problem: what the validator says, its first line naming the step.
-        sight: the objects of the prompt.
+        problem: the validator's message, its first line naming the step.
+        objects: of the prompt.
         helpful: steps that bring about what the problem asks for.
     """
     failed = failed_step(problem)
     if failed is None:
         return tuple(true)
-    parts = _parts(written, true, sight, failed)
+    parts = _parts(written, true, objects, failed)
     differences = [place for place, part in enumerate(parts) if part.differs]
     before = [place for place in differences if parts[place].start < failed]
     helps = [p for p in before if any(step in helpful for step in parts[p].true)]
@@ -88,22 +88,21 @@ def undo(
 
 
 def failed_step(problem: str) -> int | None:
-    """Return the number of the step that cannot be done, from 1; None when the end is what is
-    wrong.
-    """
+    """Return the number of the failed step, from 1; None if only the end state is wrong."""
     first = problem.strip().split("\n", 1)[0]
-    found = None if first.lower().startswith("at the end") else _STEP.search(first)
-    return int(found[1]) if found else None
+    match = None if first.lower().startswith("at the end") else _STEP.search(first)
+    return int(match[1]) if match else None
 
 
 def _parts(
-    written: Sequence[GroundAction], true: Sequence[GroundAction], sight: PromptObjects, failed: int
+    written: Sequence[GroundAction],
+    true: Sequence[GroundAction],
+    objects: PromptObjects,
+    failed: int,
 ) -> list[_Part]:
-    """Return what is the same and what differs, in order; the step that failed is taken
-    literally.
-    """
+    """Return the alignment of written and true steps; the failed step is taken literally."""
     mine = [
-        step if number == failed else _meant(step, true, sight)
+        step if number == failed else _meant(step, true, objects)
         for number, step in enumerate(written, start=1)
     ]
     codes = SequenceMatcher(None, mine, list(true), autojunk=False).get_opcodes()
@@ -112,7 +111,9 @@ def _parts(
     ]
 
 
-def _meant(step: GroundAction, true: Sequence[GroundAction], sight: PromptObjects) -> GroundAction:
+def _meant(
+    step: GroundAction, true: Sequence[GroundAction], objects: PromptObjects
+) -> GroundAction:
     """Return the true step that a step stands for, where the model had to guess an object's name.
 
     Whoever reads its answer may have put a real object in the place of the guess.
@@ -122,7 +123,7 @@ def _meant(step: GroundAction, true: Sequence[GroundAction], sight: PromptObject
     for other in true:
         same = (other.name, len(other.args)) == (step.name, len(step.args))
         if same and all(
-            a == b or not sight.knows(b) for a, b in zip(step.args, other.args, strict=True)
+            a == b or not objects.knows(b) for a, b in zip(step.args, other.args, strict=True)
         ):
             return other
     return step

@@ -5,24 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+from hvr.knowledge.wording import load_wording
 from hvr.pddl import GroundAction
 from hvr.scripted.literals import Literal, Sides
 
-_VERBS = {
-    "navigate_to_obj": "go to the {}",
-    "pick_up": "pick up the {}",
-    "put_on": "put the {} on the {}",
-    "put_in": "put the {} in the {}",
-    "open_obj": "open the {}",
-    "close_obj": "close the {}",
-    "toggle_on": "switch the {} on",
-    "toggle_off": "switch the {} off",
-    "slice_obj": "slice the {}",
-    "crack_obj": "crack the {}",
-    "pour": "pour from the {} into the {}",
-    "drop_obj": "drop the {}",
-    "throw_away": "throw the {} into the {}",
-}
 _OPENINGS = (
     "Sure! Here is my answer.",
     "Certainly, let me think about this carefully.",
@@ -61,7 +47,7 @@ class Plain:
         return "\n".join(lines)
 
     def classes(self, names: Sequence[str]) -> str:
-        """Chosen classes."""
+        """Return the chosen classes."""
         return ", ".join(names) or "none"
 
 
@@ -81,13 +67,13 @@ class Chatty(Plain):
         self._bold = rng.random() < 0.5
 
     def actions(self, steps: Sequence[GroundAction], description: str = "") -> str:
-        """See `Plain.actions`."""
+        """Return the same as `Plain.actions`."""
         lines = [self._item(i, self._called(step)) for i, step in enumerate(steps, start=1)]
         head = [self._label("Description") + f" {description}", ""] if description else []
         return self._around([*head, self._label("Actions"), *self._fenced(lines or ["none"])])
 
     def macros(self, names: Sequence[str]) -> str:
-        """See `Plain.macros`."""
+        """Return the same as `Plain.macros`."""
         marker = self._marker if "{}" in self._marker else "{}. "
         lines = [
             marker.format(i) + (f"**{name}**" if self._bold else name)
@@ -96,17 +82,17 @@ class Chatty(Plain):
         return self._around([*lines])
 
     def conditions(self, names: Sequence[str], sides: Sequence[Sides]) -> str:
-        """See `Plain.conditions`."""
+        """Return the same as `Plain.conditions`."""
         lines = []
         for number, (name, pair) in enumerate(zip(names, sides, strict=True), start=1):
             lines.append(f"{number}. **{name}**" if self._bold else f"{number}. {name}")
             for label, side in zip(("Preconditions", "Postconditions"), pair, strict=True):
-                said = ", ".join(map(self._literal, side)) or "none"
-                lines.append(f"   {self._label(label)} {said}")
+                literals = ", ".join(map(self._literal, side)) or "none"
+                lines.append(f"   {self._label(label)} {literals}")
         return self._around(self._fenced(lines))
 
     def classes(self, names: Sequence[str]) -> str:
-        """See `Plain.classes`."""
+        """Return the same as `Plain.classes`."""
         if not names:
             return super().classes(names)
         shown = [f"**{name}**" if self._bold else name for name in names]
@@ -142,16 +128,17 @@ class Chatty(Plain):
 
 def describe(steps: Sequence[GroundAction]) -> str:
     """Return what some steps do, as a sentence."""
-    parts = []
-    for step in steps:
-        # What a model makes up it can put in words, too.
-        verb = _VERBS.get(step.name, "")
-        slots = verb.count("{}")
-        if not slots or slots != len(step.args):
-            verb = " ".join([step.name.replace("_", " "), *["the {}"] * len(step.args)])
-        parts.append(verb.format(*(name.rsplit("-", 1)[0] for name in step.args)))
-    text = ", ".join(parts) or "nothing has to be done"
+    text = ", ".join(map(_order, steps)) or "nothing has to be done"
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def _order(step: GroundAction) -> str:
+    things = [f"the {name.rsplit('-', 1)[0]}" for name in step.args]
+    known = load_wording().actions.get(step.name)
+    if known is not None and known.imperative.arity == len(things):
+        return known.imperative.fill(things)
+    # A model has words for an action that it makes up, too.
+    return " ".join([step.name.replace("_", " "), *things])
 
 
 def _paper(step: GroundAction) -> str:

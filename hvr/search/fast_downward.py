@@ -51,7 +51,8 @@ _POLL_SECONDS = 0.005
 _EXHAUSTED = frozenset({11, 12})
 _OUT_OF_MEMORY = frozenset({1, 3, 22, 24})
 _KNOWN = frozenset({0, 2, 23}) | _EXHAUSTED | _OUT_OF_MEMORY
-"""Exit codes: https://www.fast-downward.org/latest/documentation/exit-codes/"""
+"""Exit codes: https://www.fast-downward.org/latest/documentation/exit-codes/. A search that ends
+without a plan says 12 (incomplete) whatever the algorithm; of A* it is a proof, too."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,8 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
             for name, search in (("optimal", OPTIMAL), ("anytime", ANYTIME))
         )
         _race(prover, anytime, started + seconds, patience)
+        # The prover's plan where it has one, though the other's may be as short: it is the same
+        # in every run.
         if prover.solved:
             return result(prover.best(), True, "Fast Downward A*")
         plan, bound = anytime.best(), prover.lower_bound()
@@ -123,6 +126,7 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
 
 def _race(prover: _Search, anytime: _Search, deadline: float, patience: float) -> None:
     """Wait until there is a proof, the plan has not improved for long, or the time is up."""
+    # By looking at files: Fast Downward has no other way to tell of a plan while it goes on.
     length: int | None = None
     improved = time.perf_counter()
     while not prover.finished() and (now := time.perf_counter()) < deadline:
@@ -202,6 +206,7 @@ class _Search:
         files = sorted(self.folder.glob("plan*"), key=lambda path: (len(path.name), path.name))
         for path in reversed(files):
             text = path.read_text(encoding="utf-8")
+            # The last line of a plan: without it the file is still being written.
             if "; cost" in text:
                 return tuple(int(n) for n in re.findall(r"^\((\d+)\s*\)", text, re.MULTILINE))
         return None
@@ -224,7 +229,7 @@ def _limit_memory(pid: int) -> None:
 
 
 def binary() -> Path:
-    """Fast Downward's search binary in the installed package up-fast-downward.
+    """Find Fast Downward's search binary in the installed package up-fast-downward.
 
     Raises:
         PlannerError: the package or its binary is missing.

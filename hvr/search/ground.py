@@ -55,6 +55,7 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
     Raises:
         PlannerError: the task is too large to be expanded.
     """
+    # What is cheap comes first: finding mutexes looks at pairs of fluents for every operator.
     reached, can = explore(task)
     goals = tuple(disjuncts(task.goal, can))
     operators, fluents = relevant(_expand(reached, can), goals)
@@ -66,13 +67,17 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
     operators = simplify(operators, together)
     goals = tuple(goal for goal in goals if partners(together, goal.true) is not None)
     if reduce:
+        # Forgetting comes before merging: what two things differ in may be forgotten.
         initial, operators = forget_dead(initial, operators, goals, together)
         classes = groups(operators, goals, fluents, together)
         initial, operators, goals = merge_interchangeable(initial, operators, goals, classes)
+        # Both leave operators whose effects nothing reads, and pairs of fluents that exclude each
+        # other only now, so that relevance and mutexes are worth finding anew.
         operators, fluents = relevant(operators, goals)
         initial &= fluents
         together = mutexes(initial, operators, fluents)
         operators = simplify(operators, together)
+        # Fusing comes last: the reductions before it need operators of a single action.
         operators = simplify(fuse(operators, goals, together), together)
     operators, fluents = relevant(operators, goals)
     initial &= fluents
@@ -82,7 +87,7 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
 
 
 def _possible_goal(goal: Literals, variables: Iterable[Sequence[int]]) -> bool:
-    """It does not contradict itself, as reductions may have shown in the end."""
+    """Say whether a goal is free of contradictions, which the last reductions may have shown."""
     return not goal.true & goal.false and all(
         sum(goal.true >> bit & 1 for bit in group) <= 1 for group in variables
     )
@@ -90,6 +95,8 @@ def _possible_goal(goal: Literals, variables: Iterable[Sequence[int]]) -> bool:
 
 def plan_actions(problem: SearchProblem, numbers: Iterable[int]) -> Iterator[GroundAction]:
     """Yield the actions that a sequence of operators, given by their numbers, stands for."""
+    # In states of the task, not of the search problem: of interchangeable objects the search knows
+    # only that one is in its place, and the state says which.
     state = problem.task.initial.bits
     for number in numbers:
         for choices in problem.operators[number].steps:
@@ -108,10 +115,14 @@ def explore(task: Task) -> tuple[list[Operator], Literals]:
         the operators that were reached, and the fluents that may be true and may be false.
     """
     true = task.initial.bits
+    # Negative, so that it has all bits beyond those of the task, too: an atom that gets its bit
+    # while actions are made ground is not in the initial state, and so is false there.
     false = ~true
     known: dict[GroundAction, Operator] = {}
     reached: list[Operator] = []
     waiting: list[Operator] = []
+    # Two loops, one in the other: joining the lifted actions with the facts is slow and is done
+    # again only when there are new facts; what the actions known so far lead to is bit operations.
     while True:
         fresh = [action for action in _candidates(task, true) if action not in known]
         for action in fresh:
@@ -147,12 +158,13 @@ def _candidates(task: Task, true: int) -> Iterator[GroundAction]:
     def relation(predicate: str) -> Relation:
         return (task.static_facts if task.is_static(predicate) else fluents).relation(predicate)
 
+    # That a fluent is false is not asked here: in the facts only true ones are found.
     def usable(literal: Literal) -> bool:
         atom, positive = literal
         return positive or isinstance(atom, Equal) or task.is_static(atom.predicate)
 
     for schema in task.domain.actions.values():
-        literals = [found for found in necessary_literals(schema.precondition) if usable(found)]
+        literals = [one for one in necessary_literals(schema.precondition) if usable(one)]
         for binding in bindings(schema.parameters, literals, {}, relation, task.members):
             yield GroundAction(schema.name, tuple(binding[p.name] for p in schema.parameters))
 
@@ -183,6 +195,7 @@ def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
         return []
     if condition.positive & condition.negative:
         return []
+    # What can never be false needs no literal, and decides a clause that it is in.
     result = [Literals(condition.positive & can.false, condition.negative & can.true)]
     for clause in condition.clauses:
         if clause.positive & ~can.false or clause.negative & ~can.true:
@@ -191,6 +204,7 @@ def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
         options += [Literals(0, 1 << bit) for bit in bits(clause.negative & can.false)]
         for part in clause.parts:
             options += disjuncts(part, can)
+        # Before the product is made, which is what takes the time and the memory.
         if len(result) * len(options) > MAX_DISJUNCTS:
             raise PlannerError(
                 "the task is too large: a condition has more than "
@@ -202,7 +216,7 @@ def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
 
 
 def _expand(reached: Sequence[Operator], can: Literals) -> list[GroundOperator]:
-    """Return operators with conjunctive preconditions, without what never changes."""
+    """Make operators with conjunctive preconditions, without what never changes."""
     operators = []
     for operator in reached:
         add = operator.add & can.false
@@ -211,6 +225,8 @@ def _expand(reached: Sequence[Operator], can: Literals) -> list[GroundOperator]:
             for formula, more, less in operator.conditional
             for condition in disjuncts(formula, can)
         )
+        # The search takes conjunctive preconditions only, so an action becomes one operator for
+        # each way to fulfil its own.
         for needs in disjuncts(operator.precondition, can):
             choice = ActionChoice(operator.action, needs)
             delete = operator.delete & can.true & ~operator.add
@@ -239,7 +255,8 @@ def relevant(operators: Sequence[GroundOperator], goals: Goals) -> tuple[list[Gr
                 if add & needed.true or delete & needed.false:
                     needed &= needs
                     useful[number] = operator
-        # What undoes something needed is kept with its condition.
+        # What undoes something needed is kept with its condition. An operator that does nothing
+        # else has no place in a plan, but a harmful effect of a useful one happens with it.
         for operator in useful.values():
             for condition, add, delete in operator.conditional:
                 if delete & needed.true or add & needed.false:

@@ -1,4 +1,8 @@
-"""Fluents that are never true together, and what follows from them."""
+"""Fluents that are never true together, and what follows from them.
+
+Pairs are kept as a matrix of bits, one integer a row, so that what is true together with a whole
+precondition is the intersection of a few rows.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,14 @@ Together = dict[int, int]
 
 
 def mutexes(initial: int, operators: Sequence[GroundOperator], fluents: int) -> Together:
-    """For each fluent, the fluents that can be true together with it.
+    """Find, for each fluent, the fluents that can be true together with it.
 
     The h2 fixpoint over positive preconditions (Haslum & Geffner 2000), from below: pairs that
     it does not reach are mutually exclusive in every reachable state.
     """
     together = {bit: (initial if initial >> bit & 1 else 0) for bit in bits(fluents)}
+    # Conditional effects are looked at one by one, each together with the unconditional ones. What
+    # others of them delete is left aside: a mutex may be missed by it, but none is made up.
     cases = [
         (number, needs.true, operator.add | add, operator.delete | delete, add)
         for number, operator in enumerate(operators)
@@ -27,9 +33,11 @@ def mutexes(initial: int, operators: Sequence[GroundOperator], fluents: int) -> 
     changed = True
     while changed:
         changed = False
+        # Fluents that were true at some time, since an empty precondition excludes nothing.
         ever = sum(1 << bit for bit, others in together.items() if others)
         for case, (number, needs, add, delete, last) in enumerate(cases):
             others = partners(together, needs)
+            # A case yields more only when more can be true with its precondition.
             if others is None or others & ever == seen[case]:
                 continue
             seen[case] = others & ever
@@ -68,10 +76,10 @@ def simplify(operators: Sequence[GroundOperator], together: Together) -> list[Gr
     """
     groups: dict[object, dict[Literals, GroundOperator]] = {}
     for operator in operators:
-        found = _simplified(operator, together)
-        if found is not None:
-            effects = found.add, found.delete, found.conditional, found.cost
-            groups.setdefault(effects, {}).setdefault(found.precondition, found)
+        simple = _simplified(operator, together)
+        if simple is not None:
+            effects = simple.add, simple.delete, simple.conditional, simple.cost
+            groups.setdefault(effects, {}).setdefault(simple.precondition, simple)
     return [group[needs] for group in groups.values() for needs in minimal(group)]
 
 
@@ -80,6 +88,8 @@ def _simplified(operator: GroundOperator, together: Together) -> GroundOperator 
     may = partners(together, operator.precondition.true)
     if may is None:
         return None
+    # What excludes the rest of the precondition is false anyway. To have fewer fluents that must
+    # be false is worth much: each stays alone in its variable (see `groups`).
     needs = Literals(operator.precondition.true, operator.precondition.false & may)
     add, delete = operator.add, operator.delete
     undecided: list[Conditional] = []
@@ -98,6 +108,7 @@ def _simplified(operator: GroundOperator, together: Together) -> GroundOperator 
         for condition, more, less in undecided
         if more & ~add or less & ~add & ~delete
     )
+    # To add what its condition demands changes nothing, unless another effect deletes it.
     undone = delete
     for _, _, less in conditional:
         undone |= less
@@ -106,6 +117,7 @@ def _simplified(operator: GroundOperator, together: Together) -> GroundOperator 
         for condition, more, less in conditional
         if more & ~(condition.true & ~undone) or less
     )
+    # In this order: an add wins over a delete even where the fluent is true before.
     delete &= may & ~needs.false & ~add
     add &= ~needs.true
     if not (add or delete or conditional):
@@ -118,8 +130,10 @@ def groups(
 ) -> tuple[tuple[int, ...], ...]:
     """Cover the fluents greedily by groups of mutually exclusive ones.
 
-    A fluent that something needs to be false stays alone: "not this value" cannot be said of
-    a variable with several values.
+    Each group becomes a variable of the search, so few large ones make states short and tell
+    landmarks and heuristics what excludes what; the smallest cover is not worth its search. A
+    fluent that something needs to be false stays alone: the format cannot express "not this value"
+    of a variable with several.
     """
     alone = 0
     for goal in goals:
@@ -127,7 +141,7 @@ def groups(
     for operator in operators:
         for needs, _, _ in operator.effects():
             alone |= needs.false
-    found: list[tuple[int, ...]] = [(bit,) for bit in bits(alone & fluents)]
+    cover: list[tuple[int, ...]] = [(bit,) for bit in bits(alone & fluents)]
     left = fluents & ~alone
     exclusive = {bit: left & ~together[bit] for bit in bits(left)}
     while left:
@@ -137,9 +151,9 @@ def groups(
             bit = _most_exclusive(candidates, exclusive)
             group |= 1 << bit
             candidates &= exclusive[bit] & ~(1 << bit)
-        found.append(tuple(bits(group)))
+        cover.append(tuple(bits(group)))
         left &= ~group
-    return tuple(found)
+    return tuple(cover)
 
 
 def _most_exclusive(candidates: int, exclusive: Together) -> int:

@@ -98,7 +98,7 @@ def _parts(effect: Expression) -> Iterator[Expression]:
 def insert_navigation(
     task: Task, state: State, action: GroundAction, navigation: Navigation | None = None
 ) -> GroundAction | None:
-    """Return where to go first, so that an action becomes applicable; None if nothing is to be
+    """Find where to go first, so that an action becomes applicable; None if nothing is to be
     gained.
 
     The arguments are tried from the last to the first, since what is done with a thing in the
@@ -167,10 +167,10 @@ def _unmet(
     nearness.
     """
     schema = task.domain.actions[action.name]
-    found = unmet_literals(
+    literals = unmet_literals(
         task, state.bits, state.values, schema.precondition, binding_of(schema, action), ()
     )
-    formulas = [literal.formula for literal in found]
+    formulas = [literal.formula for literal in literals]
     near = any(isinstance(f, Atom) and f.predicate in navigation.predicates for f in formulas)
     return len(formulas), near
 
@@ -233,7 +233,7 @@ def _useless(
     rest: Sequence[GroundAction],
     navigation: Navigation,
 ) -> bool:
-    """Do nothing change when the robot does not go?"""
+    """Say whether nothing changes when the robot does not go."""
     if after == before:
         return True
     left_out, done = before, after

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hvr.pddl import GroundAction
+from hvr.pddl.conditions import set_bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,10 @@ class ActionChoice:
 
 
 _COMPARED = 500
+"""Comparing each conjunction with each takes quadratic time; to keep some too many does no harm."""
+
+bits = set_bits
+"""The positions of the set bits, lowest first."""
 
 Conditional = tuple[Literals, int, int]
 """A conditional effect: (condition, add, delete)."""
@@ -71,18 +76,18 @@ class GroundOperator:
     @property
     def reads(self) -> int:
         """The fluents that it looks at."""
-        found = self.precondition.all
+        mask = self.precondition.all
         for condition, _, _ in self.conditional:
-            found |= condition.all
-        return found
+            mask |= condition.all
+        return mask
 
     @property
     def writes(self) -> int:
         """The fluents that it may change."""
-        found = self.add | self.delete
+        mask = self.add | self.delete
         for _, add, delete in self.conditional:
-            found |= add | delete
-        return found
+            mask |= add | delete
+        return mask
 
     def effects(self) -> Iterator[Conditional]:
         """Yield all effects with what must hold for each, the precondition included."""
@@ -95,16 +100,9 @@ Goals = tuple[Literals, ...]
 """Alternatives of which one must hold; none: the goal cannot be reached."""
 
 
-def bits(mask: int) -> Iterator[int]:
-    """Yield positions of the set bits, lowest first."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
-
-
 def minimal(conjunctions: Iterable[Literals]) -> list[Literals]:
     """Drop conjunctions that imply another one; of very many only doubles, to save time."""
+    # Short ones first: a conjunction implies only such as have no more literals than it has.
     ordered = sorted(dict.fromkeys(conjunctions), key=lambda c: c.all.bit_count())
     if len(ordered) > _COMPARED:
         return ordered

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from hvr.errors import UsageError
 from hvr.pddl import Task
+from hvr.registry import Registry
 from hvr.search.fast_downward import SearchResult, solve
 
 DEFAULT = "fast-downward"
@@ -41,6 +42,17 @@ class FastDownward:
     patience: float = 1.5
     prove: bool = False
 
+    @classmethod
+    def open(cls, engine: str, seconds: float) -> FastDownward:
+        """See `PLANNERS`; there is only one engine.
+
+        Raises:
+            UsageError: an engine is named.
+        """
+        if engine:
+            raise UsageError(f"the planner {DEFAULT!r} has no engines, such as {engine!r}")
+        return cls(seconds)
+
     def solve(self, task: Task) -> SearchResult:
         """See `Planner`."""
         return solve(task, self.seconds, patience=0.0 if self.prove else self.patience)
@@ -58,6 +70,17 @@ class UnifiedPlanning:
     engine: str
     seconds: float = 60.0
 
+    @classmethod
+    def open(cls, engine: str, seconds: float) -> UnifiedPlanning:
+        """See `PLANNERS`.
+
+        Raises:
+            UsageError: no engine is named.
+        """
+        if not engine:
+            raise UsageError("name an engine of unified-planning, such as 'up:fast-downward'")
+        return cls(engine, seconds)
+
     def solve(self, task: Task) -> SearchResult:
         """See `Planner`."""
         from hvr.search.unified import solve_with
@@ -65,19 +88,29 @@ class UnifiedPlanning:
         return solve_with(task, self.engine, self.seconds)
 
 
+PLANNERS = Registry(
+    "planner",
+    "planners",
+    {
+        DEFAULT: "hvr.search.planners:FastDownward.open",
+        "up": "hvr.search.planners:UnifiedPlanning.open",
+    },
+    "hvr.planners",
+)
+"""Each entry is called with what follows the colon of a name (empty without one) and the seconds
+for one plan, and returns a `Planner`."""
+
+
 def make_planner(name: str, seconds: float) -> Planner:
-    """Return the planner of a name.
+    """Return the planner of a name: one of `PLANNERS`, with `:ENGINE` behind it where it has some.
 
     Raises:
         UsageError: the name or the time is not usable.
     """
     if seconds <= 0:
         raise UsageError(f"budget must be positive, not {seconds:g} s", field="budget")
-    if name == DEFAULT:
-        return FastDownward(seconds)
-    if name.startswith("up:") and len(name) > 3:
-        return UnifiedPlanning(name[3:], seconds)
-    raise UsageError(
-        f"unknown planner {name!r}: use 'fast-downward', or 'up:NAME' for an engine of "
-        "unified-planning, such as 'up:fast-downward'"
-    )
+    known, _, engine = name.partition(":")
+    if engine and known not in PLANNERS.entries and known not in PLANNERS.names():
+        known, engine = name, ""  # module:attribute
+    planner: Planner = PLANNERS.load(known)(engine, seconds)
+    return planner

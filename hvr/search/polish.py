@@ -34,6 +34,8 @@ def eliminate(task: Task, actions: Sequence[GroundAction]) -> Steps:
 
 def switch_late(task: Task, actions: Sequence[GroundAction]) -> Steps:
     """Move each `toggle_on` as far back as the plan stays valid."""
+    # From the end, so that one moved already does not stand in the way of those before it, except
+    # another `toggle_on`: the order of these among themselves is kept.
     steps = list(actions)
     for position in range(len(steps) - 1, -1, -1):
         if steps[position].name != "toggle_on":

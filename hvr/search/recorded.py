@@ -74,16 +74,16 @@ class RecordedPlanner:
 
 
 def _read(path: Path) -> dict[str, SearchResult | str]:
-    """Return results by digest; of a planner that failed, what it said."""
-    found: dict[str, SearchResult | str] = {}
+    """Return results by digest: of a planner that failed, the message of its error."""
+    results: dict[str, SearchResult | str] = {}
     try:
         for text in path.read_text(encoding="utf-8").splitlines():
             line = json.loads(text)
             if "error" in line:
-                found[str(line["problem"])] = str(line["error"])
+                results[str(line["problem"])] = str(line["error"])
                 continue
             plan = line["plan"]
-            found[str(line["problem"])] = SearchResult(
+            results[str(line["problem"])] = SearchResult(
                 None if plan is None else tuple(GroundAction(a[0], tuple(a[1:])) for a in plan),
                 bool(line["optimal"]), 0.0, str(line["planner"]), int(line["operators"]),
                 int(line["lower_bound"]),
@@ -92,4 +92,4 @@ def _read(path: Path) -> dict[str, SearchResult | str]:
         raise DataFileError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise DataFileError(f"{path}: this is no record of a planner: {error}") from error
-    return found
+    return results

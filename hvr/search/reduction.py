@@ -2,8 +2,8 @@
 
 Each function keeps the length of a shortest plan and keeps every operator's steps usable: a
 plan of the smaller problem is carried out by taking, at each step, a choice that is
-applicable (`hvr.search.ground.plan_actions`). Why is said with each of them. Together they
-make the state space of a kitchen task tens of times smaller.
+applicable (`hvr.search.ground.plan_actions`). Each docstring gives the reason. Together they make
+the state space of a kitchen task tens of times smaller.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ def merge_twins(
     Returns:
         the operators, the goals, and the fluents that are left.
     """
+    # By induction over the steps: alike at the start, and changed alike by whatever happens. What
+    # an effect does to a fluent is its number and whether it adds.
     changes: dict[int, list[tuple[int, bool]]] = {bit: [] for bit in bits(fluents)}
     effects = [(operator.add, operator.delete) for operator in operators]
     effects += [(a, d & ~a) for operator in operators for _, a, d in operator.conditional]
@@ -37,8 +39,8 @@ def merge_twins(
             changes[bit].append((number, False))
     first: dict[Hashable, int] = {}
     kept = {
-        bit: first.setdefault((initial >> bit & 1, tuple(found)), bit)
-        for bit, found in changes.items()
+        bit: first.setdefault((initial >> bit & 1, tuple(history)), bit)
+        for bit, history in changes.items()
     }
     smaller = [_renamed(operator, kept) for operator in operators]
     return smaller, tuple(_literals(goal, kept) for goal in goals), _mask(fluents, kept)
@@ -56,24 +58,31 @@ def forget_dead(
     Returns:
         the initial state and the operators.
     """
+    # For each f the g while which it is dead, at first all that are ever true with it.
     fluents = sum(1 << bit for bit, others in together.items() if others)
     dead = {bit: together[bit] & fluents & ~(1 << bit) for bit in bits(fluents)}
+    # Not those that may be true when f is read …
     effects = [needs for operator in operators for needs, _, _ in operator.effects()]
     for needs in (*goals, *effects):
         may = partners(together, needs.true)
         for bit in bits(needs.all & fluents):
             dead[bit] &= ~may if may is not None else -1
+    # … nor those that may cease to be true while f keeps its value, which would matter again.
     for operator in operators:
         sets, deletes = operator.add | operator.delete, _deletes(operator)
         for bit in dead:
             if not sets >> bit & 1:
                 dead[bit] &= ~deletes
+    # No g may be forgotten itself: it must become false only where an operator deletes it, since
+    # it is those that were seen to set f.
     mortal = sum(1 << bit for bit, while_ in dead.items() if while_)
     dead = {bit: while_ & ~mortal for bit, while_ in dead.items() if while_ & ~mortal}
 
     def buried(true: int) -> int:
         return sum(1 << bit for bit, while_ in dead.items() if while_ & true)
 
+    # An operator makes false what is dead by what is surely true after it. Where g is true and the
+    # operator does not say so, f keeps its value: correct, if not as small as could be.
     smaller = []
     for operator in operators:
         after = buried(operator.precondition.true & ~_deletes(operator) | operator.add)
@@ -90,10 +99,10 @@ def forget_dead(
 
 def _deletes(operator: GroundOperator) -> int:
     """Return all that an operator may delete."""
-    found = operator.delete
+    mask = operator.delete
     for _, _, less in operator.conditional:
-        found |= less
-    return found
+        mask |= less
+    return mask
 
 
 def merge_interchangeable(
@@ -120,6 +129,7 @@ def merge_interchangeable(
     Returns:
         the initial state, operators and goals in terms of one fluent for each class.
     """
+    # Classes only ever split, so that none has split when there are as many as before.
     classes = {bit: group[0] for group in groups for bit in group}
     count = 0
     while count != len(set(classes.values())):
@@ -131,13 +141,13 @@ def merge_interchangeable(
         }
     merged: dict[Hashable, GroundOperator] = {}
     for operator in operators:
-        found = _renamed(operator, classes)
-        key = found.precondition, found.add, found.delete, found.conditional
+        renamed = _renamed(operator, classes)
+        key = renamed.precondition, renamed.add, renamed.delete, renamed.conditional
         known = merged.get(key)
         if known is not None:
-            choices = dict.fromkeys((*known.steps[0], *found.steps[0]))
-            found = GroundOperator((tuple(choices),), *key)
-        merged[key] = found
+            choices = dict.fromkeys((*known.steps[0], *renamed.steps[0]))
+            renamed = GroundOperator((tuple(choices),), *key)
+        merged[key] = renamed
     fewer = tuple(dict.fromkeys(_literals(goal, classes) for goal in goals))
     return _mask(initial, classes), list(merged.values()), fewer
 
@@ -145,7 +155,11 @@ def merge_interchangeable(
 def _roles(
     operators: Sequence[GroundOperator], goals: Goals, classes: Fluents
 ) -> dict[int, set[Hashable]]:
-    """Return what is said of each fluent, effects up to the classes, other conditions literally."""
+    """Return the roles of each fluent, with effects up to the classes, the rest literally."""
+    # Roles in preconditions do not name the operator, because the twin that another fluent has is
+    # another operator. Where a fluent is only deleted, or read by a condition of an effect, there
+    # is no twin: the same operator has to treat the others alike. Fluents that must be false are
+    # alone in their group and need no role.
     roles: dict[int, set[Hashable]] = {bit: set() for bit in classes}
     for number, operator in enumerate(operators):
         needs = operator.precondition
@@ -190,10 +204,11 @@ def fuse(
         by_action.setdefault(operator.steps[0][0].action.name, []).append(operator)
     for name, preparing in by_action.items():
         if _overwrite_each_other(preparing, goals, together):
-            others = [o for n, found in by_action.items() if n != name for o in found]
+            others = [o for n, same in by_action.items() if n != name for o in same]
             pairs = (_joined(first, second) for first in preparing for second in others)
             macros = [macro for macro in pairs if macro is not None]
-            # An effect that deletes on a condition what the same operator adds cannot be said.
+            # Within one operator an add wins, so that it cannot express that the second action
+            # deletes, on a condition, what the first one has added.
             if not any(less & m.add for m in macros for _, _, less in m.conditional):
                 return others + macros
     return list(operators)
@@ -206,6 +221,8 @@ def _overwrite_each_other(
     for goal in goals:
         wanted |= goal.true
         unwanted |= goal.false
+    # r' writes all that R writes, except for what cannot be true when r' is applicable, so that
+    # nothing of r is left after it; and it needs nothing that R brings about, so that r can go.
     for operator in preparing:
         if operator.conditional or operator.cost > 1:
             return False
@@ -225,7 +242,7 @@ def _overwrite_each_other(
 
 
 def _joined(first: GroundOperator, second: GroundOperator) -> GroundOperator | None:
-    """Return one operator after the other; None when that is impossible or need not be done."""
+    """Join two operators in a row; None when that is impossible or need not be done."""
     after = Literals(first.add, first.delete)
     rest = _regressed(second.precondition, after)
     if rest is None:
@@ -274,7 +291,7 @@ def _literals(literals: Literals, names: Fluents) -> Literals:
 
 
 def _mask(mask: int, names: Fluents) -> int:
-    found = 0
+    result = 0
     for bit in bits(mask):
-        found |= 1 << names[bit]
-    return found
+        result |= 1 << names[bit]
+    return result

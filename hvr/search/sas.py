@@ -32,6 +32,8 @@ def to_sas(problem: SearchProblem) -> str:
 class _Writer:
     def __init__(self, problem: SearchProblem) -> None:
         self.problem = problem
+        # A goal is one conjunction in this format. For alternatives there is a further variable,
+        # set by a free operator for each of them.
         self.goal_variable = len(problem.variables) if len(problem.goals) != 1 else None
         self.value = {
             bit: (number, value)
@@ -42,6 +44,7 @@ class _Writer:
     def lines(self) -> Iterator[str]:
         yield from ("begin_version", "3", "end_version", "begin_metric", "1", "end_metric")
         yield from self._variables()
+        # No mutex groups beyond the variables: the search is correct without them.
         yield "0"
         yield from ("begin_state", *map(str, self._start()), "end_state")
         goal = self._goal()
@@ -84,7 +87,7 @@ class _Writer:
         return goal
 
     def _facts(self, literals: Literals) -> dict[int, int] | None:
-        """Variable values of a conjunction; None when it contradicts itself."""
+        """Return the values of variables that make a conjunction true; None if none do."""
         facts: dict[int, int] = {}
         for bit in bits(literals.true):
             variable, value = self.value[bit]
@@ -111,7 +114,9 @@ class _Writer:
                     yield self._operator(GOAL_OPERATOR, needs, [effect], 0)
 
     def _effects(self, operator: GroundOperator, needs: Facts) -> list[Effect]:
-        """Deletes before adds: Fast Downward applies effects in order, and an add counts."""
+        """Return the effects of an operator on the variables."""
+        # Deletes before adds: Fast Downward lets effects take place in the order of the file, and
+        # a fluent that is both deleted and added is true.
         adds: list[Effect] = []
         deletes: list[Effect] = []
         for literals, add, delete in ((Literals(), operator.add, operator.delete),
@@ -130,9 +135,12 @@ class _Writer:
         for bit in bits(delete):
             variable, value = self.value[bit]
             by_variable.setdefault(variable, set()).add(value)
+        # What is added excludes the other values of its variable anyway.
         for bit in bits(add):
             by_variable.pop(self.value[bit][0], None)
         for variable, values in by_variable.items():
+            # A delete sets "none of those", but only where the variable has the deleted value:
+            # if that is not known, it becomes a condition of the effect, for each value.
             none = len(self.problem.variables[variable])
             if known.get(variable) in values or len(values) == none:
                 yield condition, variable, none

@@ -51,24 +51,24 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
         return SearchResult(None, True, time.perf_counter() - started, name, size)
     try:
         with environment.factory.OneshotPlanner(name=engine) as planner:
-            found = planner.solve(to_unified(problem), timeout=seconds)
+            result = planner.solve(to_unified(problem), timeout=seconds)
     except Exception as error:  # Engines raise what they like.
         raise PlannerError(f"{name} failed: {error}") from error
     elapsed = time.perf_counter() - started
-    optimal = found.status == Status.SOLVED_OPTIMALLY
-    if found.plan is not None:
-        numbers = operator_numbers(found.plan)
+    optimal = result.status == Status.SOLVED_OPTIMALLY
+    if result.plan is not None:
+        numbers = operator_numbers(result.plan)
         actions = tuple(plan_actions(problem, numbers))
         bound = len(actions) if optimal else 0
         return SearchResult(actions, optimal, elapsed, name, size, bound)
-    if found.status == Status.UNSOLVABLE_PROVEN:
+    if result.status == Status.UNSOLVABLE_PROVEN:
         return SearchResult(None, True, elapsed, name, size)
-    status = found.status.name.lower().replace("_", " ")
+    status = result.status.name.lower().replace("_", " ")
     raise PlannerError(f"{name} found no plan in {seconds:g} s ({status})")
 
 
 def installed_engines() -> tuple[str, ...]:
-    """Return names of the engines of unified-planning that plan and are installed."""
+    """Return the names of the installed engines of unified-planning that plan."""
     from unified_planning.environment import get_environment
 
     factory = get_environment().factory
@@ -76,7 +76,7 @@ def installed_engines() -> tuple[str, ...]:
 
 
 def to_unified(problem: SearchProblem) -> Any:
-    """Yield a search problem as a `unified_planning.model.Problem`.
+    """Convert a search problem to a `unified_planning.model.Problem`.
 
     Operators must stand for one action each. Of several goals each gets an action that
     reaches the one goal of the problem, so that no engine needs to know disjunctions.
@@ -133,6 +133,6 @@ def to_unified(problem: SearchProblem) -> Any:
 
 
 def operator_numbers(plan: Any) -> list[int]:
-    """Return the operators of a plan of a converted problem."""
+    """Return the numbers of the operators in a plan of a converted problem."""
     names = (step.action.name.rsplit("-", 1) for step in plan.actions)
     return [int(number) for kind, number in names if kind == _OPERATOR]

@@ -1,4 +1,4 @@
-"""The image that goes with an event, where pictures can be drawn."""
+"""Images of events, where pictures can be drawn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SceneRenderer:
 
     Args:
         draw: what draws; by default hvr's top view. Without numpy and Pillow there are no
-            images, which is said once on standard error.
+            images; a line on standard error says so once.
     """
 
     def __init__(self, draw: Draw | None = None) -> None:
@@ -26,7 +26,7 @@ class SceneRenderer:
         self._last: tuple[list[dict[str, Any]], object, bytes] | None = None
 
     def picture(self, metadata: Mapping[str, Any], width: int, height: int) -> bytes | None:
-        """RGB bytes of the scene, or None when pictures cannot be drawn."""
+        """Return RGB bytes of the scene, or None when pictures cannot be drawn."""
         if self._missing:
             return None
         objects, view = metadata["objects"], (metadata["agent"], width, height)

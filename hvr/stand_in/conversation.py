@@ -1,4 +1,4 @@
-"""From the client's actions to replies: one event for each action, whatever it is."""
+"""The conversation with a client: one event in reply to each action, whatever it is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LARGEST = 8192
 
 
 class Conversation:
-    """What the client meets: the actions of the connection here, all others in the kitchen.
+    """Answers actions: those of the connection itself, all others by the kitchen.
 
     Args:
         kitchen: what is simulated.
@@ -52,7 +52,7 @@ class Conversation:
         return self._reply(self._kitchen.last_event.metadata, 0, image=True)
 
     def answer(self, action: Mapping[str, Any]) -> Reply:
-        """Do an action; what is wrong with it is said in the event."""
+        """Do an action; an error of it becomes the message of the event."""
         name = action.get("action")
         try:
             args = arguments(action)
@@ -71,7 +71,7 @@ class Conversation:
         return self._reply(metadata, sequence_id, image=action.get("renderImage") is not False)
 
     def _act(self, name: Any, args: dict[str, Any]) -> dict[str, Any]:
-        """Return the kitchen's answer, be it a refusal."""
+        """Return the kitchen's answer, which may be a refusal."""
         if name == "Initialize":
             check_initialize(args)
         before = self._kitchen.last_event
@@ -97,13 +97,13 @@ class Conversation:
         }
 
     def _reply(self, metadata: Mapping[str, Any], sequence_id: int, *, image: bool) -> Reply:
-        told = {**metadata, "screenWidth": self._width, "screenHeight": self._height}
+        seen = {**metadata, "screenWidth": self._width, "screenHeight": self._height}
         picture = None
         if image and self._camera is not None:
-            picture = self._camera.picture(told, self._width, self._height)
+            picture = self._camera.picture(seen, self._width, self._height)
         if self._shown is not None:
-            told["objects"] = [o for o in told["objects"] if o["objectId"] in self._shown]
-        return Reply(told, sequence_id, picture)
+            seen["objects"] = [o for o in seen["objects"] if o["objectId"] in self._shown]
+        return Reply(seen, sequence_id, picture)
 
     def _scenes(self, _args: dict[str, Any]) -> list[str]:
         return [f"{name}_physics" for name in scene_names()]
@@ -127,7 +127,7 @@ class Conversation:
         self._width, self._height = width, height
 
     def _change_quality(self, _args: dict[str, Any]) -> None:
-        """There is one quality."""
+        """Accept any quality: there is only one."""
 
     def _set_filter(self, args: dict[str, Any]) -> None:
         ids = args.get("objectIds")
@@ -140,7 +140,7 @@ class Conversation:
 
 
 def converse(conversation: Conversation, link: Link) -> None:
-    """Answers a client until it stops or goes away."""
+    """Answer a client until it stops or goes away."""
     action = link.exchange(conversation.hello())
     while action is not None:
         action = link.exchange(conversation.answer(action))

@@ -1,4 +1,4 @@
-"""Why the conversation with a client cannot go on."""
+"""Errors that end the conversation with a client."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from hvr.errors import HvrError
 
 
 class ProtocolError(HvrError):
-    """What the other side sent is not AI2-THOR's protocol, or it refused what was sent."""
+    """The other side does not speak AI2-THOR's protocol, or refused a message."""

@@ -1,4 +1,4 @@
-"""The way to the client through two named pipes."""
+"""Transport through two named pipes, made by the client."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class FifoLink:
         self._sent: Reply | None = None
 
     def exchange(self, reply: Reply) -> dict[str, Any] | None:
-        """Send an event and waits for the next action; None when the client has gone."""
+        """Send an event and wait for the next action; None when the client has gone."""
         try:
             self._send(reply)
             if self._reader is None:
@@ -89,7 +89,7 @@ class FifoLink:
 
 
 def refuse(server_pipe: Path, patience: float = 10.0) -> None:
-    """Send an empty message, at which a client that waits for the first event gives up.
+    """Send an empty message, so that a client that waits for the first event gives up.
 
     Without it the client would wait for the pipe to be opened, for ever.
     """

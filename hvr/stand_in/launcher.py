@@ -1,4 +1,4 @@
-"""How a program starts the stand-in instead of Unity."""
+"""Arguments with which a program starts the stand-in instead of Unity."""
 
 from __future__ import annotations
 

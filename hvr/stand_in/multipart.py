@@ -1,4 +1,4 @@
-"""The body of a post to the client: what its own small parser understands."""
+"""The body of a post to the client, in the subset that its own parser understands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process: from its environment and command line to a conversation."""
+"""The process: environment variables and command line, then a conversation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(given: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
-    """Serves one client.
+    """Serve one client.
 
     Args:
         given: the command line: options of this process and of Unity's.
@@ -59,7 +59,7 @@ def main(given: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
         if pipe := variables.get("FIFO_SERVER_PIPE_PATH"):
             refuse(Path(pipe))
         raise
-    # What was loaded stays: the garbage collector need not look through it again.
+    # Everything loaded so far stays, so the garbage collector need not look through it again.
     gc.freeze()
     converse(conversation, link)
     return 0

@@ -1,4 +1,4 @@
-"""What the server answers with, whatever way it goes."""
+"""Replies, and the protocol of the transports."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Reply:
 
 
 class Link(Protocol):
-    """A way to the client."""
+    """A transport to the client."""
 
     def exchange(self, reply: Reply) -> dict[str, Any] | None:
-        """Send an event and waits for the next action.
+        """Send an event and wait for the next action.
 
         Returns:
             the action, or None when the client has stopped or gone away.

@@ -1,4 +1,4 @@
-"""What a client may ask of AI2-THOR and the stand-in has not: refused in one clear sentence."""
+"""Requests of AI2-THOR that the stand-in refuses, each in one clear sentence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_THE_CONNECTION = frozenset({"action", "sequenceId", "agentId", "renderImage"
 
 
 class RefusedError(Exception):
-    """The action is not done.
+    """Refuses an action.
 
     Args:
         message: `errorMessage`.
@@ -53,7 +53,7 @@ def arguments(action: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_initialize(args: Mapping[str, Any]) -> None:
-    """Looks through the arguments of `Initialize`.
+    """Check the arguments of `Initialize`.
 
     Raises:
         RefusedError: they ask for several agents or another kind of agent.

@@ -1,4 +1,4 @@
-"""The way to the client through HTTP: this process posts events, the replies are actions."""
+"""Transport through HTTP: this process posts events, the responses are actions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class HttpLink:
         self._connection = _connect(host, port, patience)
 
     def exchange(self, reply: Reply) -> dict[str, Any] | None:
-        """Send an event and waits for the next action; None when the client has stopped."""
+        """Send an event and wait for the next action; None when the client has stopped."""
         content = multipart.body(self._encoder.envelope(reply), self._token, reply.image)
         headers = {"Content-Type": multipart.CONTENT_TYPE}
         try:

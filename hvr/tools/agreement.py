@@ -1,15 +1,16 @@
-"""How far plans agree with the true ones, and how much in them does not exist.
+"""Metrics of predicted plans: agreement with the true ones, and hallucination.
 
-The scores are those of GNN4TaskPlan's public evaluation, so that figures can be compared:
+They are those of GNN4TaskPlan's public evaluation, so that figures can be compared:
 
-F1 of two lists    k different elements are in both; precision k / len(predicted), recall
-                   k / len(true), F1 = 2pr / (p + r + 1e-9); 0 if either list is empty. Lengths
-                   count repeated elements and k does not, so a truth that repeats a tool cannot
-                   be met: against itself it scores less than 1.
-node F1, link F1   of the tools; of the links (source, target). Order plays no part.
-accuracy           two of that name: `node_accuracy` (GNN4Plan) is the share of requests with a
-                   node F1 of at least 0.99; `plan_accuracy` (GNNVerifier) with node F1 and link
-                   F1 above 0.99. A plan of one tool has no links and so no plan accuracy.
+F1 of two lists    p = k / len(predicted), r = k / len(true), F1 = 2pr / (p + r + 1e-9), where k
+                   counts the distinct elements in both; 0 if either list is empty. The lengths
+                   count repeated elements and k does not: a true plan that repeats a tool
+                   scores less than 1 even against itself.
+node F1, link F1   of the tools; of the links (source, target). The order plays no part.
+accuracy           two metrics of that name: `node_accuracy` (GNN4Plan) is the fraction of
+                   requests with a node F1 of at least 0.99; `plan_accuracy` (GNNVerifier) with
+                   node F1 and link F1 above 0.99. A plan of one tool has no links, so its plan
+                   accuracy is 0.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from hvr.tools.tool_plan import ToolPlan
 
 T = TypeVar("T")
 
-_FULL = 0.99
+_EXACT = 0.99  # instead of 1: F1 has 1e-9 in its denominator
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,12 @@ class Agreement:
     """Means over requests, from 0 to 1.
 
     Args:
-        requests: how many were scored.
-        missing: how many had no prediction.
+        requests: number of requests scored.
+        missing: number of requests without a prediction.
         node_f1: of the tools.
         link_f1: of the links.
-        node_accuracy: share with a node F1 of at least 0.99.
-        plan_accuracy: share with node F1 and link F1 above 0.99.
+        node_accuracy: fraction with a node F1 of at least 0.99.
+        plan_accuracy: fraction with node F1 and link F1 above 0.99.
     """
 
     requests: int
@@ -49,14 +50,14 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Hallucination:
-    """How much of the predicted plans does not exist.
+    """Tools and links of predicted plans that do not exist.
 
     Args:
-        requests: how many plans were looked at.
-        node_micro: mean share of a plan's tools that are not in the tool list.
-        node_macro: share of plans with at least one such tool.
-        link_micro: mean share of a plan's links that are not in the tool graph.
-        link_macro: share of plans with at least one such link.
+        requests: number of plans.
+        node_micro: mean fraction of a plan's tools that are not in the tool list.
+        node_macro: fraction of plans with at least one such tool.
+        link_micro: mean fraction of a plan's links that are not in the tool graph.
+        link_macro: fraction of plans with at least one such link.
     """
 
     requests: int
@@ -67,7 +68,7 @@ class Hallucination:
 
 
 def f1(predicted: Sequence[T], true: Sequence[T]) -> float:
-    """Return F1 of two lists, from 0 to 1; see the head of this module."""
+    """Return the F1 of two lists, from 0 to 1; see the head of this module."""
     shared = len(set(predicted) & set(true))
     if not shared:
         return 0.0
@@ -91,10 +92,10 @@ def agreement(
     """Score predicted plans.
 
     Args:
-        predicted: plans by the id of their request; others than those of the truth are ignored.
+        predicted: plans by the id of their request; ids that are not in the truth are ignored.
         truth: the true plans.
-        missing_as_zero: a request without a prediction scores 0; else it is left out, as the
-            public script does by default.
+        missing_as_zero: a request without a prediction scores 0; else it is skipped, the default
+            of the public script.
     """
     rows: list[tuple[float, float]] = []
     missing = 0
@@ -110,17 +111,17 @@ def agreement(
         missing=missing,
         node_f1=_mean([n for n, _ in rows]),
         link_f1=_mean([k for _, k in rows]),
-        node_accuracy=_mean([n >= _FULL for n, _ in rows]),
-        plan_accuracy=_mean([n > _FULL and k > _FULL for n, k in rows]),
+        node_accuracy=_mean([n >= _EXACT for n, _ in rows]),
+        plan_accuracy=_mean([n > _EXACT and k > _EXACT for n, k in rows]),
     )
 
 
 def hallucination(plans: Iterable[ToolPlan], graph: ToolGraph) -> Hallucination:
-    """Return what of some plans is not in the tool graph; an empty plan counts 0.
+    """Measure how much of some plans is not in the tool graph; an empty plan counts 0.
 
     Args:
-        plans: the plans, as they were predicted.
-        graph: the tools and links that there are.
+        plans: as predicted.
+        graph: the existing tools and links.
     """
     nodes: list[float] = []
     links: list[float] = []

@@ -1,12 +1,12 @@
-"""Folders of tools, links, requests and plans, in the format of GNN4TaskPlan.
+"""Data sets of tools, links, requests and plans, in the format of GNN4TaskPlan.
 
-Two layouts are read, TaskBench, UltraTool and RestBench alike:
+Two layouts are read, for TaskBench, UltraTool and RestBench alike:
 
 as published   tool_desc.json, graph_desc.json, data.json, user_requests.json, split_ids.json;
                plans outside the test ids are the split `train`
 per split      tools.json, graph.json, requests.jsonl, and plans in train.jsonl, val.jsonl, …
 
-Only tools and graph must be there.
+Only tools and graph are required.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _SPLITS = ("train", "val", "dev", "test")
 
 @dataclass(frozen=True)
 class ToolData:
-    """A folder.
+    """A data set.
 
     Args:
         name: of the folder.
         graph: its tools and links.
-        link_weights: how often the file lists a link (its `upstream_count` where it has one).
-        plans: true plans by split. `train` holds what belongs to the public training draw,
-            `train_extra` what is left of it; RestBench's one-tool plans are `single`.
-        requests: what was asked, by id; of the plans as well.
+        link_weights: number of times that the file lists a link (or its `upstream_count`).
+        plans: true plans by split. `train` holds the public training draw, `train_extra` the
+            remaining training plans; RestBench's one-tool plans are `single`.
+        requests: texts of the requests by id, including those of the plans.
     """
 
     name: str
@@ -56,7 +56,7 @@ class ToolData:
 
 
 def load_data(folder: Path) -> ToolData:
-    """Read a folder.
+    """Read a data set.
 
     Raises:
         DataFileError: the folder or one of its files is missing or damaged.
@@ -74,7 +74,7 @@ def load_data(folder: Path) -> ToolData:
 
 
 def load_graph(folder: Path) -> tuple[ToolGraph, Mapping[Link, int]]:
-    """Return the tool graph of a folder, and how often its file lists each link.
+    """Read the tool graph of a folder, and the number of times that its file lists each link.
 
     Raises:
         DataFileError: a file is missing or damaged.
@@ -86,7 +86,7 @@ def load_graph(folder: Path) -> tuple[ToolGraph, Mapping[Link, int]]:
 
 
 def read_graph(tools_file: Path, graph_file: Path) -> tuple[ToolGraph, Mapping[Link, int]]:
-    """Return the tool graph of two files, and how often the second lists each link.
+    """Read a tool graph from two files, and the number of times that each link is listed.
 
     Raises:
         DataFileError: a file is missing or damaged.
@@ -110,11 +110,11 @@ def read_graph(tools_file: Path, graph_file: Path) -> tuple[ToolGraph, Mapping[L
 
 
 def tool_text(tool: Tool, *, types: bool = False) -> str:
-    """Return what an encoder reads of a tool (GNN4Plan's options n+d and n+d+a).
+    """Return the text of a tool for an encoder (GNN4Plan's options n+d and n+d+a).
 
     Args:
         tool: the tool.
-        types: say what it takes and gives as well.
+        types: name its input and output types as well.
     """
     text = f"{tool.id} # Description # {tool.description}"
     if types and (tool.inputs or tool.outputs):
@@ -123,17 +123,14 @@ def tool_text(tool: Tool, *, types: bool = False) -> str:
 
 
 def seen_links(plans: Iterable[ToolPlan]) -> tuple[Link, ...]:
-    """Return the links between tools that follow each other in some plans, in order of
-    appearance.
-    """
+    """Return the links between consecutive tools of some plans, in order of appearance."""
     return tuple(dict.fromkeys(link for plan in plans for link in plan.chain))
 
 
 def only_seen(graph: ToolGraph, plans: Iterable[ToolPlan]) -> ToolGraph:
-    """Return the graph with those of its links that occur in some plans, such as the training ones.
+    """Return the graph with only those links that occur in some plans, such as the training ones.
 
-    A published graph may have been made from all plans, test ones among them; this one knows
-    nothing of those.
+    A published graph may have been made from all plans and so leak the links of test plans.
     """
     seen = set(seen_links(plans))
     return graph.with_links(link for link in graph.links if link in seen)
@@ -158,8 +155,8 @@ def _tool(node: Any, path: Path) -> Tool:
 
 
 def _types(node: Record, *names: str) -> tuple[str, ...]:
-    found: Any = next((node[n] for n in names if node.get(n)), [])
-    return (found,) if isinstance(found, str) else tuple(str(t) for t in found)
+    types: Any = next((node[n] for n in names if node.get(n)), [])
+    return (types,) if isinstance(types, str) else tuple(str(t) for t in types)
 
 
 def _per_split(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
@@ -177,7 +174,7 @@ def _per_split(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
 
 
 def _published(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
-    """Test ids are listed by type of plan, such as `chain`; their splits are test_chain, …"""
+    """Read the published layout; test ids are listed by type of plan: test_chain, …"""
     split_of: dict[str, str] = {}
     if (folder / "split_ids.json").exists():
         listed = read_json(folder / "split_ids.json")

@@ -1,8 +1,8 @@
-"""Plans in files as planners write them, read with patience.
+"""Lenient reading of the plan files that planners write.
 
 One JSON object per line (or one JSON list): `id`, `user_request`, `task_steps`, `task_nodes`,
-`task_links`. Language models do not always keep to the form, so the following are read as well;
-what is none of these is skipped, and nothing is corrected.
+`task_links`. Language models do not always keep to the format, so the following variants are
+accepted; anything else is skipped, and nothing is corrected.
 
 task_steps   sentences; or objects, whose `description`, else all values, make the sentence
 task_nodes   {"task": id}, {"task": [ids]}, {"name": id}, or ids
@@ -24,7 +24,7 @@ Record = Mapping[str, Any]
 
 
 def read_json(path: Path) -> Any:
-    """Return the value in a JSON file.
+    """Read the value in a JSON file.
 
     Raises:
         DataFileError: the file is missing, unreadable or no JSON.
@@ -36,7 +36,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_records(path: Path) -> tuple[Record, ...]:
-    """Return the objects in a file with one JSON object per line, or with a JSON list of objects.
+    """Read the objects of a file with one JSON object per line, or a JSON list of objects.
 
     Raises:
         DataFileError: the file is missing or unreadable, or a line is no JSON object; the
@@ -54,7 +54,7 @@ def read_records(path: Path) -> tuple[Record, ...]:
 
 
 def read_plans(path: Path) -> tuple[ToolPlan, ...]:
-    """Return the plans in a file, true or predicted.
+    """Read the plans of a file, true or predicted.
 
     Raises:
         DataFileError: the file cannot be read, or a record has no `id`.
@@ -66,7 +66,7 @@ def read_plans(path: Path) -> tuple[ToolPlan, ...]:
 
 
 def to_record(plan: ToolPlan) -> Record:
-    """Return a plan in the form that planners write, as `to_plan` reads it."""
+    """Return a plan as a JSON object, the inverse of `to_plan`."""
     return {
         "id": plan.id,
         "user_request": plan.request,
@@ -77,11 +77,11 @@ def to_record(plan: ToolPlan) -> Record:
 
 
 def to_plan(record: Record, place: str = "record") -> ToolPlan:
-    """Return the plan of one record; a record without steps, nodes or links gives empty ones.
+    """Return the plan of one record; missing steps, nodes or links are empty.
 
     Args:
-        record: the object.
-        place: where it is, for the message.
+        record: the JSON object.
+        place: its position, for the message.
 
     Raises:
         DataFileError: it has no `id`.
@@ -118,8 +118,8 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, Any]]:
 
 
 def _list(record: Record, name: str) -> list[Any]:
-    found = record.get(name)
-    return found if isinstance(found, list) else []
+    value = record.get(name)
+    return value if isinstance(value, list) else []
 
 
 def _steps(record: Record) -> Iterator[str]:
@@ -127,18 +127,22 @@ def _steps(record: Record) -> Iterator[str]:
         if isinstance(step, str):
             yield step
         elif isinstance(step, dict) and step:
-            told = step.get("description")
-            yield told if isinstance(told, str) else ". ".join(str(v) for v in step.values())
+            description = step.get("description")
+            yield (
+                description
+                if isinstance(description, str)
+                else ". ".join(str(v) for v in step.values())
+            )
         elif isinstance(step, list) and step and isinstance(step[0], str):
             yield step[0]
 
 
 def _nodes(record: Record) -> Iterator[str]:
     for node in _list(record, "task_nodes"):
-        found = node
+        name = node
         if isinstance(node, dict):
-            found = node["task"] if "task" in node else node.get("name")
-        many = found if isinstance(found, list) and isinstance(node, dict) else [found]
+            name = node["task"] if "task" in node else node.get("name")
+        many = name if isinstance(name, list) and isinstance(node, dict) else [name]
         yield from (n for n in many if isinstance(n, str))
 
 
@@ -156,5 +160,5 @@ def _links(record: Record, nodes: tuple[str, ...]) -> Iterator[Link]:
 
 def _number(end: Any) -> int:
     """Return the number of a step, such as 2, "2" or "Step 2"; 0 if it is none."""
-    found = re.fullmatch(r"\s*(?:step)?\s*(\d+)\s*", str(end), re.IGNORECASE)
-    return int(found[1]) if found else 0
+    match = re.fullmatch(r"\s*(?:step)?\s*(\d+)\s*", str(end), re.IGNORECASE)
+    return int(match[1]) if match else 0

@@ -1,4 +1,4 @@
-"""What a step says, without what would give its tool away."""
+"""Step texts without the traces of their tool: numbers, tool names, "Call … to"."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _NUMBER = re.compile(
 
 
 def without_number(step: str) -> str:
-    """Return a step without "Step 2:" or "2." at its head."""
+    """Return a step without a leading "Step 2:" or "2."."""
     return _NUMBER.sub("", step, count=1).strip()
 
 
 def without_tool(step: str, tools: Iterable[str]) -> str:
-    """Return a step without the names of these tools, and without "Call … to" in front.
+    """Return a step without the names of these tools and without a leading "Call … to".
 
     Args:
-        step: what it says.
-        tools: ids whose mention is taken out.
+        step: its text.
+        tools: ids whose mentions are removed.
 
     Returns:
-        What is left; the step as it was where nothing is left.
+        The remaining text; if it is empty, the step without its number.
     """
     text = without_number(step)
     for tool in tools:

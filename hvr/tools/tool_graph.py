@@ -12,13 +12,13 @@ from hvr.errors import UsageError
 
 @dataclass(frozen=True)
 class Tool:
-    """Something that a step of a plan can call; an atomic action of a robot as well.
+    """A tool that a step of a plan can call, or an atomic action of a robot.
 
     Args:
         id: its name in plans.
         description: what it does, in a sentence.
-        inputs: types that it takes; empty where the data have none.
-        outputs: types that it gives; empty where the data have none.
+        inputs: input types; empty if the data have none.
+        outputs: output types; empty if the data have none.
     """
 
     id: str
@@ -29,13 +29,13 @@ class Tool:
 
 @dataclass(frozen=True)
 class ToolGraph:
-    """The tools that there are, and which can come straight after which.
+    """Tools, and links from each tool to those that can directly follow it.
 
     GNN4Plan calls it the task graph, GNNVerifier (section 3.1) the dependency graph.
 
     Args:
-        tools: in order; the place of a tool is its number.
-        links: ids (source, target), each once; a source can feed its target.
+        tools: in order; the position of a tool is its number.
+        links: ids (source, target), each once; the source can feed the target.
 
     Raises:
         UsageError: a tool is there twice, or a link names a tool that is not there.
@@ -71,7 +71,7 @@ class ToolGraph:
         return self._index[tool_id]
 
     def tool(self, tool_id: str) -> Tool:
-        """Return the tool of an id.
+        """Return the tool with an id.
 
         Raises:
             KeyError: there is no such tool.
@@ -80,26 +80,26 @@ class ToolGraph:
 
     @cached_property
     def typed(self) -> bool:
-        """The data say of at least one tool what it takes or gives."""
+        """Whether at least one tool has input or output types."""
         return any(tool.inputs or tool.outputs for tool in self.tools)
 
     @cached_property
     def _after(self) -> Mapping[str, tuple[str, ...]]:
-        found: dict[str, list[str]] = {}
+        successors: dict[str, list[str]] = {}
         for source, target in self.links:
-            found.setdefault(source, []).append(target)
-        return {source: tuple(targets) for source, targets in found.items()}
+            successors.setdefault(source, []).append(target)
+        return {source: tuple(targets) for source, targets in successors.items()}
 
     @cached_property
     def _pairs(self) -> frozenset[tuple[str, str]]:
         return frozenset(self.links)
 
     def linked(self, source: str, target: str) -> bool:
-        """Return the graph has this link."""
+        """Return whether the graph has this link."""
         return (source, target) in self._pairs
 
     def successors(self, tool_id: str) -> tuple[str, ...]:
-        """Return ids of the tools that can come straight after one; none of an unknown tool."""
+        """Return the ids of the successors of a tool; none for an unknown tool."""
         return self._after.get(tool_id, ())
 
     def with_links(self, links: Iterable[tuple[str, str]]) -> ToolGraph:

@@ -1,4 +1,4 @@
-"""A plan over tools: the value that loaders, verifiers and corrections pass on."""
+"""Plans over tools: the value that loaders, verifiers and correctors exchange."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class ToolPlan:
 
     Args:
         id: of the request.
-        request: what was asked, in words; empty where the data do not have it.
-        steps: what each step does, in words. As many as tools in a well-formed plan, but data
-            have plans where they differ.
+        request: its text; empty if the data do not have it.
+        steps: the text of each step. As many as tools in a well-formed plan; in real data the
+            numbers may differ.
         tools: ids of the tools in order; a tool may occur again.
-        links: between tools, by id, as the data or the planner gave them.
+        links: between tools, by id, as given by the data or the planner.
     """
 
     id: str
@@ -29,5 +29,5 @@ class ToolPlan:
 
     @property
     def chain(self) -> tuple[Link, ...]:
-        """The links between tools that follow each other."""
+        """The links between consecutive tools."""
         return tuple(zip(self.tools, self.tools[1:], strict=False))

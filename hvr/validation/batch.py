@@ -126,7 +126,7 @@ def load_model(domain: str, problem: str, options: BatchOptions) -> LoadedModel:
 
 
 def _warnings(lifted: Domain, file: str, overlooked: Sequence[Diagnostic]) -> tuple[Finding, ...]:
-    """Return what is odd about a model and does not keep it from being used."""
+    """Return warnings about a model that can be used all the same."""
     from hvr.validation.lint.requirements import missing_requirements
 
     missing = tuple(missing_requirements(lifted))

@@ -54,22 +54,22 @@ class Finding(Value):
 
 
 def findings(result: Judged, *, limit: int | None = 20) -> tuple[Finding, ...]:
-    """Return everything that was found about one plan.
+    """Return all findings about one plan.
 
     Args:
         result: the result.
         limit: how many literals a message names; None for all.
     """
     report = result.report
-    found: list[Finding] = []
+    collected: list[Finding] = []
     if report.outcome is Outcome.UNKNOWN:
-        found.append(_unusable(result))
+        collected.append(_unusable(result))
     elif report.outcome is Outcome.INVALID:
         for failure in report.failures:
             advice = result.result.repair if failure is report.failure else None
-            found.append(_failing(result, failure, advice, limit))
-    found += [_noted(result, note) for note in report.notes]
-    return tuple(found)
+            collected.append(_failing(result, failure, advice, limit))
+    collected += [_noted(result, note) for note in report.notes]
+    return tuple(collected)
 
 
 def warning_finding(warning: Diagnostic) -> Finding:
@@ -136,12 +136,12 @@ def _failing(result: Judged, failure: Failure, advice: Repair | None, limit: int
 
 
 def _related(failure: Failure, limit: int | None) -> tuple[Related, ...]:
-    found: dict[Related, None] = {}
+    related: dict[Related, None] = {}
     if failure.condition is not None:
-        found[Related(failure.condition, f"the {_condition_name(failure)}")] = None
+        related[Related(failure.condition, f"the {_condition_name(failure)}")] = None
     for literal in _with_causes(failure.literals[:limit]):
         if literal.location is not None:
-            found[Related(literal.location, explain_literal(literal))] = None
+            related[Related(literal.location, explain_literal(literal))] = None
         changed_by = literal.changed_by
         if changed_by is not None and isinstance(changed_by.action, GroundAction):
             place = changed_by.action.location
@@ -150,15 +150,15 @@ def _related(failure: Failure, limit: int | None) -> tuple[Related, ...]:
                 message = f"{literal.formula} was made {value} here"
                 if literal.numbers:
                     message = f"a number of {literal.formula} was changed here"
-                found[Related(place, message)] = None
-    return tuple(found)
+                related[Related(place, message)] = None
+    return tuple(related)
 
 
 def _with_causes(literals: tuple[UnmetLiteral, ...]) -> list[UnmetLiteral]:
-    found: list[UnmetLiteral] = []
+    everything: list[UnmetLiteral] = []
     for literal in literals:
-        found += [literal, *literal.because]
-    return found
+        everything += [literal, *literal.because]
+    return everything
 
 
 def _condition_name(failure: Failure) -> str:

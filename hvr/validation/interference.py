@@ -7,7 +7,7 @@ section 8.2). What stands in a condition counts as read, needed or not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations, product
 
 from hvr.pddl import (
@@ -18,6 +18,7 @@ from hvr.pddl import (
     Forall,
     FunctionTerm,
     NumericExpression,
+    State,
     Task,
     When,
 )
@@ -26,6 +27,27 @@ from hvr.pddl.conditions import Operator
 from hvr.pddl.facts import match_row
 from hvr.pddl.model import And, NumericEffect, functions_of, parts_of
 from hvr.pddl.numeric import Values
+from hvr.values import Value
+
+
+class StepParts(Value):
+    """A step as it is written, for what it reads, and as it is compiled, for what it changes.
+
+    Attributes:
+        binding: what the variables of the step stand for.
+        precondition: its condition.
+        effect: its effect; conditions in it count where they hold.
+        operators: its effects, compiled.
+        numbers: further numeric expressions that it reads.
+        further: further conditions and effects, each with what its variables stand for.
+    """
+
+    binding: Binding
+    precondition: Expression
+    effect: Expression
+    operators: tuple[Operator, ...]
+    numbers: tuple[NumericExpression, ...] = ()
+    further: tuple[tuple[Expression, Expression, Binding], ...] = ()
 
 
 class Access:
@@ -42,39 +64,21 @@ class Access:
         self.assigned: set[int] = set()
 
 
-def access(
-    task: Task,
-    binding: Binding,
-    precondition: Expression,
-    effect: Expression,
-    operators: Iterable[Operator],
-    numbers: Iterable[NumericExpression],
-    further: Iterable[tuple[Expression, Expression, Binding]],
-    bits: int,
-    values: Values,
-) -> Access:
-    """Return what a step reads and changes in a state.
-
-    Args:
-        task: the task.
-        binding: what the variables of the step stand for.
-        precondition: its condition.
-        effect: its effect; conditions in it count where they hold.
-        operators: its effects, compiled.
-        numbers: further numeric expressions that it reads.
-        further: further conditions and effects, each with what its variables stand for.
-        bits, values: the state before.
-    """
+def access(state: State, step: StepParts) -> Access:
+    """Return what a step reads and changes, happening in a state."""
+    bits, values = state.bits, state.values
     result = Access()
-    reader = _Reader(task, result)
-    reader.formula(precondition, binding)
-    reader.effect(effect, binding, bits, values)
-    for number in numbers:
-        reader.number(number, binding)
-    for condition, more, found in further:
-        reader.formula(condition, found)
-        reader.effect(more, found, bits, values)
-    for operator in operators:
+    # What is read is taken from the text: compiled conditions have lost the literals that cannot
+    # matter, and the rule is about what is written.
+    reader = _Reader(state.task, result)
+    reader.formula(step.precondition, step.binding)
+    reader.effect(step.effect, step.binding, bits, values)
+    for number in step.numbers:
+        reader.number(number, step.binding)
+    for condition, effect, binding in step.further:
+        reader.formula(condition, binding)
+        reader.effect(effect, binding, bits, values)
+    for operator in step.operators:
         result.added |= operator.add
         result.deleted |= operator.delete
         for guard, add, delete in operator.conditional:
@@ -89,8 +93,9 @@ def access(
 
 
 def interferences(task: Task, steps: list[Access]) -> Iterator[tuple[int, int, str]]:
-    """Yield pairs of steps that interfere, and the atom or number that they do it over."""
+    """Yield pairs of steps that interfere, and the atom or number that they contend for."""
     for (i, one), (j, two) in combinations(enumerate(steps), 2):
+        # Two that add, two that delete, two that increase: in any order the result is the same.
         atoms = (
             one.read & (two.added | two.deleted)
             | two.read & (one.added | one.deleted)
@@ -147,8 +152,8 @@ class _Reader:
                     self.formula(condition, binding)
                     self.effect(body, binding, bits, values)
             case Forall(variables, body):
-                for found in self.task.instances(variables, And(()), True, binding):
-                    self.effect(body, found, bits, values)
+                for instance in self.task.instances(variables, And(()), True, binding):
+                    self.effect(body, instance, bits, values)
             case And(operands):
                 for operand in operands:
                     self.effect(operand, binding, bits, values)
@@ -166,6 +171,7 @@ class _Reader:
                 self.into.numbers_read.add(self.task.number_index(ground))
 
     def _derived(self, atom: Atom) -> None:
+        # No action changes a derived atom: what is read is all that its rules mention.
         if atom in self._rules:
             return
         self._rules.add(atom)

@@ -13,10 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from hvr.errors import UsageError
-from hvr.pddl import GroundAction, State, Step, Task, UndefinedValueError
-from hvr.pddl.conditions import InconsistentEffectError, Operator
-from hvr.pddl.numeric import NumberTooLargeError, Values
+from hvr.errors import (
+    InconsistentEffectError,
+    NumberTooLargeError,
+    UndefinedValueError,
+    UsageError,
+)
+from hvr.pddl import GroundAction, State, Step, Task
+from hvr.pddl.conditions import Operator
+from hvr.pddl.numeric import Values
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import action_of, sequence_order
 from hvr.validation.trajectory import Constraints
@@ -116,6 +121,8 @@ class _Elimination:
 
     def _pass(self) -> bool:
         """Try each step once; say whether any was left out."""
+        # After one was left out the same position has the next one. Earlier steps are tried again
+        # in the next pass: what they were needed for may be gone.
         position = 0
         shorter = False
         while position < len(self.kept):
@@ -133,7 +140,8 @@ class _Elimination:
         place = position + 1
         while place < len(self.kept):
             if state == self.marks[place]:
-                # From here on all is as it was.
+                # From here on all is as it was: most attempts end here or at a needed step, long
+                # before the end of the plan.
                 break
             index = self.kept[place]
             after = self._execute(self.operators[index], *state)
@@ -200,12 +208,12 @@ def _worse(task: Task, new: Fraction | None, old: Fraction | None) -> bool:
 
 def _reads(operator: Operator) -> int:
     """Return the bits that a step depends on."""
-    found = operator.precondition.mentioned()
+    mask = operator.precondition.mentioned()
     for condition, _, _ in operator.conditional:
-        found |= condition.mentioned()
+        mask |= condition.mentioned()
     for condition, _ in operator.numeric:
-        found |= condition.mentioned()
-    return found
+        mask |= condition.mentioned()
+    return mask
 
 
 # Steps that every shorter plan has --------------------------------------------------------------
@@ -214,10 +222,12 @@ def _reads(operator: Operator) -> int:
 def _needed(
     task: Task, start: int, operators: Sequence[Operator], names: Sequence[int]
 ) -> frozenset[int]:
-    """Return (the names of) steps that no valid part of a plan can do without.
+    """Return the names of steps that no valid part of a plan can do without.
 
     A literal that the goal or a needed step reads and that is false initially, or was made false
     by a needed step, needs a step that makes it true; where only one does, that one is needed.
+    This is a part of all landmarks only, but found without executing anything, and each of them
+    spares an attempt that executes the rest of the plan.
     """
     makers: dict[tuple[int, bool], list[int]] = {}
     spoilers: dict[tuple[int, bool], list[int]] = {}
@@ -240,14 +250,14 @@ def _needed(
                 maybe |= add
             for bit in _bits(operator.delete & ~operator.add & maybe):
                 spoilers[bit, True].pop()
-    found: set[int] = set()
+    needed: set[int] = set()
     known = ~task.derived_bits
 
     def demands(condition: tuple[int, int], place: int) -> Iterator[int]:
         for mask, value in zip(condition, (True, False), strict=True):
             for bit in _bits(mask & known):
                 spoiled = max(
-                    (p for p in spoilers.get((bit, value), ()) if p < place and p in found),
+                    (p for p in spoilers.get((bit, value), ()) if p < place and p in needed),
                     default=-1,
                 )
                 if spoiled < 0 and bool(start & bit) == value:
@@ -260,11 +270,11 @@ def _needed(
     open_ = list(demands(goal, len(operators)))
     while open_:
         place = open_.pop()
-        if place not in found:
-            found.add(place)
+        if place not in needed:
+            needed.add(place)
             operator = operators[place]
             open_ += demands((operator.positive, operator.negative), place)
-    return frozenset([names[place] for place in found])
+    return frozenset([names[place] for place in needed])
 
 
 def _bits(mask: int) -> Iterator[int]:
@@ -278,7 +288,7 @@ def _bits(mask: int) -> Iterator[int]:
 
 
 def _by_checking(validator: Validator, plan: Sequence[Step], order: Sequence[int]) -> list[int]:
-    """Do the same for plans with times, preferences or trajectory constraints."""
+    """Minimise a plan with times, preferences or trajectory constraints, by full checks."""
     kept = list(range(len(plan)))
     report = validator.check(plan)
     if not report.valid:
@@ -290,9 +300,9 @@ def _by_checking(validator: Validator, plan: Sequence[Step], order: Sequence[int
             if candidate not in kept:
                 continue
             for rest in _attempts(validator, plan, kept, candidate):
-                found = _check(validator, plan, rest)
-                if found.valid and not _worse(validator.task, found.cost, report.cost):
-                    kept, report, shorter = rest, found, True
+                without = _check(validator, plan, rest)
+                if without.valid and not _worse(validator.task, without.cost, report.cost):
+                    kept, report, shorter = rest, without, True
                     break
     return kept
 

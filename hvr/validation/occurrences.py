@@ -17,7 +17,6 @@ from hvr.pddl import (
     Expression,
     Forall,
     FunctionTerm,
-    Imply,
     Not,
     NumericEffect,
     Problem,
@@ -25,13 +24,13 @@ from hvr.pddl import (
     TypedName,
     When,
 )
-from hvr.pddl.model import functions_of, parts_of, walk
+from hvr.pddl.model import functions_of, parts_of, signed_parts, walk
 
 Schema = ActionSchema | DurativeActionSchema
 
 
 class Occurrences:
-    """What was found.
+    """The names that a model uses.
 
     Attributes:
         read: predicates in conditions, with a place where each must be true.
@@ -51,30 +50,25 @@ class Occurrences:
         self.names: set[str] = set()
         self.types: set[str] = set()
 
-    def condition(self, formula: Expression, positive: bool = True) -> None:
+    def condition(self, formula: Expression) -> None:
         """Note what a condition reads."""
-        match formula:
-            case Atom(predicate, args):
-                self.read.setdefault(predicate, formula)
-                if positive:
-                    self.read_true.setdefault(predicate, formula)
-                self.names.update(args)
-            case Equal(left, right):
-                self.names.update((left, right))
-            case Comparison(_, left_, right_):
-                self._number(left_)
-                self._number(right_)
-            case Not(operand):
-                self.condition(operand, not positive)
-            case Imply(one, two):
-                self.condition(one, not positive)
-                self.condition(two, positive)
-            case Forall(variables, body) | Exists(variables, body):
-                self.variables(variables)
-                self.condition(body, positive)
-            case _:
-                for part in parts_of(formula):
-                    self.condition(part, positive)
+        # Of each predicate the first place, because that is where a reader looks first.
+        for part, positive in signed_parts(formula):
+            match part:
+                case Atom(predicate, args):
+                    self.read.setdefault(predicate, part)
+                    if positive:
+                        self.read_true.setdefault(predicate, part)
+                    self.names.update(args)
+                case Equal(left, right):
+                    self.names.update((left, right))
+                case Comparison(_, left_, right_):
+                    self._number(left_)
+                    self._number(right_)
+                case Forall(variables, _) | Exists(variables, _):
+                    self.variables(variables)
+                case _:
+                    pass
 
     def effect(self, effect: Expression) -> None:
         """Note what an effect changes, and what its conditions read."""
@@ -128,24 +122,24 @@ class Occurrences:
 
 def occurrences_in(domain: Domain, problem: Problem | None = None) -> Occurrences:
     """Return what the actions, rules and constraints of a domain use, and a problem's goal."""
-    found = Occurrences()
+    occurrences = Occurrences()
     for schema in schemas_of(domain):
-        found.schema(schema)
+        occurrences.schema(schema)
     for rule in domain.derived:
-        found.variables(rule.parameters)
-        found.condition(rule.body)
+        occurrences.variables(rule.parameters)
+        occurrences.condition(rule.body)
         head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
-        found.added.setdefault(rule.predicate, head)
+        occurrences.added.setdefault(rule.predicate, head)
     # A constraint is a condition that may be wanted or not.
-    found.condition(domain.constraints)
+    occurrences.condition(domain.constraints)
     if problem is not None:
-        found.condition(problem.goal)
-        found.condition(problem.constraints)
+        occurrences.condition(problem.goal)
+        occurrences.condition(problem.constraints)
         for timed in problem.timed_init:
-            found.effect(timed.effect)
+            occurrences.effect(timed.effect)
         if problem.metric is not None:
-            found.number(problem.metric.expression)
-    return found
+            occurrences.number(problem.metric.expression)
+    return occurrences
 
 
 def schemas_of(domain: Domain) -> Iterator[Schema]:

@@ -18,7 +18,7 @@ PLAN_NAMES = (
 
 
 def expand(names: Sequence[str]) -> list[str]:
-    """Return the plan files that names stand for, each once, in the order of the names.
+    """Expand names to plan files, each once, in the order of the names.
 
     Args:
         names: files, patterns such as `plans/**/*.soln`, folders (everything below them that is
@@ -28,11 +28,11 @@ def expand(names: Sequence[str]) -> list[str]:
         UsageError: a pattern or a folder without a plan.
         DataFileError: a folder that cannot be listed.
     """
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for name in names:
         for file in _expand_one(name):
-            found.setdefault(file if file == STDIN else os.path.normpath(file), file)
-    return list(found.values())
+            files.setdefault(file if file == STDIN else os.path.normpath(file), file)
+    return list(files.values())
 
 
 def _expand_one(name: str) -> list[str]:
@@ -61,17 +61,17 @@ def _plans_below(folder: str) -> list[str]:
     def refuse(error: OSError) -> None:
         raise DataFileError(f"cannot list {error.filename}: {error.strerror}") from error
 
-    found: list[str] = []
+    plans: list[str] = []
     for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [
+        plans += [
             str(Path(place, file))
             for file in sorted(files)
             if any(fnmatchcase(file, pattern) for pattern in PLAN_NAMES)
         ]
-    if not found:
+    if not plans:
         raise UsageError(
             f"there is no plan in the folder {folder}: plans there are called "
             + ", ".join(PLAN_NAMES)
         )
-    return found
+    return plans

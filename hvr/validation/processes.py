@@ -98,7 +98,7 @@ def _work(connection: Connection, given: LoadedModel | tuple[str, str, BatchOpti
 def _give(worker: _Worker, waiting: list[_Chunk]) -> None:
     worker.chunk = waiting.pop() if waiting else []
     if worker.chunk:
-        # Whoever waits for the answer of a dead worker is told of its death.
+        # That a worker is dead is noticed where its answer is awaited (`_collect`).
         with suppress(OSError):
             worker.connection.send(worker.chunk)
 

@@ -82,6 +82,8 @@ class Reachable:
         return self._relations.get(predicate, _NONE)
 
     def _explore(self) -> bool:
+        """Derive atoms until nothing new follows or nothing more is asked; say if it was all."""
+        # Sorted: where the time runs out, what was explored depends on the order.
         problem = self.task.problem
         for atom in sorted(problem.init, key=str):
             self._reach(atom)
@@ -94,6 +96,8 @@ class Reachable:
             for literal, _ in clause.literals:
                 if isinstance(literal, Atom) and not self.task.is_static(literal.predicate):
                     readers.setdefault(literal.predicate, []).append((number, clause, literal))
+        # Semi-naive: each clause in full once, then only joined with each new atom. What was
+        # derived in full meets its own atoms again in the queue, which `_seen` makes cheap.
         for number, clause in enumerate(clauses):
             if not self._fire(number, clause, {}):
                 return False
@@ -110,6 +114,7 @@ class Reachable:
         members = self.task.members
         if any(v.name in seed and seed[v.name] not in members(v.types) for v in clause.variables):
             return True
+        # That an action can apply is shown by one instance.
         if clause.owner in self.actions and not clause.heads:
             return True
         if monotonic() > self._end:
@@ -118,7 +123,7 @@ class Reachable:
         # What follows is noted after the join, as the relations must not grow under it.
         following: list[Atom] = []
         complete = True
-        for count, found in enumerate(
+        for count, match in enumerate(
             bindings(open_, clause.literals, seed, self.relation, members)
         ):
             if clause.owner:
@@ -126,11 +131,11 @@ class Reachable:
                 self._unseen.discard(clause.owner)
             if not clause.heads:
                 break
-            key = number, tuple([found[v.name] for v in clause.variables])
+            key = number, tuple([match[v.name] for v in clause.variables])
             if key not in self._seen:
                 self._seen.add(key)
                 for head in clause.heads:
-                    args = tuple([found.get(a, a) for a in head.args])
+                    args = tuple([match.get(a, a) for a in head.args])
                     following.append(Atom(head.predicate, args))
             late = count % 256 == 255 and monotonic() > self._end
             if late or len(self._seen) >= MOST_INSTANCES:

@@ -91,7 +91,11 @@ class _Unit:
 
 @dataclass(frozen=True, slots=True)
 class _Packed:
-    """A unit over literals as bits of one integer: the false ones follow the true ones."""
+    """A unit over literals as bits of one integer: the false ones follow the true ones.
+
+    The estimate is made for thousands of states. With both signs in one integer each test of it is
+    one operation, and it need not tell positive from negative.
+    """
 
     operator: int | None
     need: int
@@ -109,6 +113,7 @@ class _Schema:
         self.literals: list[Literal] = []
         for literal, positive in necessary_literals(condition):
             fluent = isinstance(literal, Atom) and not task.is_static(literal.predicate)
+            # Joins find rows that are true; a negative literal is tested once an instance is made.
             if fluent and not positive:
                 continue
             if fluent and isinstance(literal, Atom):
@@ -174,6 +179,8 @@ class Relaxation:
         for schema in schemas:
             if not self._instantiate(schema, {}, waiting):
                 return False
+        # What a layer makes true counts from the next one on, so that each layer is whole and
+        # `beyond` has a meaning.
         while True:
             true, false = self._true, self._false
             still: list[_Unit] = []
@@ -212,8 +219,8 @@ class Relaxation:
             return False
         open_ = [p for p in parameters if p.name not in seed]
         # The relations must not grow under the join.
-        found = bindings(open_, schema.literals, seed, self._relation, task.members)
-        for number, binding in enumerate(found):
+        matches = bindings(open_, schema.literals, seed, self._relation, task.members)
+        for number, binding in enumerate(matches):
             row = tuple([binding[p.name] for p in parameters])
             key = id(source), row
             if key in self._known:
@@ -274,6 +281,7 @@ class Relaxation:
         goal = self._packed(_Unit(None, self._target, 0, 0))
         self._goal = goal
         numeric = {i for i, operator in enumerate(self.operators) if self._counts(operator)}
+        # Backwards from the target: what supplies something needed, and what that needs in turn.
         # What makes a derived atom false is not looked into, so that all may be of use there.
         relevant = set(range(len(packed))) if self.task.derived_predicates else set()
         needed = _reads(goal)
@@ -322,6 +330,8 @@ class Relaxation:
             the number of actions of a relaxed plan and the actions that may begin it, None when
             the target is out of reach.
         """
+        # Forwards: in each layer every unit whose needs are met, kept with what it was the first
+        # to give. Derived atoms count as false if that is wanted.
         bits &= self._all
         start = bits | (~bits & self._all) << self._width | self._derived
         reached = start
@@ -350,6 +360,9 @@ class Relaxation:
             reached |= new
             remaining = rest
             goal = self._chosen(self._goal, reached)
+        # Backwards: each needed literal has one unit that gave it first, so that a single pass from
+        # the last layer to the first extracts the relaxed plan. Literals needed of the first layer
+        # show which actions are worth trying (FF's helpful actions).
         needed = goal & ~start
         first = 0
         plan: set[int] = set()
@@ -369,6 +382,7 @@ class Relaxation:
         needs = unit.need
         if needs & ~reached:
             return None
+        # The lowest literal, the first part: any will do, but always the same one.
         for any_of, parts in unit.clauses:
             usable = any_of & reached
             if usable:
@@ -425,8 +439,8 @@ def suppliers(state: State, literals: Mapping[Atom, bool]) -> Iterator[GroundAct
                 if any(o not in task.members(names[name]) for name, o in seed.items()):
                     continue
                 open_ = [p for p in schema.parameters if p.name not in seed]
-                for found in bindings(open_, conditions, seed, relation, task.members):
-                    args = tuple([found[p.name] for p in schema.parameters])
+                for binding in bindings(open_, conditions, seed, relation, task.members):
+                    args = tuple([binding[p.name] for p in schema.parameters])
                     action = GroundAction(schema.name, args)
                     if action not in seen:
                         seen.add(action)

@@ -76,11 +76,11 @@ class _Advice:
         target = self._target()
         if target is FALSE:
             return None, _never(self.failure.literals)
-        found = search(self.here.state, target, clock)
-        if found.hopeless:
+        result = search(self.here.state, target, clock)
+        if result.hopeless:
             return None, _hopeless(self.failure)
         usable: Repair | None = None
-        for answer in found.answers:
+        for answer in result.answers:
             repair = self._judged(answer)
             if repair is not None and repair.completes:
                 return repair, ""
@@ -88,7 +88,7 @@ class _Advice:
             if usable is not None and clock.expired:
                 break
         if usable is None:
-            return None, found.why or "what supplies the condition violates a constraint"
+            return None, result.why or "what supplies the condition violates a constraint"
         return usable, ""
 
     def _target(self) -> Conjunction:
@@ -107,6 +107,8 @@ class _Advice:
         except HvrError:
             return None
         failure = report.failure
+        # Steps before the end must make the plan valid; steps before a failing one must at least
+        # bring it past that step.
         if failure is not None:
             later = failure.step is None or failure.step > ahead.step_number + 1
             if self.failure.step is None or not later or not report.executed:
@@ -139,7 +141,7 @@ def _hopeless(failure: Failure) -> str:
 
 
 def _named(literals: Sequence[UnmetLiteral], *, whole: bool) -> str:
-    """Return name literals: what is wanted, or the formula whatever its value should be."""
+    """Name literals: with the wanted value, or the formula whatever its value should be."""
     texts = [str(literal.formula if whole else literal) for literal in literals]
     shown = texts[:_NAMED] + (["others"] if len(texts) > _NAMED else [])
     return ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else "".join(shown)

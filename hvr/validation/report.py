@@ -371,7 +371,7 @@ def location_to_json(place: Location | None) -> dict[str, Any] | None:
 
 
 def place_of(formula: Expression) -> Location | None:
-    """Return where a formula stands; of a conjunction, where its first part does."""
+    """Return the place of a formula; of a conjunction, that of its first part."""
     place: Location | None = getattr(formula, "location", None)
     parts = parts_of(formula)
     return place or (place_of(parts[0]) if parts else None)

@@ -121,7 +121,7 @@ FAILURE_RULES: dict[FailureKind, Rule] = {
 
 
 def help_url(rule: Rule, base: str = PAGES) -> str:
-    """Return where the page of a rule is.
+    """Return the address of the page about a rule.
 
     Args:
         rule: the rule.

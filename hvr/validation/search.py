@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 from typing import TypeAlias
 
+from hvr.errors import InconsistentEffectError, NumberTooLargeError, UndefinedValueError
 from hvr.pddl import (
     Atom,
     Comparison,
@@ -16,12 +17,11 @@ from hvr.pddl import (
     NumericEffect,
     State,
     Task,
-    UndefinedValueError,
     applicable_actions,
 )
-from hvr.pddl.conditions import Conjunction, InconsistentEffectError, Operator
+from hvr.pddl.conditions import Conjunction, Operator
 from hvr.pddl.model import functions_of, walk
-from hvr.pddl.numeric import NumberTooLargeError, Values
+from hvr.pddl.numeric import Values
 from hvr.validation.relaxation import Clock, Relaxation, suppliers
 
 LONGEST = 20
@@ -29,14 +29,15 @@ LONGEST = 20
 
 _MOST_STATES = 20_000
 _MOST_STATES_TO_SHORTEN = 2_000
+"""To look for something shorter than an answer is worth less than to look for the answer."""
 _MOST_ANSWERS = 40
 
 Steps: TypeAlias = tuple[GroundAction, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a search came to.
+class SearchOutcome:
+    """The result of a search.
 
     Attributes:
         answers: sequences, all of the same length, the first found first.
@@ -49,7 +50,7 @@ class Found:
     hopeless: bool = False
 
 
-def search(start: State, target: Conjunction, clock: Clock) -> Found:
+def search(start: State, target: Conjunction, clock: Clock) -> SearchOutcome:
     """Look for short sequences of instantaneous actions after which a condition holds.
 
     A single step is looked for among all actions. Longer sequences are looked for by A*, guided
@@ -63,19 +64,19 @@ def search(start: State, target: Conjunction, clock: Clock) -> Found:
     """
     single = tuple(_single_steps(start, target, clock))
     if single:
-        return Found(single)
+        return SearchOutcome(single)
     numeric = read_functions(start.task)
     relaxation = Relaxation(start, target, numeric, clock)
-    found = _search_among(relaxation, start, target, numeric, clock)
-    if found is None and not relaxation.complete:
+    result = _search_among(relaxation, start, target, numeric, clock)
+    if result is None and not relaxation.complete:
         # The actions that a short sequence may need do not suffice: all are looked at.
         relaxation = Relaxation(start, target, numeric, clock, beyond=None)
-        found = _search_among(relaxation, start, target, numeric, clock)
-    if found is not None:
-        return found
+        result = _search_among(relaxation, start, target, numeric, clock)
+    if result is not None:
+        return result
     if relaxation.complete:
-        return Found(hopeless=True)
-    return Found(why=_given_up(clock, "there are too many actions to look at all of them"))
+        return SearchOutcome(hopeless=True)
+    return SearchOutcome(why=_given_up(clock, "there are too many actions to look at all of them"))
 
 
 def _search_among(
@@ -84,7 +85,7 @@ def _search_among(
     target: Conjunction,
     numeric: frozenset[str],
     clock: Clock,
-) -> Found | None:
+) -> SearchOutcome | None:
     """Look for sequences of the actions of a relaxation; None if it is certain there are none."""
     if not relaxation.reachable:
         return None
@@ -94,17 +95,17 @@ def _search_among(
         bound = len(answers[0])
         better, _ = astar.run(helpful=False, most=_MOST_STATES_TO_SHORTEN, bound=bound)
         if better and len(better[0]) < bound:
-            return Found(tuple(better))
-        return Found(tuple(dict.fromkeys([*answers, *better])))
+            return SearchOutcome(tuple(better))
+        return SearchOutcome(tuple(dict.fromkeys([*answers, *better])))
     answers, drained = astar.run(helpful=False, most=_MOST_STATES, bound=LONGEST)
     if answers:
-        return Found(tuple(answers))
+        return SearchOutcome(tuple(answers))
     if drained:
         return None
     away = relaxation.estimate(start.bits)
     if away is not None and away[0] > LONGEST:
-        return Found(why=_given_up(clock, f"it seems to be some {away[0]} steps away"))
-    return Found(why=_given_up(clock, f"{astar.states} states were looked at"))
+        return SearchOutcome(why=_given_up(clock, f"it seems to be some {away[0]} steps away"))
+    return SearchOutcome(why=_given_up(clock, f"{astar.states} states were looked at"))
 
 
 def read_functions(task: Task) -> frozenset[str]:
@@ -112,12 +113,12 @@ def read_functions(task: Task) -> frozenset[str]:
     formulas: list[Expression] = [task.problem.goal, *(rule.body for rule in task.domain.derived)]
     formulas += [action.precondition for action in task.domain.actions.values()]
     formulas += [action.effect for action in task.domain.actions.values()]
-    found: set[str] = set()
+    functions: set[str] = set()
     for formula in formulas:
         for part in walk(formula):
             if isinstance(part, Comparison):
                 for side in (part.left, part.right):
-                    found.update(term.function for term in functions_of(side))
+                    functions.update(term.function for term in functions_of(side))
     # What changes a number that matters may itself depend on numbers.
     changes = [
         part
@@ -126,12 +127,12 @@ def read_functions(task: Task) -> frozenset[str]:
         if isinstance(part, NumericEffect)
     ]
     known = 0
-    while known < len(found):
-        known = len(found)
+    while known < len(functions):
+        known = len(functions)
         for change in changes:
-            if change.fluent.function in found:
-                found.update(term.function for term in functions_of(change.amount))
-    return frozenset(found)
+            if change.fluent.function in functions:
+                functions.update(term.function for term in functions_of(change.amount))
+    return frozenset(functions)
 
 
 def _given_up(clock: Clock, why: str) -> str:
@@ -143,6 +144,8 @@ def _given_up(clock: Clock, why: str) -> str:
 def _single_steps(start: State, target: Conjunction, clock: Clock) -> Iterator[Steps]:
     """Yield each single step that makes the target true."""
     task = start.task
+    # Only actions that give some literal of the target its value are tried, wherever in it that
+    # stands. With numbers or derived atoms in it those cannot be told, and all are.
     literals: dict[Atom, bool] | None = {}
     for part in target.parts():
         if part.tests:
@@ -199,7 +202,11 @@ def _holds(target: Conjunction, bits: int, values: Values) -> bool:
 
 _Node: TypeAlias = tuple[int, int, int, int, tuple[int, Values], tuple[object, ...]]
 """Steps so far and to go, steps to go, a number to tell nodes apart, steps so far, the state,
-and the path to it: (path before, number of the last operator)."""
+and the path to it: (path before, number of the last operator).
+
+Nodes are compared from the left: of equally promising ones the one nearer to the target comes
+first, then the older one, so that the result is the same in every run. Paths share their
+beginnings."""
 
 
 class _AStar:
@@ -251,6 +258,7 @@ class _AStar:
             if f > bound:
                 drained = False
                 break
+            # A shorter way to this state was found after it was queued.
             if best[self._key(bits, values)] < g:
                 continue
             if looked >= most or self.clock.expired:
@@ -266,10 +274,8 @@ class _AStar:
             if estimate is None or g >= bound:
                 drained = drained and estimate is None
                 continue
-            for number in estimate[1] if helpful and estimate[1] else everything:
-                after = _execute(self.task, operators[number], bits, values)
-                if after is None:
-                    continue
+            numbers = estimate[1] if helpful and estimate[1] else everything
+            for number, after in self._successors(numbers, bits, values):
                 key = self._key(*after)
                 if best.get(key, LONGEST + 1) <= g + 1:
                     continue
@@ -284,18 +290,27 @@ class _AStar:
                     heappush(queue, (g + 1 + h, h, next(order), g + 1, after, (path, number)))
         return answers, drained and not helpful
 
+    def _successors(
+        self, numbers: Iterable[int], bits: int, values: Values
+    ) -> Iterator[tuple[int, tuple[int, Values]]]:
+        for number in numbers:
+            after = _execute(self.task, self.relaxation.operators[number], bits, values)
+            if after is not None:
+                yield number, after
+
     def _estimate(self, bits: int, values: Values) -> tuple[int, list[int]] | None:
-        found = self._estimates.get(bits, ())
-        if found == ():
-            found = self._estimates[bits] = self.relaxation.estimate(bits)
-        assert found is None or len(found) == 2
-        if found is not None and found[0] == 0 and not _holds(self.target, bits, values):
+        # By the bits alone: the relaxation does not look at numbers.
+        estimate = self._estimates.get(bits, ())
+        if estimate == ():
+            estimate = self._estimates[bits] = self.relaxation.estimate(bits)
+        assert estimate is None or len(estimate) == 2
+        if estimate is not None and estimate[0] == 0 and not _holds(self.target, bits, values):
             # Numbers or what follows by rules are missing, of which the estimate knows nothing.
             return 1, []
-        return found
+        return estimate
 
     def _key_of(self, numeric: frozenset[str]) -> Callable[[int, Values], object]:
-        """Return what tells states apart; a cost, on which nothing depends, does not."""
+        """Return the key that tells states apart; a cost, on which nothing depends, is left out."""
         task = self.task
         if not numeric & task.fluent_functions:
             return lambda bits, _: bits

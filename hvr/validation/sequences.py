@@ -1,12 +1,40 @@
-"""Whether a plan is judged as a mere sequence of steps, and in which order."""
+"""Plans that are mere sequences of steps: in which order, and whether they are valid.
+
+A sequence is judged twice at most: quickly, by bits and numbers alone, which can only accept; and
+where that does not, again with the history that explains what went wrong.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from hvr.pddl import GroundAction, Step, Task, TimedAction
+from hvr.errors import InconsistentEffectError
+from hvr.pddl import (
+    And,
+    GroundAction,
+    GroundingLimitError,
+    NumberTooLargeError,
+    State,
+    Step,
+    Task,
+    TimedAction,
+    Trajectory,
+    UndefinedValueError,
+)
+from hvr.pddl.conditions import Operator
+from hvr.pddl.model import walk
+from hvr.validation.report import (
+    Failure,
+    FailureKind,
+    OnFailure,
+    Outcome,
+    UnmetLiteral,
+    ValidationReport,
+)
+from hvr.validation.stepper import MOST_FAILURES, Stepper
+from hvr.validation.trajectory import Constraints, Violation
 
 
 def sequence_order(task: Task, plan: Sequence[Step], epsilon: Fraction) -> Sequence[int] | None:
@@ -31,3 +59,173 @@ def sequence_order(task: Task, plan: Sequence[Step], epsilon: Fraction) -> Seque
 def action_of(step: Step) -> GroundAction:
     """Return a step without its time."""
     return step.action if isinstance(step, TimedAction) else step
+
+
+# Quickly ------------------------------------------------------------------------------------
+
+
+def is_simple(task: Task) -> bool:
+    """Say whether sequences can be judged by bits and numbers alone."""
+    domain, problem = task.domain, task.problem
+    constraints = And((domain.constraints, problem.constraints))
+    return not (
+        domain.derived
+        or task.preference_names
+        or any(isinstance(item, Trajectory) for item in walk(constraints))
+    )
+
+
+def check_quickly(
+    start: State, steps: Iterable[Operator | None], count: int, before: int
+) -> ValidationReport | None:
+    """Accept a valid plan; None if it is invalid, or not to be judged by bits and numbers.
+
+    Args:
+        start: the state to begin in, of a task that `is_simple`.
+        steps: the operators; None for a step that has none.
+        count: how many steps there are.
+        before: how many steps were executed before, which counts in the metric.
+    """
+    bits, values = start.bits, start.values
+    task = start.task
+    # Written out instead of calling `Operator.applicable` and `apply`: calls would cost more than
+    # what they do.
+    try:
+        for operator in steps:
+            if operator is None:
+                return None
+            before_step = bits
+            if bits & operator.positive != operator.positive or bits & operator.negative:
+                return None
+            if not operator.plain and not operator.precondition.holds(bits, values):
+                return None
+            if operator.conditional:
+                bits = operator.apply(bits, values)
+            else:
+                bits = bits & operator.keep | operator.add
+            if operator.numeric:
+                values = operator.apply_numbers(before_step, values)
+        if not task.goal.holds(bits, values):
+            return None
+        cost = task.metric_value(values, Fraction(before + count), {})
+    except (
+        GroundingLimitError,
+        InconsistentEffectError,
+        NumberTooLargeError,
+        UndefinedValueError,
+    ):
+        # The other way says which step it was.
+        return None
+    return ValidationReport(Outcome.VALID, count, count, cost=cost)
+
+
+# In full ------------------------------------------------------------------------------------
+
+
+class SequenceRun:
+    """Judges one sequence.
+
+    Args:
+        stepper: where the plan begins; it stays there.
+        plan: the steps.
+        on_failure: what to do about a step that fails.
+    """
+
+    def __init__(
+        self, stepper: Stepper, plan: Sequence[GroundAction], on_failure: OnFailure
+    ) -> None:
+        self.task = stepper.task
+        self.plan = plan
+        self._ahead = stepper.fork()
+        self._on_failure = on_failure
+        self._constraints = Constraints(self.task)
+        self._failures: list[Failure] = []
+        self._executed = 0
+
+    def run(self) -> ValidationReport:
+        """Judge the plan."""
+        if self._constraints:
+            # A constraint is about the whole plan, with the steps that were executed before.
+            for number, (bits, values) in enumerate(self._ahead.past_states()):
+                self._note(self._constraints.observe(Fraction(number), bits, values))
+        for action in self.plan:
+            if self._stopped:
+                break
+            self._step(action)
+        if self._failures and self._on_failure is OnFailure.STOP:
+            return self._report(Outcome.INVALID)
+        if len(self._failures) >= MOST_FAILURES:
+            note = f"stopped after {MOST_FAILURES} failures"
+            return self._report(Outcome.INVALID).replace(notes=(note,))
+        return self._at_end()
+
+    @property
+    def _stopped(self) -> bool:
+        limit = 1 if self._on_failure is OnFailure.STOP else MOST_FAILURES
+        return len(self._failures) >= limit
+
+    def _step(self, action: GroundAction) -> None:
+        ahead = self._ahead
+        before = ahead.step_number
+        failure = ahead.advance(action, force=self._on_failure is OnFailure.FORCE)
+        if failure is None:
+            self._executed += 1
+        else:
+            self._failures.append(failure)
+            if self._on_failure is OnFailure.STOP:
+                return
+            if ahead.step_number == before:
+                # A skipped step keeps its number, so that later ones keep theirs.
+                ahead.skip(action)
+        if self._constraints:
+            state = ahead.state
+            time = Fraction(ahead.step_number)
+            self._note(self._constraints.observe(time, state.bits, state.values))
+
+    def _at_end(self) -> ValidationReport:
+        """Judge what is demanded of the end of the plan, and of the plan as a whole."""
+        ahead = self._ahead
+        goal = ahead.goal_failure()
+        if goal is not None:
+            self._failures.append(goal)
+        violated = ahead.violated_preferences()
+        if self._constraints:
+            self._note(self._constraints.finish())
+            for preferred in self._constraints.preferred:
+                violated[preferred.name] = violated.get(preferred.name, 0) + preferred.violated
+        cost: Fraction | None = None
+        # Without some of its steps a plan has another cost than it would have.
+        if self._executed == len(self.plan):
+            values, steps = ahead.state.values, Fraction(ahead.step_number)
+            cost = self.task.metric_value(values, steps, violated)
+        outcome = Outcome.INVALID if self._failures else Outcome.VALID
+        return self._report(outcome).replace(cost=cost, violated=tuple(violated.items()))
+
+    def _report(self, outcome: Outcome) -> ValidationReport:
+        return ValidationReport(outcome, len(self.plan), self._executed, tuple(self._failures))
+
+    def _note(self, violation: Violation | None) -> None:
+        """Note a violation of a constraint, once."""
+        if violation is None:
+            return
+        self._constraints.forget(violation)
+        ahead = self._ahead
+        at = ahead.step_number or None
+        literals: tuple[UnmetLiteral, ...] = ()
+        if violation.blamed is not None:
+            formula, wanted = violation.blamed
+            literals = ahead.unmet(formula, violation.binding, wanted=wanted)
+        action = ahead.last_step
+        after = "in the initial state" if at is None else f"after step {at} {action}"
+        why = f"{violation.why}: {violation.text}"
+        self._failures.append(
+            Failure(
+                FailureKind.CONSTRAINT,
+                f"A trajectory constraint is violated {after}: {why}.",
+                step=at,
+                action=action,
+                literals=literals,
+                location=None if action is None else action.location,
+                condition=violation.location,
+            )
+        )

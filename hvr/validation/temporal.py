@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from hvr.errors import InconsistentEffectError, UndefinedValueError
 from hvr.pddl import (
     TRUE,
     Atom,
@@ -21,27 +22,24 @@ from hvr.pddl import (
     Misfit,
     State,
     TimedAction,
-    UndefinedValueError,
 )
 from hvr.pddl.compiler import Binding
 from hvr.pddl.conditions import (
-    InconsistentEffectError,
     NumericChange,
     Operator,
     change_numbers,
+    set_bits,
 )
 from hvr.pddl.durative import (
     DurativeOperator,
     SpanningEffect,
-    condition_at,
-    effect_at,
     ground_durative,
+    part_at,
 )
-from hvr.pddl.model import NumericExpression
 from hvr.pddl.numeric import Rational, Values, evaluate, exact
 from hvr.pddl.plan import decimal_text
 from hvr.pddl.task import binding_of
-from hvr.validation.interference import Access, access, interferences
+from hvr.validation.interference import StepParts, access, interferences
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -52,6 +50,7 @@ from hvr.validation.report import (
     ValidationReport,
     place_of,
 )
+from hvr.validation.stepper import KINDS, MOST_FAILURES, goal_preferences
 from hvr.validation.trajectory import Constraints, Violation
 from hvr.validation.violations import StateChange, unmet_literals
 from hvr.values import Value
@@ -145,12 +144,16 @@ class TemporalRun:
         total_time = Fraction(0)
         begin = 0
         while begin < len(events) and not self._stopped:
+            # A happening is what lies within epsilon of its first event. Measured from event to
+            # event, a chain of close ones would become one happening of any length.
             time = events[begin].time
             end = begin
             while end < len(events) and events[end].time <= time + self.epsilon:
                 end += 1
             self._happen(time, events[begin:end])
             begin = end
+            # Nothing changes until the next happening, so one look is enough for all that lies
+            # between.
             if not self._stopped and self._running:
                 self._check_invariants(time)
             if not self._stopped and self._constraints:
@@ -179,23 +182,19 @@ class TemporalRun:
 
     def state_after(self, number: int) -> State:
         """Return the state after a step has ended, or the last state if it never does."""
-        found = State(self.task, self.bits, self.values)
+        state = State(self.task, self.bits, self.values)
         self.run(OnFailure.STOP)
         for happening in self.happenings:
             if any(ref.number == number for ref in happening.steps):
-                found = State(self.task, happening.bits, happening.values)
-        return found
+                state = State(self.task, happening.bits, happening.values)
+        return state
 
     @property
     def _stopped(self) -> bool:
-        from hvr.validation.validator import MOST_FAILURES
-
         limit = 1 if self._on_failure is OnFailure.STOP else MOST_FAILURES
         return len(self._failures) >= limit
 
     def _report(self, values: Values, total_time: Fraction) -> ValidationReport:
-        from hvr.validation.validator import goal_preferences
-
         count = len(self.plan)
         if self._stopped:
             return ValidationReport(Outcome.INVALID, count, self._finished, tuple(self._failures))
@@ -243,8 +242,6 @@ class TemporalRun:
             yield TimedEvent(Fraction(timed.time), None, operator, {}, TRUE, effect)
 
     def _step_events(self, number: int, step: TimedAction) -> Iterator[TimedEvent]:
-        from hvr.validation.validator import KINDS
-
         action = step.action
         misfit = self.task.misfit(action)
         if misfit is not None:
@@ -277,26 +274,26 @@ class TemporalRun:
             self._fail(number, FailureKind.DURATION, message)
             return
         duration = exact(step.duration)
-        found = ground_durative(self.task, action, duration)
-        schema = found.schema
+        durative = ground_durative(self.task, action, duration)
+        schema = durative.schema
         start, end = (
             TimedEvent(
                 time,
                 number,
                 operator,
-                found.binding,
-                condition_at(schema.condition, when),
-                effect_at(schema.effect, when),
+                durative.binding,
+                part_at(schema.condition, when),
+                part_at(schema.effect, when),
                 action=action,
                 duration=duration,
             )
             for time, operator, when in (
-                (step.start, found.start, "at start"),
-                (step.start + step.duration, found.end, "at end"),
+                (step.start, durative.start, "at start"),
+                (step.start + step.duration, durative.end, "at end"),
             )
         )
-        yield start.replace(start=found)
-        yield end.replace(end=found)
+        yield start.replace(start=durative)
+        yield end.replace(end=durative)
 
     # Happenings -----------------------------------------------------------------------------
 
@@ -326,10 +323,10 @@ class TemporalRun:
         number = event.number
         try:
             ok = True
-            found = event.start or event.end
-            if found is not None:
+            durative = event.start or event.end
+            if durative is not None:
                 when = "at start" if event.start else "at end"
-                ok = self._check_duration(event, found, when)
+                ok = self._check_duration(event, durative, when)
             if not event.operator.precondition.holds(self.bits, self.values):
                 assert number is not None
                 kind = FailureKind.END_CONDITION if event.end else FailureKind.PRECONDITION
@@ -354,9 +351,9 @@ class TemporalRun:
             self._fail(number, FailureKind.UNDEFINED_VALUE, message, time=event.time)
             return False
 
-    def _check_duration(self, event: TimedEvent, found: DurativeOperator, when: str) -> bool:
+    def _check_duration(self, event: TimedEvent, durative: DurativeOperator, when: str) -> bool:
         assert event.number is not None and event.duration is not None
-        for test in found.tests:
+        for test in durative.tests:
             if test.when != when:
                 continue
             bound = evaluate(test.bound, self.values)
@@ -382,32 +379,8 @@ class TemporalRun:
 
     def check_interference(self, time: Fraction, events: list[TimedEvent]) -> None:
         """Note which events of one happening interfere; a language may have its own rule."""
-        steps: list[Access] = []
-        for event in events:
-            operators = [event.operator]
-            numbers: list[NumericExpression] = []
-            further: list[tuple[Expression, Expression, Binding]] = []
-            found = event.start or event.end
-            if found is not None:
-                when = "at start" if event.start else "at end"
-                numbers = [test.text.right for test in found.tests if test.when == when]
-                if event.end is not None:
-                    firing = self._firing(event)
-                    operators += [s.effects for s in firing]
-                    further = [(s.condition, s.effect, s.binding) for s in firing]
-            steps.append(
-                access(
-                    self.task,
-                    event.binding,
-                    event.precondition,
-                    event.effect,
-                    operators,
-                    numbers,
-                    further,
-                    self.bits,
-                    self.values,
-                )
-            )
+        state = State(self.task, self.bits, self.values)
+        steps = [access(state, self._parts(event)) for event in events]
         for i, j, over in interferences(self.task, steps):
             one, two = events[i], events[j]
             if one.number is None and two.number is None:
@@ -425,6 +398,21 @@ class TemporalRun:
             if self._stopped:
                 return
 
+    def _parts(self, event: TimedEvent) -> StepParts:
+        """Return what an event reads and changes, its duration and spanning effects included."""
+        parts = StepParts(event.binding, event.precondition, event.effect, (event.operator,))
+        durative = event.start or event.end
+        if durative is None:
+            return parts
+        when = "at start" if event.start else "at end"
+        bounds = [test.text.right for test in durative.tests if test.when == when]
+        firing = self._firing(event) if event.end is not None else []
+        return parts.replace(
+            operators=(event.operator, *(effect.effects for effect in firing)),
+            numbers=tuple(bounds),
+            further=tuple([(s.condition, s.effect, s.binding) for s in firing]),
+        )
+
     def _firing(self, event: TimedEvent) -> list[SpanningEffect]:
         """Return the effects at an end whose condition on earlier times was fulfilled."""
         assert event.number is not None and event.end is not None
@@ -439,6 +427,7 @@ class TemporalRun:
         ]
 
     def _execute(self, time: Fraction, events: list[TimedEvent]) -> None:
+        # All events read the state before the happening, and none sees what another does.
         bits, values = self.bits, self.values
         add = delete = 0
         changes: list[tuple[TimedEvent, list[NumericChange]]] = []
@@ -461,10 +450,22 @@ class TemporalRun:
             changes.append((event, numeric))
             for name, wish in event.operator.preferences:
                 self._violated[name] += not wish.holds(bits, values)
-        after_values = values
+        after_values = self._numbers_after(time, changes)
+        if self._stopped:
+            return
+        self.bits = self.task.close(bits & ~delete | add, after_values)
+        self.values = after_values
+        self._note(time, events, bits, values)
+        self._end_and_start(events, bits, values)
+
+    def _numbers_after(
+        self, time: Fraction, changes: list[tuple[TimedEvent, list[NumericChange]]]
+    ) -> Values:
+        """Return the numbers after a happening; a step whose changes fail leaves them alone."""
+        values = after = self.values
         for event, numeric in changes:
             try:
-                after_values = change_numbers(numeric, values, after_values)
+                after = change_numbers(numeric, values, after)
             except (UndefinedValueError, InconsistentEffectError) as error:
                 if event.number is not None:
                     kind = (
@@ -474,10 +475,11 @@ class TemporalRun:
                     )
                     self._fail(event.number, kind, f"cannot be executed: {error}", time=time)
                 if self._stopped:
-                    return
-        self.bits = self.task.close(bits & ~delete | add, after_values)
-        self.values = after_values
-        self._note(time, events, bits, values)
+                    break
+        return after
+
+    def _end_and_start(self, events: list[TimedEvent], bits: int, values: Values) -> None:
+        """Note which actions have ended and which now go on, given the state before."""
         for event in events:
             if event.end is not None and event.number is not None:
                 running = self._running.pop(event.number, None)
@@ -485,16 +487,16 @@ class TemporalRun:
                 self._count_wishes(event.end, running, bits, values)
             elif event.start is None and event.number is not None:
                 self._finished += 1
+        ended = {event.number for event in events if event.end is not None}
         for event in events:
-            if event.start is not None and event.number is not None and event.duration:
-                ends_now = any(e.end is not None and e.number == event.number for e in events)
-                if not ends_now:
-                    started = [e.start.holds(bits, values) for e in event.start.spanning]
-                    wishes = enumerate(event.start.wishes)
-                    violated = {i for i, w in wishes if not w.start.holds(bits, values)}
-                    self._running[event.number] = _Running(
-                        event.number, event.start, started, violated
-                    )
+            # An action without duration, or of one within epsilon, has nothing in between.
+            if event.start is None or event.number is None or not event.duration:
+                continue
+            if event.number not in ended:
+                started = [e.start.holds(bits, values) for e in event.start.spanning]
+                wishes = enumerate(event.start.wishes)
+                violated = {i for i, w in wishes if not w.start.holds(bits, values)}
+                self._running[event.number] = _Running(event.number, event.start, started, violated)
 
     def _count_wishes(
         self, operator: DurativeOperator, running: _Running | None, bits: int, values: Values
@@ -506,12 +508,11 @@ class TemporalRun:
 
     def _note(self, time: Fraction, events: list[TimedEvent], bits: int, values: Values) -> None:
         """Remember who changed what."""
-        from hvr.validation.validator import set_bits
-
         refs = tuple([event.ref for event in events])
         self.happenings.append(Happening(time, refs, self.bits, self.values))
         flipped = bits ^ self.bits
         for event in events:
+            # What several events may have done is credited to the first of them.
             operator = event.operator
             mine = operator.add | operator.delete
             for _, add, delete in operator.conditional:
@@ -523,10 +524,12 @@ class TemporalRun:
                 after = tuple([v if i in touched else known[i] for i, v in enumerate(self.values)])
             own = flipped & mine
             flipped &= ~own
-            self._changes.append(StateChange(event.ref, set_bits(own), values, after))
+            self._changes.append(StateChange(event.ref, tuple(set_bits(own)), values, after))
         if flipped and events:
             # Derived atoms, and effects that span the action.
-            self._changes.append(StateChange(events[0].ref, set_bits(flipped), values, values))
+            self._changes.append(
+                StateChange(events[0].ref, tuple(set_bits(flipped)), values, values)
+            )
 
     def _check_invariants(self, time: Fraction) -> None:
         """Check what must hold between this happening and the next."""
@@ -541,7 +544,7 @@ class TemporalRun:
             if ok or running.invariant_failed:
                 continue
             running.invariant_failed = True
-            invariant = condition_at(operator.schema.condition, "over all")
+            invariant = part_at(operator.schema.condition, "over all")
             self._fail(
                 running.number,
                 FailureKind.INVARIANT,

@@ -43,7 +43,15 @@ class Violation(Value):
 
 
 class Monitor:
-    """Watches one constraint."""
+    """Watches one constraint.
+
+    It keeps a few flags and deadlines, never the states, so that a constraint costs the same at
+    every step of a plan however long.
+
+    `_seen` means, by operator: the condition was true (`sometime`, `within`, `at-most-once`); the
+    second one was (`sometime-before`); the first one waits for the second (`sometime-after`); the
+    window has opened (`hold-during`, `hold-after`). `_ended`: it was true and is no more.
+    """
 
     def __init__(self, task: Task, constraint: Trajectory, binding: Binding) -> None:
         self.constraint = constraint
@@ -90,10 +98,13 @@ class Monitor:
                 elif first:
                     self._seen = True
             case "sometime-before":
+                # In this order: the second condition has to hold in an earlier state.
                 if first and not self._seen:
                     self._violated("the first condition holds, and the second never did before")
                 self._seen |= held[1]
             case "always-within":
+                # A deadline that has passed stays, to be noted below: that the second condition
+                # holds now comes too late for it.
                 if held[1]:
                     self._deadlines = [d for d in self._deadlines if d < time]
                 if any(d < time for d in self._deadlines):
@@ -167,8 +178,8 @@ class Constraints:
                     self.hard.append(Monitor(task, constraint, binding))
                 else:
                     parts = tuple(
-                        Monitor(task, part, found)
-                        for _, part, found in _flatten(task, constraint, binding)
+                        Monitor(task, part, inner)
+                        for _, part, inner in _flatten(task, constraint, binding)
                         if isinstance(part, Trajectory)
                     )
                     self.preferred.append(PreferredMonitors(name, parts))
@@ -209,8 +220,8 @@ def _flatten(
             for operand in operands:
                 yield from _flatten(task, operand, binding)
         case Forall(variables, body):
-            for found in task.instances(variables, And(()), True, binding):
-                yield from _flatten(task, body, found)
+            for instance in task.instances(variables, And(()), True, binding):
+                yield from _flatten(task, body, instance)
         case Preference(name, body):
             yield name, body, binding
         case _:

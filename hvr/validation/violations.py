@@ -72,8 +72,8 @@ def unmet_literals(
     Raises:
         GroundingLimitError: a quantifier has too many instances.
     """
-    found = _Blamer(task, bits, values).blame(formula, binding, wanted)
-    literals = [_literal(task, bits, values, f, w, _DEEPEST_RULE) for f, w in found.items()]
+    blame = _Blamer(task, bits, values).blame(formula, binding, wanted)
+    literals = [_literal(task, bits, values, f, w, _DEEPEST_RULE) for f, w in blame.items()]
     return _with_history(task, literals, newest_first)
 
 
@@ -134,9 +134,9 @@ def _with_history(
             step = changed.get(task.index(literal.formula))
         for term, _ in literal.numbers:
             if term.function in task.fluent_functions:
-                found = recount.get(task.number_index(term))
-                if found is not None and (step is None or _later(found, step)):
-                    step = found
+                last_change = recount.get(task.number_index(term))
+                if last_change is not None and (step is None or _later(last_change, step)):
+                    step = last_change
         return UnmetLiteral(
             literal.formula, literal.wanted, literal.fixed, step, literal.numbers, because
         )
@@ -182,14 +182,14 @@ class _Blamer:
                 return self._all(parts)
             case Forall(variables, body) | Exists(variables, body):
                 if isinstance(formula, Forall) == positive:
-                    found = self.task.instances(variables, body, not positive, binding)
-                    return self._all(self.blame(body, b, positive) for b in found)
-                found = self.task.instances(variables, body, positive, binding)
-                best = self._best_instance(body, found, positive)
+                    instances = self.task.instances(variables, body, not positive, binding)
+                    return self._all(self.blame(body, b, positive) for b in instances)
+                instances = self.task.instances(variables, body, positive, binding)
+                best = self._best_instance(body, instances, positive)
                 if best is None or formula_only(best):
                     # No instance is possible: show what the best impossible one lacks.
-                    found = self._unfiltered(variables, binding)
-                    best = self._best_instance(body, found, positive)
+                    instances = self._unfiltered(variables, binding)
+                    best = self._best_instance(body, instances, positive)
                 return {substitute(formula, binding): positive} if best is None else best
             case _:
                 raise TypeError(f"an effect is not a formula: {formula}")
@@ -244,12 +244,12 @@ class _Blamer:
             part = self.blame(body, binding, positive)
             if not part:
                 return part
-            found = self._badness(part)
-            if best is not None and found > badness:
+            measure = self._badness(part)
+            if best is not None and measure > badness:
                 continue
             held = self._support(body, binding) if positive else 0
-            if best is None or found < badness or held > support:
-                best, badness, support = part, found, held
+            if best is None or measure < badness or held > support:
+                best, badness, support = part, measure, held
         return best
 
     def _support(self, formula: Expression, binding: Binding) -> int:
@@ -271,8 +271,8 @@ class _Blamer:
         self, variables: tuple[TypedName, ...], binding: Binding
     ) -> Iterator[dict[str, str]]:
         task = self.task
-        found = bindings(variables, (), binding, task.static_facts.relation, task.members)
-        return islice(found, _MOST_INSTANCES)
+        every = bindings(variables, (), binding, task.static_facts.relation, task.members)
+        return islice(every, _MOST_INSTANCES)
 
 
 def formula_only(part: Blame) -> bool:

@@ -1,4 +1,4 @@
-"""A verifier on disk: a folder with `verifier.json` and `verifier.safetensors`."""
+"""Checkpoints of verifiers: a folder with `verifier.json` and `verifier.safetensors`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hvr.verifier.graph import PlanGraph
 from hvr.verifier.network.alignment import Alignment
 from hvr.verifier.network.inference import TrainedNetwork
 from hvr.verifier.network.path_counts import PathCounts
-from hvr.verifier.tool_embeddings import Encoder, Floats, ToolSpace
+from hvr.verifier.tool_embeddings import Encoder, Floats, ToolEmbeddings
 from hvr.verifier.verdict import Thresholds
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _VERSION = 1
 
 
 def fingerprint(graphs: Iterable[PlanGraph]) -> str:
-    """Return sixteen hex digits that tell one set of plans from another, in whatever order."""
+    """Return sixteen hex digits that identify a set of plans, in whatever order."""
     lines = sorted(
         json.dumps([g.id, g.request, [(n.tool, n.text) for n in g.nodes], g.edges]) for g in graphs
     )
@@ -39,16 +39,16 @@ def fingerprint(graphs: Iterable[PlanGraph]) -> str:
 
 
 def tools_fingerprint(tools: ToolGraph) -> str:
-    """Return sixteen hex digits that tell one set of tools and links from another."""
+    """Return sixteen hex digits that identify a set of tools and links."""
     return hashlib.sha256(json.dumps(_tools_json(tools)).encode()).hexdigest()[:16]
 
 
 def save(verifier: Verifier, folder: Path) -> None:
-    """Write a verifier.
+    """Write a checkpoint.
 
     Args:
-        verifier: what to write.
-        folder: made if it is missing; a verifier in it is written over.
+        verifier: the verifier.
+        folder: created if it is missing; a verifier in it is overwritten.
 
     Raises:
         DataFileError: it cannot be written.
@@ -65,8 +65,8 @@ def save(verifier: Verifier, folder: Path) -> None:
             "kind": _KIND,
             "version": _VERSION,
             "config": verifier.config.to_dict(),
-            "compatibility": verifier.space.compatibility,
-            "text_size": int(verifier.space.vectors.shape[1]),
+            "compatibility": verifier.embeddings.compatibility,
+            "text_size": int(verifier.embeddings.vectors.shape[1]),
             "thresholds": asdict(verifier.thresholds),
             "data": verifier.data,
             "tools_fingerprint": tools_fingerprint(verifier.tools),
@@ -80,11 +80,11 @@ def save(verifier: Verifier, folder: Path) -> None:
 
 
 def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
-    """Read a verifier.
+    """Read a checkpoint.
 
     Args:
-        folder: what `save` wrote.
-        encoder: of texts; what the checkpoint names if None.
+        folder: as `save` wrote it.
+        encoder: of texts; the one named in the checkpoint if None.
 
     Raises:
         DataFileError: it is missing, damaged, no verifier, or of another version.
@@ -99,14 +99,14 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
             raise DataFileError(f"the verifier {folder} is damaged: its tools were changed")
         counts = PathCounts({tuple(path): int(n) for path, n in values["counts"]})
         thresholds = Thresholds(**{k: float(v) for k, v in values["thresholds"].items()})
-        space = ToolSpace(tools, encoder or make_encoder(config), config)
-        if space.vectors.shape[1] != values["text_size"]:
+        embeddings = ToolEmbeddings(tools, encoder or make_encoder(config), config)
+        if embeddings.vectors.shape[1] != values["text_size"]:
             raise DataFileError(
                 f"the verifier {folder} was trained with vectors of {values['text_size']} numbers, "
-                f"and the encoder gives {space.vectors.shape[1]}: use {config.encoder}"
+                f"and the encoder gives {embeddings.vectors.shape[1]}: use {config.encoder}"
             )
         tensors = _tensors(folder, values["tensors"])
-        text, types = space.vectors.shape[1], 2 * len(space.types)
+        text, types = embeddings.vectors.shape[1], 2 * len(embeddings.types)
         alignment = Alignment(
             _part(tensors, "alignment.", Alignment.shapes(text, config.align_hidden))
         )
@@ -121,17 +121,17 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
             raise
         raise DataFileError(f"the verifier {folder} is damaged: {error}") from error
     data = str(values.get("data", ""))
-    return Verifier(config, space, counts, alignment, network, thresholds, data)
+    return Verifier(config, embeddings, counts, alignment, network, thresholds, data)
 
 
 def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any]:
-    """Return the JSON half of something trained.
+    """Read the JSON half of a checkpoint.
 
     Args:
         path: of the file.
         what: `verifier` or `corrector`, for messages.
-        kind: what the file must say it is.
-        version: the one that can be read.
+        kind: that the file must declare.
+        version: that the file must have.
 
     Raises:
         DataFileError: it is missing, damaged, something else, or of another version.
@@ -162,25 +162,25 @@ def _tensors(folder: Path, digest: str) -> dict[str, Floats]:
     try:
         if _digest(path) != digest:
             raise DataFileError(f"the verifier {folder} is damaged: {TENSORS} was changed")
-        found: dict[str, Floats] = load_file(path)
+        tensors: dict[str, Floats] = load_file(path)
     except OSError as error:
         raise DataFileError(f"cannot read {path}: {error.strerror}") from error
     except SafetensorError as error:
         raise DataFileError(f"the verifier {folder} is damaged: {error}") from error
-    return found
+    return tensors
 
 
 def _part(
     tensors: dict[str, Floats], prefix: str, shapes: dict[str, tuple[int, ...]]
 ) -> dict[str, Floats]:
-    """Return the tensors of one of the two networks, as they must be."""
-    found = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-    for name in sorted(found.keys() ^ shapes.keys()):
+    """Return the tensors of one of the two networks, checked for names and shapes."""
+    selected = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+    for name in sorted(selected.keys() ^ shapes.keys()):
         raise ValueError(f"{prefix}{name} is {'missing' if name in shapes else 'not known'}")
     for name, shape in shapes.items():
-        if found[name].shape != shape:
-            raise ValueError(f"{prefix}{name} has the shape {found[name].shape}, not {shape}")
-    return found
+        if selected[name].shape != shape:
+            raise ValueError(f"{prefix}{name} has the shape {selected[name].shape}, not {shape}")
+    return selected
 
 
 def _digest(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Every choice that a verifier is trained with, as a value and as a YAML file."""
+"""Settings of a verifier and its training, as a value and as a YAML file."""
 
 from __future__ import annotations
 
@@ -12,62 +12,62 @@ from hvr.errors import DataFileError, UsageError
 
 @dataclass(frozen=True, kw_only=True)
 class VerifierConfig:
-    """How a verifier is made and trained.
+    """Settings of a verifier and its training.
 
     The defaults are GNNVerifier's (section 4.1 and appendices A and B) where the paper gives a
-    figure. Where it gives none, or hvr goes another way, it says so here. `small()` is what
-    trains in minutes on a CPU.
+    figure; where it gives none, or hvr deviates, the text below says so. `small()` trains in
+    minutes on a CPU.
 
     Args:
         encoder: of texts, as `hvr.retrieval.text_vectors` names it. The paper's is
             `st:intfloat/e5-large`; the default comes with a package and needs no download.
-        tool_text: what stands for a tool: its description (the paper) or its name as well.
-        step_names: steps as they are, or with the names of tools taken out. Data whose steps
-            were written for the true tool give it away by name.
-        compatibility: whether two tools fit: by their types (equation 4), by the links of the
-            tool graph (1 or 0, for data without types), or `auto`: types where there are any.
+        tool_text: text of a tool: its description (the paper), or its name as well.
+        step_names: keep the names of tools in steps or remove them. Where steps were written for
+            the true tool, its name gives it away.
+        compatibility: of two tools: by their types (equation 4), by the links of the tool graph
+            (1 or 0, for data without types), or `auto`: by types if there are any.
         own_counts: a training plan's own paths count in its statistics. The paper does not
-            say. Without them an edge is as rare in training as it will be in use.
-        own_margins: a training plan's margins come from a scorer g that learned from it. False
-            is hvr's own: two scorers learn from a half of the plans each and judge the other.
-        neighbours: K, how many similar tools a tool has.
+            say. Without them an edge is as rare in training as in use.
+        own_margins: a training plan's margins come from a scorer g that was trained on it. False
+            is hvr's own: two scorers are trained on a half of the plans each, for the other half.
+        neighbours: K, number of similar tools of a tool.
         hidden: width of every layer.
-        layers: L, rounds of messages.
-        dropout: share of values left out while training.
-        readout: of the nodes into the graph: `mean` (the paper), or mean and largest.
+        layers: L, rounds of message passing.
+        dropout: probability of dropout.
+        readout: of the nodes into the graph: `mean` (the paper), or mean and maximum.
         align_hidden, align_lr, align_batch, align_epochs, align_patience: of the scorer g.
             The paper gives the patience; the others are hvr's.
-        graphs: chances of 2, 3 or 4 perturbed graphs for a plan (equation 11).
-        budgets: chances of 1, 2 or 3 operations on a graph (equation 12).
-        wrong_tool: chance of the family Wrong Tool (A.1.1).
-        near: chance that REPLACE takes one of the K similar tools (A.1.2).
-        drop: chance of DROP in the family Missing Step (A.1.3).
-        spans: chances of DROP's lengths 1, 2, 3, 4 and 5 (equation 14).
-        by_motif: chance that a span is drawn by how often its path is seen (A.1.3).
+        graphs: probabilities of 2, 3 or 4 perturbed graphs for a plan (equation 11).
+        budgets: probabilities of 1, 2 or 3 operations on a graph (equation 12).
+        wrong_tool: probability of a Wrong Tool operation, else Missing Step (A.1.1).
+        near: probability that REPLACE takes one of the K similar tools, a hard negative (A.1.2).
+        drop: probability of DROP in a Missing Step operation, else COMPRESS (A.1.3).
+        spans: probabilities of DROP's lengths 1, 2, 3, 4 and 5 (equation 14).
+        by_motif: probability that a span is drawn by the counts of its path (A.1.3).
         compress_spans: lengths of COMPRESS.
-        insert: chance that an operation puts in a superfluous step; hvr's own, 0 in the paper.
+        insert: probability that an operation inserts a superfluous step; hvr's own, 0 in the
+            paper.
         drop_tail: spans may end with the last step; hvr's own, never in the paper.
         tau: temperature of the soft target (equation 9); the best on UltraTool, figure 11.
         margin: of the ranking loss per unit of cost (equation 21).
         lambda_graph, lambda_edge: weights of the losses (equations 22 and 24). The paper
             tunes them for each data set.
         keep_graph: weight of stage I's loss in stage II; hvr's own, 0 in the paper. Stage II
-            trains the last layer, which the whole plan's score is read from as well. Of no
+            trains the last layer, on which the score of the whole plan depends as well. No
             effect without stage I.
         lr: learning rate of stage I.
         lr_local: learning rate of stage II; the paper gives one rate for both.
-        schedule: of both rates over the epochs of a stage: `constant`, or `cosine`, which falls
-            to nothing. The paper names none.
-        batch: graphs in a batch, in whole families.
+        schedule: of both rates over the epochs of a stage: `constant`, or `cosine`, which decays
+            to 0. The paper names none.
+        batch: graphs in a batch, in whole contrast groups (a plan with its perturbations).
         epochs_graph, epochs_local: at most, of stages I and II. Not in the paper.
-        patience: epochs without a better validation before a stage ends.
-        held_out: share of the training plans that stages are stopped by and thresholds are
-            chosen on.
-        use_messages, use_stage_one, use_stage_two, node_features, edge_features: False takes
-            a part away, as the paper's ablations do (section 4.3).
-        seed: of everything drawn.
+        patience: epochs without improvement on held-out plans before a stage ends.
+        held_out: fraction of the training plans for early stopping and the choice of thresholds.
+        use_messages, use_stage_one, use_stage_two, node_features, edge_features: False is one of
+            the paper's ablations (section 4.3).
+        seed: of all random numbers.
         device: to train on, `auto`, `cpu` or `cuda`; plans are judged on the CPU.
-        autocast: compute in bfloat16 where it is safe; on CUDA only.
+        autocast: train in bfloat16 where it is safe; on CUDA only.
     """
 
     encoder: str = "minilm"
@@ -126,9 +126,9 @@ class VerifierConfig:
             if not 0 <= getattr(self, name) <= 1:
                 raise UsageError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
         for name in ("graphs", "budgets", "spans"):
-            chances = getattr(self, name)
-            if not any(chances) or not all(0 <= chance < math.inf for chance in chances):
-                raise UsageError(f"{name} must be chances, not {chances}")
+            weights = getattr(self, name)
+            if not any(weights) or not all(0 <= weight < math.inf for weight in weights):
+                raise UsageError(f"{name} must be probabilities, not {weights}")
         if min(self.compress_spans, default=0) < 2:
             raise UsageError(f"compress_spans must be lengths from 2 on, not {self.compress_spans}")
         for name in ("tau", "lr", "lr_local", "align_lr"):
@@ -140,9 +140,7 @@ class VerifierConfig:
 
     @classmethod
     def small(cls, **changes: Any) -> VerifierConfig:
-        """Return what trains in minutes on two cores: narrow layers, a higher rate, hvr's
-        choices.
-        """
+        """Return settings that train in minutes on two cores: narrow, a higher rate, hvr's own."""
         chosen: dict[str, Any] = {
             "tool_text": "name_and_description",
             "step_names": "remove",
@@ -172,7 +170,7 @@ class VerifierConfig:
 
     @classmethod
     def from_dict(cls, given: object, where: str = "the configuration") -> VerifierConfig:
-        """Return a configuration from plain values; fields that are left out have their defaults.
+        """Return a configuration from plain values; missing fields have their defaults.
 
         Raises:
             UsageError: a field is unknown or has a value of another kind.
@@ -235,7 +233,7 @@ _CHOICES = {
 
 
 def _fitting(name: str, value: Any, default: Any, where: str) -> Any:
-    """Return the value as the field's own type."""
+    """Return a value converted to the type of its field."""
     if name in _CHOICES and value not in _CHOICES[name]:
         raise UsageError(f"{where}: {name} must be one of {', '.join(_CHOICES[name])}")
     number = isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""A plan graph while it is being changed, with marks on what is wrong by then."""
+"""Mutable plan graphs that record which nodes and edges became wrong."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hvr.verifier.graph import START, PlanGraph, PlanNode
 
 @dataclass(frozen=True)
 class Span:
-    """Steps that follow each other and have no other links among them.
+    """A chain of steps without branches.
 
     Args:
         keys: of the steps, in order.
-        before: what links to the first.
-        after: what the last links to.
+        before: predecessors of the first.
+        after: successors of the last.
     """
 
     keys: tuple[int, ...]
@@ -24,19 +24,18 @@ class Span:
 
 
 class PlanGraphDraft:
-    """A plan graph that can be changed.
+    """A mutable plan graph.
 
-    Nodes have keys that stay theirs; `finish` numbers them anew.
+    Nodes have permanent keys; `finish` renumbers them.
 
     Args:
-        graph: how it starts.
+        graph: the initial plan.
 
     Attributes:
         nodes: by key.
         sequence: the keys, in the order of the list of nodes.
-        edges: keys (source, target).
         wrong: keys of nodes with a wrong tool.
-        skipping: edges that skip something; the source may be START.
+        skipping: edges (source, target) at which steps are missing; the source may be START.
     """
 
     def __init__(self, graph: PlanGraph) -> None:
@@ -51,21 +50,21 @@ class PlanGraphDraft:
         self._next = len(graph.nodes)
 
     def before(self, key: int) -> tuple[int, ...]:
-        """Return what links to a node."""
+        """Return the predecessors of a node."""
         return tuple(self._into[key])
 
     def after(self, key: int) -> tuple[int, ...]:
-        """Return what a node links to."""
+        """Return the successors of a node."""
         return tuple(self._out[key])
 
     def spans(self, length: int, tail: bool = False) -> list[Span]:
-        """Return all spans of so many nodes, but not the whole plan.
+        """Return all spans of a length, except the whole plan.
 
         Args:
             length: number of nodes.
-            tail: also those that nothing comes after.
+            tail: include spans without successors.
         """
-        found = []
+        spans = []
         for first in self.sequence:
             keys = [first]
             while len(keys) < length:
@@ -75,27 +74,25 @@ class PlanGraphDraft:
                 keys.append(out[0])
             after = tuple(self._out[keys[-1]])
             if len(keys) == length < len(self.nodes) and (after or tail):
-                found.append(Span(tuple(keys), tuple(self._into[first]), after))
-        return found
+                spans.append(Span(tuple(keys), tuple(self._into[first]), after))
+        return spans
 
     def gaps(self) -> list[tuple[int, int | None]]:
-        """Return where a step can be put in: edges, also from START, and after each last step
-        (None).
-        """
-        found: list[tuple[int, int | None]] = []
+        """Return the places for a new step: edges, also from START, and (last step, None)."""
+        gaps: list[tuple[int, int | None]] = []
         for key in self.sequence:
-            found += [(source, key) for source in self._into[key] or [START]]
+            gaps += [(source, key) for source in self._into[key] or [START]]
             if not self._out[key]:
-                found.append((key, None))
-        return found
+                gaps.append((key, None))
+        return gaps
 
     def retool(self, key: int, node: PlanNode) -> None:
-        """Put another tool into a step, and mark it wrong."""
+        """Replace the tool of a step, and mark the step wrong."""
         self.nodes[key] = node
         self.wrong.add(key)
 
     def cut(self, span: Span) -> None:
-        """Take a span out and link its ends; mark the new links."""
+        """Remove a span and link its ends; mark the new links."""
         self._remove(span.keys)
         for target in span.after:
             for source in span.before:
@@ -106,7 +103,7 @@ class PlanGraphDraft:
                 self.skipping.add((START, target))
 
     def merge(self, span: Span, node: PlanNode) -> None:
-        """Put one node in the place of a span; mark it and its links."""
+        """Replace a span by one node; mark it and its links."""
         key = self._add(node, self.sequence.index(span.keys[0]))
         self._remove(span.keys)
         self.wrong.add(key)
@@ -118,9 +115,9 @@ class PlanGraphDraft:
         self.skipping |= {(key, target) for target in span.after}
 
     def insert(self, source: int, target: int | None, node: PlanNode) -> None:
-        """Put a node on a link, or after the last step; mark it wrong.
+        """Insert a node on a link, or after the last step; mark it wrong.
 
-        Where the link skipped something, what goes on from the new node still does.
+        If steps were missing at the link, they still are between the new node and the target.
         """
         at = len(self.sequence) if target is None else self.sequence.index(target)
         key = self._add(node, at)

@@ -14,21 +14,22 @@ from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import ToolPlan
 
 START = -1
-"""The node that stands before every first step; edges from it have this as their source."""
+"""The virtual node before every first step, the source of the edges to the roots."""
 
 Edge = tuple[int, int]
 _NEAR = 8
+"""Occurrences of a tool on either side of a step that a link is matched with."""
 
 
 @dataclass(frozen=True)
 class PlanNode:
-    """One step: a tool, or an atomic action, called once.
+    """A step: one call of a tool, or of an atomic action.
 
     Args:
         tool: id of the tool.
         text: what the step does, in words.
         inputs: types (or facts) that the step needs.
-        outputs: types (or facts) that it gives.
+        outputs: types (or facts) that it provides.
     """
 
     tool: str
@@ -39,17 +40,17 @@ class PlanNode:
 
 @dataclass(frozen=True)
 class PlanGraph:
-    """The steps of a plan and what follows from what.
+    """A plan as a directed acyclic graph of steps.
 
     Args:
         id: of the request.
-        request: what was asked, in words.
+        request: its text.
         nodes: the steps.
         edges: numbers of nodes (source, target): order and dependence.
 
     Raises:
-        UsageError: there are no nodes, an edge names a node that is not there, or the edges
-            go round in a circle.
+        UsageError: there are no nodes, an edge names a node that does not exist, or the edges
+            have a cycle.
     """
 
     id: str
@@ -77,16 +78,16 @@ class PlanGraph:
         return tuple(map(tuple, into)), tuple(map(tuple, out))
 
     def before(self, node: int) -> tuple[int, ...]:
-        """Return the nodes with an edge to this one, Start not among them."""
+        """Return the predecessors of a node, without Start."""
         return self._neighbours[0][node]
 
     def after(self, node: int) -> tuple[int, ...]:
-        """Return the nodes that this one has an edge to."""
+        """Return the successors of a node."""
         return self._neighbours[1][node]
 
     @property
     def roots(self) -> tuple[int, ...]:
-        """The nodes that no edge leads to; Start is linked to each of them."""
+        """The nodes without predecessors, which Start is linked to."""
         return tuple(i for i in range(len(self.nodes)) if not self.before(i))
 
     @property
@@ -96,30 +97,30 @@ class PlanGraph:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The nodes, each after those before it; otherwise as they stand.
+        """The nodes in topological order, ties by number (Kahn's algorithm with a heap).
 
         Raises:
-            UsageError: the edges go round in a circle.
+            UsageError: the edges have a cycle.
         """
         waiting = [len(self.before(i)) for i in range(len(self.nodes))]
         ready = [i for i, n in enumerate(waiting) if not n]
-        found: list[int] = []
+        order: list[int] = []
         if self.edges == tuple((i, i + 1) for i in range(len(self.nodes) - 1)):
             return tuple(range(len(self.nodes)))
         heapify(ready)
         while ready:
             node = heappop(ready)
-            found.append(node)
+            order.append(node)
             for after in self.after(node):
                 waiting[after] -= 1
                 if not waiting[after]:
                     heappush(ready, after)
-        if len(found) < len(self.nodes):
+        if len(order) < len(self.nodes):
             stuck = sorted({self.nodes[i].tool for i, n in enumerate(waiting) if n})
             raise UsageError(
                 f"plan {self.id!r}: its links go round in a circle, through {', '.join(stuck[:5])}"
             )
-        return tuple(found)
+        return tuple(order)
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -127,7 +128,7 @@ class PlanGraph:
         return tuple(self.nodes[i].tool for i in self.order)
 
     def plan(self) -> ToolPlan:
-        """Return the plan as the value that loaders give."""
+        """Return the plan as loaders give it."""
         nodes = [self.nodes[i] for i in self.order]
         place = {node: i for i, node in enumerate(self.order)}
         edges = sorted((place[a], place[b]) for a, b in self.edges)
@@ -141,30 +142,30 @@ class PlanGraph:
 
 
 def chain(nodes: int) -> tuple[Edge, ...]:
-    """Return the edges between nodes that follow each other."""
+    """Return the edges between consecutive nodes."""
     return tuple((i, i + 1) for i in range(nodes - 1))
 
 
 def plan_graph(plan: ToolPlan, tools: ToolGraph | None = None) -> PlanGraph:
     """Return the graph of a plan.
 
-    A link names tools, not steps: it is taken for the nearest pair of steps with these tools,
-    forward if there is one. A link with a tool that is not in the plan is left out; a plan
-    without links is a chain. Where there are not as many steps as tools, a tool's description
-    stands for its step. A tool that is unknown has no types and its id is its description.
+    A link names tools, not steps: it becomes an edge between the nearest pair of steps with these
+    tools, forward if there is one. A link with a tool that is not in the plan is left out; a plan
+    without links is a chain. If there are not as many steps as tools, descriptions of tools take
+    the place of the steps. An unknown tool has no types, and its id is its description.
 
     Args:
-        plan: what a planner gave.
-        tools: gives descriptions and types.
+        plan: a planner's plan.
+        tools: give descriptions and types.
 
     Raises:
-        UsageError: the plan is empty, or its links go round in a circle.
+        UsageError: the plan is empty, or its links have a cycle.
     """
-    told = len(plan.steps) == len(plan.tools)
+    one_step_each = len(plan.steps) == len(plan.tools)
     nodes = []
     for i, name in enumerate(plan.tools):
         known = tools.tool(name) if tools is not None and name in tools else None
-        text = without_number(plan.steps[i]) if told else ""
+        text = without_number(plan.steps[i]) if one_step_each else ""
         if not text:
             text = (known.description if known else "") or name
         nodes.append(
@@ -181,22 +182,22 @@ def plan_graph(plan: ToolPlan, tools: ToolGraph | None = None) -> PlanGraph:
 
 
 def _matched(links: Sequence[tuple[str, str]], places: Mapping[str, list[int]]) -> tuple[Edge, ...]:
-    """Each link as the nearest pair of steps; a link that is there twice means the next pair."""
+    """Return each link as the nearest pair of steps; a repeated link as the next nearest."""
     waiting: dict[tuple[str, str], Iterator[Edge]] = {}
-    found: list[Edge] = []
+    edges: list[Edge] = []
     for link in links:
         if link not in waiting:
             waiting[link] = iter(_pairs(places.get(link[0], ()), places.get(link[1], ())))
         pair = next(waiting[link], None)
         if pair is not None:
-            found.append(pair)
-    return tuple(found)
+            edges.append(pair)
+    return tuple(edges)
 
 
 def _pairs(sources: Sequence[int], targets: Sequence[int]) -> list[Edge]:
-    """Return pairs of steps, forward ones first, near ones first; a few of each step."""
-    found: list[Edge] = []
+    """Return pairs of steps, forward before backward, nearest first; a few for each step."""
+    pairs: list[Edge] = []
     for a in sources:
         at = bisect_left(targets, a)
-        found += [(a, b) for b in targets[max(at - _NEAR, 0) : at + _NEAR + 1] if b != a]
-    return sorted(found, key=lambda e: (e[1] < e[0], abs(e[1] - e[0]), e))
+        pairs += [(a, b) for b in targets[max(at - _NEAR, 0) : at + _NEAR + 1] if b != a]
+    return sorted(pairs, key=lambda e: (e[1] < e[0], abs(e[1] - e[0]), e))

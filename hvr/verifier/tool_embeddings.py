@@ -1,4 +1,4 @@
-"""What is known of the tools before any plan: vectors, similar tools, which fit which."""
+"""Tool embeddings: vectors of texts, similar tools, compatibility of tools."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _WORD = re.compile(r"[A-Za-z0-9_.\-]+")
 
 
 class Encoder(Protocol):
-    """Turns texts into vectors of length 1."""
+    """A text encoder with vectors of length 1."""
 
     def encode(self, texts: Sequence[str], role: Literal["", "query", "passage"] = "") -> Floats:
-        """float32 (number of texts, dimension)."""
+        """Return the vectors of texts, float32 (texts, dimension)."""
 
 
 class TextTable:
-    """The vectors of texts, each in one row.
+    """A growing table with the vector of each distinct text in one row.
 
     Args:
-        encoder: makes them.
+        encoder: of the texts.
     """
 
     def __init__(self, encoder: Encoder) -> None:
@@ -42,7 +42,7 @@ class TextTable:
     def rows(
         self, texts: Sequence[str], role: Literal["", "query", "passage"] = "query"
     ) -> NDArray[np.int64]:
-        """Return the rows of texts; new ones are encoded, all at once."""
+        """Return the rows of texts; new texts are encoded in one call."""
         new = list(dict.fromkeys(t for t in texts if (role, t) not in self._rows))
         if new:
             self._parts.append(np.asarray(self._encoder.encode(new, role), dtype=np.float32))
@@ -52,22 +52,22 @@ class TextTable:
 
     @property
     def matrix(self) -> Floats:
-        """All vectors (number of rows, dimension)."""
+        """All vectors (rows, dimension)."""
         if len(self._parts) > 1:
             self._parts = [np.concatenate(self._parts)]
         return self._parts[0] if self._parts else np.zeros((0, 0), np.float32)
 
 
-class ToolSpace:
-    """Tools with their vectors.
+class ToolEmbeddings:
+    """Embeddings e(t) of tools and e(s) of texts (GNNVerifier, section 3.3.1).
 
     Args:
         tools: the tools and their links.
         encoder: of texts.
-        config: its `tool_text`, `step_names`, `compatibility` and `neighbours` count here.
+        config: its `tool_text`, `step_names`, `compatibility` and `neighbours` are used.
 
     Raises:
-        UsageError: there are no tools, or types are asked for and the tools have none.
+        UsageError: there are no tools, or types are requested but the tools have none.
     """
 
     def __init__(self, tools: ToolGraph, encoder: Encoder, config: VerifierConfig) -> None:
@@ -92,7 +92,7 @@ class ToolSpace:
         self.types = sorted({x for t in tools.tools for x in (*t.inputs, *t.outputs)})
 
     def tool_text(self, tool_id: str) -> str:
-        """Return what is encoded for a tool; an unknown tool is its id."""
+        """Return the text encoded for a tool, for an unknown one its id."""
         if tool_id not in self.tools:
             return tool_id.replace("_", " ")
         description = self.tools.tool(tool_id).description or tool_id.replace("_", " ")
@@ -101,7 +101,7 @@ class ToolSpace:
         return description
 
     def step_text(self, text: str) -> str:
-        """Return what is encoded for a step."""
+        """Return the text encoded for a step: with the names of tools, or without."""
         if self._config.step_names == "keep":
             return text
         if text not in self._clean:
@@ -109,26 +109,31 @@ class ToolSpace:
             self._clean[text] = without_tool(text, sorted(named, key=lambda t: (-len(t), t)))
         return self._clean[text]
 
+    def default_step(self, number: int) -> str:
+        """Return the text of a step that calls a tool, made from the tool's description."""
+        tool = self.tools.tools[number]
+        return self.step_text(tool.description or tool.id.replace("_", " "))
+
     def known(self, tool_id: str) -> bool:
-        """Return the tool is one of these."""
+        """Return whether the tool is one of these."""
         return tool_id in self.tools
 
     @cached_property
     def similarity(self) -> Floats:
-        """Cosines between tools (n, n)."""
+        """Cosines cos(e(t), e(t')) between tools (n, n)."""
         return np.asarray(self.vectors @ self.vectors.T, dtype=np.float32)
 
     @cached_property
     def neighbours(self) -> NDArray[np.int64]:
-        """N_K: numbers of the K most similar other tools, nearest first (n, K)."""
-        found = self.similarity.copy()
-        np.fill_diagonal(found, -np.inf)
+        """N_K(t): numbers of the K most similar other tools, nearest first (n, K)."""
+        similarity = self.similarity.copy()
+        np.fill_diagonal(similarity, -np.inf)
         k = min(self._config.neighbours, len(self.tools) - 1)
-        # Rounded and stable, so that equal tools keep their order on every machine.
-        return np.argsort(-np.round(found, 5), axis=1, kind="stable")[:, :k].astype(np.int64)
+        # Rounding and a stable sort give ties the same order on every machine.
+        return np.argsort(-np.round(similarity, 5), axis=1, kind="stable")[:, :k].astype(np.int64)
 
     def near(self, tool_id: str) -> tuple[str, ...]:
-        """Return ids of the similar tools, nearest first; none of an unknown tool."""
+        """Return the ids of N_K(t), nearest first; none for an unknown tool."""
         if not self.known(tool_id):
             return ()
         return tuple(
@@ -137,53 +142,60 @@ class ToolSpace:
 
     @cached_property
     def fits(self) -> NDArray[np.bool_]:
-        """Which tool can come straight before which (n, n), as `compatibility` says."""
+        """Whether the row's tool can directly precede the column's (n, n).
+
+        By `compatibility`: they share a type, or the tool graph has the link.
+        """
         n = len(self.tools)
-        found = np.zeros((n, n), dtype=np.bool_)
+        fits = np.zeros((n, n), dtype=np.bool_)
         if self.compatibility == "links":
             for a, b in self.tools.links:
-                found[self.tools.index(a), self.tools.index(b)] = True
-            return found
+                fits[self.tools.index(a), self.tools.index(b)] = True
+            return fits
         place = {x: i for i, x in enumerate(self.types)}
-        gives = np.zeros((n, len(place)), np.float32)
-        takes = np.zeros((n, len(place)), np.float32)
+        outputs = np.zeros((n, len(place)), np.float32)
+        inputs = np.zeros((n, len(place)), np.float32)
         for i, tool in enumerate(self.tools.tools):
-            gives[i, [place[x] for x in tool.outputs]] = 1
-            takes[i, [place[x] for x in tool.inputs]] = 1
-        return np.asarray(gives @ takes.T > 0)
+            outputs[i, [place[x] for x in tool.outputs]] = 1
+            inputs[i, [place[x] for x in tool.inputs]] = 1
+        return np.asarray(outputs @ inputs.T > 0)
 
     def connects(self, source: str, target: str) -> bool:
-        """Return a tool can come straight before another; False if one is unknown."""
+        """Return whether a tool can directly precede another; False if one is unknown."""
         if not (self.known(source) and self.known(target)):
             return False
         return bool(self.fits[self.tools.index(source), self.tools.index(target)])
 
     def between(self, before: Iterable[str], after: Iterable[str]) -> NDArray[np.int64]:
-        """Return numbers of the tools that fit after all of the first and before all of the second.
+        """Return the numbers of the tools that fit after all of `before` and before all of `after`.
 
-        An unknown tool on either side fits none.
+        Nothing fits an unknown tool.
         """
-        found = np.ones(len(self.tools), dtype=np.bool_)
+        fitting = np.ones(len(self.tools), dtype=np.bool_)
         for tool in before:
-            found &= self.fits[self.tools.index(tool)] if self.known(tool) else False
+            fitting &= self.fits[self.tools.index(tool)] if self.known(tool) else False
         for tool in after:
-            found &= self.fits[:, self.tools.index(tool)] if self.known(tool) else False
-        return np.flatnonzero(found).astype(np.int64)
+            fitting &= self.fits[:, self.tools.index(tool)] if self.known(tool) else False
+        return np.flatnonzero(fitting).astype(np.int64)
 
     def compat(self, source: PlanNode, target: PlanNode) -> float:
-        """Compatibility of an edge: equation 4, or 1 where the tool graph has the link."""
+        """Return the compatibility of an edge, 0 to 1.
+
+        By types, |out(t_u) ∩ in(t_v)| / max(|in(t_v)|, 1), equation 4; by links, 1 if the tool
+        graph has the link.
+        """
         if self.compatibility == "links":
             return float(self.tools.linked(source.tool, target.tool))
-        wanted = set(target.inputs)
-        return len(wanted.intersection(source.outputs)) / max(len(wanted), 1)
+        needed = set(target.inputs)
+        return len(needed.intersection(source.outputs)) / max(len(needed), 1)
 
     def relevance(self, request: str) -> Floats:
-        """s(r, t): cosines of a request and each tool (n,)."""
+        """Return s(r, t) = cos(e(r), e(t)) of a request and each tool (n,)."""
         row = self.texts.rows([request])[0]
         return np.asarray(self.vectors @ self.texts.matrix[row], dtype=np.float32)
 
     def prepare(self, graphs: Iterable[PlanGraph], more: Iterable[str] = ()) -> None:
-        """Encode all texts of some plans at once, which is faster than one by one."""
+        """Encode all texts of some plans in one call, which is faster than one by one."""
         texts = dict.fromkeys(more)
         unknown: dict[str, None] = {}
         for graph in graphs:

@@ -77,14 +77,14 @@ class Verdict:
     @property
     def risky_nodes(self) -> tuple[int, ...]:
         """V_edit of equation 10, the riskiest first."""
-        found = [i for i, r in enumerate(self.node_risks) if r >= self.thresholds.node]
-        return tuple(sorted(found, key=lambda i: (-self.node_risks[i], i)))
+        risky = [i for i, r in enumerate(self.node_risks) if r >= self.thresholds.node]
+        return tuple(sorted(risky, key=lambda i: (-self.node_risks[i], i)))
 
     @property
     def risky_edges(self) -> tuple[int, ...]:
         """E_edit of equation 10 as places in `graph.all_edges`, the riskiest first."""
-        found = [i for i, r in enumerate(self.edge_risks) if r >= self.thresholds.edge]
-        return tuple(sorted(found, key=lambda i: (-self.edge_risks[i], i)))
+        risky = [i for i, r in enumerate(self.edge_risks) if r >= self.thresholds.edge]
+        return tuple(sorted(risky, key=lambda i: (-self.edge_risks[i], i)))
 
     def lines(self) -> list[str]:
         """Return the verdict with every step and finding, for people."""

@@ -1,4 +1,4 @@
-"""A trained verifier: plans in, verdicts out."""
+"""The trained verifier: from plans to verdicts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hvr.verifier.network.arrays import plan_arrays
 from hvr.verifier.network.inference import TrainedNetwork
 from hvr.verifier.network.logistic import logistic
 from hvr.verifier.network.path_counts import PathCounts
-from hvr.verifier.tool_embeddings import Encoder, Floats, ToolSpace
+from hvr.verifier.tool_embeddings import Encoder, Floats, ToolEmbeddings
 from hvr.verifier.verdict import RiskFinding, Thresholds, Verdict
 
 Plan = ToolPlan | PlanGraph
@@ -25,20 +25,22 @@ Plan = ToolPlan | PlanGraph
 
 @dataclass
 class Verifier:
-    """Judges plans over the tools that it was trained on; unknown tools get no risk for free.
+    """A verifier of plans over the tools that it was trained on.
+
+    Unknown tools are no risk by themselves: they are judged by their texts.
 
     Args:
-        config: how it was trained.
-        space: of the tools.
+        config: of its training.
+        embeddings: of the tools.
         counts: of paths in the training plans.
         alignment: the scorer g.
-        network: the judge.
-        thresholds: chosen on plans that were held out.
+        network: the graph neural network.
+        thresholds: chosen on held-out plans.
         data: fingerprint of the training plans.
     """
 
     config: VerifierConfig
-    space: ToolSpace
+    embeddings: ToolEmbeddings
     counts: PathCounts
     alignment: Alignment
     network: TrainedNetwork
@@ -48,7 +50,7 @@ class Verifier:
     @property
     def tools(self) -> ToolGraph:
         """The tools that it knows."""
-        return self.space.tools
+        return self.embeddings.tools
 
     def graph(self, plan: Plan) -> PlanGraph:
         """Return the graph of a plan.
@@ -59,7 +61,7 @@ class Verifier:
         return plan if isinstance(plan, PlanGraph) else plan_graph(plan, self.tools)
 
     def score(self, plans: Iterable[Plan]) -> list[Verdict]:
-        """Judge plans, all in one go.
+        """Judge plans, all in one batch.
 
         Raises:
             UsageError: a plan is empty or goes round in a circle.
@@ -67,28 +69,27 @@ class Verifier:
         graphs = [self.graph(p) for p in plans]
         if not graphs:
             return []
-        said = self._logits(graphs)
-        node, edge = said[1].tolist(), said[2].tolist()
-        found = []
+        scores, node, edge = (values.tolist() for values in self._probabilities(graphs))
+        verdicts = []
         n = e = 0
-        for graph, score in zip(graphs, said[0].tolist(), strict=True):
+        for graph, score in zip(graphs, scores, strict=True):
             nodes, edges = len(graph.nodes), len(graph.roots) + len(graph.edges)
             risks = tuple(node[n : n + nodes]), tuple(edge[e : e + edges])
-            found.append(self._judged(graph, score, *risks))
+            verdicts.append(self._verdict(graph, score, *risks))
             n, e = n + nodes, e + edges
-        return found
+        return verdicts
 
     def plausibility(self, graphs: Sequence[PlanGraph]) -> Floats:
-        """Return S of each graph (graphs,): what `score` finds, without the rest."""
-        return self._logits(graphs)[0] if graphs else np.zeros(0, np.float32)
+        """Return S of each graph (graphs,), as `score` does but without risks and reasons."""
+        return self._probabilities(graphs)[0] if graphs else np.zeros(0, np.float32)
 
-    def _logits(self, graphs: Sequence[PlanGraph]) -> tuple[Floats, Floats, Floats]:
-        """Return S, P^V and P^E."""
-        arrays = plan_arrays(graphs, self.space, self.counts, self.alignment)
-        said = self.network.logits(arrays, self.space.texts.matrix)
-        return logistic(said.graph), logistic(said.node), logistic(said.edge)
+    def _probabilities(self, graphs: Sequence[PlanGraph]) -> tuple[Floats, Floats, Floats]:
+        """Return S, P^V and P^E of equation 8."""
+        arrays = plan_arrays(graphs, self.embeddings, self.counts, self.alignment)
+        logits = self.network.logits(arrays, self.embeddings.texts.matrix)
+        return logistic(logits.graph), logistic(logits.node), logistic(logits.edge)
 
-    def _judged(
+    def _verdict(
         self, graph: PlanGraph, score: float, nodes: tuple[float, ...], edges: tuple[float, ...]
     ) -> Verdict:
         plain = Verdict(graph, score, nodes, edges, self.thresholds)
@@ -96,21 +97,23 @@ class Verifier:
         if max(nodes) < limits.node and max(edges) < limits.edge:
             return plain
         links = graph.all_edges
-        found = [RiskFinding(i, nodes[i], self._why_node(graph, i)) for i in plain.risky_nodes]
-        found += [
+        findings = [RiskFinding(i, nodes[i], self._why_node(graph, i)) for i in plain.risky_nodes]
+        findings += [
             RiskFinding(links[i], edges[i], self._why_edge(graph, *links[i]))
             for i in plain.risky_edges
         ]
-        return replace(plain, findings=tuple(sorted(found, key=lambda f: -f.risk)))
+        return replace(plain, findings=tuple(sorted(findings, key=lambda f: -f.risk)))
 
     def _why_node(self, graph: PlanGraph, at: int) -> str:
         tool = graph.nodes[at].tool
-        if not self.space.known(tool):
+        if not self.embeddings.known(tool):
             return f"{tool} is not among the tools"
-        near = self.space.near(tool)
-        row = self.space.texts.rows([self.space.step_text(graph.nodes[at].text)])
+        near = self.embeddings.near(tool)
+        row = self.embeddings.texts.rows([self.embeddings.step_text(graph.nodes[at].text)])
         numbers = [self.tools.index(t) for t in (tool, *near)]
-        g = self.alignment.table(self.space.texts.matrix[row], self.space.vectors[numbers])[0]
+        g = self.alignment.table(
+            self.embeddings.texts.matrix[row], self.embeddings.vectors[numbers]
+        )[0]
         if near and g[1:].max() > g[0]:
             return f"{near[int(g[1:].argmax())]} fits what the step says better than {tool}"
         return f"{tool} seems the wrong tool here, for this request and the steps beside it"

@@ -7,21 +7,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs import Kitchen
 from hvr.envs.faults import FaultyEnvironment, Schedule
 from hvr.errors import PlannerError
 from hvr.execution.events import Event, Finished, StepDone
 from hvr.execution.executor import Executor
 from hvr.execution.perception import Senses
-from hvr.execution.world import World
-from hvr.files import data_path
+from hvr.execution.world import World, open_world
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.language.goals import Stage
-from hvr.pddl import parse_domain
 from hvr.pddl.model import GroundAction
-from hvr.plans import AABlock, MacroAction, Plan
-from hvr.policies.symbolic import Planned, SymbolicPolicy
+from hvr.plans import AABlock, MacroAction, Plan, Planned, Policy, PolicyContext, Understanding
+from hvr.policies.symbolic import SymbolicPolicy
 from hvr.retrieval.inventory import Inventory
 from hvr.search.planners import DEFAULT, make_planner
 from hvr.tasks import PaperTask
@@ -89,7 +88,7 @@ class Baseline:
     names: dict[str, str]
 
 
-class Given:
+class Given(Policy[Stage]):
     """A policy that gives a certain plan first, and plans itself after that.
 
     Args:
@@ -97,18 +96,27 @@ class Given:
         policy: makes the others.
     """
 
-    name = "symbolic"
-
     def __init__(self, first: Planned | None, policy: SymbolicPolicy) -> None:
         self.first = first
         self.policy = policy
 
     def plan(
-        self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, trouble: str = ""
+        self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
         """See `SymbolicPolicy.plan`."""
         first, self.first = self.first, None
-        return first or self.policy.plan(stage, graph, inventory, trouble)
+        return first or self.policy.plan(stage, graph, inventory, reason)
+
+    @classmethod
+    def open(cls, context: PolicyContext) -> Given:
+        """Return a policy that plans itself from the beginning."""
+        return cls(None, SymbolicPolicy.open(context))
+
+    def understand(
+        self, request: str, graph: KnowledgeGraph, inventory: Inventory
+    ) -> Understanding[Stage]:
+        """See `SymbolicPolicy.understand`."""
+        return self.policy.understand(request, graph, inventory)
 
     def clearing(self, things: Sequence[str], place: str) -> Stage:
         """See `SymbolicPolicy.clearing`."""
@@ -135,12 +143,12 @@ class Lab:
     @cached_property
     def policy(self) -> SymbolicPolicy:
         """Plans from the observed state."""
-        domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
+        domain = load_agent(DEFAULT_AGENT).domain()
         return SymbolicPolicy(load_ontology(), domain, make_planner(self.planner, self.budget))
 
     def world(self, env: FaultyEnvironment, senses: Senses | None = None) -> World:
         """Return a world with a new graph."""
-        return World(env, KnowledgeGraph.create(None, self.policy.ontology), senses=senses)
+        return open_world(env, ontology=self.policy.ontology, senses=senses)
 
     def baseline(self, task: PaperTask, scene: str) -> Baseline:
         """Return the plan of a task in a scene and its run without faults, made once.

@@ -1,4 +1,4 @@
-"""Which faults can happen at which steps of a plan."""
+"""Cases: every fault at every step of a plan at which it can happen."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ KINDS = tuple(kind for kind in FaultKind if kind is not FaultKind.NOISE)
 """The kinds that happen at a step."""
 
 _POSES = 3
-"""So many places the robot tries before it gives up going somewhere."""
+"""Places that the robot tries before it gives up going somewhere."""
 
 _MISTAKEN = 3
-"""So many actions long something is misperceived."""
+"""Number of actions for which something is misperceived."""
 
 _GRASPABLE = frozenset({"OpenObject", "PickupObject"})
 _STATES = ("openable", "toggleable", "dirtyable", "canFillWithLiquid")
@@ -44,7 +44,7 @@ class Case:
 
     @property
     def key(self) -> str:
-        """Tells it from all other cases."""
+        """Unique among all cases."""
         return f"{self.task}/{self.scene}/{self.fault.kind.value}/{self.step}"
 
 
@@ -105,7 +105,7 @@ def _blocked(step: BaseStep, last: Sent) -> Fault | None:
 
 
 def _has_twin(last: Sent, baseline: Baseline) -> bool:
-    """Return the switch has another of its type."""
+    """Return whether there is another switch of the same type."""
     if last.action not in SWITCHES:
         return False
     kind = last.target.split("|")[0]
@@ -113,10 +113,10 @@ def _has_twin(last: Sent, baseline: Baseline) -> bool:
 
 
 def _bystanders(baseline: Baseline) -> list[str]:
-    """Return what can be carried and has nothing to do with the task."""
+    """Return the names of pickupable objects that have nothing to do with the task."""
     relevant = set(baseline.planned.relevant.names)
-    found = (baseline.names[o["objectId"]] for o in _objects(baseline) if o["pickupable"])
-    return sorted(n for n in found if n not in relevant)
+    loose = (baseline.names[o["objectId"]] for o in _objects(baseline) if o["pickupable"])
+    return sorted(name for name in loose if name not in relevant)
 
 
 def _target(

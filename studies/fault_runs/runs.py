@@ -1,10 +1,9 @@
-"""One run with a fault, or without: what was noticed, and whether the goal was reached."""
+"""One run with a fault or without: the failures noticed, and whether the goal was reached."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from hvr.envs import Kitchen
@@ -22,19 +21,27 @@ from studies.fault_runs.baseline import Baseline, Given, Lab
 from studies.fault_runs.cases import Case
 
 _WATCHED = frozenset(
-    {"isToggled", "isBroken", "isFilledWithLiquid", "fillLiquid", "isDirty", "isCooked",
-     "isSliced", "isOpen", "heldBy"}
-)  # fmt: skip
-"""Properties in statements that the domain has facts for; places besides."""
-
+    {
+        "isToggled",
+        "isBroken",
+        "isFilledWithLiquid",
+        "fillLiquid",
+        "isDirty",
+        "isCooked",
+        "isSliced",
+        "isOpen",
+        "heldBy",
+    }
+)
+"""Properties in statements for which the domain has facts, besides places."""
 
 CRASHED = "crashed:"
-"""How the reason of a run begins that ended with an error that hvr should not raise."""
+"""Beginning of the reason of a run that ended with an error that hvr should not raise."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one run.
+    """The result of one run.
 
     Args:
         key: which run; see `Case.key`.
@@ -48,12 +55,12 @@ class Row:
         reported: kinds of the failures in that step.
         early: kinds of the failures before the fault; without a fault, of all.
         own: the fault hit what the step itself handles.
-        said: the explanations of `reported`; without a fault, of all failures.
+        explanations: of `reported`; without a fault, of all failures.
         reached: the goal was reached.
         steps: how many steps the run took.
         extra: how many more than without a fault.
         replans: how many new plans were made.
-        looks: how often it was looked again.
+        looks: how often the robot looked again.
         wrong: wrong readings of a noisy sensor.
         seconds: wall time.
         reason: why the goal was not reached.
@@ -70,7 +77,7 @@ class Row:
     reported: tuple[str, ...] = ()
     early: tuple[str, ...] = ()
     own: bool = False
-    said: tuple[str, ...] = ()
+    explanations: tuple[str, ...] = ()
     reached: bool = False
     steps: int = 0
     extra: int = 0
@@ -86,12 +93,15 @@ class Row:
 
     @property
     def detection(self) -> Detection:
-        """For scoring."""
+        """The detection of its fault, for scoring."""
         return Detection(
-            self.kind, self.step, self.noticed,
-            tuple(map(DeviationKind, self.reported)),
-            tuple(map(DeviationKind, self.early)), self.own,
-        )  # fmt: skip
+            kind=self.kind,
+            step=self.step,
+            noticed=self.noticed,
+            reported=tuple(map(DeviationKind, self.reported)),
+            early=tuple(map(DeviationKind, self.early)),
+            own=self.own,
+        )
 
 
 def run_case(lab: Lab, baseline: Baseline, case: Case, sight: Sight = Sight.OMNISCIENT) -> Row:
@@ -111,25 +121,26 @@ def run_case(lab: Lab, baseline: Baseline, case: Case, sight: Sight = Sight.OMNI
     if not injected:
         return row
     step = seen.step_of(injected[0])
-    found = detection(kind, step, seen.failures)
-    return Row(
-        **{
-            **row.to_json(),
-            "injected": True,
-            "observable": seen.observable(step),
-            "step": step,
-            "own": _hits_own(baseline, case, injected[0]),
-            "noticed": found.noticed,
-            "reported": tuple(k.value for k in found.reported),
-            "early": tuple(k.value for k in found.early),
-            "said": tuple(f.explanation for f in seen.failures if f.step == found.noticed),
-        }
+    result = detection(kind, step, seen.failures)
+    return replace(
+        row,
+        injected=True,
+        observable=seen.observable(step),
+        step=step,
+        own=_hits_own(baseline, case, injected[0]),
+        noticed=result.noticed,
+        reported=tuple(k.value for k in result.reported),
+        early=tuple(k.value for k in result.early),
+        explanations=tuple(f.explanation for f in seen.failures if f.step == result.noticed),
     )
 
 
 def _hits_own(baseline: Baseline, case: Case, injection: Injection) -> bool:
-    """Return the fault hit what its step handles: what it names or changes, has just taken, or does
-    in several actions, of which it has done some."""
+    """Return whether the fault hit what its step handles.
+
+    That is what the step names, changes or has just taken, or does in several actions of which
+    it has done some.
+    """
     step = baseline.steps[case.step - 1]
     if case.fault.kind in (FaultKind.DROP, FaultKind.SLIPPERY):
         return not step.held_before or len(step.sent) > 1
@@ -156,10 +167,9 @@ def run_free(
     kind = "noise" if noise else "none"
     row = seen.row(f"{baseline.task.id}/{baseline.scene}/{kind}/{seed}", kind)
     early = tuple(f.kind.value for f in seen.failures)
-    said = tuple(f"{f.step}: {f.explanation}" for f in seen.failures)
-    return Row(
-        **{**row.to_json(), "early": early, "said": said, "wrong": sense.errors if sense else 0}
-    )
+    explanations = tuple(f"{f.step}: {f.explanation}" for f in seen.failures)
+    wrong = sense.errors if sense else 0
+    return replace(row, early=early, explanations=explanations, wrong=wrong)
 
 
 class _Run:
@@ -193,13 +203,21 @@ class _Run:
         self.seconds = time.perf_counter() - started
 
     def row(self, key: str, kind: str) -> Row:
-        """Return the row without what is known of the fault."""
+        """Return the row without the fields about the fault."""
         base = self.baseline
         return Row(
-            key, base.task.id, base.scene, kind, reached=self.reached, steps=self.steps,
-            extra=self.steps - len(base.steps), replans=self.replans, looks=self.looks,
-            seconds=round(self.seconds, 3), reason=self.reason,
-        )  # fmt: skip
+            key=key,
+            task=base.task.id,
+            scene=base.scene,
+            kind=kind,
+            reached=self.reached,
+            steps=self.steps,
+            extra=self.steps - len(base.steps),
+            replans=self.replans,
+            looks=self.looks,
+            seconds=round(self.seconds, 3),
+            reason=self.reason,
+        )
 
     def step_of(self, injection: Injection) -> int:
         """Return the step of the run in which a fault happened."""
@@ -209,12 +227,11 @@ class _Run:
         )
 
     def observable(self, step: int) -> bool:
-        """Something about the objects of the task shows what happened in a step."""
+        """Return whether the objects of the task show what happened in a step."""
         if step in self._refused or step in self._far:
             return True
-        return any(
-            self._watched(i) for i in self.env.log if i.step and self.step_of(i) == step
-        )  # fmt: skip
+        of_step = (i for i in self.env.log if i.step and self.step_of(i) == step)
+        return any(map(self._watched, of_step))
 
     def _watched(self, injection: Injection) -> bool:
         return any(
@@ -237,12 +254,7 @@ class _Run:
             self._far.add(event.number)
 
     def _is_far(self, action: GroundAction) -> bool:
-        """Return the robot is not where it went: a step or a look does not suffice to reach it."""
+        """Return whether the robot is not where it went, too far off to reach it by a step."""
         target = self.world.names.object_id(action.args[0])
         there = self.env.env.last_event.get_object(target)
         return there is not None and not there["isInteractable"] and there["distance"] > SHUFFLE
-
-
-def kinds_of(rows: Iterable[Row]) -> tuple[str, ...]:
-    """Kinds of faults in some rows, in order of appearance."""
-    return tuple(dict.fromkeys(row.kind for row in rows))

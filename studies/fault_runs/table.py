@@ -16,7 +16,7 @@ _HEAD = (
 
 
 def by_kind(rows: Sequence[Row]) -> str:
-    """Return one line a kind of fault.
+    """Return a table with one row for each kind of fault.
 
     Columns: runs in which the fault happened; those in which it changed a fact about the
     task's objects or had an action refused; of these the share noticed in the same step, the
@@ -26,7 +26,7 @@ def by_kind(rows: Sequence[Row]) -> str:
     """
     happened = [r for r in rows if r.injected]
     seen = [r for r in happened if r.observable]
-    found = [r.detection for r in seen]
+    detections = [r.detection for r in seen]
     lines = [_HEAD]
     for kind in (*dict.fromkeys(r.kind for r in happened), "all"):
         runs = [r for r in happened if kind in (r.kind, "all")]
@@ -35,7 +35,7 @@ def by_kind(rows: Sequence[Row]) -> str:
         in_time = sum(d.in_time for d in detected)
         later = sum(d.noticed is not None and not d.in_time for d in detected)
         right = sum(d.in_time and d.right_kind for d in detected)
-        precision = None if kind == "all" else rates(kind, found).precision
+        precision = None if kind == "all" else rates(kind, detections).precision
         reached = [r for r in runs if r.reached]
         extra = f"{statistics.median(r.extra for r in reached):g}" if reached else "-"
         lines.append(
@@ -58,23 +58,21 @@ def by_kind(rows: Sequence[Row]) -> str:
 
 
 def confusion(rows: Sequence[Row]) -> str:
-    """Return what was reported instead, where the kind was not right or nothing was noticed in
-    time.
-    """
+    """Return what was reported where nothing was noticed in time or the kind was not right."""
     lines = []
     seen = [r for r in rows if r.injected and r.observable]
     for kind in dict.fromkeys(r.kind for r in seen):
         wrong: Counter[str] = Counter()
         for row in (r for r in seen if r.kind == kind):
-            found = row.detection
-            if not found.in_time:
+            detection = row.detection
+            if not detection.in_time:
                 wrong["nothing in that step"] += 1
-            elif not found.right_kind:
+            elif not detection.right_kind:
                 wrong[" + ".join(row.reported)] += 1
         if wrong:
             right = " or ".join(sorted(k.value for k in RIGHT[kind]))
-            told = ", ".join(f"{what} {n}" for what, n in wrong.most_common())
-            lines.append(f"{kind}: {right} expected, reported: {told}")
+            reported = ", ".join(f"{what} {n}" for what, n in wrong.most_common())
+            lines.append(f"{kind}: {right} expected, reported: {reported}")
     return "\n".join(lines)
 
 
@@ -101,5 +99,5 @@ def without_faults(rows: Sequence[Row]) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return a percentage; a dash of nothing."""
+    """Return a percentage, or a dash if the whole is 0."""
     return f"{part / whole:.1%}" if whole else "-"

@@ -1,4 +1,4 @@
-"""Other plans that do what was asked: not the shortest, with other tools, leaving things elsewhere.
+"""Alternative plans that reach the goal: longer, with other tools, leaving things elsewhere.
 
 A planner's plans are all alike. People's are not, and a verifier that has only seen the shortest
 takes every other step for a mistake.
@@ -38,20 +38,20 @@ def detours(
         lambda: _other_surfaces(task, plan, draw),
     ]
     draw.shuffle(ways)
-    found: list[Steps] = []
+    alternatives: list[Steps] = []
     for way in ways:
         for steps in islice(way(), _TRIES):
             state = carried_out(task, steps)
             if steps != plan and state is not None and task.goal.holds(state):
-                found.append(steps)
+                alternatives.append(steps)
                 break
-        if len(found) == most:
+        if len(alternatives) == most:
             break
-    return found
+    return alternatives
 
 
 def _tidied(plan: Steps) -> Iterator[Steps]:
-    """Yield what is left open or switched on is closed and switched off."""
+    """Yield the plan with what it leaves open closed at the end."""
     opened = dict.fromkeys(a.args[0] for a in plan if a.name == "open_obj")
     for action in plan:
         if action.name == "close_obj":
@@ -63,7 +63,7 @@ def _tidied(plan: Steps) -> Iterator[Steps]:
 
 
 def _looked(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """First a look behind a door, or a walk to a thing."""
+    """Yield the plan after a look behind a door, or after a walk to a thing."""
     facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
     doors = [n for n in task.objects if ("openable", n) in facts and ("opened", n) not in facts]
     draw.shuffle(doors)
@@ -75,7 +75,7 @@ def _looked(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def _other_surfaces(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield what is only put down lies elsewhere, but on or in nothing that is carried itself."""
+    """Yield plans that put things down elsewhere, but not on or in what can be carried."""
     facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
     for steps in other_places(task, plan, draw):
         put = {a.args[1] for a in steps if a.name in {"put_on", "put_in"}}
@@ -85,7 +85,7 @@ def _other_surfaces(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def _moved_vessels(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield what something is put into or onto is first carried elsewhere."""
+    """Yield plans that first carry a receptacle elsewhere before something is put there."""
     facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
     vessels = [a.args[1] for a in plan if a.name in {"put_on", "put_in"}]
     for name in dict.fromkeys(v for v in vessels if ("pickupable", v) in facts):

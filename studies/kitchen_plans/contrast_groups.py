@@ -46,16 +46,14 @@ def _marked(true: LinkedPlan, plan: LinkedPlan, request: str, plan_id: str) -> P
 
 
 def _keys(plan: LinkedPlan) -> list[tuple[str, ...]]:
-    """Return the steps by class, so that another mug does not count as something else."""
+    """Return the steps by object class, so that another mug is no difference."""
     return [(s.action.name, *handles(s.action, plan.types)) for s in plan.steps]
 
 
 def _differences(
     true: Sequence[tuple[str, ...]], wrong: Sequence[tuple[str, ...]]
 ) -> tuple[set[int], set[int], tuple[str, ...]]:
-    """Return steps that should be others, places before which steps are missing, and those
-    steps.
-    """
+    """Return wrong steps, positions before which steps are missing, and the missing steps."""
     strange: set[int] = set()
     gaps: set[int] = set()
     missing: list[str] = []
@@ -70,7 +68,7 @@ def _differences(
 
 
 def _some(edges: tuple[int, ...], graph: PlanGraph, wanted: bool) -> tuple[int, ...]:
-    """Return where steps are missing and no link passes over the place, the links to the end do."""
+    """Return the marks of links; of the links to the end if no other spans a missing step."""
     if not wanted or any(edges):
         return edges
     last = len(graph.nodes) - 1

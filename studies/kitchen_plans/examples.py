@@ -36,7 +36,7 @@ class Example:
         source: `task`, `made`, `said`, `sentence` or `alfred`.
         texts: how the request is worded.
         true: a plan that does it.
-        wrong: plans that miss it, each with its kind of `misses.KINDS`.
+        wrong: plans that miss it, each with its kind of `hard_negatives.KINDS`.
         also: other plans that do it.
     """
 
@@ -65,7 +65,7 @@ class Example:
 
 
 def handles_new(plan: LinkedPlan) -> bool:
-    """Return a plan handles something of a class that is held out of training."""
+    """Return whether a plan handles something of a class that is held out of training."""
     return any(
         class_of(a, plan.types) in HELD_OUT_THINGS for s in plan.steps for a in s.action.args
     )

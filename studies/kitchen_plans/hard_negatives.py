@@ -1,7 +1,7 @@
-"""Plans that can be carried out and miss what was asked.
+"""Hard negatives: executable plans that miss the request.
 
-They are made of a plan that does what was asked. The symbolic validator finds nothing wrong with
-their steps; only the goal, which a verifier does not see, tells that they miss it.
+They are made from a plan that reaches the goal. The symbolic validator finds nothing wrong with
+their steps; only the goal, which a verifier does not see, shows that they miss it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from random import Random
 
 from hvr.pddl.model import Atom, GroundAction
 from hvr.pddl.task import Task
-from hvr.search.macro import macro_blocks
+from hvr.policies.macro import macro_blocks
 
 WRONG_OBJECT = "wrong object"
 WRONG_PLACE = "wrong place"
@@ -69,7 +69,7 @@ def misses(
         MISSING_MIDDLE: lambda: _middles(plan, draw),
         OTHER_REQUEST: lambda: iter(draw.sample(list(others), len(others))),
     }
-    found: list[Miss] = []
+    negatives: list[Miss] = []
     seen = {plan}
     for kind, way in ways.items():
         count = 0
@@ -79,8 +79,8 @@ def misses(
             if steps and steps not in seen and _misses(task, steps):
                 seen.add(steps)
                 count += 1
-                found.append(Miss(kind, steps))
-    return found
+                negatives.append(Miss(kind, steps))
+    return negatives
 
 
 def carried_out(task: Task, actions: Steps) -> int | None:
@@ -97,13 +97,13 @@ def carried_out(task: Task, actions: Steps) -> int | None:
 
 
 def _misses(task: Task, actions: Steps) -> bool:
-    """It can be carried out, and the goal does not hold after it."""
+    """Return whether a plan can be carried out and does not reach the goal."""
     state = carried_out(task, actions)
     return state is not None and not task.goal.holds(state)
 
 
 def other_objects(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Something of another class in the place of what is handled, all through the plan."""
+    """Yield the plan with a handled object replaced by one of another class throughout."""
     start = _Start(task)
     handled = list(dict.fromkeys(a.args[0] for a in plan if a.name in _HANDLED))
     handled = [h for h in handled if _piece_of(_kind(task, h)) is None]
@@ -119,7 +119,7 @@ def other_objects(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def other_places(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Something else in the place of where things are put."""
+    """Yield the plan with things put on or in another receptacle."""
     start = _Start(task)
     puts = [a for a in plan if a.name in _PUT]
     places = list(dict.fromkeys(a.args[1] for a in puts))
@@ -146,22 +146,22 @@ def other_places(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 class _Start:
-    """What is so at the start of a task."""
+    """The facts at the start of a task."""
 
     def __init__(self, task: Task) -> None:
         self._facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
         self._inside = {f[1]: f[2] for f in self._facts if f[0] == "in"}
 
     def has(self, *fact: str) -> bool:
-        """Return a fact is so."""
+        """Return whether a fact holds."""
         return fact in self._facts
 
     def closed(self, name: str) -> bool:
-        """It has a door that is closed."""
+        """Return whether it has a door that is closed."""
         return self.has("openable", name) and not self.has("opened", name)
 
     def could_stand_for(self, old: str, new: str, plan: Steps) -> bool:
-        """Return another thing can be handled like one, as far as can be told without trying."""
+        """Return whether `new` can probably be handled like `old` in a plan."""
         if any(self.has(u, old) and not self.has(u, new) for u in _USES):
             return False
         place = self._inside.get(new)
@@ -197,7 +197,7 @@ def _middles(plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def renamed(task: Task, plan: Steps, old: str, new: str) -> Steps:
-    """Return a plan with another object, and its pieces, in the place of one."""
+    """Return a plan with one object, and its pieces, replaced by another."""
     a, b = _kind(task, old), _kind(task, new)
     names = {old: new}
     for name in task.objects:
@@ -212,7 +212,7 @@ def _kind(task: Task, name: str) -> str:
 
 
 def _piece_of(kind: str) -> str | None:
-    """Return the kind that a piece is of: `tomato` of `tomatosliced`."""
+    """Return the class that a piece is cut from, `tomato` for `tomatosliced`; else None."""
     for ending in _PIECES:
         if kind.endswith(ending):
             return kind.removesuffix(ending)

@@ -1,4 +1,4 @@
-"""Which object of the scene REFLECT's words mean, and which of hvr's actions its actions are."""
+"""Binding of REFLECT's words to objects of the scene, and of its actions to hvr's."""
 
 from __future__ import annotations
 

@@ -15,13 +15,11 @@ from hvr.execution.detection import goal_unmet
 from hvr.execution.failures import Deviation
 from hvr.execution.perception import Senses
 from hvr.execution.watching import Watch
-from hvr.execution.world import World
-from hvr.knowledge.graph import KnowledgeGraph
+from hvr.execution.world import open_world
 from hvr.knowledge.ontology import Ontology
 from hvr.pddl import Domain, Task, TypedName, parse_formula
 from hvr.pddl.model import Atom, Expression, GroundAction
-from hvr.plans import Plan
-from hvr.policies.symbolic import Planned
+from hvr.plans import Plan, Planned
 from hvr.retrieval.relevance import Relevant, relevant_objects
 from hvr.validation import Validator
 from studies.reflect.binding import Binding
@@ -51,7 +49,7 @@ class StepPlayed:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of a scenario.
+    """The result of a scenario.
 
     Args:
         scenario: the scenario.
@@ -118,7 +116,7 @@ class _Run:
             kitchen.step(_BEFORE[action], objectId=target, forceAction=True)
         bound = () if fault is None else (self.binding.fault(fault, scene),)
         self.env = FaultyEnvironment(kitchen, Schedule(bound))
-        self.world = World(self.env, KnowledgeGraph.create(None, ontology), senses=senses)
+        self.world = open_world(self.env, ontology=ontology, senses=senses)
         self.planned = self._planned(domain)
         self.watch = Watch(self.world, self.planned)
         self.expected = self.watch.state
@@ -132,8 +130,8 @@ class _Run:
             self._do(index, step)
         if until is None and (unmet := self.watch.unmet_goal()):
             last = self.steps[-1]
-            found = goal_unmet(len(self.steps), unmet)
-            self.steps[-1] = replace(last, failures=(*last.failures, found))
+            failure = goal_unmet(len(self.steps), unmet)
+            self.steps[-1] = replace(last, failures=(*last.failures, failure))
 
     def _do(self, index: int, action: GroundAction) -> None:
         number = len(self.steps) + 1
@@ -154,7 +152,7 @@ class _Run:
         self.steps.append(played)
 
     def _out_of_reach(self, action: GroundAction) -> tuple[str, ...]:
-        """Return where the robot has to go before an action for which all else is there."""
+        """Return where the robot has to go before an action that lacks nothing else."""
         if action.name == "navigate_to_obj":
             return ()
         unmet = self.watch.unmet(action)
@@ -163,7 +161,7 @@ class _Run:
         return action.args[-1:]
 
     def _planned(self, domain: Domain) -> Planned:
-        """Return the problem over the objects that the scenario can speak of; its plan is empty."""
+        """Return the problem over the objects that the scenario can mention, with an empty plan."""
         graph, inventory = self.world.graph, self.world.inventory()
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
         goal = parse_formula(self.scenario.goal, domain, objects, file=self.scenario.id)

@@ -82,11 +82,18 @@ def _scenario(entry: dict[str, Any]) -> Scenario:
     if at is not None and (fault is None or fault.kind not in _BY_ACTION):
         raise UsageError(f"{entry['id']}: 'at_action' is for {', '.join(_BY_ACTION)}")
     return Scenario(
-        entry["id"], entry["name"], entry["scene"],
-        tuple(tuple(a) for a in entry["before"]), tuple(tuple(a) for a in entry["actions"]),
-        entry["kind"], fault, at, int(entry["failing"]),
-        tuple(entry["missing_or_wrong"] or ()), entry["goal"],
-    )  # fmt: skip
+        id=entry["id"],
+        name=entry["name"],
+        scene=entry["scene"],
+        before=tuple(tuple(a) for a in entry["before"]),
+        actions=tuple(tuple(a) for a in entry["actions"]),
+        kind=entry["kind"],
+        fault=fault,
+        at=at,
+        failing=int(entry["failing"]),
+        missing_or_wrong=tuple(entry["missing_or_wrong"] or ()),
+        goal=entry["goal"],
+    )
 
 
 _BY_ACTION = (FaultKind.DROP,)

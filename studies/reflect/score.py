@@ -1,4 +1,4 @@
-"""Was the failure of a scenario noticed at the right step, and as what it is?"""
+"""Scores: whether a scenario's failure was noticed at the right step and as the right kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from studies.reflect.player import Played
 
 @dataclass(frozen=True)
 class Score:
-    """How a scenario was judged.
+    """The score of a scenario.
 
     Args:
         id: of the scenario.
@@ -43,10 +43,14 @@ def score(played: Played) -> Score:
     first = next((s for s in played.steps if s.failures), None)
     if first is None:
         return Score(scenario.id, scenario.failing, None, (), False, False)
-    found = [f for s in played.steps if s.index == first.index for f in s.failures]
-    kinds = tuple(f.kind for f in found)
-    right = next((f for f in found if f.kind in RIGHT[scenario.scored_as]), None)
+    failures = [f for s in played.steps if s.index == first.index for f in s.failures]
+    right = next((f for f in failures if f.kind in RIGHT[scenario.scored_as]), None)
     return Score(
-        scenario.id, scenario.failing, first.index, kinds,
-        first.index in scenario.right_steps, right is not None, (right or found[0]).explanation,
-    )  # fmt: skip
+        id=scenario.id,
+        failing=scenario.failing,
+        noticed=first.index,
+        kinds=tuple(failure.kind for failure in failures),
+        right_step=first.index in scenario.right_steps,
+        right_kind=right is not None,
+        explanation=(right or failures[0]).explanation,
+    )

@@ -1,4 +1,4 @@
-"""Agreement of calls on what they are given: parameter type F1 and parameter value F1.
+"""Agreement of the arguments of calls: parameter type F1 and parameter value F1.
 
 GNN4Plan (appendix G.2) reports both and takes them over from TaskBench without giving formulas;
 hvr defines them so. An argument is a name with a value, or a value alone.
@@ -33,7 +33,7 @@ _NODE = re.compile(r"<node-(\d+)>")
 
 @dataclass(frozen=True)
 class Call:
-    """A tool and what it is given.
+    """A tool with its arguments.
 
     Args:
         tool: its id.
@@ -60,21 +60,21 @@ class ArgumentAgreement:
 
 
 def read_calls(nodes: Any) -> tuple[Call, ...]:
-    """Return the calls in `task_nodes`, read with the patience of `hvr.tools.plan_files`.
+    """Read the calls in `task_nodes`, as leniently as `hvr.tools.plan_files`.
 
     Args:
         nodes: objects with `task` and `arguments`, which are values or {"name", "value"}; what is
             neither is skipped.
     """
-    found = []
+    calls = []
     for node in nodes if isinstance(nodes, list) else []:
         if isinstance(node, dict) and isinstance(node.get("task"), str):
             given = node.get("arguments")
             arguments = tuple(_argument(a) for a in given if _readable(a)) if isinstance(
                 given, list
             ) else ()  # fmt: skip
-            found.append(Call(node["task"], arguments))
-    return tuple(found)
+            calls.append(Call(node["task"], arguments))
+    return tuple(calls)
 
 
 def argument_agreement(
@@ -82,7 +82,7 @@ def argument_agreement(
     truth: Mapping[str, Sequence[Call]],
     graph: ToolGraph | None = None,
 ) -> ArgumentAgreement:
-    """Score what calls are given.
+    """Score the arguments of calls.
 
     Args:
         predicted: calls by the id of the request; a request without counts 0.
@@ -92,8 +92,8 @@ def argument_agreement(
     types: list[float] = []
     values: list[float] = []
     for key, true in truth.items():
-        said = predicted.get(key, ())
-        mine, theirs = list(dict.fromkeys(_triples(said, graph))), list(
+        calls = predicted.get(key, ())
+        mine, theirs = list(dict.fromkeys(_triples(calls, graph))), list(
             dict.fromkeys(_triples(true, graph))
         )  # fmt: skip
         if not mine and not theirs:

@@ -1,4 +1,4 @@
-"""What a language model is asked about tools: whole plans, scores, a choice, arguments."""
+"""Prompts about tools for a language model: whole plans, scores, a choice, arguments."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class ToolModel:
         return number - 1 if 1 <= number <= len(paths) else 0
 
     def arguments(self, plan: ToolPlan) -> tuple[tuple[str, ...], ...]:
-        """Return what each call of a plan is given (GNN4Plan, appendix G.1).
+        """Return the arguments of each call of a plan (GNN4Plan, appendix G.1).
 
         Returns:
             For each of the plan's tools its values; `<node-j>` for what call j gives. Calls that
@@ -114,8 +114,8 @@ class ToolModel:
         data = self._ask(
             "arguments", _CALLS, tools=self._tools(used), request=plan.request, calls=calls
         )
-        found = [tuple(str(v) for v in call["arguments"]) for call in data["calls"]]
-        return tuple((found + [()] * len(plan.tools))[: len(plan.tools)])
+        values = [tuple(str(v) for v in call["arguments"]) for call in data["calls"]]
+        return tuple((values + [()] * len(plan.tools))[: len(plan.tools)])
 
     def _ask(self, prompt: str, schema: Mapping[str, Any], **values: str) -> dict[str, Any]:
         text = (files("studies.tool_planning") / "prompts" / f"{prompt}.txt").read_text(
@@ -135,10 +135,10 @@ class ToolModel:
         tools = self._graph.tools if ids is None else [self._graph.tool(i) for i in ids]
         lines = []
         for tool in tools:
-            told: dict[str, Any] = {"name": tool.id, "description": tool.description}
+            record: dict[str, Any] = {"name": tool.id, "description": tool.description}
             if tool.inputs or tool.outputs:
-                told |= {"takes": tool.inputs, "gives": tool.outputs}
-            lines.append(json.dumps(told, ensure_ascii=False))
+                record |= {"takes": tool.inputs, "gives": tool.outputs}
+            lines.append(json.dumps(record, ensure_ascii=False))
         return "\n".join(lines)
 
 

@@ -1,7 +1,7 @@
-"""What a plan gains without any thought: names put right, links made anew.
+"""The control of plan correction: names matched, links made a chain, and nothing else.
 
-A method that always names existing tools and links them in a chain does both by the way, so it
-has to be compared with this as well.
+A method that always names existing tools and links them in a chain gains from both by the way, so
+it must be compared with this as well.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from hvr.tools.tool_plan import ToolPlan
 
 
 def renamed(plan: ToolPlan, graph: ToolGraph) -> ToolPlan:
-    """Return a plan whose tools are named as the graph names them, where only case and signs
-    differ.
+    """Return a plan with tools named as in the graph, up to case and punctuation.
 
     Other unknown names stay, and so do names that two tools of the graph could mean.
     """
@@ -24,13 +23,13 @@ def renamed(plan: ToolPlan, graph: ToolGraph) -> ToolPlan:
         known.setdefault(squeezed(tool.id), []).append(tool.id)
 
     def right(name: str) -> str:
-        found = known.get(squeezed(name), [])
-        return found[0] if name not in graph and len(found) == 1 else name
+        candidates = known.get(squeezed(name), [])
+        return candidates[0] if name not in graph and len(candidates) == 1 else name
 
     links = tuple((right(source), right(target)) for source, target in plan.links)
     return replace(plan, tools=tuple(map(right, plan.tools)), links=links)
 
 
 def relinked(plan: ToolPlan) -> ToolPlan:
-    """Return a plan whose links are those between tools that follow each other."""
+    """Return a plan whose links join consecutive tools."""
     return replace(plan, links=plan.chain)

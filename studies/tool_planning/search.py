@@ -26,7 +26,7 @@ class StepJudge(Protocol):
     """Scores tools for steps, and chooses among paths."""
 
     def scores(self, step: str, candidates: Sequence[str]) -> Mapping[str, float]:
-        """From 1 to 5 for the candidates; what is left out counts 0.
+        """Return scores from 1 to 5 for the candidates; those left out count 0.
 
         Raises:
             LLMError: there is no usable answer.
@@ -42,7 +42,7 @@ class StepJudge(Protocol):
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """How to search; the defaults are GNN4Plan's.
+    """Settings of the search; the defaults are GNN4Plan's.
 
     Args:
         rule: see the head of this module.
@@ -67,7 +67,7 @@ class SearchConfig:
 
 @dataclass(frozen=True)
 class Searched:
-    """What a search found.
+    """The result of a search.
 
     Args:
         plan: the chosen path, as a chain.
@@ -121,10 +121,10 @@ def graph_search(
         grown.sort(key=lambda pair: -pair[0])
         limit = {"greedy": 1, "beam": config.width, "adaptive": config.solutions}[config.rule]
         open_paths = grown[:limit]
-    found = sorted(
+    ranked_paths = sorted(
         (p for p in (*open_paths, *ended) if p[1]), key=lambda pair: (-len(pair[1]), -pair[0])
     )
-    paths = tuple(dict.fromkeys(path for _, path in found))[: config.solutions]
+    paths = tuple(dict.fromkeys(path for _, path in ranked_paths))[: config.solutions]
     place = judge.choose(plan.request, plan.steps, paths) if len(paths) > 1 else 0
     best = paths[place if 0 <= place < len(paths) else 0] if paths else ()
     made = ToolPlan(plan.id, plan.request, plan.steps, best, tuple(pairwise(best)))

@@ -27,6 +27,7 @@ def invoke(monkeypatch: pytest.MonkeyPatch, *args: str) -> int:
     return int(ending.value.code or 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "code", "words"),
     [
@@ -87,6 +88,7 @@ def test_an_empty_run_folder_stays_when_the_request_cannot_be_used(
     assert not list((tmp_path / "mine").iterdir())
 
 
+@pytest.mark.slow
 def test_plan_prints_steps_and_saves_the_run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -129,6 +131,7 @@ def test_an_error_is_json_too(
     assert json.loads(capsys.readouterr().out)["exit_code"] == 1
 
 
+@pytest.mark.slow
 def test_dry_run_plans_without_executing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,6 +169,7 @@ def test_catalogue(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtur
     assert "T5bis" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_corrupt_ontology_or_task_is_one_clear_line(tmp_path: Path) -> None:
     """A copy of the checkout with damaged data files, as a process of its own."""
     for name in ("hvr", "domains"):

@@ -20,7 +20,7 @@ from hvr.cli.model_options import add_model_options, model_choice
 from hvr.cli.shells import SHELLS, bash
 from hvr.errors import DataFileError, HvrError, PlannerError, UsageError
 from hvr.llm.budget import Limits
-from hvr.run.model_choice import ModelChoice
+from hvr.llm.choice import ModelChoice
 from tests.command_line import Hvr
 
 SOURCES = Path(hvr.__file__).resolve().parents[1]

@@ -133,6 +133,7 @@ def test_the_page_of_a_run_is_written(call: Call, run: Path) -> None:
     assert "take the mug" in (run / "page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_terminal_that_has_only_ascii_gets_ascii() -> None:
     """Also: drawing loads neither numpy nor Pillow."""
     code = (

@@ -77,7 +77,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
          "--tools", folder / "tools.json", "--graph", folder / "graph.json",
          "--out", folder / "verifier", "--config", folder / "small.yaml",
          "--log", folder / "log.csv", "--json"],
-        capture_output=True, text=True, check=False, timeout=300,
+        capture_output=True, text=True, check=False, timeout=600,
         env={**os.environ, "OMP_NUM_THREADS": "1"},  # tests run side by side
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
@@ -89,12 +89,14 @@ GOOD = record(1, "go to Rome by train", ("find_train", "book_seat", "pay"))
 BAD = record(2, "go to Rome by train", ("find_hotel", "book_seat", "pay"))
 
 
+@pytest.mark.slow
 def test_training_is_logged_by_epoch(trained: Path) -> None:
     lines = (trained / "log.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0] == "stage,epoch,loss,validation"
     assert {line.split(",")[0] for line in lines[1:]} >= {"alignment", "graph", "local"}
 
 
+@pytest.mark.slow
 def test_a_good_plan_scores_above_a_bad_one(trained: Path, hvr_: Hvr, tmp_path: Path) -> None:
     plans = write(tmp_path / "plans.jsonl", [GOOD, BAD])
     ended = hvr_("verify", plans, "--model", trained / "verifier", "--json")
@@ -105,6 +107,7 @@ def test_a_good_plan_scores_above_a_bad_one(trained: Path, hvr_: Hvr, tmp_path: 
     assert ended.code == (0 if good["accepted"] and bad["accepted"] else 1)
 
 
+@pytest.mark.slow
 def test_the_text_says_score_threshold_risks_and_reasons(
     trained: Path, hvr_: Hvr, tmp_path: Path
 ) -> None:
@@ -114,6 +117,7 @@ def test_the_text_says_score_threshold_risks_and_reasons(
     assert "find_hotel" in ended.out and "risk" in ended.out
 
 
+@pytest.mark.slow
 def test_the_picture_has_every_step_and_its_risk(trained: Path, hvr_: Hvr, tmp_path: Path) -> None:
     plans = write(tmp_path / "plan.jsonl", [BAD])
     hvr_("verify", plans, "--model", trained / "verifier", "--svg", tmp_path / "plan.svg")
@@ -126,6 +130,7 @@ def test_the_picture_has_every_step_and_its_risk(trained: Path, hvr_: Hvr, tmp_p
     assert ended.code == 2 and "--svg draws one plan" in ended.err
 
 
+@pytest.mark.slow
 def test_a_corrected_plan_scores_higher(trained: Path, hvr_: Hvr, tmp_path: Path) -> None:
     plans = write(tmp_path / "plan.jsonl", [BAD])
     out = tmp_path / "corrected.jsonl"
@@ -136,6 +141,7 @@ def test_a_corrected_plan_scores_higher(trained: Path, hvr_: Hvr, tmp_path: Path
     assert "p2: step 1: find_train in place of find_hotel" in ended.err
 
 
+@pytest.mark.slow
 def test_plans_without_requests_are_given_them_by_id(
     trained: Path, hvr_: Hvr, tmp_path: Path
 ) -> None:
@@ -154,11 +160,13 @@ def test_plans_without_requests_are_given_them_by_id(
     assert json.loads(out.read_text(encoding="utf-8"))["user_request"] == BAD["user_request"]
 
 
+@pytest.mark.slow
 def test_a_file_without_plans_is_refused(trained: Path, hvr_: Hvr, tmp_path: Path) -> None:
     ended = hvr_("verify", "correct", trained / "verifier", write(tmp_path / "none.jsonl", []))
     assert ended.code == 2 and "has no plan" in ended.err and not ended.out
 
 
+@pytest.mark.slow
 def test_evaluation_gives_three_figures(trained: Path, hvr_: Hvr) -> None:
     ended = hvr_("verify", "evaluate", trained / "verifier", trained / "train.jsonl", "--json")
     found = json.loads(ended.out)
@@ -166,6 +174,7 @@ def test_evaluation_gives_three_figures(trained: Path, hvr_: Hvr) -> None:
     assert found["graph"] > 0.7
 
 
+@pytest.mark.slow
 def test_the_tools_given_must_be_the_verifiers(trained: Path, hvr_: Hvr, tmp_path: Path) -> None:
     plans = write(tmp_path / "plan.jsonl", [GOOD])
     model = ("--model", trained / "verifier")
@@ -177,6 +186,7 @@ def test_the_tools_given_must_be_the_verifiers(trained: Path, hvr_: Hvr, tmp_pat
     assert ended.code == 2 and "other tools" in ended.err and ended.err.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -199,6 +209,7 @@ def test_bad_plans_are_refused_in_one_line(
     assert ended.code == 2 and says in ended.err and ended.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_unknown_tools_are_risky_and_do_not_break_anything(
     trained: Path, hvr_: Hvr, tmp_path: Path
 ) -> None:
@@ -243,6 +254,7 @@ def test_a_plan_may_stand_right_after_the_command() -> None:
     assert resolve(("plan", "verify", "x")).words == ("hvr", "plan")
 
 
+@pytest.mark.slow
 def test_hvr_plan_shows_the_score_beside_the_verdict(
     hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,6 +272,7 @@ def test_hvr_plan_shows_the_score_beside_the_verdict(
     assert json.loads(asked.out)["score"] == pytest.approx(scored["score"], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_plan_of_another_request_is_refused(
     hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

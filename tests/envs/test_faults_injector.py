@@ -56,16 +56,16 @@ def test_what_is_dropped_falls(step: int) -> None:
     env = faulty(Fault(FaultKind.DROP, FaultTiming(step)))
     play(env, COFFEE[:PUT])
     assert ("mug-1", "in", "floor-1") in facts(env)
-    (found,) = env.log
-    assert found.step == step and found.objects == ("mug-1",)
-    assert ("mug-1", "in", "floor-1") in found.added
-    assert (("mug-1", "heldBy", "robot") in found.removed) == (step != PUT)
+    (injection,) = env.log
+    assert injection.step == step and injection.objects == ("mug-1",)
+    assert ("mug-1", "in", "floor-1") in injection.added
+    assert (("mug-1", "heldBy", "robot") in injection.removed) == (step != PUT)
 
 
 def test_a_drop_waits_until_something_is_held() -> None:
     env = faulty(Fault(FaultKind.DROP))
     assert play(env)[:3] == [True, True, True]
-    assert [found.step for found in env.log] == [TAKE]
+    assert [injection.step for injection in env.log] == [TAKE]
 
 
 @pytest.mark.parametrize("step", range(GO, BREW + 1))
@@ -76,19 +76,19 @@ def test_an_action_that_is_not_done(kind: FaultKind, step: int) -> None:
     env = faulty(Fault(kind, FaultTiming(step)))
     done = play(env, COFFEE[: step - 1])
     before = facts(env)
-    told = env.last_event.metadata["lastAction"] if step != CARRY else "PickupObject"
+    reported = env.last_event.metadata["lastAction"] if step != CARRY else "PickupObject"
     done += play(env, COFFEE[step - 1 : step])
     if step in (GO, CARRY) and kind is FaultKind.FAILED:  # the robot goes to another place
         assert env.steps > step and done[-1]
         return
     assert facts(env) == before
-    found = env.log[0]
-    assert found.step == step and found.kind is kind and found.changed
+    injection = env.log[0]
+    assert injection.step == step and injection.kind is kind and injection.changed
     now = env.last_event.metadata
     if kind is FaultKind.MISSING_STEP:
-        assert now["lastAction"] == told and done[-1]
+        assert now["lastAction"] == reported and done[-1]
     else:
-        assert now["lastAction"] == found.action and done[-1] == (kind is FaultKind.SILENT)
+        assert now["lastAction"] == injection.action and done[-1] == (kind is FaultKind.SILENT)
         assert bool(now["errorMessage"]) == (kind is FaultKind.FAILED)
 
 
@@ -96,7 +96,7 @@ def test_the_way_is_blocked_as_often_as_it_says() -> None:
     env = faulty(Fault(FaultKind.BLOCKED, FaultTiming(times=3)))
     assert play(env, COFFEE[:1]) == [False]
     assert "Collided with" in env.last_event.metadata["errorMessage"]
-    assert [found.step for found in env.log] == [1, 2, 3]
+    assert [injection.step for injection in env.log] == [1, 2, 3]
     assert play(env) == [True] * 5
 
 
@@ -136,8 +136,8 @@ def test_an_object_taken_for_another() -> None:
     env = faulty(Fault(FaultKind.WRONG_OBJECT, what=What("mug-1", "cup-1")))
     assert play(env, COFFEE[:2]) == [True, True]
     assert ("cup-1", "heldBy", "robot") in facts(env)
-    (found,) = env.log
-    assert found.objects == ("mug-1", "cup-1") and found.step == TAKE
+    (injection,) = env.log
+    assert injection.objects == ("mug-1", "cup-1") and injection.step == TAKE
 
 
 def test_swapped_knobs() -> None:
@@ -157,9 +157,9 @@ def test_somebody_moves_an_object_while_the_hand_is_full() -> None:
     now = facts(env)
     assert ("apple-1", "in", "countertop-1") in now and ("mug-1", "heldBy", "robot") in now
     assert env.last_event.metadata["lastAction"] == "PickupObject"
-    (found,) = env.log
-    assert found.step == TAKE and found.objects == ("apple-1", "countertop-1")
-    assert {s[0] for s in (*found.added, *found.removed)} <= {"apple-1", "mug-1"}
+    (injection,) = env.log
+    assert injection.step == TAKE and injection.objects == ("apple-1", "countertop-1")
+    assert {s[0] for s in (*injection.added, *injection.removed)} <= {"apple-1", "mug-1"}
 
 
 @pytest.mark.parametrize(
@@ -216,14 +216,14 @@ def test_noise_is_drawn_for_each_look_and_stays_within_view() -> None:
         for entry in event.metadata["objects"]:
             assert true[entry["objectId"]]["visible"] or entry == true[entry["objectId"]]
     assert len(set(seen)) > 1 and env.steps == 0
-    assert {s for found in env.log for s in found.added} >= set().union(*seen)
+    assert {s for injection in env.log for s in injection.added} >= set().union(*seen)
 
 
 def test_noise_comes_about_as_often_as_it_says() -> None:
     env, wrong, all_seen = faulty(noise(0.2)), 0, 0
     for _ in range(300):
-        told = env.step("Pass").metadata["objects"]
-        for a, b in zip(env.env.last_event.metadata["objects"], told, strict=True):
+        reported = env.step("Pass").metadata["objects"]
+        for a, b in zip(env.env.last_event.metadata["objects"], reported, strict=True):
             if a["visible"]:
                 all_seen += 1
                 wrong += not b["visible"]
@@ -236,7 +236,7 @@ def test_a_slippery_hand() -> None:
     env = FaultyEnvironment(Kitchen("FloorPlan16"), schedule)
     for _ in range(10):
         play(env, COFFEE[:3])
-    drops = [found.step for found in env.log]
+    drops = [injection.step for injection in env.log]
     assert 1 < len(drops) < env.steps and all(f.objects == ("mug-1",) for f in env.log)
 
 
@@ -250,7 +250,7 @@ def test_the_same_seed_gives_the_same_run(kind: FaultKind) -> None:
         play(env, ("navigate_to_obj stoveburner-1", "toggle_on stoveburner-1"))
         runs.append((env.last_event.metadata, env.log))
     assert runs[0] == runs[1]
-    assert all(found.kind is kind for found in runs[0][1])
+    assert all(injection.kind is kind for injection in runs[0][1])
 
 
 @pytest.mark.parametrize("kind", sorted(set(FaultKind) - PERCEPTION), ids=str)

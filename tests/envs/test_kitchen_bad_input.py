@@ -40,7 +40,7 @@ SLOW = {"GetReachablePositions", "GetInteractablePoses"}
 """Questions that are right to take long for strange grids; asked with few arguments only."""
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_nothing_but_a_value_error_comes_out(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(ACTIONS)))
@@ -65,7 +65,7 @@ def test_nothing_but_a_value_error_comes_out(data: st.DataObject) -> None:
     json.dumps(event.metadata, allow_nan=False)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.text(max_size=12), st.dictionaries(st.sampled_from(ARGUMENTS), SCALARS, max_size=2))
 def test_the_run_goes_on_after_unknown_actions(name: str, arguments: dict[str, Any]) -> None:
     if name in ACTIONS:

@@ -20,12 +20,14 @@ VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 
 def valid(metadata: dict[str, Any]) -> None:
     """It validates, as it is and after a way through JSON, and has no field of its own."""
-    told = json.loads(json.dumps(metadata, allow_nan=False))
-    problems = [f"{list(e.absolute_path)}: {e.message}"[:200] for e in VALIDATOR.iter_errors(told)]
+    document = json.loads(json.dumps(metadata, allow_nan=False))
+    problems = [
+        f"{list(e.absolute_path)}: {e.message}"[:200] for e in VALIDATOR.iter_errors(document)
+    ]
     assert not problems, problems[:3]
-    assert set(told) <= set(SCHEMA["properties"])
+    assert set(document) <= set(SCHEMA["properties"])
     fields = set(SCHEMA["properties"]["objects"]["items"]["properties"])
-    assert all(set(entry) <= fields for entry in told["objects"])
+    assert all(set(entry) <= fields for entry in document["objects"])
 
 
 @pytest.mark.parametrize("scene", scene_names()[::6])

@@ -19,19 +19,23 @@ Act = Callable[..., Event]
 Look = Callable[[str], dict[str, Any]]
 
 
-def told(event: Event) -> dict[str, Any]:
+def metadata_of(event: Event) -> dict[str, Any]:
     assert event, event.metadata["errorMessage"]
     return event.metadata
 
 
 def test_initialize_sets_grid_and_reach(kitchen: Kitchen) -> None:
-    answer = told(kitchen.step("Initialize", gridSize=0.1, visibilityDistance=0.5, someNewOption=1))
+    answer = metadata_of(
+        kitchen.step("Initialize", gridSize=0.1, visibilityDistance=0.5, someNewOption=1)
+    )
     assert answer["actionReturn"] == {"cameraNearPlane": 0.01, "cameraFarPlane": 20.0}
     wide = sum(o["visible"] for o in Kitchen("FloorPlan1").last_event.metadata["objects"])
     assert sum(o["visible"] for o in answer["objects"]) < wide
-    assert told(kitchen.step("MoveAhead"))["agent"]["position"]["x"] == -1.1
-    assert told(kitchen.step("MoveRight", moveMagnitude=0.37))["agent"]["position"]["z"] == 1.4
-    fine = told(kitchen.step("GetReachablePositions"))["actionReturn"]
+    assert metadata_of(kitchen.step("MoveAhead"))["agent"]["position"]["x"] == -1.1
+    assert (
+        metadata_of(kitchen.step("MoveRight", moveMagnitude=0.37))["agent"]["position"]["z"] == 1.4
+    )
+    fine = metadata_of(kitchen.step("GetReachablePositions"))["actionReturn"]
     assert len(fine) > 4 * len(Kitchen("FloorPlan1").scene.grid)
     assert not kitchen.step("Initialize", gridSize="small")
     again = kitchen.reset().metadata
@@ -42,15 +46,17 @@ def test_initialize_sets_grid_and_reach(kitchen: Kitchen) -> None:
 def test_settings_hold_over_a_reset() -> None:
     kitchen = Kitchen("FloorPlan1", settings=KitchenSettings(grid_size=0.5, rotate_step=45.0))
     for _ in range(2):
-        assert told(kitchen.step("RotateRight"))["agent"]["rotation"]["y"] == 315.0
+        assert metadata_of(kitchen.step("RotateRight"))["agent"]["rotation"]["y"] == 315.0
         kitchen.step("RotateLeft")
-        assert told(kitchen.step("MoveRight"))["agent"]["position"]["z"] == 1.5
+        assert metadata_of(kitchen.step("MoveRight"))["agent"]["position"]["z"] == 1.5
         kitchen.reset()
 
 
 def test_every_fine_step_ends_where_the_agent_can_stand() -> None:
     kitchen = Kitchen("FloorPlan1", settings=KitchenSettings(grid_size=0.05))
-    points = {(p["x"], p["z"]) for p in told(kitchen.step("GetReachablePositions"))["actionReturn"]}
+    points = {
+        (p["x"], p["z"]) for p in metadata_of(kitchen.step("GetReachablePositions"))["actionReturn"]
+    }
     for turn in (45, 90, 30, 135):
         kitchen.step("RotateRight", degrees=turn)
         while kitchen.step("MoveAhead", moveMagnitude=0.2):
@@ -60,12 +66,12 @@ def test_every_fine_step_ends_where_the_agent_can_stand() -> None:
 
 def test_crouching_lowers_the_camera(kitchen: Kitchen) -> None:
     high = kitchen.last_event.metadata["cameraPosition"]["y"]
-    assert told(kitchen.step("Crouch"))["cameraPosition"]["y"] == pytest.approx(high - 0.22)
+    assert metadata_of(kitchen.step("Crouch"))["cameraPosition"]["y"] == pytest.approx(high - 0.22)
     assert kitchen.last_event.metadata["agent"]["isStanding"] is False
     assert not kitchen.step("Crouch")
     kitchen.step("RotateRight")
     assert kitchen.last_event.metadata["agent"]["isStanding"] is False
-    assert told(kitchen.step("Stand"))["cameraPosition"]["y"] == pytest.approx(high)
+    assert metadata_of(kitchen.step("Stand"))["cameraPosition"]["y"] == pytest.approx(high)
     assert not kitchen.step("Stand")
 
 
@@ -104,7 +110,7 @@ def test_poses_that_are_left_out_are_gone_and_doubles_are_copies(
     wanted.append({"objectName": mug["name"], "position": twin})
     ids = {
         o["objectId"]: o
-        for o in told(kitchen.step("SetObjectPoses", objectPoses=wanted))["objects"]
+        for o in metadata_of(kitchen.step("SetObjectPoses", objectPoses=wanted))["objects"]
     }
     assert names.object_id("apple-1") not in ids
     copies = [i for i in ids if i.startswith(mug["objectId"]) and i != mug["objectId"]]
@@ -116,7 +122,7 @@ def test_poses_that_are_left_out_are_gone_and_doubles_are_copies(
 
 def test_setting_the_present_poses_changes_no_place(kitchen: Kitchen) -> None:
     before = {o["objectId"]: o["position"] for o in kitchen.last_event.metadata["objects"]}
-    after = told(kitchen.step("SetObjectPoses", objectPoses=poses(kitchen)))["objects"]
+    after = metadata_of(kitchen.step("SetObjectPoses", objectPoses=poses(kitchen)))["objects"]
     assert {o["objectId"]: o["position"] for o in after} == before
 
 
@@ -135,10 +141,10 @@ def test_poses_that_make_no_sense(kitchen: Kitchen, bad: Any) -> None:
 
 def spawned(seed: int, scene: str = "FloorPlan1", **more: Any) -> list[dict[str, Any]]:
     kitchen = Kitchen(scene)
-    return told(kitchen.step("InitialRandomSpawn", randomSeed=seed, **more))["objects"]
+    return metadata_of(kitchen.step("InitialRandomSpawn", randomSeed=seed, **more))["objects"]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 10_000), st.sampled_from(["FloorPlan1", "FloorPlan16", "FloorPlan28"]))
 def test_random_places_are_allowed_and_keep_ids(seed: int, scene: str) -> None:
     before = {o["objectId"]: o for o in Kitchen(scene).last_event.metadata["objects"]}
@@ -185,13 +191,13 @@ def test_what_spawning_is_told(names: Names) -> None:
 
 
 def test_decay_can_be_set_and_stopped(kitchen: Kitchen, act: Act, look: Look) -> None:
-    told(kitchen.step("DisableTemperatureDecay"))
+    metadata_of(kitchen.step("DisableTemperatureDecay"))
     act("PickupObject", "egg-1")
     for _ in range(800):
         kitchen.step("Pass")
     assert look("egg-1")["temperature"] == "Cold"
-    told(kitchen.step("EnableTemperatureDecay"))
-    told(kitchen.step("SetTemperatureDecayTime", decayTime=0.1))
+    metadata_of(kitchen.step("EnableTemperatureDecay"))
+    metadata_of(kitchen.step("SetTemperatureDecayTime", decayTime=0.1))
     for _ in range(8):
         kitchen.step("Pass")
     assert look("egg-1")["temperature"] == "RoomTemp"
@@ -208,7 +214,9 @@ def test_put_and_pieces_of_2_1_0(names: Names) -> None:
     counter = names.object_id("countertop-1")
     pieces = [
         o["objectId"]
-        for o in told(kitchen.step("SliceObject", objectId=bread, forceAction=True))["objects"]
+        for o in metadata_of(kitchen.step("SliceObject", objectId=bread, forceAction=True))[
+            "objects"
+        ]
         if o["objectType"] == "BreadSliced"
     ]
     assert pieces == [f"{bread}|BreadSliced_{k}" for k in range(1, 9)]

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("ai2thor", reason="ai2thor is not installed")
-pytest.importorskip("hvr.stand_in.launcher", reason="there is no stand-in")
 
 from hvr.cli.main import run
 from hvr.envs import Environment, Kitchen, Names, perform, scene_graph
-from hvr.envs.registry import open_environment
+from hvr.envs.persistent import Persistent
+from hvr.envs.registry import EnvironmentSetup, open_environment
 from hvr.envs.skills import Step
 from hvr.envs.thor import SimulatorError, Thor, ThorOptions
 from hvr.errors import SceneError, UsageError
@@ -23,7 +23,7 @@ from hvr.stand_in.launcher import command
 # The client itself leaves its log open.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
-OPTIONS = ThorOptions(executable=command(), timeout=20, start_timeout=60)
+OPTIONS = ThorOptions(executable=command(), timeout=600, start_timeout=600)
 
 COFFEE = (
     ("navigate_to_obj", "mug-1"), ("pick_up", "mug-1"), ("navigate_to_obj", "coffeemachine-1"),
@@ -121,7 +121,7 @@ def test_no_map_camera_means_no_picture_from_above(thor: Thor) -> None:
 
 def test_a_stopped_simulator_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    env = open_environment("thor", "FloorPlan5", thor=OPTIONS)
+    env = Persistent(Thor("FloorPlan5", OPTIONS))
     assert env.last_event.metadata["sceneName"].startswith("FloorPlan5")
     env.stop()
     env.stop()
@@ -143,7 +143,7 @@ def test_without_images(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     # Left to itself, the client would ask vulkaninfo for a GPU, and it wants a display.
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     monkeypatch.delenv("DISPLAY", raising=False)
-    options = ThorOptions(executable=command(), headless=True, server=server, timeout=20)
+    options = ThorOptions(executable=command(), headless=True, server=server, timeout=600)
     with Thor("FloorPlan3", options, tmp_path / "run") as env:
         assert env.step("RotateRight")
         assert env.frame is None
@@ -153,9 +153,12 @@ def test_without_images(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_environments_have_names() -> None:
-    assert isinstance(open_environment("kitchen", "FloorPlan4"), Kitchen)
+    setup = EnvironmentSetup(scene="FloorPlan4")
+    assert isinstance(open_environment("kitchen", setup), Kitchen)
     with pytest.raises(UsageError, match=r"habitat.*kitchen, thor"):
-        open_environment("habitat", "FloorPlan4")
+        open_environment("habitat", setup)
+    with pytest.raises(UsageError, match=r"no options.*width=3"):
+        open_environment("kitchen", EnvironmentSetup(scene="FloorPlan4", options=("width=3",)))
 
 
 def test_hvr_plan_makes_coffee_and_keeps_a_picture_of_every_step(

@@ -129,16 +129,16 @@ def test_the_command_says_no_and_touches_neither_network_nor_disk(
     with pytest.raises(SystemExit) as ending:
         run()
     assert ending.value.code == 1
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     if as_json:
-        document = json.loads(said)
+        document = json.loads(output)
         assert document["ready"] is False
         build = next(check for check in document["checks"] if check["name"] == "build")
         assert build["status"] == "missing"
         assert "download_only" in build["advice"]
     else:
-        assert "build" in said.splitlines()[-1]
-        assert "--thor-executable" in said
+        assert "build" in output.splitlines()[-1]
+        assert "--thor-executable" in output
     assert not list(tmp_path.iterdir())
 
 

@@ -42,8 +42,8 @@ def test_the_command_line_wins_over_the_environment() -> None:
     environment = {"HVR_THOR": "width=600, headless=yes,", "HVR_THOR_EXECUTABLE": "theirs"}
     usual = read_options((), environment)
     assert (usual.width, usual.headless, usual.executable) == (600, True, "theirs")
-    said = read_options(option_texts("mine --flag=1", ["width=200"]), environment)
-    assert (said.width, said.headless, said.executable) == (200, True, "mine --flag=1")
+    options = read_options(option_texts("mine --flag=1", ["width=200"]), environment)
+    assert (options.width, options.headless, options.executable) == (200, True, "mine --flag=1")
     assert read_options(option_texts(None, None), {}) == ThorOptions()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.envs import Environment, Event, Kitchen, Names, perform
@@ -100,7 +100,7 @@ def test_another_place_helps() -> None:
     assert event.metadata["inventoryObjects"][0]["objectId"] == mug
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(
     failures=st.integers(0, 6), tries=st.integers(1, 4), moving=st.integers(0, 8),
     message=st.sampled_from([*(f"x {r} y" for r in REASONS_OF_PLACE), "hand is full"]),
@@ -116,8 +116,8 @@ def test_tries_are_bounded_all_told_and_leave_the_robot_where_it_was_when_in_vai
     actions = env.actions()
     assert actions.count("PickupObject") <= tries + 2
     assert actions.count("Pass") <= 5
-    told = [s.action["action"] for s in event.attempts] if isinstance(event, TriedEvent) else []
-    assert [*told, "PickupObject"] == actions
+    tried = [s.action["action"] for s in event.attempts] if isinstance(event, TriedEvent) else []
+    assert [*tried, "PickupObject"] == actions
     if moving == 0 and (message == "hand is full" or tries == 1):
         assert actions == ["PickupObject"]
     if not event:

@@ -22,7 +22,7 @@ def _stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cell, "run_cell", bench_cells.quick)
     monkeypatch.setattr(cell, "check_models", lambda *_: None)
-    monkeypatch.setattr(cell, "prompt_digests", lambda: {"macro": "123"})
+    monkeypatch.setattr(cell, "prompt_digests", lambda _: {"macro": "123"})
 
 
 @pytest.fixture

@@ -207,37 +207,37 @@ class Page(HTMLParser):
                 self.headings.append(data)
 
 
-def page(found: list[CellResult], folder: Path) -> Page:
-    cells = [r.cell for r in found]
+def page(cell_results: list[CellResult], folder: Path) -> Page:
+    cells = [r.cell for r in cell_results]
     BenchFolder(folder).open(cells, CellOptions(), {})
-    return Page(render(BenchFolder(folder).manifest(), found, summarise(found)))
+    return Page(render(BenchFolder(folder).manifest(), cell_results, summarise(cell_results)))
 
 
 def test_the_page_has_the_papers_tables_beside_hvrs(tmp_path: Path) -> None:
-    found = page(results(), tmp_path)
-    assert not found.open
-    assert not found.links  # it needs nothing else
+    document = page(results(), tmp_path)
+    assert not document.open
+    assert not document.links  # it needs nothing else
     for number in range(5, 17):
-        assert any(f"table {number}," in caption for caption in found.tables)
-    paper = found.tables["Paper, table 11, Gemini"]
+        assert any(f"table {number}," in caption for caption in document.tables)
+    paper = document.tables["Paper, table 11, Gemini"]
     assert paper[1][:3] == ["HVR", "100.00", "100.00"]
-    assert found.tables["Paper, table 2, Gemini"][1] == [
+    assert document.tables["Paper, table 2, Gemini"][1] == [
         "HVR", "94.19", "100.00", "88.39", "33.33", "337.50", "109.13", "109.13", "88.11",
         "(100.00) 100.00", "(16.33) 79.83",
     ]  # fmt: skip
-    header, first, *_ = found.tables["hvr"]
+    header, first, *_ = document.tables["hvr"]
     shown = dict(zip(header, first, strict=True))
     assert (shown["setting"], shown["PC"]) == ("HVR", "95.0 ±5.0")
     assert (shown["MPV"], shown["LD min"], shown["errors"]) == ("(50.0) 100.0", "25.0 ±0.0", "0")
-    own = found.tables["hvr, Plan correctness (PC), per cent · openai:x"]
+    own = document.tables["hvr, Plan correctness (PC), per cent · openai:x"]
     assert own[0] == ["setting", "T1", "T5", "T5bis", "T7"]
     assert own[1] == ["HVR", *["95.0 ±5.0"] * 4]
-    assert found.tables["Paper, table 4, Phi3"][-1][0] == "avg"
+    assert document.tables["Paper, table 4, Phi3"][-1][0] == "avg"
 
 
 def test_the_page_says_simulated_everywhere_a_simulation_is_shown(tmp_path: Path) -> None:
-    found = page(results(), tmp_path)
-    named = [t for t in found.texts if "scripted" in t and "{" not in t]
+    document = page(results(), tmp_path)
+    named = [t for t in document.texts if "scripted" in t and "{" not in t]
     assert len(named) > 10
     assert [t for t in named if "(simulated)" not in t] == []
 
@@ -245,9 +245,9 @@ def test_the_page_says_simulated_everywhere_a_simulation_is_shown(tmp_path: Path
 def test_a_page_of_one_cell_and_one_of_errors(tmp_path: Path) -> None:
     page([made("T1", 0, 1.0)], tmp_path / "one")
     failed = replace(made("T1", 0, 0.0), scores=None, error="<script>alert(1)</script> & co")
-    found = page([failed], tmp_path / "error")
-    assert "<script>alert(1)</script> & co" in found.texts  # as text, not as an element
-    assert "Errors" in found.headings
+    document = page([failed], tmp_path / "error")
+    assert "<script>alert(1)</script> & co" in document.texts  # as text, not as an element
+    assert "Errors" in document.headings
 
 
 def test_the_same_results_give_the_same_page(tmp_path: Path) -> None:

@@ -12,13 +12,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult, plan_cells
 from hvr.evaluation.bench.folder import BenchFolder, commit
 from hvr.evaluation.bench.runner import Progress, run_bench
+from hvr.llm.choice import ModelChoice
 from tests.evaluation import bench_cells
 
 OPTIONS = CellOptions()
@@ -55,7 +56,6 @@ def test_what_cannot_be_planned_is_said_before_anything_runs() -> None:
         plan_cells(["T1"], ["HVR"], [], [0])
 
 
-@settings(deadline=None)
 @given(st.text(max_size=80), st.text(max_size=80), st.integers(0, 99))
 def test_ids_are_file_names_and_differ_where_cells_do(one: str, two: str, seed: int) -> None:
     a, b = (Cell("T1", "FloorPlan1", "HVR", model, seed) for model in (one, two))
@@ -70,14 +70,14 @@ def test_the_id_of_a_cell_is_the_same_in_every_version() -> None:
 
 
 def test_results_survive_json() -> None:
-    found = bench_cells.result(some()[0])
-    assert CellResult.from_json(json.loads(json.dumps(found.to_json()))) == found
+    result = bench_cells.result(some()[0])
+    assert CellResult.from_json(json.loads(json.dumps(result.to_json()))) == result
     with pytest.raises(DataFileError):
         CellResult.from_json({"scores": None})
 
 
 def test_a_password_in_an_address_is_not_written_down() -> None:
-    options = CellOptions(base_url="https://me:secret12345@host.example/v1")
+    options = CellOptions(model=ModelChoice(base_url="https://me:secret12345@host.example/v1"))
     assert "secret12345" not in json.dumps(options.to_json())
 
 
@@ -186,19 +186,19 @@ def test_a_kill_loses_no_finished_cell_and_leaves_no_process(
     tests = str(Path(__file__).parents[2])
     script.write_text(_SCRIPT.format(tests=tests, folder=str(folder)), encoding="utf-8")
     process = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 60
+    give_up = time.monotonic() + 600
     while len(list((folder / "cells").glob("*.json"))) < 2:
         assert process.poll() is None, process.stderr and process.stderr.read()
-        assert time.monotonic() < deadline
+        assert time.monotonic() < give_up
         time.sleep(0.05)
     os.kill(process.pid, how)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=600)
     assert process.returncode == (130 if how == signal.SIGINT else -9)
     if how == signal.SIGINT:
         assert b"Traceback" not in errors
     workers = {int(x.split()[0]) for x in (folder / "log").read_text().splitlines()}
     while not all(map(_gone, workers)):
-        assert time.monotonic() < deadline
+        assert time.monotonic() < give_up
         time.sleep(0.05)
     kept = {r.cell.id for r in BenchFolder(folder).results()}
     assert len(kept) == 2  # the others would still be at it

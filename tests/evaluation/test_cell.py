@@ -12,6 +12,7 @@ from hvr.evaluation.bench.cells import CellOptions, CellResult, plan_cells
 from hvr.evaluation.bench.folder import BenchFolder
 from hvr.evaluation.bench.runner import run_bench
 from hvr.evaluation.cell import check_models, prompt_digests, run_cell
+from hvr.llm.choice import ModelChoice
 from hvr.tasks import load_task
 
 
@@ -20,7 +21,8 @@ def test_an_unknown_model_and_a_bad_address_are_refused() -> None:
         check_models(plan_cells(["T1"], ["HVR"], ["oracle:x"], [0]), CellOptions())
     with pytest.raises(UsageError, match="http"):
         check_models(
-            plan_cells(["T1"], ["HVR"], ["openai:x"], [0]), CellOptions(base_url="localhost:80")
+            plan_cells(["T1"], ["HVR"], ["openai:x"], [0]),
+            CellOptions(model=ModelChoice(base_url="localhost:80")),
         )
 
 
@@ -32,7 +34,7 @@ def test_a_recording_that_is_not_there(tmp_path: Path) -> None:
 
 def cell_of(setting: str, error: float, folder: Path) -> tuple[CellResult, Path]:
     (cell,) = plan_cells(["T2"], [setting], [f"scripted:error={error}"], [1])
-    run_bench(folder, [cell], run_cell, CellOptions(), prompts=prompt_digests())
+    run_bench(folder, [cell], run_cell, CellOptions(), prompts=prompt_digests(CellOptions()))
     (result,) = BenchFolder(folder).results()
     return result, next((folder / "transcripts").iterdir())
 
@@ -53,7 +55,7 @@ def test_a_bench_is_repeated_from_its_transcripts(tmp_path: Path) -> None:
     (cell,) = plan_cells(["T2"], ["HVR"], ["scripted:error=0.4"], [1])
     (again,) = run_bench(
         tmp_path / "two", [cell], run_cell, CellOptions(cassettes=cassettes),
-        prompts=prompt_digests(),
+        prompts=prompt_digests(CellOptions()),
     )  # fmt: skip
     assert again.record == first.record
     assert (tmp_path / "two" / "transcripts" / transcript.name).read_bytes() == (
@@ -74,7 +76,7 @@ def test_labels_do_not_change_what_is_planned(
     (cell,) = plan_cells(["T2"], ["HVR"], ["scripted:error=0.4"], [1])
     (again,) = run_bench(
         tmp_path / "two", [cell], run_cell, CellOptions(cassettes=transcript.parent),
-        prompts=prompt_digests(),
+        prompts=prompt_digests(CellOptions()),
     )  # fmt: skip
     assert again.record == first.record
     assert first.scores is not None and again.scores is not None
@@ -82,6 +84,6 @@ def test_labels_do_not_change_what_is_planned(
 
 
 def test_every_prompt_has_its_digest() -> None:
-    digests = prompt_digests()
+    digests = prompt_digests(CellOptions())
     assert {"macro_plan", "block", "plan"} <= digests.keys()
     assert all(len(d) == 64 for d in digests.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.evaluation.correctness import (
@@ -98,7 +98,6 @@ def _brute_force(plan: tuple[GroundAction, ...], wanted: GroundTruth) -> float:
     return best / len(wanted.steps) if wanted.steps else 1.0
 
 
-@settings(deadline=None)
 @given(cases())
 def test_it_is_what_trying_all_linearizations_gives(
     case: tuple[tuple[GroundAction, ...], GroundTruth],
@@ -107,7 +106,6 @@ def test_it_is_what_trying_all_linearizations_gives(
     assert plan_correctness(plan, wanted) == pytest.approx(_brute_force(plan, wanted))
 
 
-@settings(deadline=None)
 @given(cases(), st.integers(0, 13), st.sampled_from("abcx"))
 def test_a_further_step_never_lowers_it(
     case: tuple[tuple[GroundAction, ...], GroundTruth], place: int, word: str
@@ -129,9 +127,9 @@ def everything(_: GroundTruth) -> bool:
 def test_another_object_of_the_class_is_as_good_where_that_is_valid() -> None:
     plan = steps("go/mug-2 take/mug-2 put/mug-2/table-1 go/cup-1")
     assert plan_correctness(plan, MUGS) == 0.0
-    value, found = best_correctness(plan, MUGS, everything)
+    value, variant = best_correctness(plan, MUGS, everything)
     assert value == 1.0
-    assert found == rename(MUGS, {"mug-1": "mug-2"})
+    assert variant == rename(MUGS, {"mug-1": "mug-2"})
     assert best_correctness(plan, MUGS, lambda _: False) == (0.0, MUGS)
 
 
@@ -148,8 +146,8 @@ def test_one_object_cannot_play_two_roles() -> None:
 
 def test_variants_are_the_valid_renamings_that_the_plan_may_follow() -> None:
     plan = steps("take/mug-2 take/mug-3 wash/mug-4 take/cup-7")
-    found = list(truth_variants(plan, truth("take/mug-1"), everything))
-    assert [str(v.steps[0]) for v in found] == [
+    variants = list(truth_variants(plan, truth("take/mug-1"), everything))
+    assert [str(v.steps[0]) for v in variants] == [
         "(take mug-1)", "(take mug-2)", "(take mug-3)",
     ]  # fmt: skip
     no_three = list(
@@ -162,8 +160,8 @@ def test_the_best_valid_variant_is_taken_when_a_better_one_is_not_valid() -> Non
     wanted = truth("go/mug-1 take/mug-1")
     plan = steps("go/mug-2 go/mug-3 take/mug-3")
     valid = lambda v: v.steps[0].args != ("mug-3",)  # noqa: E731
-    value, found = best_correctness(plan, wanted, valid)
-    assert (value, found.steps[0].args) == (0.5, ("mug-2",))
+    value, variant = best_correctness(plan, wanted, valid)
+    assert (value, variant.steps[0].args) == (0.5, ("mug-2",))
 
 
 @st.composite
@@ -181,7 +179,6 @@ def kitchens(draw: st.DrawFn) -> tuple[tuple[GroundAction, ...], GroundTruth, se
     return steps(" ".join(actions(many, 8))), truth(*blocks), bad
 
 
-@settings(deadline=None)
 @given(kitchens())
 def test_the_best_variant_is_what_trying_all_of_them_gives(
     case: tuple[tuple[GroundAction, ...], GroundTruth, set[str]],
@@ -191,10 +188,10 @@ def test_the_best_variant_is_what_trying_all_of_them_gives(
     def valid(variant: GroundTruth) -> bool:
         return not any(name in bad for a in variant.steps for name in a.args)
 
-    value, found = best_correctness(plan, wanted, valid)
+    value, variant = best_correctness(plan, wanted, valid)
     assert value == max(plan_correctness(plan, v) for v in truth_variants(plan, wanted, valid))
-    assert plan_correctness(plan, found) == value
-    assert found == wanted or valid(found)
+    assert plan_correctness(plan, variant) == value
+    assert variant == wanted or valid(variant)
 
 
 def test_other_objects_of_many_classes_are_found_all_the_same() -> None:

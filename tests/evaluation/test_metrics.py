@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.evaluation.conditions import goal_condition_success
@@ -160,7 +160,6 @@ def goals(draw: st.DrawFn) -> tuple[list[str], list[Atom]]:
     return parts, draw(st.lists(atoms, max_size=6))
 
 
-@settings(deadline=None)
 @given(goals(), st.booleans())
 def test_goal_conditions_are_what_trying_all_bindings_gives(
     case: tuple[list[str], list[Atom]], different: bool

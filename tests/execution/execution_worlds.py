@@ -76,7 +76,7 @@ class Ran:
 @cache
 def symbolic() -> SymbolicPolicy:
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    return SymbolicPolicy(load_ontology(), domain, FastDownward(patience=0.2))
+    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=600, patience=0.2))
 
 
 def undisturbed(_kitchen: Kitchen, _action: str, _count: int, _args: dict[str, Any]) -> None:
@@ -100,7 +100,7 @@ def run(
     executor = Executor(
         world, policy, events.append, lambda _: None, max_replans, max_tries=max_tries
     )
-    stages = policy.understand(text, world.inventory()).stages
+    stages = policy.reader.goal(text, world.inventory()).stages
     return Ran(executor.run(stages), events, world)
 
 

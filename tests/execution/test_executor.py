@@ -48,7 +48,7 @@ class Meddler:
 @pytest.fixture(scope="module")
 def policy() -> SymbolicPolicy:
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    return SymbolicPolicy(load_ontology(), domain, FastDownward())
+    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=600))
 
 
 def execute(
@@ -57,7 +57,7 @@ def execute(
     world = World(env, KnowledgeGraph.create(None, policy.ontology))
     events: list[Event] = []
     executor = Executor(world, policy, events.append, lambda _: None, max_replans)
-    goal = policy.understand(text, world.inventory())
+    goal = policy.reader.goal(text, world.inventory())
     return executor.run(goal.stages), events, world
 
 

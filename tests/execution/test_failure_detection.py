@@ -29,6 +29,7 @@ def first(ran: Ran) -> Deviation:
 # in the kitchen
 
 
+@pytest.mark.slow
 def test_a_run_without_faults_has_no_failures_in_any_sight() -> None:
     for sight in Sight:
         ran = run("make toast", senses=Senses(sight))
@@ -105,6 +106,7 @@ def move_egg(kitchen: Kitchen) -> None:
     kitchen.step("PutObject", objectId=the(kitchen, "DiningTable"), forceAction=True)
 
 
+@pytest.mark.slow
 def test_an_egg_that_is_no_longer_in_the_fridge_when_it_is_opened() -> None:
     """Who sees everything sees that it was moved; who does not finds it missing."""
     request, hook = "put the egg on the countertop", just_before("OpenObject", move_egg)
@@ -193,6 +195,7 @@ def test_failures_can_be_asked_of_the_graph() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_state_that_is_carried_along_is_the_graphs() -> None:
     """What is known from changes alone is what reading the whole graph would give."""
     from hvr.execution.watching import Watch

@@ -106,6 +106,7 @@ class Flipping:
         return replace(scene, objects=MappingProxyType(read))
 
 
+@pytest.mark.slow
 def test_a_noisy_sensor_gives_no_false_alarm_and_hides_no_failure() -> None:
     sensor = Flipping(1)
     ran = run("make coffee", senses=Senses(error_rate=0.05, sense=sensor))

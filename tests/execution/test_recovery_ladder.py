@@ -89,7 +89,7 @@ def trouble(done: int, action: int, *, is_done: bool = False) -> Impasse:
     policy = symbolic()
     world = open_world(Kitchen("FloorPlan16"))
     inventory = world.inventory()
-    stage = policy.understand("make coffee", inventory).stages[0]
+    stage = policy.reader.goal("make coffee", inventory).stages[0]
     planned = policy.plan(stage, world.graph, inventory)
     actions = planned.plan.actions
     from hvr.validation import Validator

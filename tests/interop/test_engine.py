@@ -6,9 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-
-pytest.importorskip("unified_planning", reason="unified-planning is not installed")
-
 from unified_planning.engines import (
     FailedValidationReason,
     SequentialPlanValidator,

@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-pytest.importorskip("unified_planning", reason="unified-planning is not installed")
-
 from unified_planning.engines import SequentialPlanValidator
 from unified_planning.io import PDDLWriter
 from unified_planning.plans import SequentialPlan, TimeTriggeredPlan
@@ -79,8 +76,6 @@ def test_examples_there_and_back(name: str) -> None:
     """unified-planning -> hvr -> unified-planning -> hvr: the same verdicts."""
     example = examples()[name]
     first = translate(example.problem)
-    if any(len(o.types) > 1 for o in (*first.domain.constants, *first.problem.objects)):
-        pytest.skip("numbers that are arguments have several types")
     back = convert(first.domain, first.problem)
     engine = HvrPlanValidator()
     for number, plan in enumerate(example.valid_plans + example.invalid_plans):
@@ -92,15 +87,23 @@ def test_examples_there_and_back(name: str) -> None:
             assert engine.validate(back.unified, again).status is one, str(variant)
 
 
-@pytest.mark.parametrize("name", SAID)
+# Its writer knows no preferences, and writes timed effects and several constraints in a way that
+# is not PDDL.
+NOT_WRITTEN = {
+    "basic_numeric_with_timed_effect",
+    "basic_oversubscription",
+    "basic_tils",
+    "counter",
+    "locations_connected_visited_oversubscription",
+    "robot_loader_weak_bridge",
+    "travel_with_consumptions",
+}
+
+
+@pytest.mark.parametrize("name", [name for name in SAID if name not in NOT_WRITTEN])
 def test_written_by_unified_planning(name: str) -> None:
     """hvr -> unified-planning -> its PDDLWriter -> hvr."""
-    unified = there_and_back(name)
-    if unified.timed_effects or len(unified.trajectory_constraints) > 1:
-        pytest.skip("unified-planning writes these in a way that is not PDDL")
-    if any(metric.is_oversubscription() for metric in unified.quality_metrics):
-        pytest.skip("unified-planning cannot write preferences")
-    writer = PDDLWriter(unified)
+    writer = PDDLWriter(there_and_back(name))
     domain = parse_domain(writer.get_domain())
     parse_problem(writer.get_problem(), domain)
 

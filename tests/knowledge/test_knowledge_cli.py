@@ -84,7 +84,6 @@ def test_check_without_java(hvr_: Hvr, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_scene(hvr_: Hvr) -> None:
-    pytest.importorskip("hvr.envs.observe")
     query = "SELECT ?m { ?m a k:CoffeeMachine }"
     found = hvr_("kg", "query", query, "--scene", "FloorPlan16", "--json")
     assert json.loads(found.out) == [{"m": "coffeemachine-1"}]

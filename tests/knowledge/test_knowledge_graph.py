@@ -176,7 +176,8 @@ def changed(scene: SceneGraph, change: tuple[str, Any]) -> SceneGraph:
     return with_(scene, what, **({"parents": value} if isinstance(value, tuple) else value))
 
 
-@settings(max_examples=15, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=15)
 @given(st.lists(st.lists(CHANGES, min_size=1, max_size=3), min_size=1, max_size=3))
 def test_updates_look_only_at_what_changed_and_miss_nothing(
     turns: list[list[tuple[str, Any]]],

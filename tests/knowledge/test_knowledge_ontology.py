@@ -229,12 +229,14 @@ def test_owlready_reads_the_same_classes(ontology: Ontology) -> None:
     assert above == ontology.superclasses("Mug")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("java") is None, reason="HermiT needs Java")
 def test_hermit_finds_the_ontology_consistent() -> None:
     report = check_consistency()
     assert report.checked and report.consistent and not report.problems
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("java") is None, reason="HermiT needs Java")
 def test_hermit_finds_a_contradiction() -> None:
     both = [(obj("x"), RDF_TYPE, k("Mug")), (obj("x"), RDF_TYPE, k("Apple"))]

@@ -19,7 +19,7 @@ Read = Callable[[str, str], Wanted]
 @pytest.fixture(scope="session")
 def policy() -> SymbolicPolicy:
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=10, patience=1))
+    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=600, patience=1))
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +27,7 @@ def understand(policy: SymbolicPolicy) -> Understand:
     """The goal of a sentence in the kitchen of a number."""
 
     def goal(scene: str, text: str) -> Goal:
-        return policy.understand(text, world_of(f"FloorPlan{scene}").inventory())
+        return policy.reader.goal(text, world_of(f"FloorPlan{scene}").inventory())
 
     return goal
 

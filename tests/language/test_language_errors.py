@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.errors import HvrError, ImpossibleGoalError, LanguageError
-from hvr.language.goals import MissingObjectError
+from hvr.errors import HvrError, ImpossibleGoalError, LanguageError, MissingObjectError
 
 REFUSED = [
     ("", LanguageError, "empty"),

@@ -31,7 +31,7 @@ EXECUTED = [
 @pytest.mark.parametrize(("scene", "text", "atoms"), EXECUTED, ids=[e[1] for e in EXECUTED])
 def test_carried_out(policy, scene, text, atoms):
     world = open_world(Kitchen(f"FloorPlan{scene}"))
-    goal = policy.understand(text, world.inventory())
+    goal = policy.reader.goal(text, world.inventory())
     executor = Executor(world, policy, lambda _event: None, lambda _plan: None)
     finished = executor.run(goal.stages)
     assert finished.reached, finished

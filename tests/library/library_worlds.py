@@ -13,7 +13,7 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.library import Library, Origin, learn
 from hvr.pddl import GroundAction, State, Task, parse_plan, parse_problem
 from hvr.plans import AABlock, MacroAction, Plan
-from hvr.search.macro import macro_blocks
+from hvr.policies.macro import macro_blocks
 from hvr.tasks import load_task, task_ids
 
 ONTOLOGY = load_ontology()

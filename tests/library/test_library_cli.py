@@ -28,6 +28,7 @@ def run(path: Path, hvr_: Hvr, monkeypatch: pytest.MonkeyPatch) -> Run:
     return lambda *args: hvr_("library", *args)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_examples(command: str, run: Run) -> None:
     text = run(command, "--help").out

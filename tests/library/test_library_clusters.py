@@ -54,6 +54,7 @@ def test_pushing_and_carrying_the_mug_to_the_table_are_one_cluster() -> None:
     assert general.name == "… ?mug1 … ?diningtable1"
 
 
+@pytest.mark.slow
 def test_slicing_things_is_one_cluster_with_a_general_form() -> None:
     library = Library(e for e in learnt() if e.name.startswith("slice") and len(e.steps) == 4)
     assert len({e.name for e in library}) >= 2
@@ -84,7 +85,8 @@ def test_opposites_are_not_one_cluster() -> None:
     assert len(find_clusters(library, ONTOLOGY)) == 2
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=40)
 @given(libraries)
 def test_every_macro_action_is_in_one_cluster_whatever_the_order(library: Library) -> None:
     found = find_clusters(library, ONTOLOGY)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hvr.agents import load_agent
 from hvr.errors import PddlError, UsageError
-from hvr.library import Library, Match, Origin, lift, retrieve
+from hvr.library import Library, Match, Origin, Query, lift, retrieve
 from hvr.library.words import read_words
 from hvr.pddl import Atom, State, Task, TypedName, parse_formula
 from hvr.plans import AABlock
@@ -39,8 +39,8 @@ def find(
     distances: dict[str, float] | None = None,
 ) -> Match | None:
     return retrieve(
-        library, name, task, state or task.initial, EMBEDDER,
-        agent=agent, wanted_postcondition=wanted, distances=distances, ontology=ONTOLOGY,
+        library, Query(name=name, agent=agent, postcondition=wanted), task, state or task.initial,
+        EMBEDDER, distances=distances, ontology=ONTOLOGY,
     )  # fmt: skip
 
 
@@ -79,7 +79,8 @@ NAMES = [
 SCENES = ["FloorPlan1", "FloorPlan3", "FloorPlan10", "FloorPlan16"]
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=25)
 @given(
     name=st.sampled_from(NAMES),
     scene=st.sampled_from(SCENES),
@@ -97,6 +98,7 @@ def test_whatever_is_offered_works(name: str, scene: str, agent: str, moves: lis
         assert_works(match, task, state)
 
 
+@pytest.mark.slow
 def test_in_another_scene_it_binds_other_objects() -> None:
     # Learnt in FloorPlan16, where the mug is in the sink.
     here = task_in("FloorPlan16")
@@ -281,6 +283,7 @@ def test_the_nearest_fitting_object_is_preferred() -> None:
     assert knives["countertop-2"] == "countertop-2"
 
 
+@pytest.mark.slow
 def test_the_answer_is_always_the_same() -> None:
     task = task_in("FloorPlan10")
     first = find(learnt(), "Slice the bread", task)
@@ -373,8 +376,9 @@ def test_of_equals_the_one_that_was_learnt_for_the_same_request_comes_first() ->
     ])  # fmt: skip
     for request, way in ways.items():
         match = retrieve(
-            library, "Put the mug on the table", task, task.initial, EMBEDDER,
-            agent="single-arm", request=request, ontology=ONTOLOGY,
+            library,
+            Query(name="Put the mug on the table", agent="single-arm", request=request),
+            task, task.initial, EMBEDDER, ontology=ONTOLOGY,
         )  # fmt: skip
         assert match is not None
         assert match.block.actions == way.actions

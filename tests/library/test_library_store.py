@@ -37,7 +37,8 @@ FORMS = ["library.ttl", "library.json"]
 # --- laws ---
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=60)
 @given(libraries, libraries, libraries)
 def test_merging_is_commutative_associative_and_idempotent(
     a: Library, b: Library, c: Library
@@ -48,7 +49,8 @@ def test_merging_is_commutative_associative_and_idempotent(
     assert a.merge(Library()) == a
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=60)
 @given(libraries, libraries)
 def test_merging_loses_nothing(a: Library, b: Library) -> None:
     both = a.merge(b)
@@ -60,7 +62,8 @@ def test_merging_loses_nothing(a: Library, b: Library) -> None:
         assert found.steps == entry.steps
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=60)
 @given(libraries)
 def test_turtle_is_read_as_it_was_written(library: Library) -> None:
     data = to_turtle(library)
@@ -68,13 +71,14 @@ def test_turtle_is_read_as_it_was_written(library: Library) -> None:
     assert to_turtle(from_turtle(data, "x")) == data
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(entries())
 def test_json_is_read_as_it_was_written(entry: Entry) -> None:
     assert entry_from_json(json.loads(json.dumps(entry.to_json()))) == entry
 
 
-@settings(max_examples=30, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=30)
 @given(libraries, libraries, st.sampled_from(FORMS))
 def test_a_file_is_updated_by_merging(a: Library, b: Library, form: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -143,6 +147,7 @@ for entry in entries[number::count]:
 """
 
 
+@pytest.mark.slow
 def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     source, target = tmp_path / "source.ttl", tmp_path / "target.ttl"
     write_library(Library(learnt().entries[:12]), source)
@@ -157,6 +162,7 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     assert all(entry.used == 1 for entry in found)
 
 
+@pytest.mark.slow
 def test_threads_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "library.ttl"
     parts = [Library([entry]) for entry in learnt().entries[:16]]

@@ -93,7 +93,7 @@ def outcome(model: Recording | Replay, request: Request) -> object:
     return answer.text, answer.data, answer.finish, answer.model, answer.usage
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(requests, answers | errors), max_size=6))
 def test_replaying_is_the_identity_and_records_the_same_bytes(
     exchanges: list[tuple[Request, Outcome]],

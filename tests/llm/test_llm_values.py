@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pickle
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,7 +20,6 @@ from hvr.llm.prices import Price, price_of
 from hvr.llm.schema import find_json
 from hvr.llm.tokens import count_tokens, estimate_tokens
 from hvr.llm.usage import Totals, add
-from tests.llm.llm_fakes import Fake, said
 
 PROMPTS = (
     "You are a planner for a household robot. Write the macro actions for the request as a "
@@ -242,19 +240,15 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("spec", ["", "gpt-4o", "openai", "openai:", "replay:", "claude:x"])
 def test_an_unknown_spec_lists_the_choices(spec: str) -> None:
     with pytest.raises(UsageError, match=r"use one of openai:MODEL, .*replay:PATH, scripted"):
-        make_model(spec, extra={"scripted": lambda _, __: Fake([said()])})
+        make_model(spec)
 
 
-def test_further_prefixes_get_the_rest_and_the_options() -> None:
-    seen: list[Any] = []
-
-    def make(rest: str, options: ModelOptions) -> Fake:
-        seen.append((rest, options.timeout))
-        return Fake([said()])
-
-    for spec in ("scripted", "scripted:error=0.1:seed=3"):
-        make_model(spec, ModelOptions(timeout=7), {"scripted": make})
-    assert seen == [("", 7), ("error=0.1:seed=3", 7)]
+def test_a_scripted_model_knows_what_is_planned_for() -> None:
+    about = {"task": "T2", "scene": "FloorPlan1", "seed": 3}
+    model = make_model("scripted:error=0.1", ModelOptions(about=about))
+    assert model.simulated and model.name == "scripted(error=0.1, improve=0.7, seed=3)"
+    with pytest.raises(UsageError, match="name the task"):
+        make_model("scripted:error=0.1")
 
 
 def test_a_key_that_was_copied_badly_is_refused_without_showing_it() -> None:

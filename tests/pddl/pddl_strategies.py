@@ -67,7 +67,6 @@ def law(examples: int = 100) -> Callable[[Any], Any]:
     """The settings of a law."""
     return settings(
         max_examples=int(os.environ.get("HVR_EXAMPLES", "20000")) if LONG else examples,
-        deadline=None,
         suppress_health_check=list(HealthCheck),
         derandomize=not LONG,
         database=None,

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ PROBLEM = """(define (problem r) (:domain d) (:objects o - a n - b)
  (:constraints (hold-during 1 2 (q))) (:metric minimize (+ (total-cost) (is-violated u))))"""
 PLAN = "0: (m o n) [1]\n1: (m o o) ; twice\n2.5: n(o) [1/3]\n"
 
-fuzz = settings(max_examples=200, deadline=None, derandomize=True)
+fuzz = settings(max_examples=200, derandomize=True)
 scraps = st.sampled_from(
     ["", "(", ")", "()", "?", "-", " - ", ":", "not", "either", "[", "0", "\0", ";", "=", "é", "İ"]
 )
@@ -47,6 +48,7 @@ def check(error: PddlError, text: str) -> None:
     assert 1 <= column <= len(lines[line - 1]) + 1
 
 
+@pytest.mark.slow
 @given(damaged(DOMAIN))
 @fuzz
 def test_damaged_domain(text: str) -> None:
@@ -56,6 +58,7 @@ def test_damaged_domain(text: str) -> None:
         check(error, text)
 
 
+@pytest.mark.slow
 @given(damaged(PROBLEM))
 @fuzz
 def test_damaged_problem(text: str) -> None:
@@ -65,6 +68,7 @@ def test_damaged_problem(text: str) -> None:
         check(error, text)
 
 
+@pytest.mark.slow
 @given(st.one_of(damaged(PLAN), st.text(max_size=40)))
 @fuzz
 def test_damaged_plan(text: str) -> None:

@@ -52,6 +52,7 @@ from tests.reference import World as Plain
 NUMERIC = Parts(numbers=True, derived=True)
 
 
+@pytest.mark.slow
 @given(worlds(EVERYTHING))
 @law(80)
 def test_printed_domain_and_problem_parse_to_equal_values(world: World) -> None:
@@ -63,6 +64,7 @@ def test_printed_domain_and_problem_parse_to_equal_values(world: World) -> None:
     assert print_problem(problem) == print_problem(world.problem)
 
 
+@pytest.mark.slow
 @given(worlds(EVERYTHING), st.data())
 @law(50)
 def test_printed_formula_parses_to_an_equal_one(world: World, data: st.DataObject) -> None:
@@ -87,6 +89,7 @@ def test_printed_plan_parses_to_an_equal_one(
     assert plan_from_json(plan_to_json(plan)) == plan
 
 
+@pytest.mark.slow
 @given(st.lists(timed).map(tuple))
 @law(30)
 def test_printed_timed_plan_parses_to_an_equal_one(plan: tuple[TimedAction, ...]) -> None:
@@ -99,6 +102,7 @@ def same(state: State, plain: Plain) -> bool:
     return state.atoms(static=True) == plain.atoms and state.numbers() == known
 
 
+@pytest.mark.slow
 @given(planned(NUMERIC))
 @law(80)
 def test_states_formulas_and_applicable_actions(world: World) -> None:
@@ -135,6 +139,7 @@ def test_states_formulas_and_applicable_actions(world: World) -> None:
         plain, state = after, State(task, bits, numbers)
 
 
+@pytest.mark.slow
 @given(worlds())
 @law(40)
 def test_ground_all_has_every_action_that_is_applicable_anywhere(world: World) -> None:
@@ -153,6 +158,7 @@ def test_ground_all_has_every_action_that_is_applicable_anywhere(world: World) -
                 assert action in listed
 
 
+@pytest.mark.slow
 @given(worlds(Parts(numbers=True)), st.data())
 @law(60)
 def test_substitution_of_all_variables_leaves_none(world: World, data: st.DataObject) -> None:
@@ -170,6 +176,7 @@ def test_substitution_of_all_variables_leaves_none(world: World, data: st.DataOb
     )
 
 
+@pytest.mark.slow
 @given(worlds(NUMERIC))
 @law(30)
 def test_a_state_is_rebuilt_from_its_atoms(world: World) -> None:
@@ -195,6 +202,7 @@ def combine(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
     )
 
 
+@pytest.mark.slow
 @given(st.recursive(st.sampled_from(SWITCHES), combine, max_leaves=20))
 @example(Or((And((SWITCHES[0], Or((SWITCHES[1], Not(SWITCHES[2]))))), SWITCHES[3])))
 @law()

@@ -36,7 +36,7 @@ def rows_with(image: bytes, width: int, colour: bytes) -> list[int]:
 SIZES = st.integers(1, 120)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(width=SIZES, height=SIZES, scene=st.sampled_from(["FloorPlan16", "FloorPlan3"]))
 def test_any_size_gives_that_many_pixels(width: int, height: int, scene: str) -> None:
     assert len(frame(metadata(scene), width, height)) == width * height * 3

@@ -63,9 +63,9 @@ def test_what_was_sliced_makes_room_for_its_pieces(
     kitchen: Kitchen, names: Names, act: Callable[..., Event]
 ) -> None:
     assert act("SliceObject", "tomato-1")
-    found = {s.name for s in floor_plan(kitchen.last_event.metadata, names).shapes}
-    assert "tomato-1" not in found
-    assert set(names.pieces("tomato-1")) <= found
+    drawn = {s.name for s in floor_plan(kitchen.last_event.metadata, names).shapes}
+    assert "tomato-1" not in drawn
+    assert set(names.pieces("tomato-1")) <= drawn
 
 
 def test_the_pose_is_that_of_the_agent(kitchen: Kitchen) -> None:

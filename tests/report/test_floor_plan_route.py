@@ -25,8 +25,8 @@ def step(number: int, *sent: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def after(*names: str, start: Pose = START) -> Pose:
-    found = route(start, [step(1, *({"action": n, "success": True} for n in names))])
-    return found.visits[-1].pose
+    way = route(start, [step(1, *({"action": n, "success": True} for n in names))])
+    return way.visits[-1].pose
 
 
 @given(st.lists(st.sampled_from(MOVES), max_size=30))
@@ -86,19 +86,19 @@ def test_what_the_trace_says_of_the_agent_counts(agent: dict[str, Any]) -> None:
 
 
 def test_failures_are_marked() -> None:
-    found = route(START, [step(1), step(2, success=False), step(3)], failed=[3])
-    assert [v.failed for v in found.visits] == [False, True, True]
-    (only,) = stops(found)
+    way = route(START, [step(1), step(2, success=False), step(3)], failed=[3])
+    assert [v.failed for v in way.visits] == [False, True, True]
+    (only,) = stops(way)
     assert (only.text, only.failed) == ("1–3", (2, 3))
 
 
 @given(st.sets(st.integers(1, 60)))
 def test_joined_numbers_say_the_same(numbers: set[int]) -> None:
-    said: set[int] = set()
+    named: set[int] = set()
     for part in filter(None, joined(sorted(numbers)).split(", ")):
         first, _, last = part.partition("–")
-        said |= set(range(int(first), int(last or first) + 1))
-    assert said == numbers
+        named |= set(range(int(first), int(last or first) + 1))
+    assert named == numbers
 
 
 @given(st.lists(st.sampled_from(MOVES), max_size=40))

@@ -115,7 +115,7 @@ def test_labels_are_those_asked_for() -> None:
     assert "apple-1" in labels("all")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(name=st.text(min_size=1), kind=st.text(), word=st.text(), scene=st.text())
 def test_any_text_gives_well_formed_svg(name: str, kind: str, word: str, scene: str) -> None:
     thing = Shape(name, kind, name, Kind.APPLIANCE, Box(0, 0, 0, 1, 1, 1), (word,), word)

@@ -44,7 +44,7 @@ def score(
     return Score(right, wrong)
 
 
-if __name__ == "__main__":  # the table of docs/retrieval.md: python retrieval_scores.py
+if __name__ == "__main__":  # the table of docs/results/retrieval.md: python retrieval_scores.py
     from hvr.retrieval.embedders import make_embedder
     from tests.retrieval.name_table import HELD_OUT, NAMES
 

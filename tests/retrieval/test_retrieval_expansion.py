@@ -97,7 +97,8 @@ def test_nothing_depends_on_the_names(inventory: Inventory) -> None:
         assert {other.classes[n] for n in found} == {other.classes[n] for n in expected}
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=60)
 @given(st.data())
 def test_expansion_is_closed_and_small(kitchen: World, data: st.DataObject) -> None:
     inventory = kitchen.inventory()

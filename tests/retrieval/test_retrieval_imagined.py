@@ -69,7 +69,8 @@ def test_the_state_as_it_is_changes_nothing(kitchen: World, domain: Domain) -> N
     assert copy.scene_triples() == kitchen.graph.scene_triples()
 
 
-@settings(max_examples=12, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=12)
 @given(st.data())
 def test_law_on_random_walks(kitchen: World, domain: Domain, data: st.DataObject) -> None:
     """Applicable actions of some objects; of the other objects everything stays."""
@@ -89,6 +90,7 @@ def test_law_on_random_walks(kitchen: World, domain: Domain, data: st.DataObject
         check_derived(copy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task_id", ["T12"])
 def test_law_along_a_whole_plan(kitchen: World, domain: Domain, task_id: str) -> None:
     """The whole scene, after each step and back again."""
@@ -130,6 +132,7 @@ def test_only_the_fluents_are_replaced(kitchen: World) -> None:
     assert {a.predicate for a in before - after} <= {"opened"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("atoms", "names", "error"),
     [

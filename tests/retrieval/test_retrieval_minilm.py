@@ -19,6 +19,7 @@ def minilm() -> Embedder:
     return make_embedder("minilm")
 
 
+@pytest.mark.slow
 def test_synonyms(minilm: Embedder) -> None:
     candidates = ["Fridge", "StoveBurner", "SinkBasin", "GarbageCan"]
     assert minilm.name == "minilm"
@@ -33,6 +34,7 @@ def test_vectors_are_kept(minilm: Embedder) -> None:
     assert once[1] == once[0] > once[2]
 
 
+@pytest.mark.slow
 def test_names_are_mapped_to_classes(minilm: Embedder) -> None:
     assert score(NAMES, minilm).right >= 107
     assert score(HELD_OUT, minilm).right >= 31

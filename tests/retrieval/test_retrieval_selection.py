@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hvr.execution.world import World
 from hvr.pddl.model import Atom
 from hvr.retrieval.embedders import LexicalEmbedder
-from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.relevance import situation
+from hvr.retrieval.inventory import Inventory, situation
 from hvr.retrieval.selection import Matcher, select
 from tests.retrieval.name_table import HELD_OUT, NAMES
 from tests.retrieval.retrieval_scores import everything, score
@@ -113,7 +112,8 @@ def test_after_slicing_the_pieces_are_there_and_the_whole_is_not(
     assert select(["tomato"], sliced, lexical).names == expected
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=60)
 @given(
     st.lists(
         st.one_of(st.text(max_size=12), st.sampled_from([n for n, _ in (*NAMES, *HELD_OUT)])),

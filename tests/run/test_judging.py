@@ -9,12 +9,16 @@ from hvr.envs.scenes import load_scene
 from hvr.execution.world import open_world
 from hvr.files import data_path
 from hvr.knowledge.ontology import load_ontology
+from hvr.llm.choice import ModelChoice
 from hvr.pddl import parse_domain
-from hvr.policies.symbolic import SymbolicPolicy
+from hvr.policies.llm.policy import LLMPolicy
+from hvr.policies.llm.prompts import load_prompts
+from hvr.policies.llm.settings import named
+from hvr.policies.llm.writing import Equipment
+from hvr.retrieval.embedders import LexicalEmbedder
 from hvr.run import Options, plan
-from hvr.run.judge import reading
-from hvr.run.model_choice import ModelChoice
 from hvr.search.planners import FastDownward
+from tests.llm.llm_fakes import Fake
 
 
 @pytest.mark.parametrize(
@@ -29,13 +33,24 @@ def test_what_cannot_be_read_is_not_what_is_impossible(
     request_text: str, readable: bool, impossible: bool | None
 ) -> None:
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    policy = SymbolicPolicy(load_ontology(), domain, FastDownward())
-    found = reading(policy, open_world(Kitchen(load_scene("FloorPlan1"), 0)), request_text)
-    assert (found.goal is not None) == readable
+    equipment = Equipment(
+        ontology=load_ontology(),
+        domain=domain,
+        model=Fake([]),
+        settings=named("HVR"),
+        embedder=LexicalEmbedder(),
+        planner=FastDownward(),
+        prompts=load_prompts(),
+    )
+    world = open_world(Kitchen(load_scene("FloorPlan1"), 0))
+    read = LLMPolicy(equipment).understand(request_text, world.graph, world.inventory())
+    assert read.stages == (request_text,) and read.judged_only
+    assert (read.goal is not None) == readable
     if impossible is not None:
-        assert bool(found.impossible) == impossible
+        assert bool(read.impossible) == impossible
 
 
+@pytest.mark.slow
 def test_a_plan_that_is_not_valid_is_the_end_of_a_run_and_no_failure_of_hvr(
     tmp_path: Path,
 ) -> None:

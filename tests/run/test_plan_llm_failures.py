@@ -9,8 +9,8 @@ import pytest
 
 import hvr.run
 from hvr.envs.faults import Fault, FaultKind, FaultTiming, Schedule, What
+from hvr.llm.choice import ModelChoice
 from hvr.run import Options, Run
-from hvr.run.model_choice import ModelChoice
 from tests.llm.servers import OpenAIServer
 from tests.model_server import Behaviour, Question, make_coffee
 
@@ -48,6 +48,7 @@ def test_missing_steps_are_put_in_without_asking_the_model(tmp_path: Path) -> No
     assert behaviour.purposes.count("macro_plan") == 1
 
 
+@pytest.mark.slow
 def test_a_dropped_mug_is_told_of_and_fetched(tmp_path: Path) -> None:
     behaviour = Behaviour(make_coffee)
     slips = Fault(FaultKind.DROP, FaultTiming(actions=("TeleportFull",), nth=2))
@@ -56,6 +57,7 @@ def test_a_dropped_mug_is_told_of_and_fetched(tmp_path: Path) -> None:
     assert [rung for rung, _ in recoveries(tmp_path / "run")] == ["ask"]
 
 
+@pytest.mark.slow
 def test_the_model_is_told_what_went_wrong(tmp_path: Path) -> None:
     """The hand does not close, again and again, until all that keeps the plan is used up."""
     told: list[str] = []
@@ -74,6 +76,7 @@ def test_the_model_is_told_what_went_wrong(tmp_path: Path) -> None:
     assert result.reached
 
 
+@pytest.mark.slow
 def test_a_replay_plays_the_same_faults(tmp_path: Path) -> None:
     slips = Fault(FaultKind.DROP, FaultTiming(actions=("TeleportFull",), nth=2))
     failing(tmp_path, Behaviour(make_coffee), slips)

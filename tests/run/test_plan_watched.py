@@ -68,7 +68,7 @@ def test_a_robot_that_sees_little_and_badly_reaches_the_goal(hvr, tmp_path) -> N
         (("--sight", "blind"), "unknown sight 'blind' (sights: omniscient, visible)"),
         (("--error-rate", "0.7"), "--error-rate must be from 0 to below 0.5, not 0.7"),
         (("--error-rate", "nan"), "not nan"),
-        (("--env", "moon"), "unknown environment 'moon' (environments: kitchen, thor)"),
+        (("--env", "moon"), "unknown environment 'moon' (environments: kitchen, thor, "),
         (("--faults", "none.json"), "none.json"),
         (("--faults", "bad.json"), "bad.json:1:1: not valid JSON"),
         (("--html", "no/such/x.html"), "there is no folder"),

@@ -72,6 +72,7 @@ def test_missing_navigation_is_navigation_only() -> None:
         assert {s[0] for s in lost} == {"navigate_to_obj"}
 
 
+@pytest.mark.slow
 def test_swapped_steps_are_the_same_steps_in_another_order() -> None:
     for steps in changes("swapped"):
         assert Counter(steps) == Counter(TRUE)
@@ -98,6 +99,7 @@ def test_wrong_objects_are_listed_and_could_be_meant() -> None:
     }
 
 
+@pytest.mark.slow
 def test_without_distractors_nothing_is_confused() -> None:
     errors = only("wrong_object", error=1.0)
     assert all(plan(errors, seed, COFFEE_OBJECTS) == TRUE for seed in range(20))
@@ -110,6 +112,7 @@ def test_without_distractors_nothing_is_confused() -> None:
     assert 0.38 < right / total < 0.62
 
 
+@pytest.mark.slow
 def test_more_distractors_make_more_confusions() -> None:
     errors = only("wrong_object", error=0.5)
     many = OBJECTS + "".join(f"\nmug-{n} (Mug): can be picked up" for n in range(3, 30))
@@ -242,6 +245,7 @@ def test_classes_are_dropped_and_surplus() -> None:
 # Rates --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [0.1, 0.3, 0.6])
 def test_the_rate_of_errors_is_met(error: float) -> None:
     """Actions that do not exist are counted: each takes the place of one step."""
@@ -264,6 +268,7 @@ def test_shares_scale_the_rate() -> None:
     assert 0.42 < sum(s[0] not in known for s in found) / len(found) < 0.58
 
 
+@pytest.mark.slow
 def test_errors_may_grow_with_the_length_of_an_answer() -> None:
     known = set(scene("T2")[2].domain.actions)
     found = [plan(only("hallucinated_action", error=0.1, length=0.5), s) for s in range(300)]
@@ -305,7 +310,8 @@ def test_a_higher_rate_keeps_the_errors_of_a_lower_one() -> None:
 # Chat ---------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=40)
+@pytest.mark.slow
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10**6), task_id=st.sampled_from(["T2", "T3", "T9", "T11"]))
 def test_chat_does_not_change_what_is_said(seed: int, task_id: str) -> None:
     objects = scene(task_id)[0]

@@ -9,9 +9,9 @@ from hvr.policies.llm.answers import read_actions
 from hvr.policies.llm.blocks import examine
 from hvr.scripted import ErrorModel, Scripted
 from hvr.scripted.adapt import adapted
-from hvr.scripted.asked import Listed
 from hvr.scripted.literals import literals, read_written, undo_conditions
-from hvr.scripted.sight import PromptObjects
+from hvr.scripted.parsed_prompt import ListedObject
+from hvr.scripted.prompt_objects import PromptObjects
 from hvr.scripted.step_errors import Steps
 from hvr.scripted.undo import undo
 from hvr.tasks import task_ids
@@ -30,7 +30,9 @@ from tests.scripted.simulated_cases import (
 
 OBJECTS = COFFEE_OBJECTS + DISTRACTORS
 STEPS = COFFEE.steps
-ALL = PromptObjects(tuple(Listed(n) for n in ("mug-1", "mug-2", "coffeemachine-1")), frozenset())
+ALL = PromptObjects(
+    tuple(ListedObject(n) for n in ("mug-1", "mug-2", "coffeemachine-1")), frozenset()
+)
 
 
 def actions(text: str) -> Steps:
@@ -191,6 +193,7 @@ def test_feedback_for_a_block_looks_at_the_block() -> None:
 # With set probabilities -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_improvement_is_as_probable_as_set() -> None:
     written = (*STEPS[:1], *STEPS[2:])
     answers = [
@@ -216,6 +219,7 @@ def test_without_improvement_there_are_repetitions_and_more_errors() -> None:
 # Until it is right ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [0.1, 0.5, 1.0])
 @pytest.mark.parametrize("task_id", task_ids())
 def test_repeated_feedback_leads_to_a_plan_that_works(task_id: str, error: float) -> None:
@@ -334,6 +338,7 @@ def test_repeated_feedback_leads_to_the_true_conditions(task_id: str) -> None:
     assert read_written(text, len(names)) == true
 
 
+@pytest.mark.slow
 def test_conditions_get_better_as_often_as_set() -> None:
     wrong = RIGHT.replace("(present mug-1) ", "")
     problem = "macro action 1 (Put the mug on the coffee machine) cannot follow"

@@ -234,6 +234,7 @@ for number in range(20):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_answer_the_same() -> None:
     outputs = []
     for hash_seed in ("1", "2"):

@@ -127,7 +127,8 @@ def test_what_is_wrong_otherwise_is_left_alone(domain: Domain) -> None:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=60)
 @given(plans())
 def test_a_valid_plan_stays_valid(found: tuple[Task, tuple[GroundAction, ...]]) -> None:
     task, plan = found
@@ -136,7 +137,8 @@ def test_a_valid_plan_stays_valid(found: tuple[Task, tuple[GroundAction, ...]]) 
     assert len(repaired) <= len(plan)
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=60)
 @given(plans(), st.data())
 def test_repair_is_idempotent_and_keeps_all_other_steps(
     found: tuple[Task, tuple[GroundAction, ...]], data: st.DataObject

@@ -22,7 +22,7 @@ from tests.search.planning_worlds import (
     tasks,
 )
 
-SLOW = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+SLOW = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
 
 def check(task: Task, *, reduce: bool) -> None:
@@ -38,24 +38,28 @@ def check(task: Task, *, reduce: bool) -> None:
     assert reaches_goal(task, actions)
 
 
+@pytest.mark.slow
 @SLOW
 @given(tasks)
 def test_the_search_problem_has_shortest_plans_of_the_task(task: Task) -> None:
     check(task, reduce=False)
 
 
+@pytest.mark.slow
 @SLOW
 @given(room_tasks())
 def test_reduction_keeps_the_length_of_shortest_plans(task: Task) -> None:
     check(task, reduce=True)
 
 
+@pytest.mark.slow
 @SLOW
 @given(loose_tasks())
 def test_reduction_keeps_the_length_of_shortest_plans_without_structure(task: Task) -> None:
     check(task, reduce=True)
 
 
+@pytest.mark.slow
 @SLOW
 @given(tasks)
 def test_exploration_reaches_all_that_can_happen(task: Task) -> None:
@@ -68,6 +72,7 @@ def test_exploration_reaches_all_that_can_happen(task: Task) -> None:
         assert {o.action for o in everything if o.applicable(state)} <= known
 
 
+@pytest.mark.slow
 @SLOW
 @given(tasks)
 def test_mutexes_are_never_true_together(task: Task) -> None:
@@ -83,6 +88,7 @@ def test_mutexes_are_never_true_together(task: Task) -> None:
             assert all((state & mask).bit_count() <= 1 for state in reached)
 
 
+@pytest.mark.slow
 @SLOW
 @given(tasks)
 def test_variables_cover_what_is_read_and_what_must_be_false_is_alone(task: Task) -> None:
@@ -96,6 +102,7 @@ def test_variables_cover_what_is_read_and_what_must_be_false_is_alone(task: Task
             assert set(bits(needs.false)) <= alone
 
 
+@pytest.mark.slow
 @SLOW
 @given(tasks)
 def test_simplifying_twice_changes_nothing(task: Task) -> None:

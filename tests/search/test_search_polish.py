@@ -1,16 +1,18 @@
 """Improving plans and cutting them into blocks: the laws that must hold for any plan."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from hvr.pddl import GroundAction, Task, parse_formula
-from hvr.search.macro import macro_blocks
+from hvr.policies.macro import macro_blocks
 from hvr.search.polish import eliminate, reaches_goal, switch_late
 from tests.search.planning_worlds import plans
 
-LAW = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 Case = tuple[Task, tuple[GroundAction, ...]]
 
 
+@pytest.mark.slow
 @LAW
 @given(plans())
 def test_eliminate_keeps_a_plan_valid_and_never_lengthens_it(case: Case) -> None:
@@ -21,6 +23,7 @@ def test_eliminate_keeps_a_plan_valid_and_never_lengthens_it(case: Case) -> None
     assert len(shorter) <= len(plan)
 
 
+@pytest.mark.slow
 @LAW
 @given(plans())
 def test_switch_late_keeps_a_plan_valid_and_its_steps(case: Case) -> None:
@@ -30,6 +33,7 @@ def test_switch_late_keeps_a_plan_valid_and_its_steps(case: Case) -> None:
     assert sorted(map(str, later)) == sorted(map(str, plan))
 
 
+@pytest.mark.slow
 @LAW
 @given(plans())
 def test_blocks_make_up_the_plan_and_say_what_they_need_and_do(case: Case) -> None:

@@ -59,7 +59,7 @@ def _end(controller: Any) -> None:
     process = controller.server.unity_proc
     controller.stop()
     if process is not None:
-        process.wait(timeout=10)
+        process.wait(timeout=6000)
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["fifo", "wsgi"])
@@ -221,7 +221,7 @@ def test_a_listening_client_and_a_process_started_by_hand(make: Any) -> None:
     controller = make("FloorPlan2", wsgi=True, start_unity=False, port=port)
     assert controller.step("Pass").metadata["sceneName"] == "FloorPlan2_physics"
     controller.stop()
-    assert process.wait(timeout=10) == 0
+    assert process.wait(timeout=6000) == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs pidfd_open (Linux)")
@@ -237,11 +237,11 @@ def test_the_process_ends_with_its_client(wsgi: bool, tmp_path: Path, make: Any)
     client = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
         env={**os.environ, "HOME": str(tmp_path)},
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=600, check=False,
     )  # fmt: skip
     assert client.returncode == -signal.SIGABRT
     with contextlib.suppress(ProcessLookupError):  # then it has ended already
         handle = os.pidfd_open(int(client.stdout))
-        ended, _, _ = select.select([handle], [], [], 10)
+        ended, _, _ = select.select([handle], [], [], 600)
         os.close(handle)
         assert ended

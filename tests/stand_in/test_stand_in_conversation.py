@@ -47,7 +47,7 @@ actions = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(actions, min_size=1, max_size=6))
 def test_every_action_is_answered_and_the_conversation_goes_on(asked: list[dict[str, Any]]) -> None:
     conversation = _conversation()
@@ -62,7 +62,7 @@ def test_every_action_is_answered_and_the_conversation_goes_on(asked: list[dict[
     assert _ask(conversation, "Pass")["lastActionSuccess"]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(actions.filter(lambda a: a["action"] != "Reset"), max_size=6))
 def test_what_is_refused_changes_nothing(asked: list[dict[str, Any]]) -> None:
     kitchen = Kitchen("FloorPlan1")

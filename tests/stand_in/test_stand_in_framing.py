@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hvr.stand_in import multipart
@@ -53,7 +53,6 @@ def test_what_is_no_action_is_said_in_one_line(data: bytes, said: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@settings(deadline=None)  # the first example imports the client
 @given(st.text(), st.text("0123456789abcdef-", min_size=1), st.none() | st.binary())
 def test_the_client_parses_the_post(text: str, token: str, image: bytes | None) -> None:
     parser = pytest.importorskip(

@@ -43,14 +43,14 @@ def _start(variables: dict[str, str], *more: str) -> subprocess.Popen[str]:
 
 
 def _said(process: subprocess.Popen[str]) -> tuple[int, str]:
-    _, text = process.communicate(timeout=20)
+    _, text = process.communicate(timeout=600)
     return process.returncode, text
 
 
 def test_started_by_hand_it_says_how_it_is_meant_in_one_line() -> None:
     process = subprocess.run(
         [sys.executable, "-m", "hvr.stand_in"],
-        env=_environment(), capture_output=True, text=True, check=False, timeout=20,
+        env=_environment(), capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert process.returncode == 2
     assert process.stderr.startswith("error: this is started by AI2-THOR's Python client")

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from benchmarks import alfred_goals as goals
 from hvr.envs import Kitchen, Names
 
-ROOT = Path(__file__).parents[2]
 RECORD: dict[str, Any] = {
     "id": "by-hand",
     "floor_plan": "FloorPlan1",
@@ -32,21 +29,9 @@ RECORD: dict[str, Any] = {
 """A tomato on the table of FloorPlan1, to be heated."""
 
 
-@pytest.fixture(scope="module")
-def goals() -> ModuleType:
-    path = list(sys.path)
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    try:
-        import alfred_goals
-    finally:
-        sys.path[:] = path
-    return alfred_goals
-
-
 @pytest.fixture
-def demonstrations(goals: ModuleType) -> Path:
-    shared = os.environ.get("HVR_SHARED_DATA")
-    path: Path = Path(shared) / "alfred" / goals.DATA.name if shared else goals.DATA
+def demonstrations(shared: Path) -> Path:
+    path: Path = shared / "alfred" / goals.DATA.name
     if not path.is_file():
         pytest.skip(f"ALFRED's demonstrations are not at {path} (set HVR_SHARED_DATA)")
     return path
@@ -58,7 +43,7 @@ def wanted(**params: Any) -> dict[str, Any]:
     }}  # fmt: skip
 
 
-def test_goals_as_pddl(goals: ModuleType) -> None:
+def test_goals_as_pddl() -> None:
     def text(**params: Any) -> str:
         return str(goals.goal_of(goals.Wanted.of(wanted(**params))))
 
@@ -82,7 +67,7 @@ def test_goals_as_pddl(goals: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("table", [False, True])
-def test_a_demonstration_by_hand(goals: ModuleType, table: bool) -> None:
+def test_a_demonstration_by_hand(table: bool) -> None:
     episode = goals.run_episode(RECORD, goals.Settings(placement_table=table))
     assert episode.reached and episode.outcome == "reached" and episode.reason == ""
     assert episode.planner_calls == 1 and episode.optimal and not episode.differences
@@ -90,7 +75,7 @@ def test_a_demonstration_by_hand(goals: ModuleType, table: bool) -> None:
     assert episode.steps > 10 if table else episode.steps == 13
 
 
-def test_a_goal_that_the_placement_table_forbids(goals: ModuleType) -> None:
+def test_a_goal_that_the_placement_table_forbids() -> None:
     record = wanted(parent_target="Microwave", task_type="pick_and_place_simple")
     assert goals.run_episode(record, goals.Settings()).reached
     episode = goals.run_episode(record, goals.Settings(placement_table=True))
@@ -98,7 +83,7 @@ def test_a_goal_that_the_placement_table_forbids(goals: ModuleType) -> None:
     assert episode.reason == "Tomato may not be put into Microwave"
 
 
-def test_judging_by_events(goals: ModuleType) -> None:
+def test_judging_by_events() -> None:
     kitchen = Kitchen("FloorPlan1", placement_table=False)
     names = Names.from_metadata(kitchen.last_event.metadata)
     judge = goals.Judge(kitchen)
@@ -142,7 +127,7 @@ def test_judging_by_events(goals: ModuleType) -> None:
 
 
 def test_demonstrations_of_every_kind(
-    goals: ModuleType, demonstrations: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demonstrations: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "report.json"
     arguments = ["--data", str(demonstrations), "--limit", "6", "--jobs", "1", "--json", str(out)]
@@ -154,9 +139,7 @@ def test_demonstrations_of_every_kind(
     assert "seed 0" in shown and "6 episodes in" in shown and "100.0%" in shown
 
 
-def test_without_the_demonstrations(
-    goals: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_demonstrations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert goals.main(["--data", str(tmp_path / "none.jsonl.gz")]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and "--data" in said

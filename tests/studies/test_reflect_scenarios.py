@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -56,9 +55,8 @@ def test_every_kind_has_its_right_answers() -> None:
     assert all(RIGHT[s.scored_as] for s in SCENARIOS)
 
 
-def test_the_scenarios_are_those_of_the_extracted_data() -> None:
-    here = os.environ.get("HVR_SHARED_DATA", str(Path(__file__).parents[3] / "shared" / "data"))
-    path = Path(here) / "failures" / "reflect_scenarios.json"
+def test_the_scenarios_are_those_of_the_extracted_data(shared: Path) -> None:
+    path = shared / "failures" / "reflect_scenarios.json"
     if not path.is_file():
         pytest.skip(f"REFLECT's scenarios are not at {path} (set HVR_SHARED_DATA)")
     theirs = {s["id"]: s for s in json.loads(path.read_text(encoding="utf-8"))["scenarios"]}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from benchmarks import failures
 from hvr.envs.faults import FaultKind
 from hvr.execution.failures import Deviation, DeviationKind, Side
 from hvr.tasks import load_task
@@ -116,28 +115,17 @@ def test_tables_say_what_the_rows_say() -> None:
     )
 
 
-@pytest.fixture(scope="module")
-def benchmark_failures() -> ModuleType:
-    path = list(sys.path)
-    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-    try:
-        import failures
-    finally:
-        sys.path[:] = path
-    return failures
-
-
 def test_the_benchmark_goes_on_where_it_was(
-    benchmark_failures: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "rows.jsonl"
     arguments = ["faults", "--tasks", "T2", "--scenes", "1", "--kinds", "drop", "--limit", "3"]
-    benchmark_failures.main([*arguments, "--out", str(out)])
+    failures.main([*arguments, "--out", str(out)])
     first = capsys.readouterr().out
     lines = out.read_text(encoding="utf-8").splitlines()
     assert "3 runs with a fault, 0 known" in first and len(lines) == 3
     out.write_text("\n".join([*lines[:2], lines[2][:20]]) + "\n", encoding="utf-8")
-    benchmark_failures.main([*arguments, "--out", str(out)])
+    failures.main([*arguments, "--out", str(out)])
     again = capsys.readouterr().out
     assert "3 runs with a fault, 2 known" in again
     assert (

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.tools.retrieval.steps import Unnamed, cleaned
+from hvr.tools.retrieval.steps import ToolNameRemover, cleaned
 from hvr.tools.step_text import without_number
 
 
@@ -36,7 +36,7 @@ def test_numbers_go(step: str, expected: str) -> None:
     ],
 )
 def test_names_of_tools_go(step: str, expected: str) -> None:
-    assert Unnamed(["book_train", "Object Detection", "Object"])(step) == expected
+    assert ToolNameRemover(["book_train", "Object Detection", "Object"])(step) == expected
 
 
 def test_cleaned_leaves_names_in_or_takes_them_out() -> None:

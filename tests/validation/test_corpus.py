@@ -1,6 +1,7 @@
 """Agreement with the recorded verdicts of a reference validator, where the corpus is at hand."""
 
 import json
+import os
 from collections import Counter
 from fractions import Fraction
 from functools import cache
@@ -13,12 +14,12 @@ from hvr.errors import HvrError, PddlError, PddlSyntaxError
 from hvr.pddl import UnsupportedPddlError, parse_domain, parse_problem
 from hvr.validation import Validator
 
-ROOT = Path(__file__).parents[2]
-FOLDERS = [base / "shared" / "data" / "pddl" for base in (ROOT, ROOT.parent)]
-CORPUS = next((f for f in FOLDERS if (f / "manifest.jsonl").exists()), None)
+SHARED = os.environ.get("HVR_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data")
+CORPUS = Path(SHARED) / "pddl"
 
 pytestmark = pytest.mark.skipif(
-    CORPUS is None, reason=f"no corpus of plans: {FOLDERS[1]} does not exist"
+    not (CORPUS / "manifest.jsonl").is_file(),
+    reason=f"the corpus of plans is not at {CORPUS} (set HVR_SHARED_DATA)",
 )
 
 # The reference validator skips over these; here a text that is not a plan is an error.
@@ -40,14 +41,12 @@ ARGUED = {
 
 @cache
 def cases(name: str) -> list[dict[str, Any]]:
-    assert CORPUS is not None
     with (CORPUS / "manifest.jsonl").open(encoding="utf-8") as lines:
         return [case for line in lines if (case := json.loads(line))["set"] == name]
 
 
 @cache
 def prepared(domain: str, problem: str, tolerance: Fraction) -> Validator | HvrError:
-    assert CORPUS is not None
     try:
         parsed = parse_domain(CORPUS / domain)
         task = parse_problem(CORPUS / problem, parsed)
@@ -58,7 +57,6 @@ def prepared(domain: str, problem: str, tolerance: Fraction) -> Validator | HvrE
 
 def verdict(case: dict[str, Any]) -> str:
     """Return valid, invalid, unsupported, "bad domain" or "bad plan"."""
-    assert CORPUS is not None
     args = (case.get("val_args") or "").split()
     tolerance = Fraction(args[args.index("-t") + 1]) if "-t" in args else Fraction(1, 100)
     found = prepared(case["domain"], case["problem"], tolerance)
@@ -80,6 +78,7 @@ def verdict(case: dict[str, Any]) -> str:
     return report.outcome.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "every", "least"),
     [("ipc", 5, 450), ("hand", 1, 80), ("long", 3, 15), ("planbench", 8, 300)],
@@ -109,8 +108,8 @@ def test_argued_exceptions(name: str) -> None:
     assert verdict(case) == ARGUED[name].partition(":")[0] != case["val"]
 
 
+@pytest.mark.slow
 def test_malformed_input_ends_in_an_error_with_a_place_or_in_a_verdict() -> None:
-    assert CORPUS is not None
     # Legal, or harmless: the reference validator has its own reasons to refuse these.
     accepted = {"domain_utf16", "domain_missing_effect", "domain_no_precondition_field"}
     for case in cases("malformed"):
@@ -128,7 +127,6 @@ def test_malformed_input_ends_in_an_error_with_a_place_or_in_a_verdict() -> None
 
 
 def test_a_lenient_reading_accepts_what_the_reference_accepts() -> None:
-    assert CORPUS is not None
     for case in cases("malformed"):
         if case["val"] != "valid":
             continue

@@ -68,6 +68,7 @@ def check_verdict(world: World, validator: Validator, report: ValidationReport) 
         assert same(validator.state_after(world.plan, number), plain)
 
 
+@pytest.mark.slow
 @given(planned(PLAIN))
 @law(80)
 def test_sequences(world: World) -> None:
@@ -75,6 +76,7 @@ def test_sequences(world: World) -> None:
     check_verdict(world, validator, validator.check(world.plan))
 
 
+@pytest.mark.slow
 @given(planned(SEQUENTIAL))
 @law(90)
 def test_sequences_with_numbers_rules_and_preferences(world: World) -> None:
@@ -86,6 +88,7 @@ def test_sequences_with_numbers_rules_and_preferences(world: World) -> None:
     assert (quick.outcome, quick.cost) == (report.outcome, report.cost)
 
 
+@pytest.mark.slow
 @given(scheduled(EVERYTHING))
 @law(60)
 def test_plans_in_time(world: World) -> None:
@@ -106,6 +109,7 @@ def test_plans_in_time(world: World) -> None:
         assert (report.failure.kind.value, report.failure.step) in verdict.why
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sequence", "time"])
 def test_the_random_plans_have_both_verdicts(kind: str) -> None:
     found: Counter[bool] = Counter()
@@ -122,6 +126,7 @@ def test_the_random_plans_have_both_verdicts(kind: str) -> None:
     assert min(found[True], found[False]) >= sum(found.values()) // 8, found
 
 
+@pytest.mark.slow
 @given(planned(SEQUENTIAL), st.sampled_from(list(OnFailure)))
 @law(60)
 def test_the_first_failure_is_the_same_whatever_comes_after_it(
@@ -139,6 +144,7 @@ def test_the_first_failure_is_the_same_whatever_comes_after_it(
 # --- going back and forth -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(planned(Parts(numbers=True, derived=True)))
 @law(50)
 def test_undo_takes_apply_back(world: World) -> None:
@@ -155,6 +161,7 @@ def test_undo_takes_apply_back(world: World) -> None:
     assert validator.state == validator.task.initial
 
 
+@pytest.mark.slow
 @given(planned(Parts(numbers=True, derived=True)), st.data())
 @law(50)
 def test_forks_are_independent(world: World, data: st.DataObject) -> None:
@@ -183,6 +190,7 @@ def test_forks_are_independent(world: World, data: st.DataObject) -> None:
 # --- explanations -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(planned(Parts(numbers=True, derived=True)))
 @law(70)
 def test_what_steps_report_and_blame_is_true(world: World) -> None:
@@ -241,6 +249,7 @@ def check_past(unmet: UnmetLiteral, reference: Reference, trace: list[Plain]) ->
         check_past(inner, reference, trace)
 
 
+@pytest.mark.slow
 @given(planned(PLAIN), st.data())
 @law(50)
 def test_a_conjunction_holds_when_what_was_unmet_is_turned_round(

@@ -8,7 +8,7 @@ from hvr.pddl import GroundAction, parse_domain, parse_plan, parse_problem
 from hvr.validation import Repair, Validator
 from hvr.validation.repair import find_repair
 
-LAW = settings(deadline=None, max_examples=80, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=80, suppress_health_check=list(HealthCheck))
 
 BLOCKS = """
 (define (domain blocks) (:requirements :strips)
@@ -197,6 +197,7 @@ def test_inserted_steps_do_not_violate_a_constraint() -> None:
     assert repair == Repair(None, parse_plan("(put-down b)"), True)
 
 
+@pytest.mark.slow
 @LAW
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=8), st.data())
 def test_advice_holds_what_it_promises(choices: list[int], data: st.DataObject) -> None:

@@ -393,6 +393,7 @@ def test_rendering_and_json_of_a_failure(task: Task) -> None:
     }
 
 
+@pytest.mark.slow
 def test_of_many_failures_the_first_thousand_are_reported() -> None:
     domain = parse_domain(
         "(define (domain d) (:predicates (p)) (:action a :precondition (p) :effect (p)))"

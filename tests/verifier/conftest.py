@@ -9,7 +9,7 @@ pytest.importorskip("torch_geometric")
 
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import ToolPlan
-from hvr.verifier.tool_embeddings import ToolSpace
+from hvr.verifier.tool_embeddings import ToolEmbeddings
 from tests.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
 
 
@@ -24,5 +24,5 @@ def plans() -> list[ToolPlan]:
 
 
 @pytest.fixture
-def space(tools: ToolGraph) -> ToolSpace:
-    return ToolSpace(tools, HashEncoder(), tiny_config())
+def embeddings(tools: ToolGraph) -> ToolEmbeddings:
+    return ToolEmbeddings(tools, HashEncoder(), tiny_config())

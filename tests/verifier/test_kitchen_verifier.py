@@ -75,6 +75,7 @@ def test_bad_plans_give_one_clear_error() -> None:
         verdict_of("make coffee", (kitchen(), steps("pick_up moon-1")))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not EXAMPLES.is_file(), reason="the examples are not part of the package")
 def test_ground_truths_of_the_tasks_are_accepted_in_all_wordings() -> None:
     verifier = load_kitchen_verifier()
@@ -89,6 +90,7 @@ def _is_truth(example: Example) -> bool:
     return example.source == "task" and example.id.endswith(" truth")
 
 
+@pytest.mark.slow
 def test_judging_loads_nothing_to_train_with() -> None:
     code = (
         "import sys; from hvr.verifier.kitchen import load_kitchen_verifier; "

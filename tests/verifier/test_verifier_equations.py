@@ -24,7 +24,7 @@ from hvr.verifier.network.layers import PlanLayer
 from hvr.verifier.network.losses import balance, graph_loss, local_loss, ranking_loss
 from hvr.verifier.network.network import PlanNetwork
 from hvr.verifier.network.path_counts import count_paths
-from hvr.verifier.tool_embeddings import ToolSpace
+from hvr.verifier.tool_embeddings import ToolEmbeddings
 from tests.verifier.small_world import HashEncoder, tiny_config
 
 
@@ -60,12 +60,12 @@ def test_messages_of_equations_6_and_7_by_hand() -> None:
 
 
 def test_ranking_loss_by_hand() -> None:
-    # Family 0: c = 0, 1; z = 0.5, 0.6: max(0, 0.2 - 0.5 + 0.6) = 0.3
-    # Family 1: c = 0, 2, 2; z = 1, 0, 0.9: 0.4 - 1 + 0 < 0; 0.4 - 1 + 0.9 = 0.3; equal costs: none
+    # Group 0: c = 0, 1; z = 0.5, 0.6: max(0, 0.2 - 0.5 + 0.6) = 0.3
+    # Group 1: c = 0, 2, 2; z = 1, 0, 0.9: 0.4 - 1 + 0 < 0; 0.4 - 1 + 0.9 = 0.3; equal costs: none
     logits = torch.tensor([0.5, 0.6, 1.0, 0.0, 0.9])
     costs = torch.tensor([0.0, 1.0, 0.0, 2.0, 2.0])
-    family = torch.tensor([7, 7, 9, 9, 9])
-    assert ranking_loss(logits, costs, family).item() == pytest.approx(0.6 / 2, abs=1e-6)
+    group = torch.tensor([7, 7, 9, 9, 9])
+    assert ranking_loss(logits, costs, group).item() == pytest.approx(0.6 / 2, abs=1e-6)
 
 
 def test_ranking_loss_has_a_gradient_without_nans() -> None:
@@ -85,15 +85,15 @@ def test_cross_entropies_by_hand() -> None:
     assert balance(torch.zeros(3)) == 1
 
 
-def test_the_margin_of_equation_3(space: ToolSpace) -> None:
+def test_the_margin_of_equation_3(embeddings: ToolEmbeddings) -> None:
     torch.manual_seed(0)
     scorer = AlignmentNetwork(32, 8).trained()
-    rows = space.texts.rows(["book the train", "pay the taxi"])
-    tools = np.array([space.tools.index("book_train"), -1])
-    table = scorer.table(space.texts.matrix[rows], space.vectors)
+    rows = embeddings.texts.rows(["book the train", "pay the taxi"])
+    tools = np.array([embeddings.tools.index("book_train"), -1])
+    table = scorer.table(embeddings.texts.matrix[rows], embeddings.vectors)
     own = tools[0]
-    expected = table[0, own] - table[0, space.neighbours[own]].max()
-    found = scorer.margins(space, rows, tools)
+    expected = table[0, own] - table[0, embeddings.neighbours[own]].max()
+    found = scorer.margins(embeddings, rows, tools)
     assert found[0] == pytest.approx(expected, abs=1e-5)
     assert found[1] == 0  # an unknown tool
 
@@ -106,31 +106,31 @@ def test_compatibility_by_types_is_equation_4() -> None:
             Tool("c", "c", ("video",), ()),
         )
     )
-    space = ToolSpace(tools, HashEncoder(), VerifierConfig(neighbours=2))
+    embeddings = ToolEmbeddings(tools, HashEncoder(), VerifierConfig(neighbours=2))
     nodes = [PlanNode(t.id, "", t.inputs, t.outputs) for t in tools.tools]
-    assert space.compatibility == "types"
-    assert space.compat(nodes[0], nodes[1]) == 0.5
-    assert space.compat(nodes[0], nodes[2]) == 0
-    assert space.compat(nodes[1], nodes[0]) == 0  # a needs nothing: 0 / max(0, 1)
-    assert space.connects("a", "b")
-    assert not space.connects("b", "a")
+    assert embeddings.compatibility == "types"
+    assert embeddings.compat(nodes[0], nodes[1]) == 0.5
+    assert embeddings.compat(nodes[0], nodes[2]) == 0
+    assert embeddings.compat(nodes[1], nodes[0]) == 0  # a needs nothing: 0 / max(0, 1)
+    assert embeddings.connects("a", "b")
+    assert not embeddings.connects("b", "a")
 
 
-def test_compatibility_by_links_without_types(space: ToolSpace) -> None:
-    assert space.compatibility == "links"
-    assert space.compat(PlanNode("search_train", ""), PlanNode("book_train", "")) == 1
-    assert space.compat(PlanNode("search_train", ""), PlanNode("book_taxi", "")) == 0
+def test_compatibility_by_links_without_types(embeddings: ToolEmbeddings) -> None:
+    assert embeddings.compatibility == "links"
+    assert embeddings.compat(PlanNode("search_train", ""), PlanNode("book_train", "")) == 1
+    assert embeddings.compat(PlanNode("search_train", ""), PlanNode("book_taxi", "")) == 0
 
 
 def test_types_cannot_be_asked_for_where_there_are_none(tools: ToolGraph) -> None:
     with pytest.raises(UsageError, match="no tool says"):
-        ToolSpace(tools, HashEncoder(), VerifierConfig(compatibility="types"))
+        ToolEmbeddings(tools, HashEncoder(), VerifierConfig(compatibility="types"))
 
 
-def test_arrays_hold_the_attributes_and_batches_number_through(space, plans, tools) -> None:
+def test_arrays_hold_the_attributes_and_batches_number_through(embeddings, plans, tools) -> None:
     graphs = [plan_graph(p, tools) for p in plans[:3]]
     counts = count_paths(p.tools for p in plans)
-    arrays = plan_arrays(graphs, space, counts, random_scorer())
+    arrays = plan_arrays(graphs, embeddings, counts, random_scorer())
     assert np.diff(arrays.node_ptr).tolist() == [len(g.nodes) + 1 for g in graphs]
     first = arrays.edge_values[1]  # search -> book of a place, after the edge from Start
     assert first[0] == 1
@@ -142,18 +142,23 @@ def test_arrays_hold_the_attributes_and_batches_number_through(space, plans, too
     assert batch.start.tolist() == [True, False, False, True, False, False, False]
 
 
-def test_a_plan_scores_the_same_alone_and_among_others(space, plans, tools) -> None:
+def test_a_plan_scores_the_same_alone_and_among_others(embeddings, plans, tools) -> None:
     graphs = [plan_graph(p, tools) for p in plans[:8]]
     counts, scorer = count_paths(p.tools for p in plans), random_scorer()
     network = PlanNetwork(tiny_config(), 32, 0).trained()
-    together = network.logits(plan_arrays(graphs, space, counts, scorer), space.texts.matrix)
+    together = network.logits(
+        plan_arrays(graphs, embeddings, counts, scorer), embeddings.texts.matrix
+    )
     alone = [
-        network.logits(plan_arrays([g], space, counts, scorer), space.texts.matrix).graph[0]
+        network.logits(plan_arrays([g], embeddings, counts, scorer), embeddings.texts.matrix).graph[
+            0
+        ]
         for g in graphs
     ]
     assert together.graph == pytest.approx(alone, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -165,7 +170,7 @@ def test_a_plan_scores_the_same_alone_and_among_others(space, plans, tools) -> N
         {"layers": 1, "hidden": 7},
     ],
 )
-def test_the_network_says_the_same_trained_and_in_use(space, plans, tools, changes) -> None:
+def test_the_network_says_the_same_trained_and_in_use(embeddings, plans, tools, changes) -> None:
     torch.manual_seed(1)
     config = tiny_config(**changes)
     network = PlanNetwork(config, 32, 0).eval()
@@ -179,19 +184,21 @@ def test_the_network_says_the_same_trained_and_in_use(space, plans, tools, chang
     )  # fmt: skip
     graphs = [plan_graph(p, tools) for p in (*plans[:20], branched)]
     scorer = AlignmentNetwork(32, 8)
-    arrays = plan_arrays(graphs, space, count_paths(p.tools for p in plans), scorer.trained())
+    arrays = plan_arrays(graphs, embeddings, count_paths(p.tools for p in plans), scorer.trained())
     trained = network.trained()
     assert {k: v.shape for k, v in trained.tensors.items()} == trained.shapes(config, 32, 0)
-    found = trained.logits(arrays, space.texts.matrix)
+    found = trained.logits(arrays, embeddings.texts.matrix)
     with torch.no_grad():
-        said = network(select(arrays, np.arange(len(arrays))), torch.from_numpy(space.texts.matrix))
+        said = network(
+            select(arrays, np.arange(len(arrays))), torch.from_numpy(embeddings.texts.matrix)
+        )
     for mine, theirs in (
         (found.graph, said.graph),
         (found.node, said.node),
         (found.edge, said.edge),
     ):
         assert mine == pytest.approx(theirs.numpy(), abs=1e-4)
-    steps, own = space.texts.matrix[:5], space.vectors[:4]
+    steps, own = embeddings.texts.matrix[:5], embeddings.vectors[:4]
     with torch.no_grad():
         logits = scorer(torch.from_numpy(steps)[:, None], torch.from_numpy(own)[None])
     assert scorer.trained().table(steps, own) == pytest.approx(logits.numpy(), abs=1e-4)
@@ -214,10 +221,10 @@ def test_roc_auc_turns_round_with_the_scores(pairs: list[tuple[float, int]]) -> 
         assert roc_auc([-s for s in scores], labels) == pytest.approx(1 - found)
 
 
-def test_each_step_gets_the_margin_of_its_fold(space: ToolSpace) -> None:
+def test_each_step_gets_the_margin_of_its_fold(embeddings: ToolEmbeddings) -> None:
     models = [random_scorer() for _ in range(2)]
-    steps = space.texts.rows(["take the bus", "buy bread", "sing"])
+    steps = embeddings.texts.rows(["take the bus", "buy bread", "sing"])
     tools = np.array([0, 1, 2])
-    whole = [m.margins(space, steps, tools) for m in models]
-    found = FoldedAlignment(models, np.array([0, 1, 0])).margins(space, steps, tools)
+    whole = [m.margins(embeddings, steps, tools) for m in models]
+    found = FoldedAlignment(models, np.array([0, 1, 0])).margins(embeddings, steps, tools)
     assert found == pytest.approx([whole[0][0], whole[1][1], whole[0][2]], abs=1e-6)

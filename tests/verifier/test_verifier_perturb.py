@@ -22,7 +22,7 @@ from hvr.verifier.network.perturbations import (
     replace_cost,
     unharmed,
 )
-from hvr.verifier.tool_embeddings import ToolSpace
+from hvr.verifier.tool_embeddings import ToolEmbeddings
 from tests.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
 
 
@@ -30,11 +30,11 @@ def line(tools: str) -> PlanGraph:
     return PlanGraph("p", "r", tuple(PlanNode(t, t) for t in tools), chain(len(tools)))
 
 
-def perturber(space, plans, **changes) -> Perturber:
+def perturber(embeddings, plans, **changes) -> Perturber:
     config = tiny_config(**changes)
     torch.manual_seed(0)
     return Perturber(
-        config, space, count_paths(p.tools for p in plans), AlignmentNetwork(32, 8).trained()
+        config, embeddings, count_paths(p.tools for p in plans), AlignmentNetwork(32, 8).trained()
     )
 
 
@@ -97,21 +97,21 @@ def test_spans_of_a_branching_plan_stay_on_their_branch() -> None:
     assert sorted(made.edges) == [(0, 1), (0, 2), (1, 2)]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), insert=st.sampled_from([0.0, 0.4]))
 def test_wrong_plans_stay_executable_and_differ(seed: int, insert: float) -> None:
     tools, plans = small_tools(), small_plans()
-    space = ToolSpace(tools, HashEncoder(), tiny_config())
-    maker = perturber(space, plans, seed=seed, insert=insert)
+    embeddings = ToolEmbeddings(tools, HashEncoder(), tiny_config())
+    maker = perturber(embeddings, plans, seed=seed, insert=insert)
     for plan in plans[seed % 40 :][:6]:
-        family = maker.family(plan_graph(plan, tools))
-        assert family[0].operations == ()
-        assert len({f.graph.tools for f in family}) == len(family) <= 5
-        for made in family[1:]:
+        group = maker.contrast_group(plan_graph(plan, tools))
+        assert group[0].operations == ()
+        assert len({f.graph.tools for f in group}) == len(group) <= 5
+        for made in group[1:]:
             assert made.operations
             assert made.cost >= 0
             for a, b in made.graph.edges:
-                assert space.connects(made.graph.nodes[a].tool, made.graph.nodes[b].tool)
+                assert embeddings.connects(made.graph.nodes[a].tool, made.graph.nodes[b].tool)
             assert len(made.node_labels) == len(made.graph.nodes)
             assert len(made.edge_labels) == len(made.graph.all_edges)
             kinds = {o.kind for o in made.operations}
@@ -123,9 +123,11 @@ def test_wrong_plans_stay_executable_and_differ(seed: int, insert: float) -> Non
                 assert any(made.edge_labels)
 
 
-def test_the_same_seed_makes_the_same_plans(space, plans, tools) -> None:
+def test_the_same_seed_makes_the_same_plans(embeddings, plans, tools) -> None:
     graph = plan_graph(plans[0], tools)
-    assert perturber(space, plans).family(graph) == perturber(space, plans).family(graph)
+    assert perturber(embeddings, plans).contrast_group(graph) == perturber(
+        embeddings, plans
+    ).contrast_group(graph)
     many = [plan_graph(p, tools) for p in plans[:20]]
-    first = [perturber(space, plans, seed=1).family(g) for g in many]
-    assert first != [perturber(space, plans, seed=2).family(g) for g in many]
+    one = [perturber(embeddings, plans, seed=1).contrast_group(g) for g in many]
+    assert one != [perturber(embeddings, plans, seed=2).contrast_group(g) for g in many]

@@ -16,10 +16,10 @@ from hvr.verifier.config import VerifierConfig
 from hvr.verifier.correction.corrector_file import load_corrector, save_corrector
 from hvr.verifier.correction.corrector_fit import fit_corrector
 from hvr.verifier.correction.llm_correction import repair
-from hvr.verifier.correction.prior_models import HabitsConfig
+from hvr.verifier.correction.prior_models import PriorConfig
 from hvr.verifier.network.fit import evaluate, train
 from hvr.verifier.network.progress import Epoch, csv_log
-from hvr.verifier.network.training import rate_after
+from hvr.verifier.network.training import rate_factor
 from hvr.verifier.verdict import Thresholds
 from hvr.verifier.verifier import Verifier
 from tests.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
@@ -40,6 +40,7 @@ GOOD = trip("search_train", "book_train", "pay_train")
 BAD = trip("search_train", "cancel_train", "pay_train")
 
 
+@pytest.mark.slow
 def test_training_tells_right_from_wrong(verifier: Verifier) -> None:
     found = evaluate(verifier, small_plans(), seed=5)
     assert found.graph > 0.85
@@ -57,6 +58,7 @@ def test_training_is_the_same_under_a_seed() -> None:
     assert [v.score for v in a.score(plans)] == [v.score for v in b.score(plans)]
 
 
+@pytest.mark.slow
 def test_stage_two_need_not_spoil_the_score_of_the_whole_plan() -> None:
     # Steps so large that the last layer forgets what the graph head read from it.
     changes = {"lr_local": 3e-2, "schedule": "constant"}
@@ -70,8 +72,8 @@ def test_stage_two_need_not_spoil_the_score_of_the_whole_plan() -> None:
 
 
 def test_rates_fall_as_the_schedule_says() -> None:
-    assert [rate_after(x, "constant") for x in (0.0, 0.5, 1.0)] == [1.0, 1.0, 1.0]
-    assert [rate_after(x, "cosine") for x in (0.0, 0.5, 1.0)] == pytest.approx([1.0, 0.5, 0.0])
+    assert [rate_factor(x, "constant") for x in (0.0, 0.5, 1.0)] == [1.0, 1.0, 1.0]
+    assert [rate_factor(x, "cosine") for x in (0.0, 0.5, 1.0)] == pytest.approx([1.0, 0.5, 0.0])
 
 
 def test_findings_have_reasons(verifier: Verifier) -> None:
@@ -100,6 +102,7 @@ def test_empty_plans_and_circles_are_errors(verifier: Verifier) -> None:
     assert verifier.score([]) == []
 
 
+@pytest.mark.slow
 def test_ten_thousand_steps_are_scored(verifier: Verifier) -> None:
     tools = ("search_train", "book_train", "pay_train", "cancel_train") * 2500
     plan = ToolPlan("long", "r", tuple(f"{t.split('_')[0]} the train" for t in tools), tools)
@@ -173,7 +176,7 @@ def test_configurations_are_read_and_checked(tmp_path: Path) -> None:
                        ("epochs_graph: 0", "at least 1"), ("schedule: linear", "constant, cosine"),
                        ("keep_graph: -1", "0 or more"), ("margin: .nan", "0 or more"),
                        ("lr: 0", "above 0"), ("lr: .inf", "above 0"), ("dropout: 2", "from 0 to 1"),
-                       ("spans: [0.5, many]", "must be like"), ("spans: [.nan]", "chances"),
+                       ("spans: [0.5, many]", "must be like"), ("spans: [.nan]", "probabilities"),
                        ("compress_spans: []", "from 2 on"),
                        ("compress_spans: [1.5]", "must be like")):  # fmt: skip
         path.write_text(text)
@@ -182,8 +185,8 @@ def test_configurations_are_read_and_checked(tmp_path: Path) -> None:
 
 
 def test_epochs_are_logged(tmp_path: Path) -> None:
-    with csv_log(tmp_path / "log.csv") as tell:
-        tell(Epoch("graph", 1, 2, 0.5, 0.75))
+    with csv_log(tmp_path / "log.csv") as progress:
+        progress(Epoch("graph", 1, 2, 0.5, 0.75))
     assert (tmp_path / "log.csv").read_text().split() == [
         "stage,epoch,loss,validation", "graph,1,0.500000,0.750000",
     ]  # fmt: skip
@@ -208,7 +211,7 @@ class Scripted:
 def strict(verifier: Verifier) -> Verifier:
     """The same verifier, for which every place is risky."""
     return Verifier(
-        verifier.config, verifier.space, verifier.counts, verifier.alignment, verifier.network,
+        verifier.config, verifier.embeddings, verifier.counts, verifier.alignment, verifier.network,
         Thresholds(1.0, 0.0, 0.0),
     )  # fmt: skip
 
@@ -245,8 +248,9 @@ def test_an_accepted_plan_asks_nobody(strict: Verifier) -> None:
     assert repair(strict, BAD, Scripted()).outcome == "accepted"
 
 
+@pytest.mark.slow
 def test_correction_without_a_model(verifier: Verifier, tmp_path: Path) -> None:
-    config = HabitsConfig(hidden=32, epochs=30, epochs_steps=15, lr=1e-2, decay=0.0, dropout=0.1)
+    config = PriorConfig(hidden=32, epochs=30, epochs_steps=15, lr=1e-2, decay=0.0, dropout=0.1)
     corrector = fit_corrector(verifier, small_plans(), config, drafts=1)
     found = corrector.correct(BAD)
     assert found.plan.tools == GOOD.tools

@@ -16,7 +16,6 @@ from hvr.cli.bench.report import add_report_options, check_report, report
 from hvr.cli.model_options import add_model_options, model_choice
 
 if TYPE_CHECKING:
-    from hvr.evaluation.bench.cells import CellOptions
     from hvr.evaluation.bench.runner import Listen, Progress
 
 _DESCRIPTION = """\
@@ -81,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         HvrError: an option cannot be used, or a file cannot be read or written.
     """
     from hvr.evaluation import cell
-    from hvr.evaluation.bench.cells import plan_cells
+    from hvr.evaluation.bench.cells import CellOptions, plan_cells
     from hvr.evaluation.bench.runner import run_bench
     from hvr.tasks import task_ids
 
@@ -94,9 +93,9 @@ def run(args: argparse.Namespace) -> int:
         args.scene,
     )
     folder = args.save or Path("bench") / f"{datetime.now():%Y%m%d-%H%M%S}"
-    options = _cell_options(args)
+    options = CellOptions(execute=args.execute, cassettes=args.cassettes, model=model_choice(args))
     cell.check_models(cells, options)
-    prompts = cell.prompt_digests()
+    prompts = cell.prompt_digests(options)
     try:
         with _progress(quiet=args.json) as listen:
             results = run_bench(
@@ -112,32 +111,6 @@ def run(args: argparse.Namespace) -> int:
         return 130
     report(folder, results, args)
     return 0 if all(r.finished for r in results) else 1
-
-
-def _cell_options(args: argparse.Namespace) -> CellOptions:
-    """Return how cells are planned: the one place where the choice of a model goes into them.
-
-    Raises:
-        UsageError: an option that cells do not heed.
-    """
-    from hvr.errors import UsageError
-    from hvr.evaluation.bench.cells import CellOptions
-    from hvr.llm.budget import Limits
-    from hvr.run.model_choice import ModelChoice
-
-    choice = model_choice(args)
-    # Refused rather than ignored, until cells take the whole choice.
-    heeded = ModelChoice(base_url=choice.base_url, embedder=choice.embedder, limits=Limits())
-    if choice != heeded:
-        raise UsageError(
-            "a bench heeds neither --prompts, --cache, --temperature nor limits of what is used"
-        )
-    return CellOptions(
-        execute=args.execute,
-        base_url=choice.base_url,
-        cassettes=args.cassettes,
-        embedder=choice.embedder,
-    )
 
 
 @contextmanager

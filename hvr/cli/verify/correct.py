@@ -6,14 +6,14 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.cli.model_options import add_model_options, model_choice
 
 if TYPE_CHECKING:
-    from hvr.run.model_choice import ModelChoice
+    from hvr.llm.choice import ModelChoice
     from hvr.tools.tool_plan import ToolPlan
     from hvr.verifier.verifier import Verifier
 
@@ -115,18 +115,10 @@ def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
 
 
 def _by_model(verifier: Verifier, choice: ModelChoice) -> Mend:
-    from hvr.llm.budget import Budget, Limits
-    from hvr.llm.factory import make_model, stack
-    from hvr.llm.options import ModelOptions
+    from hvr.llm.connect import connect
     from hvr.verifier.correction.llm_correction import repair
 
-    assert choice.spec is not None
-    options = ModelOptions(base_url=choice.base_url)
-    limits = choice.limits or Limits()
-    # A limit of 0 is a limit, too.
-    limited = any(value is not None for value in asdict(limits).values())
-    budget = Budget(limits) if limited else None
-    model = stack(make_model(choice.spec, options), options, cache=choice.cache, budget=budget)
+    model = connect(choice)
 
     def mend(plans: Sequence[ToolPlan]) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
         for plan in plans:

@@ -61,15 +61,23 @@ def run(args: argparse.Namespace) -> int:
 
     need_gnn()
     from hvr.cli.output import check_writable, write_whole
-    from hvr.cli.verify.kitchen import kitchen_verdict
     from hvr.cli.verify.tool_plans import is_json, tool_verdicts
+    from hvr.run.verification import verify
 
     if args.svg is not None:
         check_writable(args.svg)
     if is_json(args.plan):
         verdicts = list(tool_verdicts(args.plan, args.request, args.model, args.tools, args.graph))
     else:
-        verdicts = [kitchen_verdict(args.plan, args.request, args.model, args.domain, args.problem)]
+        verdicts = [
+            verify(
+                args.plan,
+                args.request,
+                model=args.model,
+                domain=args.domain,
+                problem=args.problem,
+            )
+        ]
     if args.svg is not None:
         from hvr.report.plan_graph import draw
 

@@ -14,7 +14,7 @@ from hvr.errors import UsageError
 
 if TYPE_CHECKING:
     from hvr.verifier.config import VerifierConfig
-    from hvr.verifier.network.progress import Tell
+    from hvr.verifier.network.progress import ProgressCallback
 
 _EPILOG = """\
 examples:
@@ -62,16 +62,16 @@ def run(args: argparse.Namespace) -> int:
     from hvr.tools.plan_files import read_plans
     from hvr.verifier.correction.corrector_file import save_corrector
     from hvr.verifier.correction.corrector_fit import fit_corrector
-    from hvr.verifier.correction.prior_models import HabitsConfig
+    from hvr.verifier.correction.prior_models import PriorConfig
     from hvr.verifier.network.fit import train
 
     config = _config(args)
     tools = read_tool_graph(args.tools, args.graph)
     plans = read_plans(args.plans)
-    with _progress(args.log) as tell:
-        verifier = train(config, plans, tools, tell)
+    with _progress(args.log) as progress:
+        verifier = train(config, plans, tools, progress)
         verifier.save(args.out)
-        corrector = fit_corrector(verifier, plans, HabitsConfig(seed=args.seed), tell=tell)
+        corrector = fit_corrector(verifier, plans, PriorConfig(seed=args.seed), progress=progress)
         save_corrector(corrector, args.out)
     at = verifier.thresholds
     if args.json:
@@ -100,13 +100,13 @@ def _config(args: argparse.Namespace) -> VerifierConfig:
 
 
 @contextmanager
-def _progress(log: Path | None) -> Iterator[Tell]:
-    """Return who is told of the epochs: a bar, and a file if one is named."""
-    from hvr.verifier.network.progress import bar, both, csv_log
+def _progress(log: Path | None) -> Iterator[ProgressCallback]:
+    """Report epochs by a progress bar, and in a file if one is named."""
+    from hvr.verifier.network.progress import combined, csv_log, progress_bar
 
-    with bar() as shown:
+    with progress_bar() as shown:
         if log is None:
             yield shown
         else:
             with csv_log(log) as written:
-                yield both(shown, written)
+                yield combined(shown, written)

@@ -1,4 +1,4 @@
-"""Events that are put together: what is said of an action, and how the room is seen."""
+"""Composed events: the answer to an action, and the room as a faulty sensor reports it."""
 
 from __future__ import annotations
 
@@ -9,29 +9,31 @@ from hvr.envs.base import Event
 from hvr.envs.faults.perception import mistaken
 
 Lens = Callable[[Mapping[str, Any]], dict[str, Any]]
-"""What an error of perception makes of metadata."""
+"""Turns metadata into what a faulty sensor reports."""
 
-_SAID = ("lastAction", "lastActionSuccess", "errorMessage", "errorCode", "actionReturn")
+_ANSWER = ("lastAction", "lastActionSuccess", "errorMessage", "errorCode", "actionReturn")
 
 
-def said(name: str, success: bool, message: str) -> Event:
-    """Return an answer that the environment did not give; it says nothing of the room."""
+def forged(name: str, success: bool, message: str) -> Event:
+    """Return an answer that the environment did not give; it has no metadata of the room."""
     values = (name, success, message, None, None)
-    return Event(dict(zip(_SAID, values, strict=True)), success)
+    return Event(dict(zip(_ANSWER, values, strict=True)), success)
 
 
 def merged(now: Event, answer: Event) -> Event:
-    """Return what the answer says, and the room as it is now."""
-    return Event(
-        lambda: {**now.metadata, **{key: answer.metadata.get(key) for key in _SAID}}, answer.success
-    )
+    """Return an event with the answer of one event and the room of another."""
+
+    def metadata() -> dict[str, Any]:
+        return {**now.metadata, **{key: answer.metadata.get(key) for key in _ANSWER}}
+
+    return Event(metadata, answer.success)
 
 
 def mistaken_as(wrong: tuple[str, str, Any]) -> Lens:
-    """See one object otherwise than it is; see `perception.mistaken`."""
+    """Return a lens that misreports one object; see `perception.mistaken`."""
     return lambda metadata: mistaken(metadata, *wrong)
 
 
 def seen_through(event: Event, lens: Lens) -> Event:
-    """Return an event as it looks through a lens; nothing is looked at before it is read."""
+    """Return an event as it looks through a lens, which is applied when metadata are read."""
     return Event(lambda: lens(event.metadata), event.success)

@@ -1,9 +1,9 @@
-"""What a fault leaves open, chosen by seed: which object, which place, which state."""
+"""Seeded choice of what a fault leaves open: which object, which place, which state."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hvr.envs.faults.others import CHANGEABLE, contents
@@ -23,16 +23,12 @@ _PLACES = frozenset({"CounterTop", "DiningTable", "SideTable", "SinkBasin", "She
 Entries = Mapping[str, Mapping[str, Any]]
 
 
-def mistaken_for(
-    known: Entries, object_id: str, action: str, chance: random.Random
-) -> list[str]:  # fmt: skip
+def mistaken_for(known: Entries, object_id: str, action: str, chance: random.Random) -> list[str]:
     """Return other objects in reach that the action suits: those of the same type first."""
     thing = known[object_id]
     prop = _SUITS.get(action)
-    others = [
-        o for o in known.values()
-        if o["objectId"] != object_id and o["visible"] and not o["isPickedUp"] and not gone(o)
-    ]  # fmt: skip
+    in_view = (o for o in known.values() if o["visible"] and not o["isPickedUp"])
+    others = [o for o in in_view if o["objectId"] != object_id and not gone(o)]
     same = _ids(o for o in others if o["objectType"] == thing["objectType"])
     fit = [i for i in _ids(o for o in others if prop is not None and o[prop]) if i not in same]
     chance.shuffle(same)
@@ -43,44 +39,41 @@ def mistaken_for(
 def other_switch(known: Entries, object_id: str, chance: random.Random) -> str | None:
     """Return another object of the same type that can be switched."""
     kind = known[object_id]["objectType"]
-    found = _ids(
-        o for o in known.values()
-        if o["objectType"] == kind and o["toggleable"] and o["objectId"] != object_id
-    )  # fmt: skip
-    return chance.choice(found) if found else None
+    alike = (o for o in known.values() if o["objectType"] == kind and o["toggleable"])
+    switches = _ids(o for o in alike if o["objectId"] != object_id)
+    return chance.choice(switches) if switches else None
 
 
 def movable(known: Entries, hand: str | None, chance: random.Random) -> list[str]:
     """Return ids of what somebody can take away, in random order."""
     carried = {hand, *contents(known, hand)}
-    found = _ids(
-        o for o in known.values()
-        if o["pickupable"] and o["objectId"] not in carried and not gone(o)
-    )  # fmt: skip
-    chance.shuffle(found)
-    return found
+    loose = (o for o in known.values() if o["pickupable"] and not gone(o))
+    things = _ids(o for o in loose if o["objectId"] not in carried)
+    chance.shuffle(things)
+    return things
 
 
 def places(known: Entries, chance: random.Random) -> list[str]:
     """Return ids of open places where somebody can put something, in random order."""
-    found = _ids(o for o in known.values() if o["objectType"] in _PLACES)
-    chance.shuffle(found)
-    return found
+    open_places = _ids(o for o in known.values() if o["objectType"] in _PLACES)
+    chance.shuffle(open_places)
+    return open_places
 
 
 def other_state(
     known: Entries, object_id: str, chance: random.Random
 ) -> tuple[str, str | bool] | None:
-    """Return a state field that the object can have, and the value that it has not."""
+    """Return a state field of the object and the value that it does not have now."""
     thing = known[object_id]
-    found = [(field, not thing[field]) for field, prop in CHANGEABLE.items() if thing[prop]]
-    return chance.choice(found) if found and not gone(thing) else None
+    changes = [(field, not thing[field]) for field, prop in CHANGEABLE.items() if thing[prop]]
+    return chance.choice(changes) if changes and not gone(thing) else None
 
 
 def gone(entry: Mapping[str, Any]) -> bool:
-    """Nothing can be done with it any more: it was sliced or broken."""
+    """Return whether nothing can be done with it any more: it was sliced or broken."""
     return bool(entry["isSliced"] or entry["isBroken"])
 
 
-def _ids(found: Any) -> list[str]:
-    return sorted(str(o["objectId"]) for o in found)
+def _ids(objects: Iterable[Mapping[str, Any]]) -> list[str]:
+    # Sorted, so that a seed chooses the same object whatever the order of the metadata.
+    return sorted(str(o["objectId"]) for o in objects)

@@ -1,4 +1,4 @@
-"""Actions that go to another object than the one meant."""
+"""Actions diverted to another object than the one meant."""
 
 from __future__ import annotations
 
@@ -52,12 +52,13 @@ class Diversions:
             if action not in SWITCHES or meant is None or not meant["isInteractable"]:
                 return ()
             other = pair[1 - pair.index(target)]
+            # The other switch may be out of reach; a real one would work all the same.
             args["forceAction"] = True
         args["objectId"] = other
         return str(target), other
 
-    def asked(self, trigger: Trigger, args: dict[str, Any]) -> dict[str, Any]:
-        """Return a question about an object that is taken for another is about that other."""
+    def redirected(self, trigger: Trigger, args: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a question, about the other object if one is taken for it."""
         what = trigger.fault.what
         if trigger.fault.kind is not FaultKind.WRONG_OBJECT or trigger.fault.when.actions:
             return args
@@ -87,8 +88,9 @@ class Diversions:
         return first, second
 
     def _works(self, action: str, object_id: str) -> bool:
-        """Return the action would do something to an object; taken for granted where it is
-        untried.
+        """Return whether the action would change anything if it went to an object.
+
+        Where the environment cannot be restored it is taken for granted.
         """
         if not isinstance(self._env, Restorable):
             return True

@@ -1,4 +1,4 @@
-"""What can go wrong, as values: kinds of faults, when they fire, and what they do."""
+"""Faults as values: their kinds, when they fire, and what they do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hvr.errors import UsageError
 
 
 class FaultKind(StrEnum):
-    """What kind of fault it is."""
+    """Kinds of faults."""
 
     DROP = "drop"
     """What is held falls: before the action, or after the one that took it."""
@@ -49,9 +49,7 @@ LASTING = frozenset({FaultKind.WRONG_OBJECT, FaultKind.SWAPPED, *PERCEPTION})
 AT_START = frozenset({FaultKind.MOVED, FaultKind.CHANGED, FaultKind.OCCUPIED, *PERCEPTION})
 """Kinds that can happen before any action."""
 
-MOVES = frozenset(
-    {"MoveAhead", "MoveBack", "MoveLeft", "MoveRight", "Teleport", "TeleportFull"}
-)  # fmt: skip
+MOVES = frozenset({"MoveAhead", "MoveBack", "MoveLeft", "MoveRight", "Teleport", "TeleportFull"})
 SWITCHES = frozenset({"ToggleObjectOn", "ToggleObjectOff"})
 
 _ACTIONS = {
@@ -79,7 +77,7 @@ class FaultTiming:
         actions: names of AI2-THOR actions; empty means all that this kind can affect.
         target: name of the object that the action is sent for; empty means any.
         nth: fire on the nth matching action first.
-        times: fire on so many matching actions; 0 means without end. None means once, and
+        times: number of matching actions to fire on; 0 means without end. None means once, and
             for lasting kinds without end.
         probability: fire on each of them with this probability.
     """
@@ -99,7 +97,7 @@ class FaultTiming:
 
 @dataclass(frozen=True)
 class What:
-    """What a fault does. Which fields count depends on the kind; empty ones are chosen by seed.
+    """The effect of a fault. Which fields count depends on the kind; empty ones are chosen by seed.
 
     Args:
         target: the object that it happens to: what is moved, changed or misperceived, what
@@ -137,7 +135,7 @@ class Fault:
     """One thing that goes wrong.
 
     Args:
-        kind: what kind.
+        kind: its kind.
         when: on which actions.
         what: what happens.
     """
@@ -160,12 +158,11 @@ class Fault:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Names of the objects that it speaks of."""
+        """Names of the objects that it mentions."""
         what = self.what
         place = str(what.value) if what.field == "parentReceptacles" else ""
-        return tuple(
-            n for n in (self.when.target, what.target, what.other, what.place, place) if n
-        )  # fmt: skip
+        names = (self.when.target, what.target, what.other, what.place, place)
+        return tuple(name for name in names if name)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; what has its default is left out."""
@@ -198,9 +195,9 @@ class Fault:
             raise UsageError(
                 f"unknown fault kind {values.get('kind')!r} (kinds: {', '.join(FaultKind)})"
             ) from None
-        return cls(
-            kind, _part(FaultTiming, values.get("when", {})), _part(What, values.get("what", {}))
-        )  # fmt: skip
+        when = _part(FaultTiming, "when", values.get("when", {}))
+        what = _part(What, "what", values.get("what", {}))
+        return cls(kind, when, what)
 
 
 Part = TypeVar("Part", FaultTiming, What)
@@ -215,14 +212,14 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def _part(cls: type[Part], values: Any) -> Part:
-    name = cls.__name__.lower()
+def _part(cls: type[Part], name: str, values: Any) -> Part:
     if not isinstance(values, dict):
         raise UsageError(f"{name!r} of a fault must be an object, not {values!r}")
     known = {f.name: str(f.type) for f in fields(cls)}
     for key, value in values.items():
         if key not in known:
             raise UsageError(f"{name!r} of a fault has no {key!r} (it has: {', '.join(known)})")
+        # In Python a bool is an int: `true` is no number of steps.
         right = isinstance(value, _TYPES[known[key]]) and not (
             isinstance(value, bool) and "bool" not in known[key]
         )

@@ -1,4 +1,4 @@
-"""Actions that are refused: for once, or as long as something is in the way."""
+"""Refused actions: once, or as long as something is in the way."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HIDDEN = "NullReferenceException: Target object not found within the specified 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why an action is not carried out.
+    """The refusal of an action.
 
     Args:
         message: `errorMessage`.
@@ -31,7 +31,7 @@ class Refusal:
 
 
 class Hindrances:
-    """Remembers what stands where it hinders, until it is taken away.
+    """Obstacles, each until it is taken away.
 
     Args:
         env: where.
@@ -43,16 +43,16 @@ class Hindrances:
         self._blocked: dict[str, tuple[str, Any, Trigger]] = {}
 
     def occupy(self, receptacle: str, thing: str, trigger: Trigger) -> None:
-        """The thing is in the receptacle, and nothing else goes in while it is."""
+        """Refuse to put anything into the receptacle as long as the thing is in it."""
         self._occupied[receptacle] = (thing, trigger)
 
     def block(self, target: str, blocker: str, trigger: Trigger) -> None:
-        """The blocker hides the target as long as it stays where it is."""
+        """Refuse actions on the target as long as the blocker stays where it is."""
         where = others.entries(self._env)[blocker]["position"]
         self._blocked[target] = (blocker, where, trigger)
 
     def refusal(self, action: str, args: Mapping[str, Any]) -> Refusal | None:
-        """Return why something in the way hinders an action; None when nothing does."""
+        """Return the refusal of an action because of an obstacle, or None."""
         if not (self._occupied or self._blocked):
             return None
         target, known = str(args.get("objectId", "")), others.entries(self._env)
@@ -69,7 +69,7 @@ class Hindrances:
 
 
 def in_the_way(action: str, what: str = "Obstacle") -> str:
-    """Return what AI2-THOR says when something is in the way.
+    """Return AI2-THOR's message when something is in the way.
 
     Args:
         action: name of the action that is refused.

@@ -7,7 +7,7 @@ from typing import Any
 
 from hvr.envs.base import Environment, Event
 from hvr.envs.faults import others
-from hvr.envs.faults.answers import Lens, merged, mistaken_as, said, seen_through
+from hvr.envs.faults.answers import Lens, forged, merged, mistaken_as, seen_through
 from hvr.envs.faults.diversion import DIVERTING, Diversions
 from hvr.envs.faults.fault import PERCEPTION, FaultKind
 from hvr.envs.faults.hindrance import Hindrances, in_the_way
@@ -33,7 +33,7 @@ _Facts = frozenset[Statement]
 
 
 class FaultyEnvironment:
-    """Wraps an environment and plays faults; to those who use it, it is that environment.
+    """Wraps an environment and injects faults; to its users it is that environment.
 
     Faults of the world are made by the environment's own forced actions; faults of
     perception change only what `last_event` and the answers of `step` report. What was
@@ -41,7 +41,7 @@ class FaultyEnvironment:
 
     In an environment that has `snapshot` and `restore`, as the kitchen, an action on which
     a fault fires is first done without it, so that the log has exactly what the fault
-    changed; in others the log has what is otherwise than before the action.
+    changed; in others the log has every difference to the state before the action.
 
     Args:
         env: the environment, reset to its scene.
@@ -76,7 +76,7 @@ class FaultyEnvironment:
 
     @property
     def log(self) -> tuple[Injection, ...]:
-        """What was injected since the reset, in order. Noise is in it once it was read."""
+        """The injections since the reset, in order. Noise is logged when it is first read."""
         return tuple(self._log)
 
     @property
@@ -85,7 +85,7 @@ class FaultyEnvironment:
         return self._steps
 
     def reset(self, scene: Any = None) -> Event:
-        """Put a scene into its first state, and starts the schedule and the log anew."""
+        """Put a scene into its first state; schedule and log start anew."""
         self.env.reset(scene)
         self._begin()
         return self._event
@@ -109,8 +109,8 @@ class FaultyEnvironment:
         if name in QUESTIONS:
             for trigger in self._triggers:
                 if trigger.standing(self._steps + 1):
-                    kwargs = self._diversions.asked(trigger, kwargs)
-            return self._tell(self.env.step(name, **kwargs))
+                    kwargs = self._diversions.redirected(trigger, kwargs)
+            return self._report(self.env.step(name, **kwargs))
         if name in LOOKS:
             self._looks += 1
             return self._look(self.env.step(name, **kwargs))
@@ -123,9 +123,9 @@ class FaultyEnvironment:
             if world or self._hindrances.refusal(name, kwargs) is not None:
                 self._with_faults(name, kwargs, world)
             else:
-                self._tell(self.env.step(name, **kwargs))
+                self._report(self.env.step(name, **kwargs))
         except ValueError:
-            self._tell(self.env.last_event)
+            self._report(self.env.last_event)
             raise
         for trigger in self._active:
             trigger.fired()
@@ -133,7 +133,7 @@ class FaultyEnvironment:
         return self._look(self._event, name)
 
     def _begin(self) -> None:
-        """Start the schedule in the scene as it is now."""
+        """Start the schedule in the present scene."""
         self._event = self._answer = first = self.env.last_event
         self._names = Names.from_metadata(first.metadata)
         seed = self.schedule.seed
@@ -152,14 +152,18 @@ class FaultyEnvironment:
             if ids := self._interfere(trigger, ""):
                 trigger.fired()
                 self._note(trigger, "", ids, before, self._facts())
-        self._tell(first)
+        self._report(first)
         self._active = [t for t in due if t.fault.kind in PERCEPTION]
         self._look(self._event)
 
     # faults of the world
 
     def _with_faults(self, name: str, kwargs: dict[str, Any], due: list[Trigger]) -> None:
-        """Do the action with the faults due, and log what they changed."""
+        """Do the action with the faults due, and log what they changed.
+
+        What holds back, diverts or replaces the action comes before it, the rest after it. A
+        drop with an empty hand is among the rest: it lets fall what the action takes.
+        """
         without = self._without(name, kwargs)
         done: dict[Trigger, tuple[str, ...]] = {}
         late: list[Trigger] = []
@@ -182,7 +186,7 @@ class FaultyEnvironment:
                 done[trigger] = ids
         refusal = self._hindrances.refusal(name, sent)
         if answer is None and refusal is not None:
-            answer = said(name, False, refusal.message)
+            answer = forged(name, False, refusal.message)
             done.setdefault(refusal.trigger, refusal.objects)
         if answer is None:
             answer = self.env.step(name, **sent)
@@ -190,7 +194,7 @@ class FaultyEnvironment:
             falls = trigger.fault.kind in _FALLS
             if ids := self._drop() if falls else self._interfere(trigger, target):
                 done[trigger] = ids
-        self._tell(answer)
+        self._report(answer)
         for trigger, ids in done.items():
             trigger.fired()
             self._note(trigger, name, ids, without, self._facts())
@@ -205,24 +209,22 @@ class FaultyEnvironment:
         finally:
             self.env.restore(before)
 
-    def _instead(
-        self, trigger: Trigger, name: str, target: str
-    ) -> tuple[Event, tuple[str, ...]]:  # fmt: skip
+    def _instead(self, trigger: Trigger, name: str, target: str) -> tuple[Event, tuple[str, ...]]:
         """Return the answer to an action that is not carried out, and what it was meant for."""
         kind, what = trigger.fault.kind, trigger.fault.what
         meant = target or others.held(self.env) or ROBOT
         if kind is FaultKind.MISSING_STEP:
             return self._answer, (meant,)
         if kind is FaultKind.SILENT:
-            return said(name, True, ""), (meant,)
+            return forged(name, True, ""), (meant,)
         if kind is FaultKind.FAILED:
-            return said(name, False, what.message or f"{name} could not be done."), (meant,)
+            return forged(name, False, what.message or f"{name} could not be done."), (meant,)
         if not what.other:
-            return said(name, False, what.message or in_the_way(name)), (meant,)
+            return forged(name, False, what.message or in_the_way(name)), (meant,)
         blocker = self._names.object_id(what.other)
         self._hindrances.block(meant, blocker, trigger)
         there = others.entries(self.env)[blocker]["name"]
-        return said(name, False, what.message or in_the_way(name, there)), (meant, blocker)
+        return forged(name, False, what.message or in_the_way(name, there)), (meant, blocker)
 
     def _interfere(self, trigger: Trigger, target: str) -> tuple[str, ...]:
         ids = interfere(self.env, self._names, trigger, target)
@@ -249,49 +251,56 @@ class FaultyEnvironment:
                 lens = mistaken_as(wrong)
                 if trigger not in self._mistakes:
                     self._mistakes[trigger] = wrong
-                    self._note(trigger, name, wrong[:1], statements(event.metadata, self._names),
-                               statements(lens(event.metadata), self._names))  # fmt: skip
+                    true = statements(event.metadata, self._names)
+                    reported = statements(lens(event.metadata), self._names)
+                    self._note(trigger, name, wrong[:1], true, reported)
             self._lenses.append(lens)
-        return self._tell(event)
+        return self._report(event)
 
     def _noise(self, trigger: Trigger, name: str) -> Lens:
-        """Noise for this look, the same however often it is read; logged at the first time."""
+        """Return the noise of one look: the same whenever it is read, logged the first time."""
         number = self._triggers.index(trigger)
         seed = f"{self.schedule.seed}/{number}/{self._steps}/{self._looks}"
         logged = False
 
         def lens(metadata: Mapping[str, Any]) -> dict[str, Any]:
             nonlocal logged
-            told = noisy(metadata, trigger.fault.what, seed)
-            pairs = zip(metadata["objects"], told["objects"], strict=True)
+            reported = noisy(metadata, trigger.fault.what, seed)
+            pairs = zip(metadata["objects"], reported["objects"], strict=True)
             changed = tuple(b["objectId"] for a, b in pairs if a is not b)
             if changed and not logged:
                 logged = True
-                self._note(trigger, name, changed, statements(metadata, self._names),
-                           statements(told, self._names))  # fmt: skip
-            return told
+                true = statements(metadata, self._names)
+                self._note(trigger, name, changed, true, statements(reported, self._names))
+            return reported
 
         return lens
 
-    def _tell(self, answer: Event) -> Event:
+    def _report(self, answer: Event) -> Event:
         """Report the answer to an action, with the room as it is now."""
         now = self.env.last_event
-        told = answer if answer is now else merged(now, answer)
+        event = answer if answer is now else merged(now, answer)
         for lens in self._lenses:
-            told = seen_through(told, lens)
-        self._event = told
-        return told
+            event = seen_through(event, lens)
+        self._event = event
+        return event
 
     # the log
 
     def _note(
         self, trigger: Trigger, name: str, ids: tuple[str, ...], without: _Facts, now: _Facts
     ) -> None:
-        names = tuple(self._name(i) for i in ids)
-        number = self._triggers.index(trigger)
-        added, removed = ordered(now - without), ordered(without - now)
+        """Log what differs from the facts without the fault."""
         self._log.append(
-            Injection(self._steps, trigger.fault.kind, name, names, added, removed, number)
+            Injection(
+                step=self._steps,
+                kind=trigger.fault.kind,
+                action=name,
+                objects=tuple(self._name(i) for i in ids),
+                added=ordered(now - without),
+                removed=ordered(without - now),
+                fault=self._triggers.index(trigger),
+            )
         )
 
     def _facts(self) -> _Facts:

@@ -1,4 +1,4 @@
-"""What was injected, for scoring what was noticed."""
+"""The log of injected faults, for scoring their detection."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Injection:
 
     @property
     def changed(self) -> bool:
-        """Some statement is otherwise than without the fault."""
+        """Some statement differs from the state without the fault."""
         return bool(self.added or self.removed)
 
     def to_json(self) -> dict[str, Any]:
@@ -50,6 +50,6 @@ class Injection:
         }
 
 
-def ordered(found: Iterable[Statement]) -> tuple[Statement, ...]:
-    """Return statements by subject, property and value."""
-    return tuple(sorted(found, key=lambda s: (s[0], s[1], str(s[2]))))
+def ordered(facts: Iterable[Statement]) -> tuple[Statement, ...]:
+    """Return statements sorted by subject, property and value."""
+    return tuple(sorted(facts, key=lambda s: (s[0], s[1], str(s[2]))))

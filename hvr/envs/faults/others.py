@@ -1,4 +1,4 @@
-"""What somebody else does in the room, by forced actions that the robot does not see.
+"""Interventions of somebody else in the room, by forced actions that the robot does not see.
 
 Where a change needs the hand, what the robot holds is put aside and taken again, so that it
 holds afterwards what it held before. Everything is done with AI2-THOR's own actions, except
@@ -54,12 +54,12 @@ def held(env: Environment) -> str | None:
 
 
 def drop(env: Environment) -> bool:
-    """Return what is held falls; True when something was held."""
+    """Let what is held fall; return whether something was held."""
     return held(env) is not None and bool(env.step("DropHandObject", forceAction=True))
 
 
 def change(env: Environment, object_id: str, field: str, value: str | bool) -> bool:
-    """Give a state field a value; True when it has it now and had not before."""
+    """Give a state field a value; return whether that changed it."""
     before = entries(env)[object_id]
     wanted = bool(value)
     setter = _SETTERS.get((field, wanted))
@@ -72,7 +72,7 @@ def change(env: Environment, object_id: str, field: str, value: str | bool) -> b
 
 
 def move(env: Environment, object_id: str, receptacle: str) -> bool:
-    """Put an object on or in a receptacle; True when it is there now and was not before.
+    """Put an object on or in a receptacle; return whether that moved it there.
 
     What is in the hand, or in what is in the hand, is not taken away. A closed receptacle
     is opened and closed again.
@@ -87,8 +87,8 @@ def move(env: Environment, object_id: str, receptacle: str) -> bool:
     if in_hand in inside or object_id in contents(known, in_hand):
         return False
     closed = place["openable"] and not place["isOpen"]
-    running = closed and place["toggleable"] and place["isToggled"]
-    if running:
+    # A running microwave does not open.
+    if closed and place["toggleable"] and place["isToggled"]:
         return False
     if closed:
         env.step("OpenObject", objectId=receptacle, forceAction=True)
@@ -102,25 +102,25 @@ def move(env: Environment, object_id: str, receptacle: str) -> bool:
 
 
 def occupy(env: Environment, object_id: str, receptacle: str) -> bool:
-    """See that an object is on or in a receptacle; True when it is there now."""
+    """Make sure that an object is on or in a receptacle; return whether it is."""
     there = entries(env)[object_id]["parentReceptacles"] or ()
     return receptacle in there or move(env, object_id, receptacle)
 
 
 def contents(known: Mapping[str, Mapping[str, Any]], object_id: str | None) -> set[str]:
     """Return ids of all that an object holds, at any depth."""
-    found: set[str] = set()
+    inside: set[str] = set()
     todo = [object_id] if object_id else []
     while todo:
         for inner in known.get(todo.pop(), {}).get("receptacleObjectIds") or ():
-            if inner not in found:
-                found.add(inner)
+            if inner not in inside:
+                inside.add(inner)
                 todo.append(inner)
-    return found
+    return inside
 
 
 def _carry(env: Environment, object_id: str, receptacle: str) -> bool:
-    """With an empty hand: take and put."""
+    """Take and put, with an empty hand; return whether it worked."""
     home = entries(env)[object_id]["parentReceptacles"] or ()
     if not env.step("PickupObject", objectId=object_id, forceAction=True):
         return False
@@ -133,7 +133,7 @@ def _carry(env: Environment, object_id: str, receptacle: str) -> bool:
 
 
 def _put_aside(env: Environment, first: Iterable[str] = (), avoid: Sequence[str] = ()) -> bool:
-    """Put what is in the hand somewhere."""
+    """Put what is in the hand somewhere; return whether a place took it."""
     known = entries(env)
     places = [i for kind in _ASIDE for i, o in known.items() if o["objectType"] == kind]
     return any(
@@ -144,7 +144,7 @@ def _put_aside(env: Environment, first: Iterable[str] = (), avoid: Sequence[str]
 
 
 def stand(env: Environment, object_id: str, receptacle: str) -> bool:
-    """In a kitchen: have what is held stand in the middle of a receptacle that is empty."""
+    """Stand what is held in the middle of an empty receptacle; only hvr's kitchen can."""
     if not isinstance(env, Kitchen):
         return False
     now = env.snapshot()

@@ -1,4 +1,4 @@
-"""What is reported otherwise than it is: one mistaken object, or noise on all."""
+"""Misreported observations: one wrong object, or noise on all."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ NOISY: Mapping[str, str] = {
     "isFilledWithLiquid": "canFillWithLiquid",
     "isCooked": "cookable",
 }
-"""States that noise turns over, and the property that an object needs for it."""
+"""States that noise flips, and the property that an object needs to have the state."""
 
 
 def mistaken(metadata: Mapping[str, Any], object_id: str, field: str, value: Any) -> dict[str, Any]:
-    """Return the metadata with one object reported otherwise.
+    """Return the metadata with one object misreported.
 
     Args:
         metadata: as it is.
@@ -51,7 +51,7 @@ def mistaken(metadata: Mapping[str, Any], object_id: str, field: str, value: Any
 
 
 def with_value(field: str, value: Any) -> dict[str, Any]:
-    """Return the fields of an object that go with one of them having a value."""
+    """Return a field with its value, and the fields that follow from it."""
     if field == "isOpen":
         return {field: value, "openness": 1.0 if value else 0.0}
     if field == "isFilledWithLiquid":
@@ -61,7 +61,7 @@ def with_value(field: str, value: Any) -> dict[str, Any]:
 
 
 def noisy(metadata: Mapping[str, Any], what: What, seed: str) -> dict[str, Any]:
-    """Return the metadata with noise: states of objects in view turned over, objects out of view.
+    """Return the metadata with noise: flipped states of objects in view, objects out of view.
 
     Each state in `NOISY` that an object in view can have is wrong with probability
     `what.flip`; each object in view is reported as neither visible nor in reach with

@@ -1,4 +1,4 @@
-"""Which faults a run has: a list with a seed, kept in a JSON file or drawn at random."""
+"""The schedule of faults of a run: a list with a seed, from a JSON file or drawn at random."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Schedule:
 
     @classmethod
     def random(cls, kinds: Iterable[FaultKind], probability: float, seed: int = 0) -> Self:
-        """Each kind on each action that it can affect, with a probability.
+        """Return faults of each kind, on each action that it can affect with a probability.
 
         For NOISE it is the probability of a wrong state and of an unseen object instead.
         """
@@ -69,7 +69,7 @@ class Schedule:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a file.
+        """Read a schedule from a JSON file.
 
         Raises:
             DataFileError: it cannot be read or is no schedule.
@@ -88,7 +88,7 @@ class Schedule:
             raise DataFileError(f"{path}: {error}") from error
 
     def save(self, path: Path) -> None:
-        """Write a file.
+        """Write the schedule to a JSON file.
 
         Raises:
             DataFileError: it cannot be written.
@@ -100,5 +100,5 @@ class Schedule:
 
 
 def noise(share: float) -> Fault:
-    """Sensor noise: so large a share of states is wrong and of objects unseen."""
+    """Return sensor noise that makes a share of the states wrong and of the objects unseen."""
     return Fault(FaultKind.NOISE, FaultTiming(step=0), What(flip=share, unseen=share))

@@ -1,4 +1,4 @@
-"""A sensor that errs: noise on a scene graph, for what looks at one instead of metadata."""
+"""Sensor noise on scene graphs, for what looks at these instead of metadata."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hvr.scene_graph import SceneGraph, SceneObject
 
 
 class NoisySense:
-    """Distorts every scene graph that it is shown, each anew.
+    """Distorts each scene graph that it is given, independently of the others.
 
     Each state that an object can have (`isOpen`, `isToggled`, `isDirty`,
-    `isFilledWithLiquid`, `isCooked`) is turned over with a probability, and each object is
+    `isFilledWithLiquid`, `isCooked`) is flipped with a probability, and each object is
     left out with a probability. What is in the hand is felt, and never left out. The robot
     itself acts on what is there, so that errors of the sensor are all that is tried.
 
@@ -36,7 +36,7 @@ class NoisySense:
             if not 0.0 <= value <= 1.0:
                 raise UsageError(f"a share of wrong readings is between 0 and 1, not {value}")
         self.errors = 0
-        """How many readings were wrong so far."""
+        """Number of wrong readings so far."""
         self._chance = random.Random(seed)
 
     def __call__(self, scene: SceneGraph) -> SceneGraph:

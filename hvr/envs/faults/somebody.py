@@ -1,4 +1,4 @@
-"""Which object somebody moves, changes or puts in the way, and the doing of it."""
+"""Faults by somebody else: choose an object, then move it, change it or put it in the way."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Restorable(Protocol):
         ...
 
     def restore(self, snapshot: Any) -> Event:
-        """Go back to it."""
+        """Go back to a moment."""
         ...
 
 
@@ -96,7 +96,7 @@ def _value(value: str | bool | None) -> str | bool:
 
 
 def _try(env: Environment, deed: Callable[..., bool], *args: Any) -> bool:
-    """Do something; where it cannot be done, the environment is as it was, if it can be."""
+    """Do something; if it fails, restore the environment where it can be restored."""
     before = env.snapshot() if isinstance(env, Restorable) else None
     done = deed(env, *args)
     if not done and isinstance(env, Restorable):

@@ -18,23 +18,23 @@ ROBOT = "robot"
 
 def statements(metadata: Mapping[str, Any], names: Names) -> frozenset[Statement]:
     """Return what an event says of types, states, places, the hand, and where the robot stands."""
-    found: set[Statement] = set()
+    facts: set[Statement] = set()
     for entry in metadata["objects"]:
         name = called(names, entry["objectId"])
-        found.add((name, "objectType", str(entry["objectType"])))
+        facts.add((name, "objectType", str(entry["objectType"])))
         for field in STATES:
             value = entry.get(field)
             if value is not None and value is not False:
-                found.add((name, field, value))
+                facts.add((name, field, value))
         for parent in entry.get("parentReceptacles") or ():
-            found.add((name, "in", called(names, parent)))
+            facts.add((name, "in", called(names, parent)))
     for entry in metadata.get("inventoryObjects") or ():
-        found.add((called(names, entry["objectId"]), "heldBy", ROBOT))
+        facts.add((called(names, entry["objectId"]), "heldBy", ROBOT))
     agent = metadata["agent"]
     at, yaw = agent["position"], agent["rotation"]["y"]
     pose = f"{at['x']:.2f} {at['z']:.2f} facing {yaw:.0f} {agent['cameraHorizon']:.0f}"
-    found.add((ROBOT, "at", pose))
-    return frozenset(found)
+    facts.add((ROBOT, "at", pose))
+    return frozenset(facts)
 
 
 def called(names: Names, object_id: str) -> str:

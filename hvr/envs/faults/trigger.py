@@ -1,4 +1,4 @@
-"""Whether a fault is due on an action."""
+"""Triggers: on which actions faults are due."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Trigger:
         self.chance = random.Random(seed)
         self._matched = 0
         self.count = 0
-        """How often it has happened."""
+        """Number of times that it has happened."""
 
     def due(self, step: int, action: str, target: str) -> bool:
         """Return whether the fault fires on this action. Each action is asked for once.
@@ -44,7 +44,7 @@ class Trigger:
         return when.probability >= 1.0 or self.chance.random() < when.probability
 
     def fired(self) -> None:
-        """The fault has happened; a due fault that could not happen stays due."""
+        """Count that the fault has happened; a due fault that could not happen stays due."""
         self.count += 1
 
     @property
@@ -53,6 +53,6 @@ class Trigger:
         return 0 < self.fault.times <= self.count
 
     def standing(self, step: int) -> bool:
-        """It fires for certain on every action that it matches from this one on."""
+        """Return whether it fires for certain on every matching action from this one on."""
         when = self.fault.when
         return not self.spent and step >= when.step and when.nth == 1 and when.probability >= 1.0

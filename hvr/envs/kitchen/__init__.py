@@ -1,5 +1,19 @@
 """The embedded kitchen: a world that speaks AI2-THOR and needs nothing but Python."""
 
 from hvr.envs.kitchen.kitchen import Kitchen, Snapshot
+from hvr.envs.registry import EnvironmentSetup
+from hvr.errors import UsageError
 
-__all__ = ["Kitchen", "Snapshot"]
+__all__ = ["Kitchen", "Snapshot", "open_kitchen"]
+
+
+def open_kitchen(setup: EnvironmentSetup) -> Kitchen:
+    """Return the kitchen of a scene; it has no options.
+
+    Raises:
+        SceneError: there is no such scene.
+        UsageError: an option is given.
+    """
+    if setup.options:
+        raise UsageError(f"the kitchen has no options, such as {setup.options[0]!r}")
+    return Kitchen(setup.scene, setup.seed)

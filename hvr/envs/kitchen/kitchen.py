@@ -142,7 +142,7 @@ class Kitchen:
         return self._tell(snapshot.answer)
 
     def stop(self) -> None:
-        """Nothing to stop; AI2-THOR's controller has this method."""
+        """Do nothing: AI2-THOR's controller has this method, and here nothing runs."""
 
     def _tell(self, answer: ActionReply) -> Event:
         self._answer = answer

@@ -10,12 +10,12 @@ from typing import Any
 from hvr.envs.kitchen.object_metadata import box_dict, object_dict, vec_dict
 from hvr.envs.kitchen.room import Room
 from hvr.envs.kitchen.visibility import is_visible
-from hvr.envs.kitchen.world import HAND_AHEAD, HAND_BELOW, KitchenState, Thing
+from hvr.envs.kitchen.world import HAND_AHEAD, HAND_BELOW, AgentPose, KitchenState, Thing
 
 
 @dataclass(frozen=True)
 class ActionReply:
-    """What an action has to say beside the new world.
+    """The answer of an action, besides the new world.
 
     Args:
         action: its name.
@@ -33,7 +33,7 @@ class ActionReply:
 
 
 class MetadataBuilder:
-    """Makes metadata; remembers the dict of each object and uses it again while it is true.
+    """Makes metadata; keeps the dict of each object and uses it again while it is true.
 
     Args:
         room: the unchanging part of the scene.
@@ -52,40 +52,14 @@ class MetadataBuilder:
 
     def build(self, world: KitchenState, answer: ActionReply) -> dict[str, Any]:
         """Return the metadata of the agent."""
-        agent = world.agent
-        camera = agent.camera
-        settings = world.settings
-        last, self._last = self._last, world
-        same_view = (
-            last is not None
-            and last.agent == agent
-            and last.held == world.held
-            and last.settings is settings
-        )
-        if last is None or not (same_view and last.things is world.things):
-            self._objects = self._tell_objects(world, last if same_view else None)
-        inventory = []
-        if world.held is not None:
-            held = world.things[world.held]
-            inventory.append({"objectId": held.object_id, "objectType": held.object_type})
-        tilt = {"x": agent.horizon, "y": agent.yaw, "z": 0.0}
+        camera, settings = world.agent.camera, world.settings
+        self._update_objects(world)
+        result = answer.result
         return {
             "objects": list(self._objects),
             "isSceneAtRest": True,
-            "agent": {
-                "name": "agent",
-                "position": vec_dict(agent.position),
-                "rotation": {"x": 0.0, "y": agent.yaw, "z": 0.0},
-                "cameraHorizon": agent.horizon,
-                "isStanding": agent.standing,
-                "inHighFrictionArea": False,
-            },
-            "heldObjectPose": {
-                "position": vec_dict(agent.hand),
-                "rotation": tilt,
-                "localPosition": {"x": 0.0, "y": -HAND_BELOW, "z": HAND_AHEAD},
-                "localRotation": {"x": 0.0, "y": 0.0, "z": 0.0},
-            },
+            "agent": _agent(world.agent),
+            "heldObjectPose": _held_pose(world.agent),
             "arm": None,
             "fov": settings.field_of_view,
             "cameraPosition": {"x": camera.x, "y": camera.y, "z": camera.z},
@@ -93,7 +67,7 @@ class MetadataBuilder:
             "thirdPartyCameras": [],
             "collided": False,
             "collidedObjects": [],
-            "inventoryObjects": inventory,
+            "inventoryObjects": _inventory(world),
             "sceneName": f"{self._room.scene.name}_physics",
             "lastAction": answer.action,
             "errorMessage": answer.message,
@@ -101,35 +75,31 @@ class MetadataBuilder:
             "lastActionSuccess": answer.success,
             "screenWidth": settings.width,
             "screenHeight": settings.height,
-            "agentId": 0,
-            "depthFormat": "Meters",
-            "colors": None,
-            "flatSurfacesOnGrid": [],
-            "distances": [],
-            "normals": [],
-            "isOpenableGrid": [],
-            "segmentedObjectIds": [],
-            "objectIdsInBox": [],
-            "actionIntReturn": 0,
-            "actionFloatReturn": 0.0,
-            "actionStringsReturn": [],
-            "actionFloatsReturn": [],
-            "actionVector3sReturn": [],
-            "visibleRange": None,
+            **_unused_fields(),
             "currentTime": round(world.time, 4),
             "sceneBounds": self._bounds,
-            "actionReturn": dict(answer.result)
-            if isinstance(answer.result, Mapping)
-            else answer.result,
+            "actionReturn": dict(result) if isinstance(result, Mapping) else result,
         }
 
-    def _tell_objects(self, world: KitchenState, last: KitchenState | None) -> list[dict[str, Any]]:
+    def _update_objects(self, world: KitchenState) -> None:
+        """Bring the entries of the objects up to date, as few as possible."""
+        last, self._last = self._last, world
+        same_view = (
+            last is not None
+            and last.agent == world.agent
+            and last.held == world.held
+            and last.settings is world.settings
+        )
+        if last is None or not (same_view and last.things is world.things):
+            self._objects = self._entries(world, last if same_view else None)
+
+    def _entries(self, world: KitchenState, last: KitchenState | None) -> list[dict[str, Any]]:
         """Return entries of all objects.
 
         Args:
             world: the present state.
-            last: the state told before, when it was seen from the same place; what is as it
-                was then keeps its entry, unless a door moved that it may be behind.
+            last: the state reported before, if it was seen from the same place; what did not
+                change since keeps its entry, unless a door moved that it may be behind.
         """
         things, cache = world.things, self._cache
         if last is None:
@@ -186,3 +156,51 @@ class MetadataBuilder:
                 entry["rotation"] = {"x": 0.0, "y": world.agent.yaw, "z": 0.0}
         self._cache[object_id] = (thing, contents, carried, entry)
         return entry
+
+
+def _agent(agent: AgentPose) -> dict[str, Any]:
+    return {
+        "name": "agent",
+        "position": vec_dict(agent.position),
+        "rotation": {"x": 0.0, "y": agent.yaw, "z": 0.0},
+        "cameraHorizon": agent.horizon,
+        "isStanding": agent.standing,
+        "inHighFrictionArea": False,
+    }
+
+
+def _held_pose(agent: AgentPose) -> dict[str, Any]:
+    return {
+        "position": vec_dict(agent.hand),
+        "rotation": {"x": agent.horizon, "y": agent.yaw, "z": 0.0},
+        "localPosition": {"x": 0.0, "y": -HAND_BELOW, "z": HAND_AHEAD},
+        "localRotation": {"x": 0.0, "y": 0.0, "z": 0.0},
+    }
+
+
+def _inventory(world: KitchenState) -> list[dict[str, str]]:
+    if world.held is None:
+        return []
+    held = world.things[world.held]
+    return [{"objectId": held.object_id, "objectType": held.object_type}]
+
+
+def _unused_fields() -> dict[str, Any]:
+    """Return the fields of the schema that say nothing here, made anew for each event."""
+    return {
+        "agentId": 0,
+        "depthFormat": "Meters",
+        "colors": None,
+        "flatSurfacesOnGrid": [],
+        "distances": [],
+        "normals": [],
+        "isOpenableGrid": [],
+        "segmentedObjectIds": [],
+        "objectIdsInBox": [],
+        "actionIntReturn": 0,
+        "actionFloatReturn": 0.0,
+        "actionStringsReturn": [],
+        "actionFloatsReturn": [],
+        "actionVector3sReturn": [],
+        "visibleRange": None,
+    }

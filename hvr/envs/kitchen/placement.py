@@ -1,4 +1,4 @@
-"""Where a thing comes to rest in or on a receptacle.
+"""Placement: where a thing comes to rest in or on a receptacle.
 
 AI2-THOR tries points of the receptacle from the nearest to the agent; so does this, on a
 5 cm lattice over the receptacle's box. Boxes stand for the true shapes:
@@ -28,6 +28,7 @@ from functools import lru_cache
 
 from hvr.envs.geometry import Box, Vec
 from hvr.envs.kitchen.room import Room
+from hvr.envs.kitchen.visibility import closed_around
 from hvr.envs.kitchen.world import KitchenState, Thing
 from hvr.envs.support import CLOSED_BOXES, VESSELS
 
@@ -40,16 +41,16 @@ SHELF_SPACING = 0.38
 ON_FLOOR = 0.5
 """Up to this height of its bottom an object also counts as on the floor, metres."""
 
-_WALL = 0.015
-_FLAT = 0.06
-_TOUCH = 0.002
+_WALL = 0.015  # thickness of the walls of closed boxes
+_FLAT = 0.06  # up to this height things may lie across each other
+_TOUCH = 0.002  # boxes that share less than this only touch
 _PILE = {"Mug": 3, "Cup": 3, "GarbageCan": 10_000}
 _PILE_USUAL = 10
 _ATTACH = frozenset({"CoffeeMachine", "Toaster", "StoveBurner"})
 _TOPS = frozenset(
     {"CounterTop", "DiningTable", "SideTable", "StoveBurner", "Stool", "Floor", "Sink"}
 )
-_SEAT = 0.45
+_SEAT = 0.45  # height of a seat: the box of a chair ends at its back
 
 
 def surface_height(receptacle: Thing) -> float:
@@ -138,9 +139,10 @@ def landing(
             continue
         if not candidate.box.over(x, z) or surface_height(candidate) >= below:
             continue
+        # Where the agent can stand there is floor, whatever box of a counter covers it.
         if kind == "CounterTop" and room.walkable(x, z):
             continue
-        if closed_somewhere(world, object_id):
+        if closed_around(world.things, object_id) is not None:
             continue
         if best is None or surface_height(candidate) > surface_height(best):
             best = candidate
@@ -150,14 +152,6 @@ def landing(
     return best
 
 
-def closed_somewhere(world: KitchenState, object_id: str) -> bool:
-    """Return whether a closed receptacle surrounds the object."""
-    things = world.things
-    return any(
-        things[o].can("openable") and not things[o].is_open for o in things.ancestors(object_id)
-    )
-
-
 def fallen(thing: Thing, onto: Thing, x: float, z: float) -> Thing:
     """Return the thing resting at (x, z) on what caught it."""
     parents = (onto.object_id,) if onto.object_id else ()
@@ -165,7 +159,7 @@ def fallen(thing: Thing, onto: Thing, x: float, z: float) -> Thing:
 
 
 def _bare_floor(room: Room) -> Thing:
-    """Stands for the floor of a scene that lists none."""
+    """Return a floor for a scene that lists none."""
     spec = replace(room.scene.objects[0], object_id="", object_type="Floor")
     low = room.bounds.y0
     flat = Box(room.bounds.x0, low, room.bounds.z0, room.bounds.x1, low, room.bounds.z1)
@@ -218,8 +212,9 @@ def _footed(thing: Thing, x: float, z: float, height: float) -> Box:
 
 def _others(world: KitchenState, thing: Thing, ignored: set[str], near: Box) -> list[Box]:
     """Return boxes of bodies in this space that can be in the way."""
+    # Written out: this looks at every body for every thing put down.
     x0, y0, z0, x1, y1, z1 = near
-    found = [
+    bodies = [
         (object_id, box)
         for object_id, box in world.things.bodies.items()
         if box[0] < x1
@@ -229,10 +224,10 @@ def _others(world: KitchenState, thing: Thing, ignored: set[str], near: Box) -> 
         and box[1] < y1
         and y0 < box[4]
     ]
-    if not found:
+    if not bodies:
         return []
     out = {thing.object_id, *world.things.deep_contents(thing.object_id), *ignored}
-    return [box for object_id, box in found if object_id not in out]
+    return [box for object_id, box in bodies if object_id not in out]
 
 
 def _free(box: Box, others: list[Box]) -> bool:
@@ -253,6 +248,7 @@ def _inside(
     others = _others(world, thing, around, b)
     ay = world.agent.position[1]
     spots = _lattice(inner, world.agent.position, chance)
+    # As with the spots, the level nearest to the agent comes first.
     levels.sort(key=lambda y: (abs(y + height / 2 - ay - 0.2), y))
     passes = [others]
     if height <= _FLAT:
@@ -289,6 +285,7 @@ def _in_vessel(world: KitchenState, thing: Thing, receptacle: Thing) -> Thing | 
         )
         if fits and _free(box, taken):
             return _standing(thing, x, z, base)
+    # No room side by side: it goes onto the pile, unless that is high enough.
     if len(content) >= _PILE.get(receptacle.object_type, _PILE_USUAL):
         return None
     x, _, z = receptacle.box.center
@@ -309,6 +306,7 @@ def _on_surface(
     height = surface_height(receptacle)
     top = height + (thing.box.y1 - thing.box.y0)
     footprint = receptacle.box
+    # Narrow shelves count as 0.3 m wide and deep: things may stand over their edge.
     if kind == "Shelf":
         x0, _, z0, x1, _, z1 = footprint
         wx, wz = max(0.0, 0.3 - (x1 - x0)) / 2, max(0.0, 0.3 - (z1 - z0)) / 2
@@ -316,6 +314,8 @@ def _on_surface(
     around = {receptacle.object_id, *world.things.ancestors(receptacle.object_id)}
     band = Box(footprint.x0, height, footprint.z0, footprint.x1, top, footprint.z1)
     others = _others(world, thing, around, band)
+    # From what surely holds to what may: corners inside, then the middle, then flat things
+    # across each other. Each pass tries all spots, so that a better spot farther off wins.
     passes = [(True, others), (False, others)]
     if top - height <= _FLAT:
         passes.append((True, [box for box in others if box.y1 - box.y0 > _FLAT]))
@@ -329,6 +329,7 @@ def _on_surface(
             body = _turned(thing, quarter) if quarter else thing
             w, h, d = body.box.size
             for x, z in spots:
+                # The nearest spots come first: those after this one are out of reach, too.
                 if not forced and math.hypot(x - agent[0], z - agent[2]) > reach:
                     break
                 box = Box(x - w / 2, height, z - d / 2, x + w / 2, height + h, z + d / 2)

@@ -1,4 +1,4 @@
-"""What never changes in a kitchen: the grid, the bounds, what serves what."""
+"""The unchanging part of a kitchen: grid, bounds, faucets with their basins."""
 
 from __future__ import annotations
 
@@ -46,14 +46,6 @@ class Room:
         self._points: dict[float, tuple[Point, ...]] = {}
         self.reach = lru_cache(maxsize=16384)(self._reach)
 
-    @property
-    def floor_height(self) -> float:
-        """Height of the floor's surface, metres."""
-        if self.floor is None:
-            return 0.0
-        spec = next(o for o in self.scene.objects if o.object_id == self.floor)
-        return spec.box.y1
-
     def _reach(self, box: Box) -> float:
         """Return how near the agent must be to reach this box, metres, horizontally.
 
@@ -66,9 +58,7 @@ class Room:
         return max(VISIBILITY_DISTANCE, nearest + 0.05)
 
     def walkable(self, x: float, z: float) -> bool:
-        """Return whether the agent's body would fill this point at some place where it can
-        stand.
-        """
+        """Return whether the agent's body covers this point somewhere where it can stand."""
         cx, cz = round(x / GRID), round(z / GRID)
         for ix in (cx - 1, cx, cx + 1):
             for iz in (cz - 1, cz, cz + 1):
@@ -84,8 +74,11 @@ class Room:
         return round(round(x / grid) * grid, 5), round(round(z / grid) * grid, 5)
 
     def stands(self, x: float, z: float) -> bool:
-        """Return whether the agent can stand at a point: on the 0.25 m grid, or beside it at one of
-        the reachable grid points around."""
+        """Return whether the agent can stand at a point.
+
+        Off the 0.25 m grid one of the grid points around it suffices, so that finer grids are
+        filled in between.
+        """
         if (x, z) in self.grid_set:
             return True
         x0, z0 = math.floor(x / GRID + 1e-6) * GRID, math.floor(z / GRID + 1e-6) * GRID
@@ -134,7 +127,7 @@ def _bounds(scene: Scene) -> Box:
 
 
 def _holes(scene: Scene) -> dict[str, tuple[Box, ...]]:
-    """Per CounterTop the boxes of sinks and burners at its height, which are no counter."""
+    """Return the boxes of sinks and burners at the height of each counter: no counter there."""
     cuts = [o.box for o in scene.objects if o.object_type in ("SinkBasin", "Sink", "StoveBurner")]
     return {
         o.object_id: tuple(box for box in cuts if abs(box.y1 - o.box.y1) < 0.3)
@@ -144,7 +137,7 @@ def _holes(scene: Scene) -> dict[str, tuple[Box, ...]]:
 
 
 def _served_basins(scene: Scene) -> dict[str, tuple[str, ...]]:
-    """Per faucet the nearest SinkBasin, and its Sink where that holds things itself."""
+    """Return the basin nearest to each faucet, and its Sink where that holds things itself."""
     ids = {o.object_id: o for o in scene.objects}
     basins = [o for o in scene.objects if o.object_type == "SinkBasin"]
     served: dict[str, tuple[str, ...]] = {}

@@ -1,4 +1,4 @@
-"""What a kitchen is set to: the arguments of `Initialize`, and the version it plays."""
+"""Settings of a kitchen: the arguments of `Initialize`, and the version it plays."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class KitchenSettings:
 
 @dataclass(frozen=True)
 class Profile:
-    """In what the versions of AI2-THOR differ; docs/kitchen.md has the sources.
+    """Differences between versions of AI2-THOR; docs/kitchen.md has the sources.
 
     Args:
         name: `5` or `2.1.0`.
@@ -72,15 +72,16 @@ def profile_named(name: str) -> Profile:
     Raises:
         UsageError: there is none.
     """
-    found = PROFILES.get(name)
-    if found is None:
+    profile = PROFILES.get(name)
+    if profile is None:
         raise UsageError(f"unknown profile {name!r} of AI2-THOR: there are {', '.join(PROFILES)}")
-    return found
+    return profile
 
 
 def initialized(settings: KitchenSettings, args: Mapping[str, Any]) -> KitchenSettings:
-    """Return the settings after `Initialize` with these arguments; others than these are ignored,
-    as those of rendering have no meaning here.
+    """Return the settings after `Initialize` with these arguments.
+
+    Arguments that have no meaning here, such as those of rendering, are ignored.
 
     Raises:
         ValueError: an argument is not a positive number.

@@ -11,7 +11,7 @@ from hvr.envs.scenes import ObjectSpec
 SHATTERS = frozenset(
     {"Bottle", "Bowl", "Cup", "Egg", "Mug", "Plate", "Statue", "Vase", "WineBottle"}
 )
-"""What falls to pieces when it breaks; anything else keeps its body."""
+"""Types that fall to pieces when they break; anything else keeps its body."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Thing:
 
     @property
     def is_open(self) -> bool:
-        """Open at all."""
+        """It is open, however little."""
         return self.openness > 0.0
 
     def can(self, prop: str) -> bool:
@@ -90,8 +90,10 @@ class Thing:
         return prop in self.spec.properties
 
     def but(self, **changes: Any) -> Thing:
-        """Return a copy with these fields changed: `dataclasses.replace` at a fraction of its cost.
-        The names of the fields are not checked."""
+        """Return a copy with these fields changed; their names are not checked.
+
+        Does what `dataclasses.replace` does, at a fraction of its cost.
+        """
         new = object.__new__(Thing)
         new.__dict__.update(self.__dict__)
         new.__dict__.update(changes)

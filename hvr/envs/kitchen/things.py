@@ -49,7 +49,7 @@ class Things(Mapping[str, Thing]):
     # Mapping's own views and `get` go through __getitem__, which is slow.
 
     def keys(self) -> KeysView[str]:
-        """Ids."""
+        """Return the ids."""
         return self._by_id.keys()
 
     def values(self) -> ValuesView[Thing]:
@@ -66,7 +66,7 @@ class Things(Mapping[str, Thing]):
 
     @property
     def contents(self) -> Mapping[str, tuple[str, ...]]:
-        """What each receptacle directly holds."""
+        """Direct contents of each receptacle, by id."""
         return self._contents
 
     @property
@@ -98,8 +98,10 @@ class Things(Mapping[str, Thing]):
         return tuple(result)
 
     def ancestors(self, object_id: str) -> tuple[str, ...]:
-        """Return receptacles around an object, nearest first, at any depth; those of fixtures
-        do not count."""
+        """Return receptacles around an object, nearest first, at any depth.
+
+        What a fixture stands on does not count, for the reason given at `deep_contents`.
+        """
         thing = self._by_id[object_id]
         if not thing.parents or thing.spec.is_fixture:
             return ()
@@ -113,7 +115,11 @@ class Things(Mapping[str, Thing]):
         return tuple(result)
 
     def updated(self, changed: Iterable[Thing]) -> Things:
-        """With these objects in their new state; new ones come last."""
+        """Return all objects with these in their new state; new ones come last.
+
+        The indices are copied when they change first: most actions change one object, and often
+        none of its relations.
+        """
         by_id = self._by_id.copy()
         contents, warm, bodies = self._contents, self._warm, self._bodies
         for thing in changed:

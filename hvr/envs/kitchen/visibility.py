@@ -1,4 +1,4 @@
-"""What the agent sees and can touch.
+"""Visibility and reach: what the agent sees and can touch.
 
 An object is visible, and then also interactable, when its nearest part is within 1.5 m of
 the agent (horizontally), one of its visibility points lies in the square 90 degree view,
@@ -10,7 +10,7 @@ public.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +29,26 @@ HORIZONS = (-30.0, 0.0, 30.0, 60.0)
 
 QUARTERS = (0.0, 90.0, 180.0, 270.0)
 """Rotations that GetInteractablePoses tries unless told otherwise, degrees."""
+
+
+@dataclass(frozen=True)
+class PoseQuery:
+    """The poses that GetInteractablePoses tries.
+
+    Args:
+        positions: (x, z) to try; the whole grid when None.
+        rotations: yaws to try, degrees.
+        horizons: horizons to try, degrees.
+        max_distance: horizontal distance to the nearest part that is not to be exceeded; None
+            is AI2-THOR's 1.5 m, or more for what no grid point is that near to.
+        standings: whether to try standing (True) and crouching (False).
+    """
+
+    positions: tuple[Point, ...] | None = None
+    rotations: tuple[float, ...] = QUARTERS
+    horizons: tuple[float, ...] = HORIZONS
+    max_distance: float | None = None
+    standings: tuple[bool, ...] = (True,)
 
 
 def closed_around(things: Things, object_id: str) -> str | None:
@@ -50,6 +70,7 @@ def is_visible(world: KitchenState, room: Room, object_id: str) -> bool:
         or (thing.parents and world.held in world.things.ancestors(object_id))
     ):
         return True
+    # In order of cost: most objects are out of reach, and projecting points is dearest.
     x, _, z = world.agent.position
     box = thing.box
     near = world.settings.visibility_distance
@@ -90,6 +111,8 @@ def object_at(world: KitchenState, room: Room, x: float, y: float) -> str | None
         entry = _entry(thing.box, (eye.x, eye.y, eye.z), ray)
         if entry is not None and is_visible(world, room, object_id):
             hits[object_id] = entry
+    # The box of a receptacle is around what it holds: the ray meets it first, but one means
+    # the content.
     around = {outer for i in hits for outer in world.things.ancestors(i)}
     inner = {i: d for i, d in hits.items() if i not in around} or hits
     return min(inner, key=lambda i: (inner[i], i)) if inner else None
@@ -109,37 +132,21 @@ def _entry(box: Box, start: Vec, ray: Vec) -> float | None:
 
 
 def poses(
-    world: KitchenState,
-    room: Room,
-    object_id: str,
-    positions: Sequence[Point] | None = None,
-    rotations: Sequence[float] = QUARTERS,
-    horizons: Sequence[float] = HORIZONS,
-    max_distance: float | None = None,
-    standings: Sequence[bool] = (True,),
+    world: KitchenState, room: Room, object_id: str, query: PoseQuery
 ) -> list[dict[str, Any]]:
-    """Return poses from which the object is visible now, for TeleportFull.
-
-    Args:
-        world: the present state.
-        room: its unchanging part.
-        object_id: the object.
-        positions: (x, z) to try; the whole grid when None.
-        rotations: yaws to try, degrees.
-        horizons: horizons to try, degrees.
-        max_distance: horizontal distance to the nearest part that is not to be exceeded;
-            AI2-THOR's 1.5 m, or more for what no grid point is that near to.
-        standings: whether to try standing (True) and crouching (False).
-    """
+    """Return poses from which the object is visible now, for TeleportFull."""
     thing = world.things[object_id]
     hidden = thing.inert or closed_around(world.things, object_id) is not None
     if hidden or object_id == world.held:
         return []
-    limit = max_distance
+    limit = query.max_distance
     if limit is None:
         near = world.settings.visibility_distance
         limit = near if near < VISIBILITY_DISTANCE else max(near, room.reach(thing.box))
-    sighting = _sighting if max_distance is None and positions is None else _sighting.__wrapped__
+    positions = query.positions
+    # Only the questions of the skills come again; positions of a caller would fill the cache.
+    usual = query.max_distance is None and positions is None
+    sighting = _sighting if usual else _sighting.__wrapped__
     return [
         {
             "x": x,
@@ -149,12 +156,12 @@ def poses(
             "horizon": horizon,
             "standing": standing,
         }
-        for standing in standings
+        for standing in query.standings
         for x, z, yaw, horizon in sighting(
             thing.box,
-            room.points(world.settings.grid_size) if positions is None else tuple(positions),
-            tuple(rotations),
-            tuple(horizons),
+            room.points(world.settings.grid_size) if positions is None else positions,
+            query.rotations,
+            query.horizons,
             limit,
             room.agent_height + CAMERA_HEIGHT - (0.0 if standing else CROUCH),
         )
@@ -170,7 +177,7 @@ def _sighting(
     limit: float,
     eye: float,
 ) -> tuple[tuple[float, float, float, float], ...]:
-    """(x, z, yaw, horizon) from which a point of the box lies in view.
+    """Return each (x, z, yaw, horizon) from which a point of the box lies in view.
 
     A point at `forward` and `side` of the agent and `up` above its eye is in view when
     neither its offset to the side nor that up or down exceeds its depth.
@@ -178,7 +185,7 @@ def _sighting(
     turns = [(r, math.sin(math.radians(r)), math.cos(math.radians(r))) for r in rotations]
     tilts = [(h, math.sin(math.radians(h)), math.cos(math.radians(h))) for h in horizons]
     points = visibility_points(box)
-    found = []
+    sightings = []
     for x, z in positions:
         if box.distance(x, z) > limit:
             continue
@@ -187,13 +194,14 @@ def _sighting(
             ahead = []
             for dx, up, dz in offsets:
                 side, forward = abs(dx * cos_y - dz * sin_y), dx * sin_y + dz * cos_y
-                # The depth is at most the length of (forward, up).
+                # Whatever the horizon, the depth is at most the length of (forward, up): what
+                # lies further to the side than that need not be tried at any.
                 if side * side <= forward * forward + up * up + 1e-9:
                     ahead.append((side, up, forward))
             for horizon, sin_p, cos_p in tilts:
                 for side, up, forward in ahead:
                     depth = forward * cos_p - up * sin_p
                     if depth > 0.0 and side <= depth and abs(up * cos_p + forward * sin_p) <= depth:
-                        found.append((x, z, yaw, horizon))
+                        sightings.append((x, z, yaw, horizon))
                         break
-    return tuple(found)
+    return tuple(sightings)

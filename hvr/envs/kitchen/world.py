@@ -31,7 +31,7 @@ CROUCH = 0.22
 
 @dataclass(frozen=True, slots=True)
 class AgentPose:
-    """Where the agent stands and looks: metres and degrees."""
+    """Pose of the agent, in metres and degrees."""
 
     position: Vec
     yaw: float
@@ -92,16 +92,25 @@ class KitchenState:
         return new
 
     def changed(self, *things: Thing) -> KitchenState:
-        """With these objects in their new state."""
+        """Return the state with these objects as they are now."""
         return self.but(things=self.things.updated(things))
 
+    def moved(self, before: Thing, after: Thing) -> KitchenState:
+        """Return the state with an object elsewhere, and what it holds moved along."""
+        (x, y, z), (ox, oy, oz) = after.box.center, before.box.center
+        inner = [
+            self.things[i].shifted(x - ox, y - oy, z - oz)
+            for i in self.things.deep_contents(before.object_id)
+        ]
+        return self.changed(after, *inner)
+
     def with_agent(self, agent: AgentPose) -> KitchenState:
-        """With the agent there; what it carries comes along."""
+        """Return the state with the agent there; what it carries comes along."""
         world = self.but(agent=agent)
         return world.carried() if world.held else world
 
     def carried(self) -> KitchenState:
-        """With the held object, and what it holds, at the hand."""
+        """Return the state with the held object, and what that holds, at the hand."""
         if self.held is None:
             return self
         held = self.things[self.held]

@@ -1,4 +1,4 @@
-"""Effects nobody asks for: cold, heat, running water, coffee, and time.
+"""Automatic effects: cold, heat, running water, coffee, and time.
 
 They are applied after every action:
 
@@ -45,6 +45,7 @@ def settle(world: KitchenState, room: Room, seconds: float = STEP_TIME) -> Kitch
                 zones[object_id] = zone
             if new is not None:
                 changed[object_id] = new
+    # After all effects, as a later one may have changed the same object.
     for object_id, temperature in zones.items():
         thing = changed.get(object_id) or things[object_id]
         if thing.temperature != temperature:
@@ -52,6 +53,7 @@ def settle(world: KitchenState, room: Room, seconds: float = STEP_TIME) -> Kitch
     time = world.time + seconds
     timers = world.timers
     warm = things.warm
+    # Most steps change no temperature: then there is nothing to wait for.
     if timers or changed or not warm <= zones.keys():
         timers = _cool(world, changed, zones, time)
     if changed:
@@ -62,9 +64,7 @@ def settle(world: KitchenState, room: Room, seconds: float = STEP_TIME) -> Kitch
 
 
 def _at_work(things: Things, room: Room) -> list[Thing]:
-    """Return the fridges that hold something, and what is switched on, in the order of
-    their ids.
-    """
+    """Return the fridges that hold something and what is switched on, in order of ids."""
     holding = things.contents
     working = []
     for source_id in room.sources:
@@ -79,8 +79,10 @@ def _at_work(things: Things, room: Room) -> list[Thing]:
 def _cool(
     world: KitchenState, changed: dict[str, Thing], zones: Mapping[str, str], time: float
 ) -> Mapping[str, float]:
-    """When what is out of every zone is at room temperature; what is by now goes to
-    `changed`."""
+    """Return when each thing outside of every zone will be at room temperature.
+
+    Things that are by now go to `changed`.
+    """
     settings = world.settings
     if not settings.decays:
         return _NO_TIMERS

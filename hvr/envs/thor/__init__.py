@@ -1,7 +1,22 @@
 """AI2-THOR itself, through its own Python client."""
 
+from hvr.envs.persistent import Persistent
+from hvr.envs.registry import EnvironmentSetup
 from hvr.envs.thor.adapter import Thor
-from hvr.envs.thor.errors import SimulatorError
 from hvr.envs.thor.options import ThorOptions, read_options
+from hvr.errors import SimulatorError
 
-__all__ = ["SimulatorError", "Thor", "ThorOptions", "read_options"]
+__all__ = ["SimulatorError", "Thor", "ThorOptions", "open_thor", "read_options"]
+
+
+def open_thor(setup: EnvironmentSetup) -> Persistent:
+    """Return AI2-THOR in a scene; interactions are tried again where the place was wrong.
+
+    Raises:
+        UsageError: an option cannot be used.
+        SceneError: the simulator has no such scene.
+        MissingExtraError: the package ai2thor is not installed.
+        SimulatorError: the simulator cannot be started.
+    """
+    options = read_options(setup.options)
+    return Persistent(Thor(setup.scene, options, setup.folder), options.tries)

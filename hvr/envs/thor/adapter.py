@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from hvr.envs.base import Event
-from hvr.envs.thor.errors import SimulatorError
 from hvr.envs.thor.launch import client_arguments, explain, log_file, require_ready
 from hvr.envs.thor.options import ThorOptions
 from hvr.envs.thor.pictures import Pictures
-from hvr.errors import SceneError
+from hvr.errors import SceneError, SimulatorError
 
 _CAMERA = ("GetMapViewCameraProperties", "AddThirdPartyCamera")
 
@@ -96,6 +95,8 @@ class Thor:
         if "raise_for_failure" in request:
             raise ValueError("raise_for_failure: look at the event instead, it is false")
         name = str(request.get("action"))
+        if self._options.force_action and name == "PutObject":
+            request.setdefault("forceAction", True)
         refused: ValueError | None = None
         try:
             self._sent(request)
@@ -138,7 +139,7 @@ class Thor:
         return self._from_above()
 
     def stop(self) -> None:
-        """End the simulator; more than once does no harm.
+        """End the simulator. Idempotent.
 
         Raises:
             DataFileError: the last picture cannot be written.
@@ -163,7 +164,7 @@ class Thor:
         return frames[-1] if frames else None
 
     def _arrived(self) -> None:
-        """A scene is in its first state."""
+        """Take over the first state of a scene, and its first pictures."""
         self._seen = self._client.last_event
         self._event = Event(self._seen.metadata)
         self._has_camera = False
@@ -174,7 +175,12 @@ class Thor:
         self._pictures = Pictures(self._folder, first, self.top_view() if wanted else None)
 
     def _begun(self, what: str, scene: object, call: Callable[[], Any]) -> Any:
-        """As `_asked`, for what begins a scene."""
+        """Return the client's answer to a request that begins a scene, as `_asked` does.
+
+        Raises:
+            SceneError: the simulator has no such scene.
+            SimulatorError: anything else that the client raises.
+        """
         try:
             return self._asked(what, call)
         except (ValueError, TypeError) as error:

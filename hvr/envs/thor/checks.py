@@ -1,4 +1,4 @@
-"""Whether AI2-THOR can run on this machine, and what to do where it cannot.
+"""Checks of whether AI2-THOR can run on this machine, with advice where it cannot.
 
 Nothing is downloaded, installed or started.
 """
@@ -71,18 +71,22 @@ def _system(machine: Machine, options: ThorOptions) -> Check:
     found = f"{machine.system} {machine.architecture}"
     if options.executable:
         return _check(
-            "platform", machine.system in ("Linux", "Darwin"), found,
+            "platform",
+            machine.system in ("Linux", "Darwin"),
+            found,
             "the client starts processes only on Linux and macOS",
-        )  # fmt: skip
+        )
     fits = (machine.system == "Linux" and machine.architecture in ("x86_64", "AMD64")) or (
         # Apple's own processors run the Intel build through Rosetta.
         machine.system == "Darwin" and options.platform in ("", "OSXIntel64")
     )
     return _check(
-        "platform", fits, found,
+        "platform",
+        fits,
+        found,
         "there are builds for 64-bit Linux on x86 processors and for macOS (OSXIntel64); use "
         "such a machine, or hvr's kitchen, which needs none of this",
-    )  # fmt: skip
+    )
 
 
 def _executable(machine: Machine, options: ThorOptions) -> Check:
@@ -91,9 +95,11 @@ def _executable(machine: Machine, options: ThorOptions) -> Check:
             "executable", "ok", f"{options.executable}: no build, display or GPU is needed"
         )
     return Check(
-        "executable", "missing", f"{options.executable}: no program of this name can be run",
+        "executable",
+        "missing",
+        f"{options.executable}: no program of this name can be run",
         "give the whole path of a file that may be executed, arguments may follow it",
-    )  # fmt: skip
+    )
 
 
 def _display(machine: Machine, options: ThorOptions, platform: str) -> Check:
@@ -118,20 +124,26 @@ def _vulkan(machine: Machine, platform: str) -> Check:
         return Check("vulkan", "unneeded", f"only CloudRendering uses it; {library}; {gpu}")
     if not machine.vulkan:
         return Check(
-            "vulkan", "missing", f"{library}; {gpu}",
+            "vulkan",
+            "missing",
+            f"{library}; {gpu}",
             "install the Vulkan loader and the GPU's driver (Debian, Ubuntu: "
             "sudo apt-get install libvulkan1)",
-        )  # fmt: skip
+        )
     if machine.cuda_devices and not machine.vulkaninfo:
         return Check(
-            "vulkan", "missing", f"{library}; {gpu}; CUDA_VISIBLE_DEVICES={machine.cuda_devices}",
+            "vulkan",
+            "missing",
+            f"{library}; {gpu}; CUDA_VISIBLE_DEVICES={machine.cuda_devices}",
             "the client then asks the program vulkaninfo, which is not there: install it "
             "(Debian, Ubuntu: sudo apt-get install vulkan-tools) or unset CUDA_VISIBLE_DEVICES",
-        )  # fmt: skip
+        )
     return _check(
-        "vulkan", bool(machine.gpus), f"{library}; {gpu}",
+        "vulkan",
+        bool(machine.gpus),
+        f"{library}; {gpu}",
         "use a machine with a GPU, and in a container pass it in (Docker: --gpus all)",
-    )  # fmt: skip
+    )
 
 
 def _disk(machine: Machine) -> Check:
@@ -139,9 +151,11 @@ def _disk(machine: Machine) -> Check:
     if machine.builds:
         return Check("disk", "unneeded", f"{found}; a build is there already")
     return _check(
-        "disk", machine.free >= ROOM, found,
+        "disk",
+        machine.free >= ROOM,
+        found,
         f"make room for the download and what it unpacks to, some {ROOM / 1e9:.0f} GB",
-    )  # fmt: skip
+    )
 
 
 def _build(machine: Machine, platform: str) -> Check:
@@ -151,8 +165,10 @@ def _build(machine: Machine, platform: str) -> Check:
     others = f" (there are: {', '.join(machine.builds)})" if machine.builds else ""
     choice = f"platform='{platform}', " if platform == "CloudRendering" else ""
     return Check(
-        "build", "missing", f"no build for {platform} in {machine.home / 'releases'}{others}",
+        "build",
+        "missing",
+        f"no build for {platform} in {machine.home / 'releases'}{others}",
         "let AI2-THOR's client download it once: python -c \"from ai2thor.controller import "
         f'Controller; Controller({choice}download_only=True)"; or point hvr at a process that '
         "speaks its protocol: option executable",
-    )  # fmt: skip
+    )

@@ -144,7 +144,7 @@ class Client(_Controller):  # type: ignore[misc]
     def __init__(self, **arguments: Any) -> None:
         try:
             super().__init__(**arguments)
-        except _UnityCrashError as crash:  # the HTTP server's word for it
+        except _UnityCrashError as crash:  # so the HTTP server calls an ended process
             code = self.server.unity_proc.poll()
             self._end_server()
             raise ProcessEndedError(code) from crash
@@ -194,7 +194,7 @@ class Client(_Controller):  # type: ignore[misc]
 
 
 def _clock(timeout: float | None) -> Callable[[], bool]:
-    """Return whether a time from now on is over; never without one."""
+    """Return a function that says whether the timeout, counted from now, is over."""
     if timeout is None:
         return lambda: False
     end = time.monotonic() + timeout

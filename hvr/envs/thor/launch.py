@@ -1,4 +1,4 @@
-"""What AI2-THOR's client is told when it starts the simulator."""
+"""Start of the simulator: the arguments of AI2-THOR's client, and its failures explained."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from hvr.envs.thor.checks import judge
-from hvr.envs.thor.errors import SimulatorError
 from hvr.envs.thor.machine import ai2thor_home, look
 from hvr.envs.thor.options import ThorOptions
-from hvr.errors import MissingExtraError
+from hvr.errors import MissingExtraError, SimulatorError
 
 _TELLING = (TimeoutError, BrokenPipeError)
 _ADVICE = "`hvr doctor thor` checks the installation"
@@ -78,26 +77,26 @@ def explain(what: str, error: BaseException, options: ThorOptions, log_start: in
     chain: list[BaseException] = [error]
     while chain[-1].__context__ is not None:
         chain.append(chain[-1].__context__)
-    told = [e for e in chain if hasattr(e, "returncode") or isinstance(e, _TELLING)]
-    cause = told[0] if told else chain[-1]
+    telling = [e for e in chain if hasattr(e, "returncode") or isinstance(e, _TELLING)]
+    cause = telling[0] if telling else chain[-1]
     code = getattr(cause, "returncode", None)
     if isinstance(cause, TimeoutError):
         limits = f"timeout {options.timeout:g} s"
         if what == "the start":
             limits = f"start_timeout {options.start_timeout:g} s, {limits}"
-        said = (
+        failure = (
             f"AI2-THOR did not answer in time during {what} ({limits}; "
             "if it only needs longer, raise these options of AI2-THOR)"
         )
     elif code is not None or isinstance(cause, BrokenPipeError):
         ending = f" (exit code {code})" if code is not None else ""
-        said = f"the AI2-THOR process ended{ending} during {what}"
+        failure = f"the AI2-THOR process ended{ending} during {what}"
     else:
         reason = " ".join(str(cause).split()) or type(cause).__name__
-        said = f"AI2-THOR failed during {what}: {reason}"
+        failure = f"AI2-THOR failed during {what}: {reason}"
     printed = _last_line(log_start)
     printed = f"; it printed: {printed}" if printed else ""
-    return f"{said}{printed}; its output is in {log_file()}; {_ADVICE}"
+    return f"{failure}{printed}; its output is in {log_file()}; {_ADVICE}"
 
 
 def _last_line(start: int) -> str:

@@ -1,4 +1,4 @@
-"""What of this machine matters to AI2-THOR."""
+"""Facts about this machine that matter to AI2-THOR."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _program(command: str) -> str:
 
 
 def _display(options: ThorOptions, has_package: bool) -> tuple[str, str]:
-    """Return a display that the client takes, and if there is none why."""
+    """Return a display that the client accepts, or the reason why there is none."""
     wanted = options.display or os.environ.get("DISPLAY", "")
     wanted = f":{wanted}" if wanted and ":" not in wanted else wanted
     if platform.system() != "Linux":

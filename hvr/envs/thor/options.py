@@ -1,4 +1,4 @@
-"""How AI2-THOR is started and used; reading these options from text."""
+"""Options of AI2-THOR: how it is started and used, read from text."""
 
 from __future__ import annotations
 
@@ -15,8 +15,14 @@ PLATFORMS = ("Linux64", "OSXIntel64", "CloudRendering")
 """The builds of AI2-THOR that its Python client 5.0.0 knows and hvr can use."""
 
 QUALITIES = (
-    "Very Low", "Low", "Medium", "MediumCloseFitShadows", "High", "Very High", "Ultra",
-)  # fmt: skip
+    "Very Low",
+    "Low",
+    "Medium",
+    "MediumCloseFitShadows",
+    "High",
+    "Very High",
+    "Ultra",
+)
 SERVERS = ("fifo", "http")
 ENVIRONMENT = "HVR_THOR"
 EXECUTABLE = "HVR_THOR_EXECUTABLE"
@@ -27,7 +33,7 @@ _NO = frozenset({"false", "no", "off", "0"})
 
 @dataclass(frozen=True)
 class ThorOptions:
-    """How to start AI2-THOR and how to act in it.
+    """Options for starting AI2-THOR and acting in it.
 
     Args:
         executable: command line of the simulator process, split as a shell does; empty
@@ -73,8 +79,10 @@ class ThorOptions:
 
     def __post_init__(self) -> None:
         for name, known in (
-            ("platform", ("", *PLATFORMS)), ("quality", QUALITIES), ("server", SERVERS),
-        ):  # fmt: skip
+            ("platform", ("", *PLATFORMS)),
+            ("quality", QUALITIES),
+            ("server", SERVERS),
+        ):
             value = getattr(self, name)
             if value not in known:
                 listed = ", ".join(filter(None, known))
@@ -109,7 +117,7 @@ def read_options(
 
 
 def option_texts(executable: str | None, texts: Iterable[str] | None) -> list[str]:
-    """Return what the command line says, for `read_options`."""
+    """Return the options of the command line as texts for `read_options`."""
     return [*(texts or ()), *([f"executable={executable}"] if executable else ())]
 
 

@@ -1,4 +1,4 @@
-"""What AI2-THOR was told and what its camera showed, kept in a folder.
+"""A record of AI2-THOR's actions and camera images, kept in a folder.
 
 thor/steps.jsonl        one line an action: as sent, whether it succeeded, why not, its picture
 thor/0001-PickupObject.png   the camera image after it; 0000-… is the one before the first
@@ -49,9 +49,12 @@ class Pictures:
             name = f"{self._count:04}-{_plain(action['action'])}.png"
             shown = _write(self._folder / name, frame)
             line = {
-                "step": self._count, "action": dict(action), "success": success, "error": error,
+                "step": self._count,
+                "action": dict(action),
+                "success": success,
+                "error": error,
                 "picture": name if shown else None,
-            }  # fmt: skip
+            }
             with (self._folder / "steps.jsonl").open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line, ensure_ascii=False, default=str) + "\n")
         except OSError as problem:
@@ -76,7 +79,7 @@ class Pictures:
 
 
 def _write(path: Path, frame: Any) -> bool:
-    """Write an image as PNG; False when there is none."""
+    """Write an image as PNG; return whether there is one."""
     if frame is None:
         return False
     from PIL import Image

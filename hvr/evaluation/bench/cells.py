@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from hvr.envs.scenes import load_scene
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.scores import Scores
+from hvr.llm.choice import ModelChoice
 from hvr.llm.scrub import Scrubber
 from hvr.policies.llm.settings import named
 from hvr.tasks import load_task
@@ -62,28 +63,34 @@ class CellOptions:
 
     Args:
         execute: carry plans out in the embedded kitchen.
-        base_url: address of an OpenAI-compatible server; None for the provider's own.
+        model: how models are asked; which one, and with which setting, each cell says. Its limits
+            hold for all cells together, however often the bench is gone on with.
         cassettes: folder of transcripts of an earlier bench, whose answers are replayed.
-        embedder: maps names to objects, see `hvr.retrieval.embedders`.
-        extra: further options of models, no keys among them.
     """
 
     execute: bool = True
-    base_url: str | None = None
+    model: ModelChoice = field(default_factory=ModelChoice)
     cassettes: Path | None = None
-    embedder: str = "lexical"
-    extra: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {
+        """Return what makes it another bench, as plain JSON values.
+
+        A larger budget or another cache does not: a bench may be gone on with after either.
+        """
+        model = self.model
+        values: dict[str, Any] = {
             "execute": self.execute,
             # An address may have a password in it.
-            "base_url": Scrubber().text(self.base_url) if self.base_url else None,
+            "base_url": Scrubber().text(model.base_url) if model.base_url else None,
             "cassettes": str(self.cassettes) if self.cassettes else None,
-            "embedder": self.embedder,
-            "extra": dict(self.extra),
+            "embedder": model.embedder,
+            "extra": {},
         }
+        if model.temperature:
+            values["temperature"] = model.temperature
+        if model.library is not None:
+            values["library"] = str(model.library)
+        return values
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The measures that reports show: name, unit, and how each is read from scores."""
+"""Columns of reports: name and unit of each measure, and its value in scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed between two benches, and whether it is more than chance."""
+"""Comparison of two benches: differences, and whether they exceed the spread over seeds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hvr.evaluation.bench.folder import BenchFolder
 from hvr.evaluation.bench.summary import Stat, Summary, summarise
 
 COMPARED = ("pc", "epv", "success", "ld", "calls")
-"""The measures that are compared; calls and lengths are better when they are less."""
+"""The measures that are compared; fewer calls and a smaller discrepancy are better."""
 
 ALL = "all"
 """Stands for the mean over all tasks."""
@@ -70,10 +70,15 @@ class Delta:
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return {
-            "measure": self.measure, "model": self.model, "setting": self.setting,
-            "task": self.task, "old": self.old.to_json(), "new": self.new.to_json(),
-            "difference": self.difference, "beyond_spread": self.beyond_spread,
-        }  # fmt: skip
+            "measure": self.measure,
+            "model": self.model,
+            "setting": self.setting,
+            "task": self.task,
+            "old": self.old.to_json(),
+            "new": self.new.to_json(),
+            "difference": self.difference,
+            "beyond_spread": self.beyond_spread,
+        }
 
 
 def load_results(path: Path) -> tuple[CellResult, ...]:
@@ -98,7 +103,7 @@ def load_results(path: Path) -> tuple[CellResult, ...]:
 
 
 def compare(old: Sequence[CellResult], new: Sequence[CellResult]) -> tuple[Delta, ...]:
-    """Return all measures of COMPARED that both have, for all tasks and for each.
+    """Return the differences in COMPARED, over all tasks and for each task.
 
     The means over all tasks are over those tasks that both benches have.
     """
@@ -134,9 +139,7 @@ def delta_table(deltas: Sequence[Delta], summary: Summary) -> Table:
             continue
         column = COLUMNS[delta.measure]
         sign = "+" if delta.difference > 0 else ""
-        table.add_row(
-            summary.label(delta.model), delta.setting, delta.task, column.title,
-            column.show(delta.old.mean), column.show(delta.new.mean),
-            sign + column.show(delta.difference), delta.mark,
-        )  # fmt: skip
+        names = (summary.label(delta.model), delta.setting, delta.task, column.title)
+        means = (column.show(delta.old.mean), column.show(delta.new.mean))
+        table.add_row(*names, *means, sign + column.show(delta.difference), delta.mark)
     return table

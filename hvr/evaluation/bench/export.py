@@ -40,7 +40,7 @@ def to_csv(results: Sequence[CellResult]) -> str:
 def to_json(
     manifest: Mapping[str, Any], results: Sequence[CellResult], summary: Summary
 ) -> dict[str, Any]:
-    """Return everything but how the plans came about, which the files of the cells have."""
+    """Return the whole bench but the records of the plans, which the files of the cells have."""
     cells = []
     for result in results:
         values = result.to_json()

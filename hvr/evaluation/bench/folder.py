@@ -1,14 +1,14 @@
-"""The folder of a bench: what it is about, and one file for each finished cell.
+"""The folder of a bench: a manifest, and one file for each finished cell.
 
 manifest.json   settings, models, options, prompt digests, and every start with its machine
 cells/ID.json   the result of a cell, written when it is finished, whole or not at all
+ledger.sqlite   with a budget: what models were charged, of all cells and starts together
 transcripts/    ID.jsonl: every prompt and answer of a cell; of earlier tries, ID.1.jsonl and on
 """
 
 from __future__ import annotations
 
 import json
-import os
 import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ from typing import Any
 import hvr
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
-from hvr.files import commit
+from hvr.files import commit, write_whole
 from hvr.policies.llm.settings import named
 
 MANIFEST = "manifest.json"
@@ -28,7 +28,7 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class BenchFolder:
-    """Where the results of a bench are kept.
+    """A folder with the results of a bench.
 
     Args:
         path: the folder.
@@ -76,11 +76,11 @@ class BenchFolder:
         return tuple(known[c] for c in cells if c in known and known[c].finished)
 
     def exists(self) -> bool:
-        """There is a bench here."""
+        """Return whether there is a bench here."""
         return (self.path / MANIFEST).is_file()
 
     def manifest(self) -> dict[str, Any]:
-        """Return what the bench is about.
+        """Return the manifest of the bench.
 
         Raises:
             DataFileError: there is no manifest, or it is damaged.
@@ -97,17 +97,15 @@ class BenchFolder:
         return dict(values)
 
     def results(self) -> tuple[CellResult, ...]:
-        """Return all results, in the order of the cells; a file that is cut off counts as not
-        there.
-        """
-        found = []
+        """Return all results, in the order of the cells; unreadable files count as missing."""
+        results = []
         for path in sorted((self.path / "cells").glob("*.json")):
             try:
-                found.append(CellResult.from_json(json.loads(path.read_text(encoding="utf-8"))))
+                results.append(CellResult.from_json(json.loads(path.read_text(encoding="utf-8"))))
             except (OSError, ValueError, TypeError, AttributeError, DataFileError):
                 continue
         place = self._order()
-        return tuple(sorted(found, key=lambda r: (place(r.cell), r.cell)))
+        return tuple(sorted(results, key=lambda r: (place(r.cell), r.cell)))
 
     def write(self, result: CellResult) -> None:
         """Keep a result.
@@ -117,9 +115,13 @@ class BenchFolder:
         """
         _write(self.path / "cells" / f"{result.cell.id}.json", result.to_json())
 
+    @property
+    def ledger(self) -> Path:
+        """File of what models were charged in all cells and starts of the bench."""
+        return self.path / "ledger.sqlite"
+
     def new_transcript(self, cell: Cell) -> Path:
-        """Return where the transcript of a cell goes; one of an earlier try is kept by another
-        name.
+        """Return where the transcript of a cell goes, after renaming that of an earlier try.
 
         Raises:
             DataFileError: it cannot be moved.
@@ -161,7 +163,7 @@ class BenchFolder:
 def subject_of(
     cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return what must be the same when a bench is resumed."""
+    """Return the part of the manifest that must be the same when a bench is resumed."""
 
     def unique(values: list[Any]) -> list[Any]:
         return list(dict.fromkeys(values))
@@ -178,7 +180,7 @@ def subject_of(
 
 
 def this_start() -> dict[str, Any]:
-    """Return code and machine of this process."""
+    """Return time, code version and machine of this process."""
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "hvr": hvr.__version__,
@@ -195,9 +197,4 @@ def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]
 
 def _write(path: Path, value: Any) -> None:
     """Write JSON whole or not at all, whenever the process is killed."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be written: {error.strerror}") from error
+    write_whole(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from typing import Any
 
 from hvr.evaluation.bench.cells import CellResult
@@ -11,8 +10,17 @@ from hvr.evaluation.bench.columns import COLUMNS
 from hvr.evaluation.bench.summary import Summary
 from hvr.evaluation.bench.tables import before_after, with_spread
 from hvr.evaluation.paper import MODELS, SETTINGS, TABLES, paper_tables
-from hvr.report.markup import Series, bars, scatter, side_by_side, stacked, table
-from hvr.report.style import STYLE
+from hvr.report.charts import Series, bars, scatter, stacked
+from hvr.report.markup import (
+    bullets,
+    definitions,
+    element,
+    escaped,
+    fill,
+    page,
+    side_by_side,
+    table,
+)
 
 _SECTIONS = {
     "pc": "Plan correctness (PC)",
@@ -25,11 +33,15 @@ _SECTIONS = {
 _COST = ("calls", "corrections", "planner_calls", "library_hits", "tokens", "cost", "seconds")
 # Title, name in a row's statistics, name in the paper's table 2.
 _MAIN = (
-    ("PC", "pc", "pc_all"), ("PC moderate", "pc_moderate", "pc_moderate"),
-    ("PC high", "pc_high", "pc_high"), ("LD min", "ld_min", "ld_min"),
-    ("LD max", "ld_max", "ld_max"), ("LD", "ld", "ld_avg"), ("|LD|", "ld_abs", "ld_abs"),
+    ("PC", "pc", "pc_all"),
+    ("PC moderate", "pc_moderate", "pc_moderate"),
+    ("PC high", "pc_high", "pc_high"),
+    ("LD min", "ld_min", "ld_min"),
+    ("LD max", "ld_max", "ld_max"),
+    ("LD", "ld", "ld_avg"),
+    ("|LD|", "ld_abs", "ld_abs"),
     ("EPV", "epv", "epv"),
-)  # fmt: skip
+)
 _VERIFIED = (("MPV", "mpv"), ("AABV", "aabv"))
 _MORE = (("goal", "success"), ("conditions", "goal_conditions"), ("executed", "reached"))
 _MOST_KINDS = 14
@@ -45,29 +57,22 @@ def render(manifest: Mapping[str, Any], results: Sequence[CellResult], summary: 
         summary: their numbers.
     """
     names = [summary.label(m) for m in summary.models]
-    body = [
-        "<h1>hvr bench</h1>",
-        _about(manifest, results, names),
-        _simulated(summary),
-        "<h2>Summary (table 2)</h2>",
-        _summary(summary),
-        "<h2>Plots</h2>",
-        *_plots(summary),
-        "<h2>What it took</h2>",
-        _costs(summary),
-        "<h2>T5 and T5bis (table 4)</h2>",
-        _special(summary),
-        "<h2>By task (tables 5 to 16)</h2>",
-        *_by_task(summary),
-        _errors(results),
-        _remarks(),
-    ]
-    return (
-        "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<title>hvr bench: {escape(', '.join(names))}</title><style>{STYLE}</style></head>"
-        f"<body><main>{''.join(body)}</main></body></html>\n"
+    paper = paper_tables()
+    body = fill(
+        "hvr.evaluation.bench",
+        "bench.html",
+        about=_about(manifest, results, names),
+        simulated=_simulated(summary),
+        summary=_summary(summary),
+        plots="\n".join(_plots(summary)),
+        costs=_costs(summary),
+        special=_special(summary),
+        tasks="\n".join(_by_task(summary)),
+        errors=_errors(results),
+        source=escaped(paper.source),
+        inconsistencies=bullets(map(escaped, paper.inconsistencies)),
     )
+    return page(f"hvr bench: {', '.join(names)}", body)
 
 
 def _about(manifest: Mapping[str, Any], results: Sequence[CellResult], names: Sequence[str]) -> str:
@@ -79,36 +84,34 @@ def _about(manifest: Mapping[str, Any], results: Sequence[CellResult], names: Se
         "Settings": ", ".join(subject["settings"]),
         "Tasks": ", ".join(subject["tasks"]),
         "Seeds": ", ".join(map(str, subject["seeds"])),
-        "Cells": f"{len(results)}, of which {failed} ended in an error" if failed
-        else str(len(results)),
+        "Cells": f"{len(results)}" + (f", of which {failed} ended in an error" if failed else ""),
         "Code": f"hvr {last.get('hvr')}, commit {last.get('commit')}",
         "Machine": f"Python {last.get('python')}, {last.get('system')}, {last.get('machine')}",
         "Started": ", ".join(str(s.get("time")) for s in starts),
-    }  # fmt: skip
-    items = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items())
-    return f"<dl>{items}</dl>"
+    }
+    return definitions(facts.items())
 
 
 def _simulated(summary: Summary) -> str:
     names = [summary.label(m) for m in summary.models if summary.simulated(m)]
     if not names:
         return ""
-    return (
-        f"<p class='warning'><strong>Simulated:</strong> {escape(', '.join(names))} is no language "
-        "model. It answers from the ground truth with errors at a set rate, so these numbers "
-        "show what each part of the pipeline repairs, not what a language model achieves.</p>"
-    )
+    return fill("hvr.evaluation.bench", "simulated.html", names=escaped(", ".join(names)))
 
 
 def _summary(summary: Summary) -> str:
     own = [
-        (summary.label(r.model), r.setting,
-         *(with_spread(r.stats.get(key), key) for _, key, _ in _MAIN),
-         *(before_after(r, name) for _, name in _VERIFIED),
-         *(with_spread(r.stats.get(key), key) for _, key in _MORE),
-         with_spread(r.stats.get("calls"), "calls"), str(r.errors))
+        (
+            summary.label(r.model),
+            r.setting,
+            *(with_spread(r.stats.get(key), key) for _, key, _ in _MAIN),
+            *(before_after(r, name) for _, name in _VERIFIED),
+            *(with_spread(r.stats.get(key), key) for _, key in _MORE),
+            with_spread(r.stats.get("calls"), "calls"),
+            str(r.errors),
+        )
         for r in summary.rows
-    ]  # fmt: skip
+    ]
     titles = [title for title, *_ in (*_MAIN, *_VERIFIED)]
     header = ("model", "setting", *titles, *(title for title, _ in _MORE), "calls", "errors")
     note = (
@@ -121,11 +124,7 @@ def _summary(summary: Summary) -> str:
     for model in MODELS:
         rows = []
         for setting, values in paper_tables().summary(model).items():
-            pairs = [
-                "–" if values[f"{m}_before"] is None
-                else f"({_number(values[f'{m}_before'])}) {_number(values[f'{m}_after'])}"
-                for _, m in _VERIFIED
-            ]  # fmt: skip
+            pairs = (_pair(values, name) for _, name in _VERIFIED)
             rows.append((setting, *(_number(values[key]) for _, _, key in _MAIN), *pairs))
         parts.append(table(f"Paper, table 2, {model}", ("setting", *titles), rows))
     return side_by_side(*parts)
@@ -134,15 +133,16 @@ def _summary(summary: Summary) -> str:
 def _plots(summary: Summary) -> Iterator[str]:
     for model in summary.models:
         label = summary.label(model)
-        correctness = [
-            Series(s, {t: stat.mean for t in summary.tasks
-                       if (stat := summary.stats.get(("pc", model, s, t)))})
-            for s in summary.settings
-        ]  # fmt: skip
+        correctness = [_correctness(summary, model, setting) for setting in summary.settings]
         yield bars(f"PC by task and setting, per cent · {label}", summary.tasks, correctness)
         yield _table_of(summary, model, "pc")
         yield _calls(summary, model)
         yield _failures(summary, model)
+
+
+def _correctness(summary: Summary, model: str, setting: str) -> Series:
+    stats = {t: summary.stats.get(("pc", model, setting, t)) for t in summary.tasks}
+    return Series(setting, {task: stat.mean for task, stat in stats.items() if stat})
 
 
 def _calls(summary: Summary, model: str) -> str:
@@ -167,7 +167,7 @@ def _failures(summary: Summary, model: str) -> str:
         for kind, count in row.failures.items():
             totals[kind] = totals.get(kind, 0) + count
     if not totals:
-        return f"<p>No failures · {escape(summary.label(model))}</p>"
+        return element("p", escaped(f"No failures · {summary.label(model)}"))
     kinds = sorted(totals, key=lambda kind: (-totals[kind], kind))
     shown = kinds[:_MOST_KINDS]
     series = [
@@ -186,10 +186,13 @@ def _failures(summary: Summary, model: str) -> str:
 
 def _costs(summary: Summary) -> str:
     rows = [
-        (summary.label(row.model), row.setting,
-         *(COLUMNS[k].show(row.stats[k].mean if k in row.stats else None) for k in _COST))
+        (
+            summary.label(row.model),
+            row.setting,
+            *(COLUMNS[k].show(row.stats[k].mean if k in row.stats else None) for k in _COST),
+        )
         for row in summary.rows
-    ]  # fmt: skip
+    ]
     header = ("model", "setting", *(COLUMNS[k].title for k in _COST))
     return table("Means for a task; – where it is not known", header, rows)
 
@@ -200,13 +203,14 @@ def _special(summary: Summary) -> str:
     parts = []
     for model in summary.models:
         if not set(tasks) <= set(summary.tasks):
-            parts.append(f"<p>{escape(summary.label(model))}: the bench lacks T5 or T5bis.</p>")
+            lacks = f"{summary.label(model)}: the bench lacks T5 or T5bis."
+            parts.append(element("p", escaped(lacks)))
             continue
+        places = [(m, t) for m in measures for t in tasks]
         rows = [
-            (s, *(with_spread(summary.stats.get((m, model, s, t)), m)
-                  for m in measures for t in tasks))
+            (s, *(with_spread(summary.stats.get((m, model, s, t)), m) for m, t in places))
             for s in summary.settings
-        ]  # fmt: skip
+        ]
         parts.append(table(f"hvr, {summary.label(model)}", header, rows))
     for name in MODELS:
         rows = [
@@ -219,7 +223,7 @@ def _special(summary: Summary) -> str:
 
 def _by_task(summary: Summary) -> Iterator[str]:
     for measure, title in _SECTIONS.items():
-        yield f"<h3>{escape(title)}</h3>"
+        yield element("h3", escaped(title))
         staged = measure in ("mpv", "aabv")
         keys = [f"{measure}_before", f"{measure}_after"] if staged else [measure]
         own = [_table_of(summary, model, key) for model in summary.models for key in keys]
@@ -254,24 +258,23 @@ def _errors(results: Sequence[CellResult]) -> str:
     if not failed:
         return ""
     rows = [
-        (f"{r.cell.task} {r.cell.setting} {r.cell.model} seed {r.cell.seed}", r.error_kind,
-         r.error[:300])
+        (
+            f"{r.cell.task} {r.cell.setting} {r.cell.model} seed {r.cell.seed}",
+            r.error_kind,
+            r.error[:300],
+        )
         for r in failed[:_MOST_ERRORS]
-    ]  # fmt: skip
+    ]
     more = len(failed) - len(rows)
     note = f"and {more} more" if more else ""
     caption = "In no mean above; a resumed bench tries them again"
     return "<h2>Errors</h2>" + table(caption, ("cell", "kind", "error"), rows, note)
 
 
-def _remarks() -> str:
-    paper = paper_tables()
-    items = "".join(f"<li>{escape(text)}</li>" for text in paper.inconsistencies)
-    return (
-        f"<h2>About the paper's numbers</h2><p>{escape(paper.source)}. Its plans and ground truths "
-        "are for other scenes than hvr's, so values are to be compared in kind rather than in "
-        f"digits. Known inconsistencies within the paper:</p><ul>{items}</ul>"
-    )
+def _pair(values: Mapping[str, float | None], name: str) -> str:
+    """Return MPV or AABV as the paper prints it: `(before) after`."""
+    before, after = values[f"{name}_before"], values[f"{name}_after"]
+    return "–" if before is None else f"({_number(before)}) {_number(after)}"
 
 
 def _number(value: float | None) -> str:

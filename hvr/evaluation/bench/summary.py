@@ -1,4 +1,4 @@
-"""From results of cells to the numbers of the paper's tables."""
+"""Statistics over cells: the numbers of the paper's tables."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Row:
         errors: cells that ended in an error; they are in no mean.
         stats: by name: those of COLUMNS, and `pc_moderate`, `pc_high`, `ld_min`, `ld_max`,
             `ld_abs`.
-        failures: how often what went wrong, by kind, over all cells.
+        failures: how often each kind of failure occurred, over all cells.
     """
 
     setting: str
@@ -107,7 +107,7 @@ class Summary:
         return any(row.simulated for row in self.rows if row.model == model)
 
     def label(self, model: str) -> str:
-        """Return a model as reports name it; a simulation is called one."""
+        """Return the name of a model in reports, which marks a simulation."""
         return f"{model} (simulated)" if self.simulated(model) else model
 
     def to_json(self) -> dict[str, Any]:
@@ -115,11 +115,16 @@ class Summary:
         return {
             "rows": [row.to_json() for row in self.rows],
             "per_task": [
-                {"measure": place[0], "model": place[1], "setting": place[2], "task": place[3],
-                 **stat.to_json()}
+                {
+                    "measure": place[0],
+                    "model": place[1],
+                    "setting": place[2],
+                    "task": place[3],
+                    **stat.to_json(),
+                }
                 for place, stat in self.stats.items()
             ],
-        }  # fmt: skip
+        }
 
 
 def summarise(results: Sequence[CellResult]) -> Summary:
@@ -159,27 +164,32 @@ def _row(setting: str, model: str, group: Sequence[CellResult]) -> Row:
         else:
             failures[f"error: {result.error_kind}"] += 1
     return Row(
-        setting, model, any(r.simulated or r.cell.simulated for r in group),
-        sum(r.finished for r in group), sum(not r.finished for r in group), stats,
-        dict(failures.most_common()),
-    )  # fmt: skip
+        setting=setting,
+        model=model,
+        simulated=any(r.simulated or r.cell.simulated for r in group),
+        cells=sum(r.finished for r in group),
+        errors=sum(not r.finished for r in group),
+        stats=stats,
+        failures=dict(failures.most_common()),
+    )
 
 
 def _lengths(results: Sequence[CellResult]) -> dict[str, Stat]:
     """Return minimum, maximum and mean of absolutes, over tasks as in table 7, then over seeds."""
-    found: dict[str, list[float]] = {}
+    values: dict[str, list[float]] = {}
     for group in _by_seed(results).values():
         summary = length_summary([r.scores.ld for r in group if r.scores is not None])
         if summary is not None:
-            found.setdefault("ld_min", []).append(summary.minimum)
-            found.setdefault("ld_max", []).append(summary.maximum)
-            found.setdefault("ld_abs", []).append(summary.absolute)
-    return {name: _over_seeds(values, len(values)) for name, values in found.items()}
+            values.setdefault("ld_min", []).append(summary.minimum)
+            values.setdefault("ld_max", []).append(summary.maximum)
+            values.setdefault("ld_abs", []).append(summary.absolute)
+    return {name: _over_seeds(seeds, len(seeds)) for name, seeds in values.items()}
 
 
 def _stat(results: Iterable[CellResult], key: str) -> Stat | None:
-    """Return a measure: averaged over the cells of each seed, then over seeds; None without
-    values.
+    """Return a measure averaged over the cells of each seed, then over seeds.
+
+    None without values. First by seed, so that the spread is one over seeds alone.
     """
     value = COLUMNS[key].value
     means, count = [], 0

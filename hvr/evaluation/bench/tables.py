@@ -12,14 +12,18 @@ from hvr.evaluation.bench.summary import Row, Stat, Summary
 
 # Table 2 of the paper in two halves, so that each fits a terminal of 80 columns.
 _PLANS = (
-    ("PC", "pc"), ("moderate", "pc_moderate"), ("high", "pc_high"), ("LD", "ld"),
-    ("|LD|", "ld_abs"), ("goal", "success"),
-)  # fmt: skip
+    ("PC", "pc"),
+    ("moderate", "pc_moderate"),
+    ("high", "pc_high"),
+    ("LD", "ld"),
+    ("|LD|", "ld_abs"),
+    ("goal", "success"),
+)
 _PER_TASK = ("pc", "es", "ld", "epv", "mpv_before", "mpv_after", "aabv_before", "aabv_after")
 
 
 def main_tables(summary: Summary) -> Iterator[Table]:
-    """For each model what the plans are worth, and how they came about; a line a setting."""
+    """Yield two tables for each model, plans and their verification; one row a setting."""
     for model in summary.models:
         rows = [row for row in summary.rows if row.model == model]
         plans = _table(f"Plans, per cent · {summary.label(model)}", [t for t, _ in _PLANS])
@@ -60,7 +64,7 @@ def before_after(row: Row, name: str) -> str:
 
 
 def with_spread(stat: Stat | None, key: str) -> str:
-    """`mean ±spread`; per cent unless the measure is a number."""
+    """Return `mean ±spread`, in per cent unless the measure is a number."""
     if stat is None:
         return "–"
     column = COLUMNS.get(key)

@@ -22,8 +22,8 @@ from hvr.policies.llm.foresight import Foresight, applicable, doable, run
 from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.record import BlockRecord
 from hvr.policies.llm.settings import PolicySettings
+from hvr.policies.macro import block_conditions
 from hvr.retrieval.context import object_context
-from hvr.search.macro import block_conditions
 from hvr.search.navigation import Navigation, find_navigation, repair_navigation
 from hvr.validation import Validator
 from hvr.validation.report import Failure

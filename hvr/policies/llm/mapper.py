@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
+from hvr.knowledge.wording import load_wording
 from hvr.pddl import GroundAction, Predicate
 from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.answers.actions import ActionText
-from hvr.policies.llm.answers.glosses import ACTIONS, INSTEAD, OBJECTS, OPPOSITES, PREDICATES
 from hvr.policies.llm.answers.literals import LiteralText
 from hvr.policies.llm.answers.matching import KnownNames, Similarity, split_instance
 from hvr.policies.llm.answers.words import split_name
@@ -95,15 +95,17 @@ class Mapper:
         for name in self.objects:
             base, number = split_instance(name)
             self._classes.setdefault(base, {}).setdefault(number, name)
-        phrases = {c: (*OBJECTS.get(c, ()), *_pieces(c)) for c in self._classes}
+        wording = load_wording()
+        self._partners = wording.partners
+        self._verbs = {name: action.written for name, action in wording.actions.items()}
+        phrases = {c: (*wording.types.get(c, ()), *_pieces(c)) for c in self._classes}
         self._class_names = KnownNames(embedder, self._classes, phrases)
-        self._action_names = KnownNames(embedder, actions.names, ACTIONS)
+        self._action_names = KnownNames(embedder, actions.names, self._verbs)
         predicates = self.task.domain.predicates
-        self._predicate_names = KnownNames(embedder, predicates, PREDICATES)
-        self._opposites = KnownNames(
-            embedder, [p for p in OPPOSITES if p in predicates],
-            {p: OPPOSITES[p] for p in OPPOSITES},
-        )  # fmt: skip
+        written = {name: known.written for name, known in wording.predicates.items()}
+        self._predicate_names = KnownNames(embedder, predicates, written)
+        negations = {n: p.negation for n, p in wording.predicates.items() if p.negation}
+        self._opposites = KnownNames(embedder, [p for p in predicates if p in negations], negations)
 
     # Objects --------------------------------------------------------------------------------
 
@@ -136,7 +138,7 @@ class Mapper:
         found: dict[str, float] = {}
         for name, score in objects.items():
             base, number = split_instance(name)
-            for other in INSTEAD.get(base, ()):
+            for other in self._partners.get(base, ()):
                 instances = self._classes.get(other, {})
                 chosen = instances.get(number, next(iter(instances.values()), None))
                 if chosen is not None:
@@ -191,12 +193,12 @@ class Mapper:
         if not found:
             return {}
         best = next(iter(found))
-        shared = set(ACTIONS.get(best, ()))
+        shared = set(self._verbs.get(best, ()))
         count = len(self.task.domain.actions[best].parameters)
         for name in self.actions.names:
             if len(self.task.domain.actions[name].parameters) != count:
                 continue
-            if name not in found and shared & set(ACTIONS.get(name, ())):
+            if name not in found and shared & set(self._verbs.get(name, ())):
                 found[name] = _SIBLING
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 

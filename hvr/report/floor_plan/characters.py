@@ -17,9 +17,13 @@ _NARROWEST, _WIDEST = 20, 400
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _MORE = "+"
 _PATTERNS: Mapping[Kind, str] = {
-    Kind.SURFACE: "░", Kind.FURNITURE: "▚", Kind.STORAGE: "▒", Kind.BASIN: "≈",
-    Kind.APPLIANCE: "▓", Kind.FIXTURE: "═",
-}  # fmt: skip
+    Kind.SURFACE: "░",
+    Kind.FURNITURE: "▚",
+    Kind.STORAGE: "▒",
+    Kind.BASIN: "≈",
+    Kind.APPLIANCE: "▓",
+    Kind.FIXTURE: "═",
+}
 _GRID = "·"
 _AGENT = "▲►▼◄"
 _PLAIN = str.maketrans("░▚▒≈▓═·▲►▼◄", ":o#~%=.^>v<")
@@ -76,8 +80,8 @@ def character_plan(plan: FloorPlan, width: int = 80, *, plain: bool = False) -> 
             if not shape.overhead or kind is Kind.FIXTURE:
                 canvas.fill(shape)
     canvas.agent()
-    small = [s for s in plan.shapes if s.kind is Kind.SMALL and not s.enclosed
-             and s.name != plan.held]  # fmt: skip
+    loose = (s for s in plan.shapes if s.kind is Kind.SMALL and not s.enclosed)
+    small = [shape for shape in loose if shape.name != plan.held]
     letters, unlettered = _letters(small)
     named = {shape.name: letter for letter, shape in letters.items()}
     for shape in small:
@@ -128,7 +132,7 @@ class _Canvas:
                 self.rows[row][column] = cell
 
     def walkable(self) -> None:
-        """The grid, as dots with blanks between: there is floor, whatever box covers it."""
+        """Draw the grid as dots with blanks between: there is floor, whatever box covers it."""
         points = {(round(x, 2), round(z, 2)) for x, z in self.plan.grid}
         for x, z in points & {(round(x - 0.25, 2), z) for x, z in points}:
             column, row = self.place(x, z)
@@ -144,7 +148,7 @@ class _Canvas:
         self.rows[row][column] = CharacterCell(arrow, "agent")
 
     def put(self, shape: Shape, letter: str) -> None:
-        """A small thing at the nearest free character, two away at most."""
+        """Draw a small thing at the nearest free character, two away at most."""
         at = self.place(shape.box.center[0], shape.box.center[2])
         spots = sorted(
             ((dx, dy) for dx in range(-2, 3) for dy in range(-1, 2)),
@@ -159,7 +163,7 @@ class _Canvas:
                     return
 
     def write(self, shape: Shape) -> None:
-        """The name in the middle of what it names, where nothing else than its pattern is."""
+        """Write the name in the middle of its shape, where nothing but the shape's pattern is."""
         columns, rows = self.area(shape)
         for text in (shape.name, shape.object_type):
             if len(text) > len(columns):
@@ -189,32 +193,34 @@ def _large_first(shape: Shape) -> tuple[float, str]:
 
 def _letters(small: Sequence[Shape]) -> tuple[dict[str, Shape], tuple[str, ...]]:
     """Return a letter for each small thing: the first of its name where that is free."""
-    found: dict[str, Shape] = {}
+    letters: dict[str, Shape] = {}
     waiting = []
     for shape in small:
         first = shape.name[:1].lower()
-        free = [c for c in (first, first.upper()) if c in _LETTERS and c not in found]
+        free = [c for c in (first, first.upper()) if c in _LETTERS and c not in letters]
         if free:
-            found[free[0]] = shape
+            letters[free[0]] = shape
         else:
             waiting.append(shape)
-    spare = (c for c in _LETTERS if c not in found)
+    spare = (c for c in _LETTERS if c not in letters)
     rest = [(shape, next(spare, "")) for shape in waiting]
-    found.update({letter: shape for shape, letter in rest if letter})
+    letters.update({letter: shape for shape, letter in rest if letter})
     return (
-        dict(sorted(found.items(), key=lambda item: (item[0].lower(), item[0].isupper()))),
+        dict(sorted(letters.items(), key=lambda item: (item[0].lower(), item[0].isupper()))),
         tuple(shape.name for shape, letter in rest if not letter),
     )
 
 
 _MEANINGS = {
-    **{kind.value: text for kind, text in (
-        (Kind.SURFACE, "surface"), (Kind.FURNITURE, "furniture"), (Kind.STORAGE, "container"),
-        (Kind.BASIN, "sink"), (Kind.APPLIANCE, "appliance"), (Kind.FIXTURE, "fixture"),
-    )},
+    Kind.SURFACE.value: "surface",
+    Kind.FURNITURE.value: "furniture",
+    Kind.STORAGE.value: "container",
+    Kind.BASIN.value: "sink",
+    Kind.APPLIANCE.value: "appliance",
+    Kind.FIXTURE.value: "fixture",
     "dot": "the robot can stand here",
     "agent": "robot, looking where it points",
-}  # fmt: skip
+}
 
 
 def _legend(rows: Sequence[Sequence[CharacterCell]]) -> tuple[tuple[CharacterCell, str], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hvr.report.floor_plan.kinds import Kind
 from hvr.report.floor_plan.plan import FloorPlan, Pose, Shape
@@ -47,6 +47,11 @@ class Mark:
     name: str = ""
     steps: tuple[int, ...] = ()
     size: float = 0.0
+
+    @property
+    def rounded(self) -> bool:
+        """A rectangle with round ends: the sign of a stop."""
+        return self.look in ("stop", "bad")
 
 
 @dataclass(frozen=True)
@@ -96,8 +101,14 @@ def draw(
     if route is not None:
         title += f", and the robot's way in {len(route.visits)} steps"
     sheet = Drawing(
-        title, (x1 - x0) * scale, (z1 - z0) * scale + _FOOT, (), x0, z1, scale
-    )  # fmt: skip
+        title=title,
+        width=(x1 - x0) * scale,
+        height=(z1 - z0) * scale + _FOOT,
+        marks=(),
+        left=x0,
+        top=z1,
+        scale=scale,
+    )
     halts = stops(route) if route is not None else ()
     groups = (
         ("ground", tuple(_ground(plan, sheet))),
@@ -106,7 +117,7 @@ def draw(
         ("agent", tuple(_agent(plan.agent, sheet))),
         ("labels", (*_labels(plan, sheet, labels, halts), *_foot(sheet))),
     )
-    return Drawing(title, sheet.width, sheet.height, groups, x0, z1, scale)
+    return replace(sheet, marks=groups)
 
 
 def _ground(plan: FloorPlan, sheet: Drawing) -> Iterator[Mark]:
@@ -145,9 +156,8 @@ def _rect(shape: Shape, sheet: Drawing) -> Mark:
         look = "overhead"
     else:
         look = shape.kind.value
-    corners = (
-        sheet.place(shape.box.x0, shape.box.z1), sheet.place(shape.box.x1, shape.box.z0)
-    )  # fmt: skip
+    box = shape.box
+    corners = (sheet.place(box.x0, box.z1), sheet.place(box.x1, box.z0))
     return Mark("rect", look, corners, title=shape.caption, name=shape.name)
 
 
@@ -158,8 +168,8 @@ def _way(route: Route, sheet: Drawing, halts: Sequence[Stop]) -> Iterator[Mark]:
             line = (sheet.place(at.x, at.z), sheet.place(visit.pose.x, visit.pose.z))
             look = "jump" if visit.jumped else "way"
             how = "jump to" if visit.jumped else "way to"
-            yield Mark("line", look, line, title=f"{how} step {visit.number}",
-                       steps=(visit.number,))  # fmt: skip
+            title = f"{how} step {visit.number}"
+            yield Mark("line", look, line, title=title, steps=(visit.number,))
         at = visit.pose
     for halt in halts:
         x, y = sheet.place(halt.x, halt.z)
@@ -168,8 +178,8 @@ def _way(route: Route, sheet: Drawing, halts: Sequence[Stop]) -> Iterator[Mark]:
         if halt.failed:
             title += f"; something went wrong in {', '.join(map(str, halt.failed))}"
         look = "bad" if halt.failed else "stop"
-        yield Mark("rect", look, ((x - half, y - 9), (x + half, y + 9)), title=title,
-                   steps=halt.steps)  # fmt: skip
+        corners = ((x - half, y - 9), (x + half, y + 9))
+        yield Mark("rect", look, corners, title=title, steps=halt.steps)
         yield Mark("text", "stoptext", ((x, y),), text=halt.text, steps=halt.steps)
 
 
@@ -179,9 +189,8 @@ def _agent(pose: Pose, sheet: Drawing) -> Iterator[Mark]:
 
     def at(length: float, turn: float) -> Point:
         angle = math.radians(pose.yaw + turn)
-        return sheet.place(
-            pose.x + length * math.sin(angle), pose.z + length * math.cos(angle)
-        )  # fmt: skip
+        x, z = pose.x + length * math.sin(angle), pose.z + length * math.cos(angle)
+        return sheet.place(x, z)
 
     middle = sheet.place(pose.x, pose.z)
     wedge = tuple(at(1.0, turn) for turn in range(-45, 46, 9))
@@ -199,9 +208,7 @@ def direction(yaw: float) -> str:
 def _labels(
     plan: FloorPlan, sheet: Drawing, wanted: str | Collection[str], halts: Sequence[Stop]
 ) -> Iterator[Mark]:
-    """Yield names beside what they name, as far as there is room: the wanted and the large
-    first.
-    """
+    """Yield the wanted names beside what they name, large things first, where there is room."""
     taken = [(*sheet.place(h.x, h.z), LETTER * len(h.text) / 2 + 5, 9.0) for h in halts]
     taken.append((*sheet.place(plan.agent.x, plan.agent.z), 20.0, 20.0))
     for shape in sorted(plan.shapes, key=lambda s: (-s.box.footprint, s.name)):
@@ -211,6 +218,7 @@ def _labels(
         x, y = sheet.place(shape.box.center[0], shape.box.center[2])
         down = (shape.box.z1 - shape.box.z0) * sheet.scale / 2 + 9
         places = [(x, y), (x, y - down), (x, y + down)]
+        # A name in the middle would cover a small thing.
         if shape.kind is Kind.SMALL:
             places = [(x, y - down), (x, y + down), (x + half + 12, y), (x - half - 12, y)]
         for wished, py in places:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hvr.envs.geometry import Box
 from hvr.envs.scenes import load_scene, scene_names
 from hvr.errors import MissingExtraError, UsageError
 from hvr.report.floor_plan.kinds import Kind, kind_of
 from hvr.report.floor_plan.looks import LIGHT
+from hvr.report.floor_plan.plan import box_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +27,13 @@ if TYPE_CHECKING:
 _LARGEST = 8192
 _CELL = 0.13
 _BODY = 0.2
-_Fixed = tuple[Kind, float, float, float, float, float]
-"""Kind, height of the top, x0, z0, x1, z1."""
+
+
+class _Thing(NamedTuple):
+    """An object as far as it is painted."""
+
+    kind: Kind
+    box: Box
 
 
 def frame(metadata: Mapping[str, Any], width: int, height: int) -> bytes:
@@ -51,30 +58,29 @@ def frame(metadata: Mapping[str, Any], width: int, height: int) -> bytes:
         raise MissingExtraError("numpy", "pictures") from error
     if not (0 < width <= _LARGEST and 0 < height <= _LARGEST):
         raise UsageError(f"a frame of {width} x {height} pixels: both must be 1 to {_LARGEST}")
-    fixed: list[_Fixed] = []
-    loose: list[tuple[_Fixed, Mapping[str, Any]]] = []
+    fixed: list[_Thing] = []
+    loose: list[tuple[_Thing, Mapping[str, Any]]] = []
     for entry in metadata["objects"]:
-        found = _body(entry)
-        if found is not None:
+        box = box_of(entry)
+        if box is not None:
+            thing = _Thing(kind_of(entry), box)
             if entry.get("pickupable") or entry.get("moveable"):
-                loose.append((found, entry))
+                loose.append((thing, entry))
             else:
-                fixed.append(found)
+                fixed.append(thing)
     scene = str(metadata.get("sceneName") or "").removesuffix("_physics")
     view = _view(tuple(fixed), scene, width, height)
     image = _background(tuple(fixed), scene, width, height).copy()
-    closed = {
-        entry["objectId"] for entry in metadata["objects"]
-        if entry.get("openable") and not entry.get("isOpen")
-    }  # fmt: skip
-    for found, entry in sorted(loose, key=_by_height):
-        if not entry.get("isSliced") and closed.isdisjoint(entry.get("parentReceptacles") or ()):
-            view.box(image, *found[2:], _colour(found[0].value), _line(found[0].value))
-    _state(image, view, metadata["objects"])
+    _paint_loose(image, view, loose, _closed(metadata["objects"]))
+    _paint_state(image, view, metadata["objects"])
     agent = metadata.get("agent")
     if agent:
         view.agent(image, agent["position"]["x"], agent["position"]["z"], agent["rotation"]["y"])
     return image.tobytes()
+
+
+def _closed(objects: Iterable[Mapping[str, Any]]) -> set[str]:
+    return {e["objectId"] for e in objects if e.get("openable") and not e.get("isOpen")}
 
 
 class _View:
@@ -94,11 +100,11 @@ class _View:
         return min(max(int((z - self.bottom) * self.scale), 0), self.height)
 
     def box(
-        self, image: Image, x0: float, z0: float, x1: float, z1: float,
-        fill: tuple[int, ...], line: tuple[int, ...] | None = None,
-    ) -> None:  # fmt: skip
+        self, image: Image, box: Box, fill: tuple[int, ...], line: tuple[int, ...] | None = None
+    ) -> None:
         """Fill a box, one pixel at least, with a dark edge when it is large enough for one."""
-        a, b, c, d = self.column(x0), self.column(x1), self.row(z0), self.row(z1)
+        a, b = self.column(box.x0), self.column(box.x1)
+        c, d = self.row(box.z0), self.row(box.z1)
         b, d = max(b, a + 1), max(d, c + 1)
         if line is not None and b - a > 4 and d - c > 4:
             image[c:d, a:b] = line
@@ -107,7 +113,7 @@ class _View:
             image[c:d, a:b] = fill
 
     def agent(self, image: Image, x: float, z: float, yaw: float) -> None:
-        """A disc as wide as the agent, with a bright mark on the side where it looks."""
+        """Paint a disc as wide as the agent, with a bright mark on the side where it looks."""
         import numpy as np
 
         if not math.isfinite(x + z + yaw):
@@ -128,77 +134,82 @@ class _View:
 
 
 @lru_cache(maxsize=16)
-def _view(fixed: tuple[_Fixed, ...], scene: str, width: int, height: int) -> _View:
-    boxes = [(x0, z0, x1, z1) for _, _, x0, z0, x1, z1 in fixed]
+def _view(fixed: tuple[_Thing, ...], scene: str, width: int, height: int) -> _View:
+    boxes = [(box.x0, box.z0, box.x1, box.z1) for _, box in fixed]
     boxes += [(x, z, x, z) for x, z in _grid(scene)] or ([] if boxes else [(-1, -1, 1, 1)])
-    lows, highs = [b[:2] for b in boxes], [b[2:] for b in boxes]
-    return _View(
-        min(x for x, _ in lows), min(z for _, z in lows),
-        max(x for x, _ in highs), max(z for _, z in highs), width, height,
-    )  # fmt: skip
+    x0s, z0s, x1s, z1s = zip(*boxes, strict=True)
+    return _View(min(x0s), min(z0s), max(x1s), max(z1s), width, height)
 
 
 @lru_cache(maxsize=4)
-def _background(fixed: tuple[_Fixed, ...], scene: str, width: int, height: int) -> Image:
+def _background(fixed: tuple[_Thing, ...], scene: str, width: int, height: int) -> Image:
     """Return what never moves: floor, surfaces, where one can stand, then the rest by height."""
     import numpy as np
 
     view = _view(fixed, scene, width, height)
     image = np.empty((height, width, 3), dtype=np.uint8)
     image[:] = _colour("ground")
-    low = sorted((f for f in fixed if f[0] in (Kind.FLOOR, Kind.SURFACE)), key=_floor_first)
-    for kind, _, x0, z0, x1, z1 in low:
-        view.box(image, x0, z0, x1, z1, _colour(kind.value), _line(kind.value))
+    for thing in sorted(fixed, key=_floor_first):
+        if thing.kind in (Kind.FLOOR, Kind.SURFACE):
+            _paint(image, view, thing)
+    # The box of a counter round a corner covers floor: where the agent can stand is floor.
     for x, z in _grid(scene):
-        view.box(image, x - _CELL, z - _CELL, x + _CELL, z + _CELL, _colour("walkable"))
+        cell = _square(x, z, _CELL)
+        view.box(image, cell, _colour("walkable"))
     # Cabinets and drawers are below or above the counters that are seen.
-    rest = (Kind.BASIN, Kind.APPLIANCE, Kind.FIXTURE)
-    for kind, _, x0, z0, x1, z1 in sorted((f for f in fixed if f[0] in rest), key=_floor_first):
-        view.box(image, x0, z0, x1, z1, _colour(kind.value), _line(kind.value))
+    for thing in sorted(fixed, key=_floor_first):
+        if thing.kind in (Kind.BASIN, Kind.APPLIANCE, Kind.FIXTURE):
+            _paint(image, view, thing)
     return image
 
 
-def _state(image: Image, view: _View, objects: Iterable[Mapping[str, Any]]) -> None:
-    """A red dot on what is switched on, a black frame round what is open."""
+def _paint_loose(
+    image: Image, view: _View, loose: list[tuple[_Thing, Mapping[str, Any]]], closed: set[str]
+) -> None:
+    """Paint what can move, the low first; what is in something closed cannot be seen."""
+    for thing, entry in sorted(loose, key=_by_height):
+        if not entry.get("isSliced") and closed.isdisjoint(entry.get("parentReceptacles") or ()):
+            _paint(image, view, thing)
+
+
+def _paint(image: Image, view: _View, thing: _Thing) -> None:
+    look = thing.kind.value
+    view.box(image, thing.box, _colour(look), _line(look))
+
+
+def _paint_state(image: Image, view: _View, objects: Iterable[Mapping[str, Any]]) -> None:
+    """Paint a red dot on what is switched on, a black frame round what is open."""
     for entry in objects:
         if not (entry.get("isToggled") or entry.get("isOpen")):
             continue
-        found = _body(entry)
-        if found is None:
+        box = box_of(entry)
+        if box is None:
             continue
-        _, _, x0, z0, x1, z1 = found
         if entry.get("isOpen"):
             edge = 1.0 / view.scale
             for side in (
-                (x0, z0, x1, z0 + edge), (x0, z1 - edge, x1, z1),
-                (x0, z0, x0 + edge, z1), (x1 - edge, z0, x1, z1),
-            ):  # fmt: skip
-                view.box(image, *side, (20, 20, 20))
+                box._replace(z1=box.z0 + edge),
+                box._replace(z0=box.z1 - edge),
+                box._replace(x1=box.x0 + edge),
+                box._replace(x0=box.x1 - edge),
+            ):
+                view.box(image, side, (20, 20, 20))
         if entry.get("isToggled"):
-            x, z, half = (x0 + x1) / 2, (z0 + z1) / 2, max(0.03, 1.5 / view.scale)
-            view.box(image, x - half, z - half, x + half, z + half, (214, 40, 30))
+            x, z = (box.x0 + box.x1) / 2, (box.z0 + box.z1) / 2
+            view.box(image, _square(x, z, max(0.03, 1.5 / view.scale)), (214, 40, 30))
 
 
-def _body(entry: Mapping[str, Any]) -> _Fixed | None:
-    box = entry.get("axisAlignedBoundingBox")
-    if not box or not box.get("size"):
-        return None
-    center, size = box["center"], box["size"]
-    x, y, z = center["x"], center["y"], center["z"]
-    w, h, d = size["x"] / 2, size["y"] / 2, size["z"] / 2
-    if not math.isfinite(x + y + z + w + h + d):
-        return None
-    return kind_of(entry), y + h, x - w, z - d, x + w, z + d
+def _square(x: float, z: float, half: float) -> Box:
+    return Box(x - half, 0.0, z - half, x + half, 0.0, z + half)
 
 
-def _by_height(item: tuple[_Fixed, Mapping[str, Any]]) -> tuple[bool, float]:
-    (kind, top, *_), _ = item
-    return kind is Kind.SMALL, top
+def _by_height(item: tuple[_Thing, Mapping[str, Any]]) -> tuple[bool, float]:
+    thing, _ = item
+    return thing.kind is Kind.SMALL, thing.box.y1
 
 
-def _floor_first(fixed: _Fixed) -> tuple[bool, float]:
-    kind, _, x0, z0, x1, z1 = fixed
-    return kind is not Kind.FLOOR, -(x1 - x0) * (z1 - z0)
+def _floor_first(thing: _Thing) -> tuple[bool, float]:
+    return thing.kind is not Kind.FLOOR, -thing.box.footprint
 
 
 def _grid(scene: str) -> tuple[tuple[float, float], ...]:

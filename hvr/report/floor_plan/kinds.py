@@ -1,4 +1,4 @@
-"""What an object is for somebody who looks at a floor plan."""
+"""Kinds of objects on a floor plan."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DESCRIPTIONS: Mapping[Kind, str] = {
     Kind.FIXTURE: "fixture (window, blinds)",
     Kind.SMALL: "small thing that can be picked up",
 }
-"""What each kind covers, for legends."""
+"""Descriptions for legends."""
 
 _BASINS = frozenset({"Sink", "SinkBasin", "Bathtub", "BathtubBasin"})
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from hvr.report.markup import asset
+
 
 class MarkStyle(NamedTuple):
-    """How a mark is painted.
+    """The style of a mark.
 
     Args:
         fill: `#rrggbb`, or empty for none.
@@ -48,29 +50,34 @@ LIGHT: Mapping[str, MarkStyle] = {
 }
 """By the class of a mark."""
 
+_NIGHT: Mapping[str, tuple[str, str]] = {
+    "ground": ("#0f1215", ""),
+    "walkable": ("#262b31", ""),
+    "dot": ("#4c545e", ""),
+    "floor": ("#1d2126", "#3a4048"),
+    "surface": ("#4d4330", "#8f7c57"),
+    "furniture": ("#38442e", "#7f9268"),
+    "storage": ("", "#b99a62"),
+    "overhead": ("", "#78828f"),
+    "basin": ("#214a5c", "#6aa9c4"),
+    "appliance": ("#424a55", "#a2abb6"),
+    "fixture": ("#2a353d", "#7b93a5"),
+    "small": ("#d08f2e", "#ffd9a0"),
+    "enclosed": ("", "#d9a24e"),
+    "way": ("", "#b79ae0"),
+    "jump": ("", "#b79ae0"),
+    "stop": ("#7a52ad", "#15181c"),
+    "bad": ("#d4402f", "#15181c"),
+    "view": ("#4aa3df", ""),
+    "agent": ("#4aa3df", "#15181c"),
+    "label": ("#e6e8eb", ""),
+    "scale": ("", "#a2abb6"),
+}
+"""Fill and outline of the classes that look otherwise by night."""
+
 DARK: Mapping[str, MarkStyle] = {
     **LIGHT,
-    "ground": MarkStyle("#0f1215"),
-    "walkable": MarkStyle("#262b31"),
-    "dot": MarkStyle("#4c545e"),
-    "floor": MarkStyle("#1d2126", "#3a4048"),
-    "surface": MarkStyle("#4d4330", "#8f7c57"),
-    "furniture": MarkStyle("#38442e", "#7f9268"),
-    "storage": MarkStyle("", "#b99a62", 1.0, (5.0, 3.0)),
-    "overhead": MarkStyle("", "#78828f", 1.0, (2.0, 3.0)),
-    "basin": MarkStyle("#214a5c", "#6aa9c4"),
-    "appliance": MarkStyle("#424a55", "#a2abb6", 1.4),
-    "fixture": MarkStyle("#2a353d", "#7b93a5"),
-    "small": MarkStyle("#d08f2e", "#ffd9a0"),
-    "enclosed": MarkStyle("", "#d9a24e", 1.0, (2.0, 2.0)),
-    "way": MarkStyle("", "#b79ae0", 2.5),
-    "jump": MarkStyle("", "#b79ae0", 1.8, (7.0, 5.0)),
-    "stop": MarkStyle("#7a52ad", "#15181c", 1.5),
-    "bad": MarkStyle("#d4402f", "#15181c", 1.5),
-    "view": MarkStyle("#4aa3df"),
-    "agent": MarkStyle("#4aa3df", "#15181c", 1.5),
-    "label": MarkStyle("#e6e8eb"),
-    "scale": MarkStyle("", "#a2abb6", 1.5),
+    **{name: LIGHT[name]._replace(fill=fill, line=line) for name, (fill, line) in _NIGHT.items()},
 }
 """The same classes by night."""
 
@@ -78,34 +85,28 @@ FAINT: Mapping[str, float] = {"view": 0.16}
 """Classes that what lies below shines through, with their opacity."""
 
 
-def css(root: str = ".hvr-plan") -> str:
-    """Return the looks as style rules below `root`, dark where the reader prefers dark; white
-    paper.
-    """
-    light, dark = _rules(LIGHT, root), _rules(DARK, root, LIGHT)
-    text = (
-        f"{root} text{{font:12px system-ui,sans-serif}}"
-        f"{root} .stoptext{{font-size:11px;font-weight:700}}"
-        f"{root} .label{{paint-order:stroke;stroke-width:2.5px;stroke-linejoin:round;"
-        "stroke:#fbfaf6;stroke-opacity:.75}"
-    )
-    night = f"{dark}{root} .label{{stroke:#15181c}}"
-    return f"{light}{text}@media screen and (prefers-color-scheme:dark){{{night}}}"
+def css() -> str:
+    """Return the style of `.hvr-plan`: dark where the reader prefers dark, paper stays white."""
+    light = "".join(_rule(name, f"{_paint(look)};{_pen(name)}") for name, look in LIGHT.items())
+    dark = "".join(_rule(name, _paint(DARK[name])) for name in _NIGHT)
+    night = f"@media screen and (prefers-color-scheme:dark){{{dark}}}"
+    return f"{light}\n{night}\n{asset('hvr.report.floor_plan', 'floor_plan.css')}"
 
 
-def _rules(
-    looks: Mapping[str, MarkStyle], root: str, base: Mapping[str, MarkStyle] | None = None
-) -> str:
-    parts = []
-    for name, look in looks.items():
-        if base is not None and base[name] == look:
-            continue
-        rule = f"fill:{look.fill or 'none'};stroke:{look.line or 'none'}"
-        if base is None:
-            rule += f";stroke-width:{look.width:g}"
-            if look.dash:
-                rule += f";stroke-dasharray:{' '.join(f'{d:g}' for d in look.dash)}"
-            if name in FAINT:
-                rule += f";opacity:{FAINT[name]:g}"
-        parts.append(f"{root} .{name}{{{rule}}}")
-    return "".join(parts)
+def _rule(name: str, declarations: str) -> str:
+    return f".hvr-plan .{name}{{{declarations}}}"
+
+
+def _paint(look: MarkStyle) -> str:
+    return f"fill:{look.fill or 'none'};stroke:{look.line or 'none'}"
+
+
+def _pen(name: str) -> str:
+    """Return what is the same by day and by night."""
+    look = LIGHT[name]
+    pen = f"stroke-width:{look.width:g}"
+    if look.dash:
+        pen += f";stroke-dasharray:{' '.join(f'{d:g}' for d in look.dash)}"
+    if name in FAINT:
+        pen += f";opacity:{FAINT[name]:g}"
+    return pen

@@ -15,17 +15,23 @@ from hvr.errors import DataFileError
 from hvr.report.floor_plan.kinds import Kind, kind_of
 
 OVERHEAD = 1.35
-"""What begins above this height, metres, hangs over the counters."""
+"""Objects that begin above this height, metres, hang over the counters."""
 
 _MARGIN = 0.2
 _FLAGS = (
-    ("isPickedUp", "held"), ("isOpen", "open"), ("isToggled", "on"), ("isSliced", "sliced"),
-    ("isBroken", "broken"), ("isCooked", "cooked"), ("isDirty", "dirty"), ("isUsedUp", "used up"),
-)  # fmt: skip
+    ("isPickedUp", "held"),
+    ("isOpen", "open"),
+    ("isToggled", "on"),
+    ("isSliced", "sliced"),
+    ("isBroken", "broken"),
+    ("isCooked", "cooked"),
+    ("isDirty", "dirty"),
+    ("isUsedUp", "used up"),
+)
 
 
 class Pose(NamedTuple):
-    """Where the agent stands, metres, and looks: yaw 0 along +z, 90 along +x."""
+    """Pose of the agent: metres, and a yaw of 0 along +z, 90 along +x."""
 
     x: float
     z: float
@@ -152,9 +158,15 @@ def _shape(entry: Mapping[str, Any]) -> Shape:
     if not all(map(math.isfinite, box)):
         raise ValueError(f"box of {entry['name']}")
     return Shape(
-        str(entry["name"]), str(entry["type"]), str(entry["id"]), Kind(entry["kind"]), box,
-        tuple(map(str, entry["state"])), str(entry["place"] or ""), bool(entry["enclosed"]),
-    )  # fmt: skip
+        name=str(entry["name"]),
+        object_type=str(entry["type"]),
+        object_id=str(entry["id"]),
+        kind=Kind(entry["kind"]),
+        box=box,
+        state=tuple(map(str, entry["state"])),
+        place=str(entry["place"] or ""),
+        enclosed=bool(entry["enclosed"]),
+    )
 
 
 def floor_plan(
@@ -189,11 +201,16 @@ def floor_plan(
         parents = direct_parents(entry, entries, held_id)
         shapes.append(
             Shape(
-                names.name(object_id), entry["objectType"], object_id, kind_of(entry), box,
-                _state(entry), names.name(parents[0]) if parents else "",
-                _enclosed(entry, entries),
+                name=names.name(object_id),
+                object_type=entry["objectType"],
+                object_id=object_id,
+                kind=kind_of(entry),
+                box=box,
+                state=_state(entry),
+                place=names.name(parents[0]) if parents else "",
+                enclosed=_enclosed(entry, entries),
             )
-        )  # fmt: skip
+        )
     shapes.sort(key=lambda shape: _by_number(shape.name))
     agent = metadata["agent"]
     pose = Pose(agent["position"]["x"], agent["position"]["z"], agent["rotation"]["y"] % 360.0)
@@ -218,12 +235,8 @@ def box_of(entry: Mapping[str, Any]) -> Box | None:
     if not raw or not raw.get("size"):
         return None
     center, size = raw["center"], raw["size"]
-    x, y, z, w, h, d = (
-        center["x"], center["y"], center["z"], size["x"], size["y"], size["z"]
-    )  # fmt: skip
-    if not math.isfinite(x + y + z + w + h + d):
-        return None
-    return Box(x - w / 2, y - h / 2, z - d / 2, x + w / 2, y + h / 2, z + d / 2)
+    middle, edges = (center["x"], center["y"], center["z"]), (size["x"], size["y"], size["z"])
+    return Box.around(middle, edges) if math.isfinite(sum(middle + edges)) else None
 
 
 def _state(entry: Mapping[str, Any]) -> tuple[str, ...]:

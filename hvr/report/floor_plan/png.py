@@ -68,7 +68,7 @@ def _paint(pen: Any, mark: Mark) -> None:
             if look.dash:
                 (x0, y0), (x1, y1) = box
                 _dashes(pen, [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)], look, width)
-            elif mark.look in ("stop", "bad"):
+            elif mark.rounded:
                 pen.rounded_rectangle(box, radius=9 * _FINER, fill=fill, outline=line, width=width)
             else:
                 pen.rectangle(box, fill=fill, outline=line, width=width)
@@ -101,7 +101,7 @@ def _write(pen: Any, at: Point, mark: Mark) -> None:
 
 
 def _dashes(pen: Any, points: list[Point], look: MarkStyle, width: int) -> None:
-    """A line through points, in dashes that go on round corners."""
+    """Draw a line through points, in dashes that go on round corners."""
     lengths = [length * _FINER for length in look.dash]
     index, left, drawn = 0, lengths[0], True
     for (x0, y0), (x1, y1) in pairwise(points):

@@ -1,4 +1,4 @@
-"""Where the robot went, read from the actions that were sent."""
+"""The robot's way, read from the actions that were sent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Visit:
 
 @dataclass(frozen=True)
 class Route:
-    """Where the robot started, and one visit a step."""
+    """The start of the robot, and one visit for each step."""
 
     start: Pose
     visits: tuple[Visit, ...] = ()
@@ -54,14 +54,14 @@ def route(start: Pose, steps: Iterable[Mapping[str, Any]], failed: Iterable[int]
         sent = step.get("sent") or ()
         done = [action for action in sent if action.get("success", True)]
         jumped = any(str(action.get("action", "")).startswith("Teleport") for action in done)
-        told = _told(step.get("agent"))
-        pose = told if told is not None else _after(pose, done)
+        recorded = _recorded(step.get("agent"))
+        pose = recorded if recorded is not None else _after(pose, done)
         bad = not step.get("success", True) or step.get("step") in wrong
         visits.append(Visit(int(step["step"]), pose, jumped, bad))
     return Route(start, tuple(visits))
 
 
-def _told(agent: Any) -> Pose | None:
+def _recorded(agent: Any) -> Pose | None:
     """Return the pose as a trace may have it: AI2-THOR's `agent`, or plain x, z and yaw."""
     if not isinstance(agent, Mapping):
         return None

@@ -31,9 +31,7 @@ class Stop:
 
 
 def stops(route: Route) -> tuple[Stop, ...]:
-    """Return the places of a route in the order of the first visit; the same to a centimetre is
-    one.
-    """
+    """Return the places of a route in order of the first visit, told apart by the centimetre."""
     steps: dict[tuple[float, float], list[int]] = {}
     failed: dict[tuple[float, float], list[int]] = {}
     for visit in route.visits:
@@ -48,7 +46,7 @@ def stops(route: Route) -> tuple[Stop, ...]:
 
 
 def joined(numbers: Sequence[int]) -> str:
-    """Ascending numbers with runs of neighbours joined by a dash: `1–3, 7`."""
+    """Return ascending numbers with runs of neighbours joined by a dash: `1–3, 7`."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from html import escape
+from typing import Any
 
 from hvr.report.floor_plan.drawing import Drawing, Mark
 from hvr.report.floor_plan.looks import css
-
-_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML does not allow, however it is written."""
+from hvr.report.markup import SVG, element, escaped, tooltip
 
 
 def svg(drawing: Drawing, *, standalone: bool = True) -> str:
@@ -21,61 +18,64 @@ def svg(drawing: Drawing, *, standalone: bool = True) -> str:
             page that has the style (`looks.css`) and scales it.
     """
     width, height = f"{drawing.width:.0f}", f"{drawing.height:.0f}"
-    size = f' width="{width}" height="{height}"' if standalone else ""
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="hvr-plan" role="img" '
-        f'aria-label="{quoted(drawing.title)}" viewBox="0 0 {width} {height}"{size}>'
-        f"<title>{quoted(drawing.title)}</title>"
-    )
-    style = f"<style>{css()}</style>" if standalone else ""
-    groups = [
-        f'<g class="group-{name}">{"".join(map(_mark, marks))}</g>'
+    groups = (
+        element("g", *map(_element, marks), class_=f"group-{name}")
         for name, marks in drawing.marks
         if marks
-    ]
-    return f"{head}{style}{''.join(groups)}</svg>" + ("\n" if standalone else "")
+    )
+    text = element(
+        "svg",
+        tooltip(drawing.title),
+        element("style", css()) if standalone else "",
+        *groups,
+        xmlns=SVG,
+        class_="hvr-plan",
+        role="img",
+        aria_label=drawing.title,
+        viewBox=f"0 0 {width} {height}",
+        width=width if standalone else None,
+        height=height if standalone else None,
+    )
+    return text + ("\n" if standalone else "")
 
 
-def quoted(text: str) -> str:
-    """Text that may stand anywhere in XML: escaped, without characters that XML forbids."""
-    return escape(_FORBIDDEN.sub("\ufffd", text), quote=True)
+def _element(mark: Mark) -> str:
+    name, geometry = _geometry(mark)
+    markup = [escaped(mark.text)] if mark.text else []
+    if mark.title:
+        markup.append(tooltip(mark.title))
+    return element(
+        name,
+        *markup,
+        class_=mark.look,
+        data_name=mark.name or None,
+        data_steps=" ".join(map(str, mark.steps)) or None,
+        **geometry,
+    )
 
 
-def _mark(mark: Mark) -> str:
-    attributes = f'class="{mark.look}"'
-    if mark.name:
-        attributes += f' data-name="{quoted(mark.name)}"'
-    if mark.steps:
-        attributes += f' data-steps="{" ".join(map(str, mark.steps))}"'
-    tag, geometry, content = _shape(mark)
-    content += f"<title>{quoted(mark.title)}</title>" if mark.title else ""
-    start = f"<{tag} {attributes} {geometry}"
-    return f"{start}>{content}</{tag}>" if content else f"{start}/>"
-
-
-def _shape(mark: Mark) -> tuple[str, str, str]:
-    """Tag, geometry and content."""
+def _geometry(mark: Mark) -> tuple[str, dict[str, Any]]:
+    """Return the element that has the shape of a mark, and the attributes that place it."""
     points, half = mark.points, mark.size / 2
     x, y = points[0]
     match mark.shape:
         case "rect":
             right, bottom = points[1]
-            round_ = ' rx="9"' if mark.look in ("stop", "bad") else ""
-            size = f'width="{max(right - x, 1.0):.1f}" height="{max(bottom - y, 1.0):.1f}"'
-            return "rect", f'x="{x:.1f}" y="{y:.1f}" {size}{round_}', ""
+            # What is thinner than a pixel would vanish.
+            size = {"width": max(right - x, 1.0), "height": max(bottom - y, 1.0)}
+            return "rect", {"x": x, "y": y, **size, "rx": 9 if mark.rounded else None}
         case "disc":
             radius = max(abs(points[1][0] - x), abs(points[1][1] - y))
-            return "circle", f'cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"', ""
+            return "circle", {"cx": x, "cy": y, "r": radius}
         case "cells" | "dots":
             edge = f"{mark.size:.1f}"
             path = "".join(
                 f"M{px - half:.1f} {py - half:.1f}h{edge}v{edge}h-{edge}z" for px, py in points
             )
-            return "path", f'd="{path}"', ""
+            return "path", {"d": path}
         case "text":
-            where = f'x="{x:.1f}" y="{y:.1f}" text-anchor="middle" dominant-baseline="central"'
-            return "text", where, quoted(mark.text)
+            centred = {"text_anchor": "middle", "dominant_baseline": "central"}
+            return "text", {"x": x, "y": y, **centred}
         case _:
-            tag = "polygon" if mark.shape == "area" else "polyline"
             path = " ".join(f"{px:.1f},{py:.1f}" for px, py in points)
-            return tag, f'points="{path}"', ""
+            return "polygon" if mark.shape == "area" else "polyline", {"points": path}

@@ -1,4 +1,4 @@
-"""What is otherwise after a run than before: objects by place and state."""
+"""The objects that a run changed, by place and state."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from hvr.report.markup import table
 from hvr.report.run_page.story import Story
 
 _MOVED = 0.05
+"""Metres; what is put down elsewhere lies further away than that."""
 
 
 def changes(before: FloorPlan, after: FloorPlan) -> list[tuple[str, str, str]]:
-    """Return name, how it was, how it is: for each object that changed, came or went.
+    """Return name, state before and state after of each object that changed, came or went.
 
     An object has changed when its place or state is another, or when it moved by more than 5 cm.
     """
     old = {shape.name: shape for shape in before.shapes}
     new = {shape.name: shape for shape in after.shapes}
-    found = []
+    rows = []
     for name in [*old, *(n for n in new if n not in old)]:
         a, b = old.get(name), new.get(name)
         if a is None or b is None or (a.place, a.state) != (b.place, b.state):
-            found.append((name, _said(a), _said(b)))
+            rows.append((name, _described(a), _described(b)))
         elif (by := math.dist(a.box.center, b.box.center)) > _MOVED:
-            found.append((name, _said(a), f"{_said(b)}, moved by {by:.2f} m"))
-    return found
+            rows.append((name, _described(a), f"{_described(b)}, moved by {by:.2f} m"))
+    return rows
 
 
-def _said(shape: Shape | None) -> str:
+def _described(shape: Shape | None) -> str:
     if shape is None:
         return "not there"
     place = f"at {shape.place}" if shape.place else "by itself"

@@ -1,4 +1,4 @@
-"""What the domain says that each step of a run changes, worked out again from its files."""
+"""The effects that the domain predicts for each step of a run, worked out from its files."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def expected_changes(folder: Path, steps: Iterable[_Done]) -> Mapping[int, Chang
         folder: the run folder, with `domain.pddl`, `problem.pddl`, `problem-2.pddl`, …
         steps: of the run, in order.
     """
-    found: dict[int, Changes] = {}
+    expected: dict[int, Changes] = {}
     for plan, group in groupby(steps, key=lambda step: step.plan):
         try:
-            found.update(_of_plan(folder, plan, list(group)))
+            expected.update(_of_plan(folder, plan, list(group)))
         except (HvrError, OSError, ValueError):
             continue
-    return found
+    return expected
 
 
 def _of_plan(folder: Path, plan: int, steps: list[_Done]) -> dict[int, Changes]:
@@ -56,19 +56,19 @@ def _of_plan(folder: Path, plan: int, steps: list[_Done]) -> dict[int, Changes]:
     suffix = "" if plan <= 0 else f"-{plan + 1}"
     domain = parse_domain(folder / "domain.pddl")
     task = Task(domain, parse_problem(folder / f"problem{suffix}.pddl", domain))
-    validator, found = Validator(task), {}
+    validator = Validator(task)
+    expected: dict[int, Changes] = {}
     for step in steps:
         name, *args = step.action.strip("()").split()
         report = validator.apply(GroundAction(name, tuple(args)))
         if not report.ok:
             break
-        found[step.number] = (
-            tuple(sorted(map(str, report.added))), tuple(sorted(map(str, report.deleted)))
-        )  # fmt: skip
+        added, deleted = sorted(map(str, report.added)), sorted(map(str, report.deleted))
+        expected[step.number] = (tuple(added), tuple(deleted))
         if step.missing or step.unexpected:
             state = validator.state.atoms() - _atoms(step.missing) | _atoms(step.unexpected)
             validator = Validator(task, state=task.state(state))
-    return found
+    return expected
 
 
 def _atoms(texts: Iterable[str]) -> frozenset[Atom]:

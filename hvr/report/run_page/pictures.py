@@ -7,20 +7,27 @@ from collections.abc import Collection
 from hvr.report.floor_plan.drawing import Drawing, draw
 from hvr.report.floor_plan.kinds import DESCRIPTIONS, Kind
 from hvr.report.floor_plan.plan import FloorPlan
-from hvr.report.floor_plan.stops import stops
-from hvr.report.floor_plan.svg import quoted, svg
-from hvr.report.markup import table
+from hvr.report.floor_plan.stops import Stop, stops
+from hvr.report.floor_plan.svg import svg
+from hvr.report.markup import bullets, details, element, escaped, legend, paragraph, table
 from hvr.report.run_page.story import Story
+
+_LINES = (
+    "Dotted: overhead, or in something closed. A solid line is a way that the robot went, a "
+    "dashed one a jump (Teleport). Dots: where it can stand."
+)
 
 
 def way_figure(story: Story) -> str:
     """Return the scene before, with the way of the robot, and in words what it shows."""
     if story.before is None:
-        return f"<div class='scenes'><p>{quoted(story.note)}</p></div>"
+        return _scenes(element("p", escaped(story.note)))
     drawing = draw(story.before, story.route, labels=_named(story))
     caption = "Before the run" + (", with the robot's way" if story.steps else "")
-    way = _figure("way", caption, drawing, story.before, _words(story) + _note(story.note))
-    return f"<div class='scenes'>{way}{_legend()}</div>"
+    below = _words(story) + paragraph(story.note, "note")
+    kinds = legend(((kind.value, DESCRIPTIONS[kind]) for kind in Kind), style="hvr-plan")
+    figure = _figure("way", caption, drawing, story.before, below)
+    return _scenes(figure, kinds, paragraph(_LINES, "note"))
 
 
 def after_figure(story: Story) -> str:
@@ -28,8 +35,11 @@ def after_figure(story: Story) -> str:
     if story.after is None:
         return ""
     drawing = draw(story.after, labels=_named(story))
-    after = _figure("after", "After the run", drawing, story.after, "")
-    return f"<div class='scenes'>{after}</div>"
+    return _scenes(_figure("after", "After the run", drawing, story.after, ""))
+
+
+def _scenes(*markup: str) -> str:
+    return element("div", *markup, class_="scenes")
 
 
 def _named(story: Story) -> Collection[str]:
@@ -38,15 +48,21 @@ def _named(story: Story) -> Collection[str]:
 
 
 def _figure(name: str, caption: str, drawing: Drawing, plan: FloorPlan, below: str) -> str:
+    """Return a picture with the figures that the scrubber needs to move the robot on it."""
     x, y = drawing.place(plan.agent.x, plan.agent.z)
-    data = (
-        f"data-left='{drawing.left:.4f}' data-top='{drawing.top:.4f}' "
-        f"data-scale='{drawing.scale:g}' data-agent-x='{x:.1f}' data-agent-y='{y:.1f}' "
-        f"data-agent-yaw='{plan.agent.yaw:.1f}'"
-    )
-    return (
-        f"<figure class='scene' id='picture-{name}' {data}><figcaption>{quoted(caption)}"
-        f"</figcaption>{svg(drawing, standalone=False)}{below}</figure>"
+    return element(
+        "figure",
+        element("figcaption", escaped(caption)),
+        svg(drawing, standalone=False),
+        below,
+        class_="scene",
+        id=f"picture-{name}",
+        data_left=f"{drawing.left:.4f}",
+        data_top=f"{drawing.top:.4f}",
+        data_scale=f"{drawing.scale:g}",
+        data_agent_x=x,
+        data_agent_y=y,
+        data_agent_yaw=plan.agent.yaw,
     )
 
 
@@ -54,31 +70,13 @@ def _words(story: Story) -> str:
     """Return the way for those who do not see the picture."""
     if story.route is None or not story.steps:
         return ""
-    items = "".join(
-        f"<li>steps {halt.text} at x {halt.x:.2f} m, z {halt.z:.2f} m"
-        + (f"; not as expected: {', '.join(map(str, halt.failed))}" if halt.failed else "")
-        + "</li>"
-        for halt in stops(story.route)
-    )
-    return f"<details><summary>The way in words</summary><ul>{items}</ul></details>"
+    return details("The way in words", bullets(map(_stop, stops(story.route))))
 
 
-def _note(note: str) -> str:
-    return f"<p class='note'>{quoted(note)}</p>" if note else ""
-
-
-def _legend() -> str:
-    items = "".join(
-        f"<span><svg class='hvr-plan' width='14' height='14' aria-hidden='true'>"
-        f"<rect class='{kind.value}' x='1' y='1' width='12' height='12'/></svg> "
-        f"{quoted(DESCRIPTIONS[kind])}</span> "
-        for kind in Kind
-    )
-    more = (
-        "Dotted: overhead, or in something closed. A solid line is a way that the robot went, a "
-        "dashed one a jump (Teleport). Dots: where it can stand."
-    )
-    return f"<p class='legend'>{items}</p><p class='note'>{more}</p>"
+def _stop(stop: Stop) -> str:
+    text = f"steps {stop.text} at x {stop.x:.2f} m, z {stop.z:.2f} m"
+    failed = ", ".join(map(str, stop.failed))
+    return escaped(f"{text}; not as expected: {failed}" if failed else text)
 
 
 def objects_table(story: Story) -> str:
@@ -87,11 +85,16 @@ def objects_table(story: Story) -> str:
     if plan is None:
         return "<p>No scene is recorded.</p>"
     rows = [
-        (s.name, s.object_type, s.kind.value, s.place, ", ".join(s.state),
-         f"{s.box.center[0]:.2f}, {s.box.center[1]:.2f}, {s.box.center[2]:.2f}")
-        for s in plan.shapes
-    ]  # fmt: skip
+        (
+            shape.name,
+            shape.object_type,
+            shape.kind.value,
+            shape.place,
+            ", ".join(shape.state),
+            ", ".join(f"{length:.2f}" for length in shape.box.center),
+        )
+        for shape in plan.shapes
+    ]
     when = "after" if story.after is not None else "before"
     header = ("object", "type", "kind", "on or in", "state", "middle x, y, z (m)")
-    listed = table(f"{len(rows)} objects {when} the run", header, rows)
-    return f"<details><summary>All objects</summary>{listed}</details>"
+    return details("All objects", table(f"{len(rows)} objects {when} the run", header, rows))

@@ -1,7 +1,7 @@
 """From a run folder to its story.
 
-Traces of older and newer versions are read alike: what is not known is kept as a remark, what
-is not there is left empty.
+Traces of older and newer versions are read alike: unknown events become remarks, missing fields
+stay empty.
 """
 
 from __future__ import annotations
@@ -18,10 +18,20 @@ from hvr.report.run_page.expected import Changes, expected_changes
 from hvr.report.run_page.scenes import scene_after, scene_before
 from hvr.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep
 
-_OF_PLANNING = {
-    "understood", "objects", "macro-plan", "conditions", "macro-check", "block", "block-check",
-    "left-out",
-}  # fmt: skip
+_OF_PLANNING = frozenset(
+    {
+        "understood",
+        "objects",
+        "macro-plan",
+        "conditions",
+        "macro-check",
+        "block",
+        "block-check",
+        "left-out",
+    }
+)
+"""Events before the first step; the page shows the plan instead."""
+
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError)
 
 
@@ -52,10 +62,19 @@ def read_story(folder: Path) -> Story:
         ends = [event for event in events if event.get("event") == "finished"]
         end = ends[-1] if ends else {}
         return Story(
-            str(about.get("request") or folder.name), scene, tuple(_facts(about, end, plans)),
-            _reached(about, end), _outcome(about, end, broken, steps), plans, steps,
-            before, scene_after(folder), note, way, bool(about.get("simulated")),
-        )  # fmt: skip
+            request=str(about.get("request") or folder.name),
+            scene=scene,
+            facts=tuple(_facts(about, end, plans)),
+            reached=_reached(about, end),
+            outcome=_outcome(about, end, broken, steps),
+            plans=plans,
+            steps=steps,
+            before=before,
+            after=scene_after(folder),
+            note=note,
+            route=way,
+            simulated=bool(about.get("simulated")),
+        )
     except _DAMAGED as error:
         raise DataFileError(
             f"{folder}: the run cannot be read: {type(error).__name__}: {error}"
@@ -105,22 +124,28 @@ def _plans(events: Iterable[Mapping[str, Any]]) -> tuple[tuple[StoryPlan, ...], 
             reason = str(event.get("reason") or "")
         elif event.get("event") == "plan":
             plan = event["plan"]
-            blocks = tuple(
-                StoryBlock(
-                    str(block["macro"]["name"]), _texts(block["macro"].get("precondition")),
-                    _texts(block["macro"].get("postcondition")),
-                    tuple(_action(a) for a in block["actions"]),
-                )
-                for block in plan["blocks"]
-            )  # fmt: skip
-            validator = str((event.get("validation") or {}).get("outcome") or "")
             plans.append(
-                StoryPlan(blocks, int(event.get("first_step", 1)), validator,
-                          str(plan.get("planner") or ""), reason)
-            )  # fmt: skip
+                StoryPlan(
+                    blocks=tuple(map(_block, plan["blocks"])),
+                    first_step=int(event.get("first_step", 1)),
+                    validator=str((event.get("validation") or {}).get("outcome") or ""),
+                    planner=str(plan.get("planner") or ""),
+                    reason=reason,
+                )
+            )
             reason = ""
         belongs.append(len(plans) - 1)
     return tuple(plans), belongs
+
+
+def _block(raw: Mapping[str, Any]) -> StoryBlock:
+    macro = raw["macro"]
+    return StoryBlock(
+        name=str(macro["name"]),
+        precondition=_texts(macro.get("precondition")),
+        postcondition=_texts(macro.get("postcondition")),
+        actions=tuple(map(_action, raw["actions"])),
+    )
 
 
 def _action(raw: Mapping[str, Any]) -> str:
@@ -128,9 +153,7 @@ def _action(raw: Mapping[str, Any]) -> str:
 
 
 def _steps(events: Sequence[Mapping[str, Any]], starts: Sequence[int]) -> tuple[StoryStep, ...]:
-    """Return the steps with the remarks that follow them; those before the first step go
-    with it.
-    """
+    """Return the steps, each with the remarks that follow it; the first also has those before."""
     steps: list[StoryStep] = []
     remarks: dict[int, list[Remark]] = {}
     for event, plan in zip(events, starts, strict=True):
@@ -142,8 +165,8 @@ def _steps(events: Sequence[Mapping[str, Any]], starts: Sequence[int]) -> tuple[
             for failure in event.get("failures") or ():
                 remarks.setdefault(number, []).append(_remark("failure", failure))
         elif kind not in _OF_PLANNING and kind not in ("plan", "finished"):
-            said = event.get("step")
-            number = said if isinstance(said, int) else steps[-1].number if steps else 1
+            about = event.get("step")
+            number = about if isinstance(about, int) else steps[-1].number if steps else 1
             remarks.setdefault(number, []).append(_remark(kind, event))
     return tuple(
         replace(step, remarks=(*step.remarks, *remarks.get(step.number, ()))) for step in steps
@@ -155,14 +178,24 @@ def _step(event: Mapping[str, Any], plan: int) -> StoryStep:
     missing, unexpected = _texts(differs.get("missing")), _texts(differs.get("unexpected"))
     failures = tuple(_remark("failure", f) for f in event.get("failures") or ())
     success = bool(event.get("success", True))
-    # Traces of before there were failures tell of differences only.
+    # Old traces have differences only and no failures.
     wrong = bool(failures) if "failures" in event else bool(missing or unexpected)
     return StoryStep(
-        int(event["step"]), str(event["action"]), plan, int(event.get("block") or 0),
-        success, str(event.get("error") or ""), success and not wrong, missing, unexpected, None,
-        tuple(_sent(action) for action in event.get("sent") or ()),
-        _texts(event.get("not_seen")), _texts(event.get("sounds")), failures,
-    )  # fmt: skip
+        number=int(event["step"]),
+        action=str(event["action"]),
+        plan=plan,
+        block=int(event.get("block") or 0),
+        success=success,
+        error=str(event.get("error") or ""),
+        as_expected=success and not wrong,
+        missing=missing,
+        unexpected=unexpected,
+        expected=None,
+        sent=tuple(_sent(action) for action in event.get("sent") or ()),
+        unseen=_texts(event.get("not_seen")),
+        heard=_texts(event.get("sounds")),
+        remarks=failures,
+    )
 
 
 def _sent(action: Mapping[str, Any]) -> str:
@@ -170,12 +203,14 @@ def _sent(action: Mapping[str, Any]) -> str:
     arguments = ", ".join(
         f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in action.items() if k not in skipped
     )
-    said = "" if action.get("success", True) else f" failed: {action.get('error') or 'no reason'}"
-    return f"{action.get('action', '?')}({arguments}){said}"
+    call = f"{action.get('action', '?')}({arguments})"
+    if action.get("success", True):
+        return call
+    return f"{call} failed: {action.get('error') or 'no reason'}"
 
 
 def _remark(kind: str, event: Mapping[str, Any]) -> Remark:
-    """Return an event in words, whatever fields it has."""
+    """Return an event in words; kinds of events not known here are worded by their fields."""
     title = " ".join(
         str(event[key]) for key in ("kind", "rung", "attempt") if event.get(key) is not None
     )
@@ -211,9 +246,11 @@ def _reached(about: Mapping[str, Any], end: Mapping[str, Any]) -> bool | None:
 
 
 def _outcome(
-    about: Mapping[str, Any], end: Mapping[str, Any], broken: Mapping[str, Any],
+    about: Mapping[str, Any],
+    end: Mapping[str, Any],
+    broken: Mapping[str, Any],
     steps: Sequence[StoryStep],
-) -> str:  # fmt: skip
+) -> str:
     if broken:
         return f"The run broke off: {broken.get('message') or broken.get('error')}"
     reached, verdict = _reached(about, end), str(about.get("verdict") or "")
@@ -221,25 +258,30 @@ def _outcome(
     if reached:
         return "The goal is reached" + (f": {verdict}." if verdict else ".")
     if reached is None:
-        return f"Not judged: {verdict}." if verdict else (
-            "Carried out." if steps else "Planned and validated, not executed."
-        )  # fmt: skip
+        if verdict:
+            return f"Not judged: {verdict}."
+        return "Carried out." if steps else "Planned and validated, not executed."
     unmet = " ".join(_texts(end.get("remains")) or _texts(end.get("unmet")))
-    said = f"The goal is not reached: {reason}" if reason else "The goal is not reached"
-    return f"{said}. Missing: {unmet}" if unmet else f"{said}."
+    failure = f"The goal is not reached: {reason}" if reason else "The goal is not reached"
+    return f"{failure}. Missing: {unmet}" if unmet else f"{failure}."
 
 
 def _facts(
     about: Mapping[str, Any], end: Mapping[str, Any], plans: Sequence[StoryPlan]
 ) -> Iterable[tuple[str, str]]:
     pairs = (
-        ("scene", about.get("scene")), ("task", about.get("task")), ("policy", about.get("policy")),
-        ("setting", about.get("setting")), ("model", about.get("model")),
+        ("scene", about.get("scene")),
+        ("task", about.get("task")),
+        ("policy", about.get("policy")),
+        ("setting", about.get("setting")),
+        ("model", about.get("model")),
         ("planner", (plans[-1].planner if plans else "") or about.get("planner")),
-        ("environment", about.get("env")), ("seed", about.get("seed")),
-        ("plans", len(plans) or None), ("failures", _counted(end.get("failures"))),
+        ("environment", about.get("env")),
+        ("seed", about.get("seed")),
+        ("plans", len(plans) or None),
+        ("failures", _counted(end.get("failures"))),
         ("recoveries", _counted(end.get("recoveries"))),
-    )  # fmt: skip
+    )
     for title, value in pairs:
         if value not in (None, ""):
             yield title, str(value)

@@ -17,9 +17,9 @@ def scene_before(folder: Path, scene: str) -> tuple[FloorPlan | None, str]:
     Raises:
         DataFileError: what it recorded cannot be read.
     """
-    found = _read(folder / BEFORE)
-    if found is not None:
-        return found, ""
+    recorded = _read(folder / BEFORE)
+    if recorded is not None:
+        return recorded, ""
     try:
         plan = scene_plan(scene)
     except HvrError as error:

@@ -1,4 +1,4 @@
-"""What a run folder tells, as plain values: plans, steps, what went wrong, how it ended."""
+"""The story of a run as plain values: plans, steps, failures, outcome."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hvr.report.run_page.expected import Changes
 
 @dataclass(frozen=True)
 class Remark:
-    """Something that the trace says between or about steps.
+    """An event of the trace between steps, or about one.
 
     Args:
         event: `failure`, `recovery`, `replanning` or another name from the trace.
@@ -34,15 +34,15 @@ class StoryStep:
         plan: index of its plan.
         block: index of its block in the plan.
         success: the environment reported success.
-        error: what it said if not.
+        error: its message if not.
         as_expected: everything went as the domain says, but for what changes by itself.
         missing: facts expected that do not hold in what was observed.
         unexpected: facts that hold in what was observed and were not expected.
-        unseen: expected effects that are believed and were not to be seen.
+        unseen: expected effects that were out of view and are believed.
         heard: sounds, in words.
         expected: what the domain says that the action changes; None if that is not known.
         sent: the environment's own actions, in a line each.
-        remarks: what the trace says about it.
+        remarks: events of the trace about it.
         pose: where the robot was after it; None without a picture of the scene.
     """
 
@@ -85,7 +85,7 @@ class StoryPlan:
     Args:
         blocks: in order.
         first_step: number of its first step in the run.
-        validator: what the validator said of it.
+        validator: the outcome of its validation.
         planner: who made it.
         reason: why it was made, if it was not the first.
     """
@@ -99,7 +99,7 @@ class StoryPlan:
 
 @dataclass(frozen=True)
 class Story:
-    """All of a run.
+    """A run from request to outcome.
 
     Args:
         request: the sentence.

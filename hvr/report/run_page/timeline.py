@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from hvr.report.floor_plan.svg import quoted
+from hvr.report.floor_plan.plan import Pose
+from hvr.report.markup import bullets, details, element, escaped
 from hvr.report.run_page.story import Remark, Story, StoryStep
 
 
@@ -17,63 +18,76 @@ def timeline(story: Story) -> str:
     for step in story.steps:
         if step.plan != plan:
             plan = step.plan
-            items.append(f"<li class='turn'>New plan (plan {plan + 1})</li>")
+            items.append(element("li", f"New plan (plan {plan + 1})", class_="turn"))
         items.append(_step(step))
-    return f"<ol class='timeline'>{''.join(items)}</ol>"
+    return element("ol", *items, class_="timeline")
 
 
 def _step(step: StoryStep) -> str:
     state = "good" if step.as_expected else "bad"
-    said = "as expected" if step.as_expected else "not as expected"
-    data = f" data-step='{step.number}' data-objects='{quoted(json.dumps(step.objects))}'"
-    if step.pose is not None:
-        x, z, yaw = step.pose
-        data += f" data-x='{x:.4f}' data-z='{z:.4f}' data-yaw='{yaw:.1f}'"
-    rows = _expected(step) + _observed(step)
-    return (
-        f"<li id='step-{step.number}' class='step {state}'{data}>"
-        f"<p class='title'><a href='#step-{step.number}'>{step.number}</a> "
-        f"<code>{quoted(step.action)}</code> <span class='said'>{said}</span></p>"
-        f"<dl>{rows}</dl>{''.join(map(_remark, step.remarks))}{_sent(step.sent)}</li>"
+    verdict = "as expected" if step.as_expected else "not as expected"
+    title = (
+        f'<a href="#step-{step.number}">{step.number}</a> <code>{escaped(step.action)}</code> '
+        f'<span class="verdict">{verdict}</span>'
     )
+    return element(
+        "li",
+        element("p", title, class_="title"),
+        element("dl", _expected(step), _observed(step)),
+        *map(_remark, step.remarks),
+        _sent(step.sent),
+        id=f"step-{step.number}",
+        class_=f"step {state}",
+        data_step=step.number,
+        data_objects=json.dumps(step.objects),
+        **_pose(step.pose),
+    )
+
+
+def _pose(pose: Pose | None) -> dict[str, str]:
+    """Return the figures that the scrubber needs to put the robot on the picture."""
+    if pose is None:
+        return {}
+    return {"data_x": f"{pose.x:.4f}", "data_z": f"{pose.z:.4f}", "data_yaw": f"{pose.yaw:.1f}"}
 
 
 def _expected(step: StoryStep) -> str:
     if step.expected is None:
         return ""
     added, removed = step.expected
-    changes = [*(_fact(text, "plus", "+") for text in added),
-               *(_fact(text, "minus", "−") for text in removed)]  # fmt: skip
+    changes = [_change(text, "plus", "+", "becomes true") for text in added]
+    changes += [_change(text, "minus", "−", "ceases to hold") for text in removed]
     return f"<dt>expected</dt><dd>{' '.join(changes) or 'nothing changes'}</dd>"
 
 
 def _observed(step: StoryStep) -> str:
-    parts = [f"<strong>{quoted(step.error)}</strong>"] if step.error else []
+    parts = [element("strong", escaped(step.error))] if step.error else []
     if not step.success and not step.error:
         parts.append("<strong>the environment reported a failure</strong>")
-    parts += [_fact(text, "lost", "does not hold") for text in step.missing]
-    parts += [_fact(text, "odd", "holds instead") for text in step.unexpected]
-    parts += [_fact(text, "unseen", "not in view") for text in step.unseen]
-    heard = f"<dt>heard</dt><dd>{quoted(', '.join(step.heard))}</dd>" if step.heard else ""
+    parts += [_fact(text, "lost", "does not hold:") for text in step.missing]
+    parts += [_fact(text, "odd", "holds instead:") for text in step.unexpected]
+    parts += [_fact(text, "unseen", "not in view:") for text in step.unseen]
+    heard = f"<dt>heard</dt><dd>{escaped(', '.join(step.heard))}</dd>" if step.heard else ""
     return f"<dt>observed</dt><dd>{' '.join(parts) or 'as expected'}</dd>{heard}"
 
 
-def _fact(text: str, kind: str, sign: str) -> str:
-    words = {"+": "becomes true", "−": "ceases to hold"}
-    meaning = words.get(sign)
-    shown = f"<span role='img' aria-label='{meaning}:'>{sign}</span>" if meaning else f"{sign}:"
-    return f"<span class='fact {kind}'>{shown} <code>{quoted(text)}</code></span>"
+def _change(text: str, kind: str, sign: str, meaning: str) -> str:
+    return _fact(text, kind, element("span", sign, role="img", aria_label=f"{meaning}:"))
+
+
+def _fact(text: str, kind: str, markup: str) -> str:
+    return element("span", f"{markup} <code>{escaped(text)}</code>", class_=f"fact {kind}")
 
 
 def _remark(remark: Remark) -> str:
     kind = remark.event if remark.event in ("failure", "recovery", "replanning") else "other"
-    text = f": {quoted(remark.text)}" if remark.text else ""
-    return f"<p class='remark {kind}'><strong>{quoted(remark.title)}</strong>{text}</p>"
+    text = f": {escaped(remark.text)}" if remark.text else ""
+    title = element("strong", escaped(remark.title))
+    return element("p", title, text, class_=f"remark {kind}")
 
 
 def _sent(lines: Sequence[str]) -> str:
     if not lines:
         return ""
-    items = "".join(f"<li><code>{quoted(line)}</code></li>" for line in lines)
-    summary = "<summary>sent to the environment</summary>"
-    return f"<details class='sent'>{summary}<ul>{items}</ul></details>"
+    items = (element("code", escaped(line)) for line in lines)
+    return details("sent to the environment", bullets(items), kind="sent")

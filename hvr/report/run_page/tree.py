@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hvr.report.floor_plan.svg import quoted
-from hvr.report.run_page.story import Story, StoryPlan, StoryStep
+from hvr.report.markup import details, element, escaped, paragraph
+from hvr.report.run_page.story import Story, StoryBlock, StoryPlan, StoryStep
 
 _MARKS = {"good": ("✓", "as expected"), "bad": ("✗", "not as expected"), "open": ("·", "not done")}
 
@@ -26,26 +26,26 @@ def _plan(number: int, plan: StoryPlan, steps: Sequence[StoryStep], several: boo
     about = f"{length} steps in {len(plan.blocks)} macro actions"
     about += f"; validator: {plan.validator}" if plan.validator else ""
     about += f"; made by {plan.planner}" if plan.planner else ""
-    reason = plan.reason and f"<p class='reason'>A new plan, because {quoted(plan.reason)}</p>"
-    head = f"<h3>Plan {number}</h3>" if several else ""
-    attempts = attempts_of(plan, steps)
-    items, position = [], 0
-    for block in plan.blocks:
-        tried = attempts[position : position + len(block.actions)]
-        position += len(block.actions)
-        actions = "".join(
-            _action(text, done) for text, done in zip(block.actions, tried, strict=True)
+    reason = f"A new plan, because {plan.reason}" if plan.reason else ""
+    attempts = iter(attempts_of(plan, steps))
+    blocks = [_block(block, [next(attempts) for _ in block.actions]) for block in plan.blocks]
+    return "".join(
+        (
+            f"<h3>Plan {number}</h3>" if several else "",
+            paragraph(about, "note"),
+            paragraph(reason, "reason"),
+            element("ol", *blocks, class_="plan"),
         )
-        state = _state([done[-1] if done else None for done in tried])
-        conditions = _conditions("before", block.precondition) + _conditions(
-            "after", block.postcondition
-        )
-        items.append(
-            f"<li class='block'><details open><summary>{_mark(state)} {quoted(block.name)}"
-            f"</summary><ol>{actions}</ol>{conditions}</details></li>"
-        )
+    )
+
+
+def _block(block: StoryBlock, attempts: Sequence[Sequence[StoryStep]]) -> str:
+    state = _state([steps[-1] if steps else None for steps in attempts])
+    actions = map(_action, block.actions, attempts)
     return (
-        f"{head}<p class='note'>{quoted(about)}</p>{reason}<ol class='plan'>{''.join(items)}</ol>"
+        f'<li class="block"><details open><summary>{_mark(state)} {escaped(block.name)}</summary>'
+        f"<ol>{''.join(actions)}</ol>{_conditions('before', block.precondition)}"
+        f"{_conditions('after', block.postcondition)}</details></li>"
     )
 
 
@@ -68,8 +68,8 @@ def attempts_of(plan: StoryPlan, steps: Sequence[StoryStep]) -> list[list[StoryS
 
 def _action(text: str, done: Sequence[StoryStep]) -> str:
     state = _state([done[-1] if done else None])
-    links = ", ".join(f"<a href='#step-{step.number}'>step {step.number}</a>" for step in done)
-    return f"<li>{_mark(state)} <code>{quoted(text)}</code> <small>{links}</small></li>"
+    links = ", ".join(f'<a href="#step-{step.number}">step {step.number}</a>' for step in done)
+    return f"<li>{_mark(state)} <code>{escaped(text)}</code> <small>{links}</small></li>"
 
 
 def _state(steps: Sequence[StoryStep | None]) -> str:
@@ -80,11 +80,11 @@ def _state(steps: Sequence[StoryStep | None]) -> str:
 
 def _mark(state: str) -> str:
     sign, meaning = _MARKS[state]
-    return f"<span class='mark {state}' role='img' aria-label='{meaning}'>{sign}</span>"
+    return element("span", sign, class_=f"mark {state}", role="img", aria_label=meaning)
 
 
 def _conditions(when: str, literals: Sequence[str]) -> str:
     if not literals:
         return ""
-    items = " ".join(f"<code>{quoted(text)}</code>" for text in literals)
-    return f"<details class='conditions'><summary>must hold {when}</summary>{items}</details>"
+    items = " ".join(element("code", escaped(text)) for text in literals)
+    return details(f"must hold {when}", items, kind="conditions")

@@ -1,8 +1,8 @@
-"""Trained retrievers on disk: a folder that needs nothing else to retrieve.
+"""Checkpoints of retrievers: a self-contained folder.
 
-retriever.json       form, settings, tools and links, what was counted, the decoder, fingerprints
-model.safetensors    the network's numbers
-encoder/             the language model, where it was trained along
+retriever.json       format, settings, tools and links, transition counts, decoder, fingerprints
+model.safetensors    the parameters of the network
+encoder/             the language model, if it was fine-tuned
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -34,28 +34,28 @@ from hvr.tools.tool_graph import Tool, ToolGraph
 from hvr.tools.tool_plan import ToolPlan
 
 FORM = "hvr-tool-retriever-1"
-"""What a folder says that it is."""
+"""Name and version of the format."""
 
-_JSON, _NUMBERS, _ENCODER = "retriever.json", "model.safetensors", "encoder"
+_JSON, _PARAMETERS, _ENCODER = "retriever.json", "model.safetensors", "encoder"
 
 
 def graph_fingerprint(graph: ToolGraph) -> str:
-    """Return SHA-256 of the tools in order and of the links."""
+    """Return the SHA-256 digest of the tools in order and of the links."""
     return _digest([[asdict(t) for t in graph.tools], graph.links])
 
 
 def data_fingerprint(plans: Iterable[ToolPlan]) -> str:
-    """Return SHA-256 of plans in order."""
+    """Return the SHA-256 digest of plans in order."""
     return _digest([asdict(p) for p in plans])
 
 
 def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
-    """Write a trained retriever.
+    """Write a checkpoint.
 
     Args:
         retriever: with scores of a trained network.
-        folder: made if need be; a retriever in it is replaced.
-        data: fingerprint of what it was trained on.
+        folder: created if necessary; a retriever in it is replaced.
+        data: fingerprint of the training plans.
 
     Raises:
         UsageError: its scores are not those of a trained network.
@@ -64,8 +64,8 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
     source, decoder = retriever.source, retriever.decoder
     if not isinstance(source, TrainedScores):
         raise UsageError("only a retriever with a trained network can be saved")
-    moves = decoder.transitions
-    found = {
+    transitions = decoder.transitions
+    values = {
         "form": FORM,
         "hvr": hvr.__version__,
         "config": asdict(source.config),
@@ -82,19 +82,19 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
             "once": decoder.once,
         },
         "counts": {
-            "links": [[*link, count] for link, count in sorted(moves.links.items())],
-            "starts": dict(sorted(moves.starts.items())),
-            "steps": moves.steps,
-            "stays": moves.stays,
+            "links": [[*link, count] for link, count in sorted(transitions.links.items())],
+            "starts": dict(sorted(transitions.starts.items())),
+            "steps": transitions.steps,
+            "stays": transitions.stays,
         },
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
         state = {k: v.contiguous() for k, v in source.scorer.state_dict().items()}
-        save_file(state, folder / _NUMBERS)
+        save_file(state, folder / _PARAMETERS)
         if source.language_model is not None:
             source.language_model.save(str(folder / _ENCODER))
-        text = json.dumps(found, indent=1, ensure_ascii=False)
+        text = json.dumps(values, indent=1, ensure_ascii=False)
         (folder / _JSON).write_text(text + "\n", encoding="utf-8")
     except (OSError, SafetensorError) as error:
         raise DataFileError(f"{folder}: cannot be written: {error}") from None
@@ -103,12 +103,12 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
 def load_retriever(
     folder: Path, graph: ToolGraph | None = None, encoder: TextVectors | None = None
 ) -> Retriever:
-    """Read a trained retriever.
+    """Read a checkpoint.
 
     Args:
         folder: as `save_retriever` wrote it.
-        graph: other tools or links than in training, if the settings allow it (`free` off).
-        encoder: of texts; made by its name in the settings if None.
+        graph: tools or links other than in training, if the settings allow it (`free` off).
+        encoder: of texts; the one named in the settings if None.
 
     Raises:
         DataFileError: the folder or a file is missing, damaged, or something else.
@@ -116,42 +116,51 @@ def load_retriever(
         MissingExtraError: the package of the encoder is not installed.
     """
     path = folder / _JSON
-    found = read_json(path)
-    if not isinstance(found, dict) or found.get("form") != FORM:
+    values = read_json(path)
+    if not isinstance(values, dict) or values.get("form") != FORM:
         raise DataFileError(f"{path}: is no retriever of this version of hvr (form {FORM})")
     try:
-        config = RetrieverConfig(**found["config"])
-        trained = ToolGraph(
-            tuple(
-                Tool(t["id"], t["description"], tuple(t["inputs"]), tuple(t["outputs"]))
-                for t in found["tools"]
-            ),
-            tuple((source, target) for source, target in found["links"]),
-        )
-        counts, rule = found["counts"], found["decoder"]
-        links = {(source, target): count for source, target, count in counts["links"]}
-        skip = -math.inf if rule["skip"] is None else float(rule["skip"])
-        used = graph or trained
-        moves = Transitions(used, links, counts["starts"], counts["steps"], counts["stays"])
-        decoder = Decoder(moves, rule["rule"], rule["weight"], rule["temperature"], skip,
-                          rule["once"])  # fmt: skip
-        scorer = Scorer(config, int(found["width"]), len(trained))
+        config = RetrieverConfig(**values["config"])
+        trained = _graph(values)
+        decoder = _decoder(values, graph or trained)
+        scorer = Scorer(config, int(values["width"]), len(trained))
     except (KeyError, TypeError, ValueError) as error:
         raise DataFileError(f"{path}: is damaged: {type(error).__name__} {error}") from None
-    if found.get("tools_fingerprint") != graph_fingerprint(trained):
+    if values.get("tools_fingerprint") != graph_fingerprint(trained):
         raise DataFileError(f"{path}: the tools in it were changed after training")
     if config.free and graph is not None and graph.tools != trained.tools:
         raise UsageError(
             f"{folder} was trained for its own {len(trained)} tools and knows no others: train "
             "with `free` off, or on the tools at hand"
         )
-    _fill(scorer, folder / _NUMBERS)
+    _load_parameters(scorer, folder / _PARAMETERS)
     model = sentence_model(config.encoder, folder / _ENCODER) if config.tune_encoder else None
     encoder = encoder or TextVectors(config.encoder)
-    return Retriever(TrainedScores(used, config, scorer, encoder, model), decoder)
+    source = TrainedScores(graph or trained, config, scorer, encoder, model)
+    return Retriever(source, decoder)
 
 
-def _fill(scorer: Scorer, path: Path) -> None:
+def _graph(values: Mapping[str, Any]) -> ToolGraph:
+    return ToolGraph(
+        tuple(
+            Tool(t["id"], t["description"], tuple(t["inputs"]), tuple(t["outputs"]))
+            for t in values["tools"]
+        ),
+        tuple((source, target) for source, target in values["links"]),
+    )
+
+
+def _decoder(values: Mapping[str, Any], graph: ToolGraph) -> Decoder:
+    counts, rule = values["counts"], values["decoder"]
+    links = {(source, target): count for source, target, count in counts["links"]}
+    skip = -math.inf if rule["skip"] is None else float(rule["skip"])
+    return Decoder(
+        Transitions(graph, links, counts["starts"], counts["steps"], counts["stays"]),
+        rule["rule"], rule["weight"], rule["temperature"], skip, rule["once"],
+    )  # fmt: skip
+
+
+def _load_parameters(scorer: Scorer, path: Path) -> None:
     if not path.exists():
         raise DataFileError(f"{path}: there is no such file")
     try:

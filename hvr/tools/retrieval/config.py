@@ -9,44 +9,44 @@ from hvr.errors import UsageError
 
 Layer = Literal["none", "sgc", "gcn", "gat", "sage", "gin", "transformer"]
 LAYERS: tuple[Layer, ...] = get_args(Layer)
-"""`none`: tools are their texts alone; `sgc`: one trained number, see `Propagation`."""
+"""Kinds of graph layers, see `ToolEncoder`."""
 
 
 @dataclass(frozen=True)
 class RetrieverConfig:
-    """How tools are scored for steps, and how that is learnt.
+    """Settings of a scorer of tools for steps, and of its training.
 
-    The defaults are those of GNN4Plan (sections 4.3, E.1 and F.1), except for the encoder, whose
-    e5-large is `encoder="st:intfloat/e5-large"`. `own` is what hvr found better.
+    The defaults are those of GNN4Plan (sections 4.3, E.1 and F.1), except for the encoder; the
+    paper's e5-large is `encoder="st:intfloat/e5-large"`. `own` gives hvr's settings.
 
     Args:
         encoder: of texts, see `hvr.retrieval.text_vectors`.
         layer: kind of graph layer over the tools.
-        layers: how many.
+        layers: number of layers.
         hidden: width between two layers; the last one has the width of the texts' vectors.
-        dropout: share of values dropped, between layers and in `context`.
-        types: encode what tools take and give as well.
-        loss: `bpr`, of pairs with `negatives` others; `softmax`, over all tools.
+        dropout: probability of dropout, between layers and in `context`.
+        types: encode the input and output types of tools as well.
+        loss: `bpr`, against `negatives` other tools; `softmax`, over all tools.
         negatives: per step and epoch, with `bpr`.
-        near: with probability a half a negative is one of so many tools with the most similar
-            text, else any tool.
-        scale: what inner products are multiplied by. GNN4Plan takes e5's vectors as they are,
+        near: size of the neighbourhood of hard negatives: with probability one half a negative
+            is one of the `near` tools with the most similar text, else any tool.
+        scale: factor on inner products. GNN4Plan takes e5's vectors as they are,
             which are long; with vectors of length 1, as here, differences of scores would be
             too small for either loss.
-        context: score with the request and the steps before and after as well, through a
-            learnt map of their vectors; else the step's vector is compared as it is.
+        context: score with the request and the neighbouring steps as well, through an MLP; else
+            the step's vector is compared as it is.
         free: learn a vector per tool besides its text. Such a model knows no other tools.
-        unnamed: share of plans whose steps lose the tool's name in an epoch.
-        tune_encoder: train the encoder along (LM co-trained); needs `minilm` or `st:NAME`.
+        unnamed: probability that a step is shown without the tool's name.
+        tune_encoder: fine-tune the encoder too (LM co-trained); needs `minilm` or `st:NAME`.
         epochs: at most.
-        patience: epochs without improvement on the held-out part before the end.
+        patience: epochs without improvement on the held-out part before training stops.
         batch: steps in one update.
         lr: Adam's learning rate.
-        encoder_lr: the same for a trained encoder.
+        encoder_lr: the same for a fine-tuned encoder.
         weight_decay: Adam's (decoupled).
-        held_out: share of the training plans that decides when to stop.
-        refit: train again on all plans for the number of epochs that was best.
-        seed: of all that is random.
+        held_out: fraction of the training plans for early stopping.
+        refit: retrain on all plans for the best number of epochs.
+        seed: of all random numbers.
     """
 
     encoder: str = "minilm"
@@ -89,12 +89,12 @@ class RetrieverConfig:
 
 
 def paper(layer: Layer = "sage", seed: int = 0) -> RetrieverConfig:
-    """GNN4Plan's settings, LM frozen."""
+    """Return GNN4Plan's settings, with the LM frozen."""
     return RetrieverConfig(layer=layer, seed=seed)
 
 
 def own(layer: Layer = "sage", seed: int = 0) -> RetrieverConfig:
-    """Return hvr's settings: request and neighbouring steps are read too, and all tools compete."""
+    """Return hvr's settings: request and neighbouring steps as context, softmax over all tools."""
     return RetrieverConfig(
         layer=layer,
         loss="softmax",

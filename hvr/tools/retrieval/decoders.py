@@ -1,4 +1,4 @@
-"""A rule for sequences with its settings, and how these are chosen."""
+"""A decoding rule with its settings, and the choice of these on held-out plans."""
 
 from __future__ import annotations
 
@@ -26,22 +26,26 @@ from hvr.tools.retrieval.transitions import Transitions
 from hvr.tools.tool_plan import ToolPlan
 
 Rule = Literal["nearest", "greedy", "viterbi"]
-_WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
-_SKIPS = (-math.inf, -7.0, -5.0)
+WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+"""Values of `Decoder.weight` that `choose_decoder` tries."""
+SKIPS = (-math.inf, -7.0, -5.0)
+"""Values of `Decoder.skip` that it tries."""
 
 
 @dataclass(frozen=True)
 class Decoder:
-    """Turns scores for the steps of a plan into a sequence of tools.
+    """A decoding rule: scores of the steps of a plan in, a sequence of tools out.
+
+    `viterbi` is run on log softmax(S / temperature), with transitions weight * log p(v | u).
 
     Args:
-        transitions: the graph, and what was counted in plans.
+        transitions: the graph, and statistics of plans.
         rule: see `hvr.tools.retrieval.decoding`.
-        weight: of the transitions beside the scores, with `viterbi`.
-        temperature: scores are divided by it before they become probabilities, with `viterbi`.
-        skip: logarithm of the chance that a step calls nothing, with `viterbi`.
-        once: a tool is named once in a plan, where it comes first, with `viterbi`; in
-            UltraTool's true plans it is so in 2,669 of 2,700.
+        weight: of the log transition probabilities, with `viterbi`.
+        temperature: of the softmax over tools, with `viterbi`.
+        skip: log-probability that a step calls nothing, with `viterbi`.
+        once: keep only the first call of a tool, with `viterbi`; of UltraTool's 2,700 true plans
+            2,669 repeat none.
     """
 
     transitions: Transitions
@@ -63,15 +67,15 @@ class Decoder:
             return nearest(scores)
         if self.rule == "greedy":
             return greedy(scores, self._linked)
-        moves = self.transitions
-        found = viterbi(
-            log_shares(scores / self.temperature),
+        transitions = self.transitions
+        sequence = viterbi(
+            log_softmax(scores / self.temperature),
             self._follow,
-            self.weight * moves.start,
-            stay=self.weight * moves.stay,
+            self.weight * transitions.start,
+            stay=self.weight * transitions.stay,
             skip=self.skip,
         )
-        return distinct(found) if self.once else found
+        return distinct(sequence) if self.once else sequence
 
     @cached_property
     def _follow(self) -> NDArray[np.float64]:
@@ -82,8 +86,8 @@ class Decoder:
         return adjacency(self.transitions.graph)
 
 
-def log_shares(scores: Scores) -> NDArray[np.float64]:
-    """Return logarithms of the softmax over the tools of each step."""
+def log_softmax(scores: Scores) -> NDArray[np.float64]:
+    """Return the log-softmax over the tools of each step (steps, tools)."""
     shifted = scores.astype(np.float64) - scores.max(axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
@@ -94,7 +98,7 @@ def decode(
     plans: Sequence[ToolPlan],
     transitions: Transitions,
 ) -> dict[str, ToolPlan]:
-    """Return plans by the id of their request."""
+    """Decode the scores of many plans; return plans by the id of their request."""
     return {
         plan.id: as_plan(plan, transitions.graph, decoder(rows))
         for plan, rows in zip(plans, scores, strict=True)
@@ -111,25 +115,25 @@ def choose_decoder(
 
     Args:
         scores: (steps, tools) for each plan.
-        plans: true ones, of which neither scores nor transitions know.
+        plans: true ones, on which neither scores nor transitions were fitted.
         transitions: counted in other plans.
         temperatures: to try.
 
     Returns:
         The decoder with the highest `overall`, of equals the first: temperature and weight are
-        chosen together, and then whether steps may be passed over.
+        chosen together, then whether steps may be skipped.
     """
 
-    def good(decoder: Decoder) -> float:
+    def quality(decoder: Decoder) -> float:
         return overall(agreement(decode(decoder, scores, plans, transitions), plans))
 
     best = max(
-        (Decoder(transitions, weight=w, temperature=t) for t in temperatures for w in _WEIGHTS),
-        key=good,
+        (Decoder(transitions, weight=w, temperature=t) for t in temperatures for w in WEIGHTS),
+        key=quality,
     )
-    return max((replace(best, skip=skip) for skip in _SKIPS), key=good)
+    return max((replace(best, skip=skip) for skip in SKIPS), key=quality)
 
 
-def overall(found: Agreement) -> float:
-    """Return one number to choose by: the mean of both F1 and both accuracies."""
-    return (found.node_f1 + found.link_f1 + found.node_accuracy + found.plan_accuracy) / 4
+def overall(scores: Agreement) -> float:
+    """Return the selection criterion: the mean of both F1 and both accuracies."""
+    return (scores.node_f1 + scores.link_f1 + scores.node_accuracy + scores.plan_accuracy) / 4

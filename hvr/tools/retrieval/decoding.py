@@ -1,10 +1,10 @@
-"""From scores of tools for steps to a sequence of tools.
+"""Decoding: from scores of tools for steps to a sequence of tools.
 
-nearest    the best tool of each step; the graph plays no part
-greedy     the best tool that can come straight after the one before (GNN4Plan, section 4.2)
-viterbi    the best sequence as a whole (hvr's own)
+nearest    argmax over tools at each step, without the graph
+greedy     argmax over the out-neighbours of the previous tool (GNN4Plan, section 4.2)
+viterbi    the sequence with the highest total score, by dynamic programming (hvr's own)
 
-All take scores as (steps, tools) and return numbers of tools.
+All take scores (steps, tools) and return numbers of tools.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Matrix = NDArray[np.floating]
 
 
 def adjacency(graph: ToolGraph) -> NDArray[np.bool_]:
-    """(tools, tools); true where the row's tool can feed the column's."""
-    found = np.zeros((len(graph), len(graph)), dtype=np.bool_)
+    """Return the adjacency matrix A (tools, tools): A[u, v] is true for each link u -> v."""
+    linked = np.zeros((len(graph), len(graph)), dtype=np.bool_)
     for source, target in graph.links:
-        found[graph.index(source), graph.index(target)] = True
-    return found
+        linked[graph.index(source), graph.index(target)] = True
+    return linked
 
 
 def nearest(scores: Scores) -> list[int]:
@@ -36,26 +36,26 @@ def nearest(scores: Scores) -> list[int]:
 
 
 def greedy(scores: Scores, linked: NDArray[np.bool_]) -> list[int]:
-    """Return the rule of GNN4Plan: the first step chooses freely, each other among the
-    out-neighbours.
+    """Decode greedily along the links (GNN4Plan, section 4.2).
 
-    A tool does not follow itself, and may come again later. A step is passed over when the tool
-    before it has no other out-neighbour.
+    t_1 = argmax_t S[1, t] over all tools, then t_i = argmax_t S[i, t] over the out-neighbours of
+    t_(i-1). A tool does not follow itself but may return later. A step is skipped if the previous
+    tool has no other out-neighbour.
 
     Args:
         scores: (steps, tools), higher is better.
-        linked: (tools, tools), as `adjacency` gives it.
+        linked: A of `adjacency` (tools, tools).
     """
-    found: list[int] = []
+    sequence: list[int] = []
     for row in scores:
-        if not found:
-            found.append(int(row.argmax()))
+        if not sequence:
+            sequence.append(int(row.argmax()))
             continue
-        last = found[-1]
+        last = sequence[-1]
         choices = [t for t in np.flatnonzero(linked[last]) if t != last]
         if choices:
-            found.append(int(max(choices, key=lambda t: row[t])))
-    return found
+            sequence.append(int(max(choices, key=lambda t: row[t])))
+    return sequence
 
 
 def viterbi(
@@ -66,34 +66,53 @@ def viterbi(
     stay: float = 0.0,
     skip: float = -np.inf,
 ) -> list[int]:
-    """Return the sequence of tools with the highest sum over all steps, exactly.
+    """Return the sequence of tools with the highest total score: exact dynamic programming.
 
-    Each step does one of three things. It calls another tool t after tool s: scores[step, t] +
-    follow[s, t]. It goes on with the tool of the step before, which is called once for both:
-    scores[step, s] + stay. Or it is passed over, at the price `skip`. So there may be fewer
-    tools than steps.
+    Each step i does one of three things: it calls a new tool t after s, worth
+    S[i, t] + follow[s, t]; it continues the previous call of s, worth S[i, s] + stay; or it is
+    skipped, worth `skip`. Hence a sequence may have fewer tools than there are steps.
+
+        V_i(t) = max(S[i, t] + max_(s != t) (V_(i-1)(s) + follow[s, t]),   a new call
+                     S[i, t] + V_(i-1)(t) + stay,                          the same call
+                     V_(i-1)(t) + skip,                                    no call
+                     S[i, t] + (i - 1) skip + start[t])                    the first call
 
     Args:
-        scores: (steps, tools), best as logarithms of probabilities.
-        follow: (tools, tools), what it is worth that the column's tool follows the row's; -inf
-            forbids it. The diagonal is not looked at: see `stay`.
-        start: (tools,), what it is worth to begin with a tool; 0 if None.
-        stay: what it is worth to go on with the same tool; -inf forbids it.
-        skip: what it is worth to pass over a step; -inf forbids it.
+        scores: S (steps, tools), best as log-probabilities.
+        follow: value of the column's tool directly after the row's (tools, tools); -inf forbids
+            it. The diagonal is ignored: see `stay`.
+        start: value of beginning with a tool (tools,); 0 if None.
+        stay: value of continuing the same call; -inf forbids it.
+        skip: value of skipping a step; -inf forbids it.
 
     Returns:
-        Numbers of tools; a sequence is found even if all is forbidden, as short as the first
-        step's best tool. Of equals the one with the lower numbers.
+        Numbers of tools. If every sequence is forbidden, the best tool of the first step alone.
+        Ties go to the lower number.
     """
     steps, tools = scores.shape
     if not steps or not tools:
         return []
-    # Targets as rows, so that the search for the best source runs along memory.
-    into = np.asarray(follow, dtype=np.float64).T
     first = np.zeros(tools) if start is None else np.asarray(start, dtype=np.float64)
     rows = scores.astype(np.float64)
-    # Before any tool is called there is only one state, "nothing yet", with its own value.
-    nothing = 0.0
+    value, back = _forward(rows, np.asarray(follow, dtype=np.float64), first, stay, skip)
+    if not np.isfinite(value).any():
+        return [int(rows[0].argmax())]
+    return _trace_back(int(value.argmax()), back)
+
+
+_CONTINUE, _FIRST = -1, -2
+"""Back pointers other than a tool: no new call at this step; the first call of the sequence."""
+
+
+def _forward(
+    rows: Matrix, follow: Matrix, start: Matrix, stay: float, skip: float
+) -> tuple[Matrix, list[NDArray[np.int64]]]:
+    """Return V after the last step (tools,) and the back pointers of each step (tools,)."""
+    tools = rows.shape[1]
+    # Targets as rows: the maximum over sources then runs along contiguous memory.
+    into = follow.T
+    # Before the first call there is a single state, whose value is that of the skipped steps.
+    idle = 0.0
     value = np.full(tools, -np.inf)
     back: list[NDArray[np.int64]] = []
     for row in rows:
@@ -102,33 +121,35 @@ def viterbi(
         source = arrive.argmax(axis=1)
         options = np.stack([
             arrive[np.arange(tools), source] + row, value + row + stay, value + skip,
-            nothing + first + row,
+            idle + start + row,
         ])  # fmt: skip
         which = options.argmax(axis=0)
-        # A pointer of t >= 0: called after t; -1: same tool, nothing new; -2: the first one.
-        back.append(np.where(which == 0, source, np.where(which == 3, -2, -1)).astype(np.int64))
+        pointer = np.where(which == 0, source, np.where(which == 3, _FIRST, _CONTINUE))
+        back.append(pointer.astype(np.int64))
         value = options[which, np.arange(tools)]
-        nothing += skip
-    if not np.isfinite(value).any():
-        return [int(rows[0].argmax())]
-    tool = int(value.argmax())
-    found = [tool]
+        idle += skip
+    return value, back
+
+
+def _trace_back(last: int, back: Sequence[NDArray[np.int64]]) -> list[int]:
+    """Return the sequence that ends with a tool, along the back pointers."""
+    tool, sequence = last, [last]
     for pointers in reversed(back):
         pointer = int(pointers[tool])
-        if pointer == -2:
+        if pointer == _FIRST:
             break
-        if pointer >= 0:
-            found.append(pointer)
+        if pointer != _CONTINUE:
+            sequence.append(pointer)
             tool = pointer
-    return found[::-1]
+    return sequence[::-1]
 
 
-def distinct(found: Sequence[int]) -> list[int]:
-    """Return a sequence without what was in it before; the first of each stays."""
-    return list(dict.fromkeys(found))
+def distinct(sequence: Sequence[int]) -> list[int]:
+    """Return a sequence without repetitions; the first occurrence of each tool stays."""
+    return list(dict.fromkeys(sequence))
 
 
-def as_plan(plan: ToolPlan, graph: ToolGraph, found: Sequence[int]) -> ToolPlan:
-    """Return a plan with the tools of a sequence, each linked to the next."""
-    tools = tuple(graph.tools[i].id for i in found)
+def as_plan(plan: ToolPlan, graph: ToolGraph, sequence: Sequence[int]) -> ToolPlan:
+    """Return a plan as a chain of the tools of a sequence."""
+    tools = tuple(graph.tools[i].id for i in sequence)
     return ToolPlan(plan.id, plan.request, plan.steps, tools, tuple(pairwise(tools)))

@@ -1,4 +1,4 @@
-"""SGC: vectors of tools smoothed over the graph, without anything learnt (GNN4Plan, 4.2)."""
+"""SGC: tool vectors smoothed over the graph, without training (GNN4Plan, section 4.2)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from hvr.tools.tool_graph import ToolGraph
 
 
 def normalised(graph: ToolGraph) -> NDArray[np.float32]:
-    """D^-1/2 A D^-1/2 with the out-degrees as D on both sides, no self-loops added.
+    """Return the normalised adjacency matrix  Â = D^-1/2 A D^-1/2.
 
-    1/sqrt(0) counts as 0, so a tool without out-links has a row and a column of zeros.
+    D = diag(sum_v A[u, v]) holds the out-degrees, on both sides; no self-loops are added. A tool
+    without out-links has D[u, u] = 0, for which D^-1/2 is taken to be 0: its row and column are 0.
 
     Returns:
-        float32 (tools, tools); the row's tool takes up its successors.
+        Â (tools, tools), float32; the row's tool aggregates its successors.
     """
     linked = adjacency(graph).astype(np.float32)
     degree = linked.sum(axis=1)
@@ -27,15 +28,18 @@ def normalised(graph: ToolGraph) -> NDArray[np.float32]:
 def propagate(
     vectors: NDArray[np.float32], graph: ToolGraph, alpha: float, hops: int = 1
 ) -> NDArray[np.float32]:
-    """Return vectors of tools mixed with those of their successors.
+    """Return tool vectors mixed with those of their successors.
 
-    Each hop gives alpha * X + (1 - alpha) * D^-1/2 A D^-1/2 X.
+    X^(k+1) = alpha X^(k) + (1 - alpha) Â X^(k)  (GNN4Plan, section 4.2), with Â of `normalised`.
 
     Args:
-        vectors: (tools, d).
+        vectors: X^(0) (tools, d).
         graph: with as many tools.
-        alpha: share of the tool's own vector.
-        hops: how often.
+        alpha: weight of a tool's own vector.
+        hops: number of iterations.
+
+    Returns:
+        X^(hops) (tools, d), float32.
     """
     step = normalised(graph)
     for _ in range(hops):

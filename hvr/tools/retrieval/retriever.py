@@ -1,4 +1,4 @@
-"""From the steps of plans to tools: a source of scores and a rule for sequences."""
+"""Retrievers: from the steps of plans to tools, by a score source and a decoder."""
 
 from __future__ import annotations
 
@@ -22,40 +22,43 @@ from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import ToolPlan
 
 if TYPE_CHECKING:
-    from hvr.tools.retrieval.training import Progress
+    from hvr.tools.retrieval.training import ProgressCallback
 
 ALPHAS = tuple(round(0.5 + 0.05 * i, 2) for i in range(11))
-"""What is tried for SGC, from 0.5 to 1."""
+"""Values of alpha that `choose_alpha` tries for SGC."""
 TEMPERATURES = (0.02, 0.04, 0.08)
-"""What is tried for cosines of texts."""
+"""Softmax temperatures that `fit_text_decoder` tries for cosines of texts."""
 
 
 class ScoreSource(Protocol):
-    """Scores all tools of a graph for the steps of plans."""
+    """A source of scores of all tools of a graph for the steps of plans."""
 
     @property
     def graph(self) -> ToolGraph:
-        """Its tools are the columns of the scores."""
+        """The graph whose tools are the columns of the scores."""
 
     def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
-        """(steps, tools) for each plan; higher is better.
+        """Return the scores of each plan (steps, tools); higher is better.
 
         Args:
-            plans: only request and steps are looked at.
+            plans: only request and steps are read.
             names: leave the tools' names in the steps.
         """
 
 
 @dataclass(frozen=True)
 class TextScores:
-    """Cosines of steps and tools as their texts say, or smoothed over the graph (SGC).
+    """Similarities of the texts of steps and tools, the latter optionally smoothed by SGC.
+
+    S[i, t] = <x_i, h_t>, with x_i the vector of step i and H = `propagate`(X, alpha, hops), X the
+    vectors of the tools' texts. Without smoothing this is the cosine, as vectors have length 1.
 
     Args:
         graph: the tools.
         encoder: of texts.
-        alpha: share of a tool's own text, see `propagate`; 1 leaves the graph out.
+        alpha: weight of a tool's own text, see `propagate`; 1 ignores the graph.
         hops: of SGC.
-        types: tools' texts say what they take and give as well.
+        types: the texts of tools name input and output types as well.
     """
 
     graph: ToolGraph
@@ -65,7 +68,10 @@ class TextScores:
     types: bool = False
 
     def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
-        """See `ScoreSource`. With `alpha` < 1 the tools' vectors are no longer of length 1."""
+        """Return S of each plan; see `ScoreSource`.
+
+        With `alpha` < 1 the tools' vectors no longer have length 1.
+        """
         texts = [tool_text(t, types=self.types) for t in self.graph.tools]
         tools = propagate(self.encoder.encode(texts, "passage"), self.graph, self.alpha, self.hops)
         ids = [t.id for t in self.graph.tools]
@@ -79,32 +85,31 @@ class TextScores:
 
 @dataclass(frozen=True)
 class Retriever:
-    """Finds the tools of plans whose steps are given.
+    """Retrieval of the tools of plans whose steps are given.
 
     Args:
         source: of scores.
-        decoder: of sequences, over the same tools.
+        decoder: over the same tools.
     """
 
     source: ScoreSource
     decoder: Decoder
 
     def retrieve(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[ToolPlan]:
-        """Return plans with the same requests and steps, and with the tools found, linked in a
-        chain.
+        """Return the plans with the tools retrieved for their steps, as chains.
 
         Args:
-            plans: their own tools are not looked at. One without steps gets no tools.
+            plans: their own tools are ignored. A plan without steps gets no tools.
             names: read the tools' names in the steps too.
         """
-        found = decode(
+        decoded = decode(
             self.decoder,
             self.source.scores(plans, names=names),
             # Ids may repeat among requests; places do not.
             [replace(p, id=str(i)) for i, p in enumerate(plans)],
             self.decoder.transitions,
         )
-        return [replace(f, id=p.id) for f, p in zip(found.values(), plans, strict=True)]
+        return [replace(f, id=p.id) for f, p in zip(decoded.values(), plans, strict=True)]
 
 
 def fit_retriever(
@@ -115,23 +120,22 @@ def fit_retriever(
     *,
     seen_links: bool = False,
     device: str = "cpu",
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Retriever:
     """Train a scorer, and choose the settings of `viterbi`, on true plans.
 
-    A part of the plans decides how long to train and which settings to take; with
-    `config.refit` the scorer is then trained on all of them. Transitions are counted in all.
+    A held-out part of the plans is used for early stopping and for the choice of settings; with
+    `config.refit` the scorer is then retrained on all plans. Transitions are counted in all.
 
     Args:
-        config: how to score and learn.
+        config: of the scorer and its training.
         graph: tools and links.
         plans: true ones.
-        encoder: of texts; made by its name in the settings if None.
-        seen_links: keep only links that occur in the plans learnt from. While settings are
-            chosen, these are the plans without the held-out part, so that links do not tell
-            what is held out.
+        encoder: of texts; the one named in the settings if None.
+        seen_links: keep only links that occur in the training plans. While settings are chosen,
+            these exclude the held-out part, so that the links do not leak it.
         device: `cpu` or `cuda`.
-        progress: told of each epoch.
+        progress: called after each epoch.
 
     Returns:
         The retriever; its source is a `TrainedScores`, which other rules can use too.
@@ -155,10 +159,10 @@ def fit_retriever(
     if held:
         scores = TrainedScores(first, config, trained.scorer, encoder, trained.language_model)
         shown = [n for n in (True, False) if (config.unnamed < 1 if n else config.unnamed > 0)]
-        found = [row for n in shown for row in scores.scores(held, names=n)]
-        # Ids tell plans apart, and each is there once per way of showing it.
+        rows = [row for n in shown for row in scores.scores(held, names=n)]
+        # `choose_decoder` tells plans apart by id, and a plan shown both ways is there twice.
         twice = [replace(p, id=f"{p.id} {n}") for n in shown for p in held]
-        decoder = choose_decoder(found, twice, decoder.transitions)
+        decoder = choose_decoder(rows, twice, decoder.transitions)
     if config.refit and held:
         again = replace(config, epochs=max(1, trained.best))
         trained = train_scorer(again, last, plans, encoder, device=device, progress=progress)
@@ -176,16 +180,16 @@ def fit_text_decoder(
     held_out: float = 0.1,
     seed: int = 0,
 ) -> Decoder:
-    """Choose `viterbi`'s settings for scores of texts on a part of some true plans.
+    """Choose the settings of `viterbi` for text scores on a held-out part of some true plans.
 
     Args:
-        source: of the scores; its links do not matter for them unless `alpha` is below 1.
+        source: of the scores; they depend on its links only if `alpha` is below 1.
         plans: true ones.
-        counts: count transitions in them; else the graph's links alone say what follows what.
+        counts: count transitions in them; else transitions follow from the links alone.
         seen_links: as for `fit_retriever`.
         names: leave the tools' names in the steps.
-        held_out: share of the plans that the settings are chosen by.
-        seed: of that share.
+        held_out: fraction of the plans on which settings are chosen.
+        seed: of the split.
     """
     inner, held = hold_out(plans, held_out, seed)
 
@@ -193,8 +197,8 @@ def fit_text_decoder(
         graph = only_seen(source.graph, some) if seen_links else source.graph
         return count_transitions(graph, some if counts else ())
 
-    found = source.scores(held, names=names)
-    chosen = choose_decoder(found, held, transitions(inner), TEMPERATURES)
+    scores = source.scores(held, names=names)
+    chosen = choose_decoder(scores, held, transitions(inner), TEMPERATURES)
     return replace(chosen, transitions=transitions(plans))
 
 
@@ -206,17 +210,16 @@ def choose_alpha(
     rule: str = "greedy",
     names: bool = True,
 ) -> float:
-    """Return the alpha of SGC whose plans agree best with some true ones, which must not be test
-    ones.
+    """Return the alpha of SGC whose plans agree best with some true plans, not test ones.
 
-    Of equals the highest, which leans least on the graph.
+    Of equals the highest, which relies least on the graph.
     """
     from hvr.tools.agreement import agreement
 
     decoder = Decoder(Transitions(graph), rule="nearest" if rule == "nearest" else "greedy")
-    found = {}
+    overall_by_alpha = {}
     for alpha in ALPHAS:
         scores = TextScores(graph, encoder, alpha).scores(plans, names=names)
         made = decode(decoder, scores, plans, decoder.transitions)
-        found[alpha] = overall(agreement(made, plans))
-    return max(found, key=lambda alpha: (round(found[alpha], 9), alpha))
+        overall_by_alpha[alpha] = overall(agreement(made, plans))
+    return max(overall_by_alpha, key=lambda alpha: (round(overall_by_alpha[alpha], 9), alpha))

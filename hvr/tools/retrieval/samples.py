@@ -1,4 +1,4 @@
-"""Plans as numbers of texts: what goes into a scorer for each step."""
+"""Inputs of a scorer: the steps of plans as numbers of texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from hvr.tools.datasets import tool_text
-from hvr.tools.retrieval.steps import Unnamed
+from hvr.tools.retrieval.steps import ToolNameRemover
 from hvr.tools.step_text import without_number
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import ToolPlan
@@ -21,7 +21,7 @@ class TextList:
     _numbers: dict[str, int] = field(default_factory=dict)
 
     def number(self, text: str) -> int:
-        """Return the number of a text, new if need be; -1 of an empty one."""
+        """Return the number of a text, assigned on first use; -1 for an empty one."""
         if not text.strip():
             return -1
         if text not in self._numbers:
@@ -32,12 +32,12 @@ class TextList:
 
 @dataclass(frozen=True)
 class Sample:
-    """A step.
+    """The input and the label of a scorer for one step.
 
     Args:
-        read: numbers of the texts of the step, the request, the step before, the step after;
-            -1 for none.
-        tool: number of the tool that it calls; -1 if that is not known.
+        read: numbers of the texts of the step, the request, the previous and the next step; -1
+            for none.
+        tool: number of the true tool; -1 if it is not known.
     """
 
     read: tuple[int, int, int, int]
@@ -46,11 +46,11 @@ class Sample:
 
 @dataclass(frozen=True)
 class Encodable:
-    """Texts of tools and steps under common numbers.
+    """Texts of tools and steps with common numbers.
 
     Args:
         graph: the tools.
-        types: tools' texts say what they take and give as well.
+        types: the texts of tools name input and output types as well.
     """
 
     graph: ToolGraph
@@ -58,18 +58,18 @@ class Encodable:
     list: TextList = field(default_factory=TextList)
 
     def tools(self) -> tuple[int, ...]:
-        """Return numbers of the texts of the tools."""
+        """Return the numbers of the texts of the tools."""
         texts = (tool_text(t, types=self.types) for t in self.graph.tools)
         return tuple(self.list.number(t) for t in texts)
 
     def samples(
         self, plan: ToolPlan, tools: Sequence[str | None] | None = None, *, names: bool = True
     ) -> tuple[Sample, ...]:
-        """Return the steps of a plan.
+        """Return a sample for each step of a plan.
 
         Args:
-            plan: its `tools` are not looked at.
-            tools: of the steps, where they are known.
+            plan: its `tools` are ignored.
+            tools: labels of the steps, where they are known.
             names: leave the tools' names in the steps.
         """
         clean = without_number if names else self._unnamed
@@ -86,5 +86,5 @@ class Encodable:
         )
 
     @cached_property
-    def _unnamed(self) -> Unnamed:
-        return Unnamed(t.id for t in self.graph.tools)
+    def _unnamed(self) -> ToolNameRemover:
+        return ToolNameRemover(t.id for t in self.graph.tools)

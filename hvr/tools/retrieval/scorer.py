@@ -1,4 +1,4 @@
-"""The network: tools through a graph layer, steps beside them, a score for each pair."""
+"""The scoring network: tool encoder (a GNN over the tool graph), step encoder, scores."""
 
 from __future__ import annotations
 
@@ -12,19 +12,23 @@ from torch import Tensor, nn
 
 from hvr.tools.retrieval.config import RetrieverConfig
 
-_READ = 4
-"""Texts that `context` reads: the step, the request, the step before, the step after."""
+_CONTEXT_TEXTS = 4
+"""Texts that `context` reads: the step, the request, the previous and the next step."""
 
 
 class ToolEncoder(nn.Module):
-    """Vectors of tools from those of their texts: the mean of these and a graph network's.
+    """Tool vectors H (tools, d) from the vectors of their texts X (tools, d).
 
-    Messages pass along the links, from a tool to those that can follow it. Between two layers
-    there are batch normalisation, LeakyReLU and dropout. `sgc` gives alpha * X + (1 - alpha) *
-    D^-1/2 A D^-1/2 X as in `hvr.tools.retrieval.propagation`, with alpha learnt, from 1 on.
+    - `none`:  H = X
+    - `sgc`:   H = alpha X + (1 - alpha) Â X  (GNN4Plan, section 4.2), alpha learnt, initially 1;
+      Â = D^-1/2 A D^-1/2 as in `hvr.tools.retrieval.propagation`
+    - others:  H = (X + GNN(X)) / 2  (GNN4Plan, section 4.3), with
+      Z^(k+1) = dropout(LeakyReLU(BatchNorm(conv_k(Z^(k))))), Z^(0) = X, and the last convolution
+      plain. A convolution aggregates over incoming links: messages pass from a tool to its
+      successors.
 
     Args:
-        config: says which layers.
+        config: kind and number of layers, hidden width, dropout.
         width: d, of the texts' vectors.
     """
 
@@ -43,12 +47,12 @@ class ToolEncoder(nn.Module):
             self.norms.extend(nn.BatchNorm1d(w) for w in widths[1:-1])
 
     def forward(self, vectors: Tensor, links: Tensor, smoothing: Tensor) -> Tensor:
-        """(tools, d) from the texts' vectors (tools, d).
+        """Return H (tools, d).
 
         Args:
-            vectors: of the texts.
-            links: int64 (2, links), sources above targets.
-            smoothing: (tools, tools), the matrix of SGC.
+            vectors: X, of the tools' texts (tools, d).
+            links: sources above targets, int64 (2, links).
+            smoothing: Â of SGC (tools, tools).
         """
         if self.kind == "none":
             return vectors
@@ -64,17 +68,19 @@ class ToolEncoder(nn.Module):
 
 
 class Scorer(nn.Module):
-    """Scores of all tools for steps.
+    """Scores S (steps, tools) of all tools for steps.
 
-    Without `context` a score is the inner product of the tool's vector and the step's
-    (GNN4Plan), times `config.scale`. With it, the vectors of step, request and neighbouring
-    steps go through one hidden layer whose result is added to the step's vector, and the score
-    is a cosine times a learnt number, at first `config.scale`.
+    - without `context`:  S[i, t] = scale <h_t, x_i>  (GNN4Plan, section 4.3; there scale = 1)
+    - with `context`:     S[i, t] = scale cos(h_t, x_i + MLP([x_i; r; x_(i-1); x_(i+1)]))
+      (hvr's own), scale learnt, initially `config.scale`
+
+    x_i (d,) is the vector of step i, r (d,) of the request, h_t (d,) of tool t: the output of
+    `ToolEncoder`, plus a learnt vector of its own with `config.free`.
 
     Args:
-        config: says which.
+        config: which of these, widths, dropout.
         width: d, of the texts' vectors.
-        tools: how many there are.
+        tools: number of tools.
     """
 
     def __init__(self, config: RetrieverConfig, width: int, tools: int) -> None:
@@ -86,7 +92,7 @@ class Scorer(nn.Module):
         if config.context:
             self.context = nn.Sequential(
                 nn.Dropout(config.dropout),
-                nn.Linear(_READ * width, config.hidden),
+                nn.Linear(_CONTEXT_TEXTS * width, config.hidden),
                 nn.GELU(),
                 nn.Dropout(config.dropout),
                 nn.Linear(config.hidden, width),
@@ -98,17 +104,17 @@ class Scorer(nn.Module):
             self.register_buffer("scale", scale)
 
     def tools(self, vectors: Tensor, links: Tensor, smoothing: Tensor) -> Tensor:
-        """(tools, d); see `ToolEncoder.forward`."""
-        found: Tensor = self.encoder(vectors, links, smoothing)
-        return found if self.own is None else found + self.own
+        """Return h of all tools (tools, d); arguments as of `ToolEncoder.forward`."""
+        encoded: Tensor = self.encoder(vectors, links, smoothing)
+        return encoded if self.own is None else encoded + self.own
 
     def forward(self, tools: Tensor, read: Tensor) -> Tensor:
-        """(steps, tools).
+        """Return S (steps, tools).
 
         Args:
-            tools: (tools, d), what `tools` gives.
-            read: (steps, 4, d): the step, the request, the step before and the step after; zeros
-                where there is none.
+            tools: h of `tools` (tools, d).
+            read: vectors of the step, the request, the previous and the next step, zeros for
+                those that do not exist (steps, 4, d).
         """
         step = read[:, 0]
         if self.context is None:
@@ -122,11 +128,11 @@ def _convolution(kind: str, before: int, after: int) -> nn.Module:
         inner = nn.Sequential(nn.Linear(before, after), nn.ReLU(), nn.Linear(after, after))
         gin: nn.Module = geometric.GINConv(inner)
         return gin
-    made: dict[str, Any] = {
+    classes: dict[str, Any] = {
         "gcn": geometric.GCNConv,
         "gat": geometric.GATConv,
         "sage": geometric.SAGEConv,
         "transformer": geometric.TransformerConv,
     }
-    found: nn.Module = made[kind](before, after)
-    return found
+    layer: nn.Module = classes[kind](before, after)
+    return layer

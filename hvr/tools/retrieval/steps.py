@@ -1,9 +1,9 @@
-"""Sentences of a plan without what is no part of their meaning: number and name of the tool.
+"""Normalisation of step texts: number and name of the tool are removed.
 
     Step 2 Call train_ticket_booking to book a seat   ->   book a seat
 
-Planners are asked for such sentences, so a retriever that reads them can copy the name of a tool.
-How well it understands steps shows only without the name.
+Planners are asked for such sentences, so a retriever can simply copy the tool's name from them.
+How well it understands steps shows only without the names.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _JOINT = r"(?:\s+(?:tool|api|function))?\s*(?:,|:|\b(?:in\s+order\s+)?to\b|\bfor
 _ANY_NAME = r"[\"'`]?[\w.\-]+[\"'`]?"
 
 
-class Unnamed:
-    """Takes the name of the tool out of steps: what comes before "to" in "Call NAME to …".
+class ToolNameRemover:
+    """Removal of the tool's name from steps: of "Call NAME to" in "Call NAME to …".
 
     Args:
-        tools: ids that can stand there, with spaces or without; besides these, any one word
-            does that follows "Call" and is followed by "to".
+        tools: ids recognised as NAME, with or without spaces; besides these, any single word
+            between "Call" and "to".
     """
 
     def __init__(self, tools: Iterable[str] = ()) -> None:
@@ -35,20 +35,18 @@ class Unnamed:
         )
 
     def __call__(self, step: str) -> str:
-        """Return the step without number and name; as it is without the number if nothing
-        is left.
-        """
+        """Return the step without number and name; with the name if nothing else is left."""
         text = without_number(step)
         return self._call.sub("", text, count=1).strip() or text
 
 
 def cleaned(steps: Sequence[str], tools: Iterable[str], *, names: bool) -> tuple[str, ...]:
-    """Return steps as a retriever reads them.
+    """Return the steps as a retriever reads them.
 
     Args:
-        steps: as the plan has them.
+        steps: as in the plan.
         tools: ids of the tools.
-        names: leave the names of tools in; only the numbers go.
+        names: remove only the numbers and keep the names of tools.
     """
-    clean = without_number if names else Unnamed(tools)
+    clean = without_number if names else ToolNameRemover(tools)
     return tuple(clean(s) for s in steps)

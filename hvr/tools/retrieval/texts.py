@@ -1,4 +1,4 @@
-"""Vectors of the texts that a retriever reads, fixed or trained along."""
+"""Vectors of the texts that a retriever reads: frozen, or from a fine-tuned encoder."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from hvr.errors import UsageError
 from hvr.extras import load
 from hvr.retrieval.text_vectors import TextVectors
 
-_LONGEST = 128
+_MAX_TOKENS = 128
 
 
 class FixedTexts(nn.Module):
-    """Vectors that were made before; nothing to train.
+    """Precomputed vectors of texts, without trainable parameters.
 
     Args:
-        encoder: makes them.
-        texts: all that will be asked for.
+        encoder: of texts.
+        texts: all texts that will be looked up.
     """
 
     def __init__(self, encoder: TextVectors, texts: Sequence[str]) -> None:
@@ -31,18 +31,18 @@ class FixedTexts(nn.Module):
         self.width = int(vectors.shape[1])
 
     def forward(self, numbers: Tensor) -> Tensor:
-        """(…, d): the vectors of texts by number; zeros for the number -1."""
+        """Return the vectors of texts by number (…, d); zeros for the number -1."""
         vectors: Tensor = self.vectors  # type: ignore[assignment]
-        found = vectors[numbers.clamp(min=0)]
-        return found * (numbers >= 0).unsqueeze(-1)
+        rows = vectors[numbers.clamp(min=0)]
+        return rows * (numbers >= 0).unsqueeze(-1)
 
 
 class TunedTexts(nn.Module):
-    """A language model that is trained along (GNN4Plan's LM+GNN).
+    """A language model trained together with the scorer (GNN4Plan's LM+GNN).
 
     Args:
         model: a model of sentence-transformers.
-        texts: all that will be asked for.
+        texts: all texts that will be looked up.
     """
 
     def __init__(self, model: Any, texts: Sequence[str]) -> None:
@@ -53,7 +53,10 @@ class TunedTexts(nn.Module):
         self.width = int(size() if size else model.get_sentence_embedding_dimension())
 
     def forward(self, numbers: Tensor) -> Tensor:
-        """(…, d), with gradients; each text is encoded once per call; zeros for -1."""
+        """Return the vectors of texts by number (…, d), with gradients; zeros for -1.
+
+        Each distinct text is encoded once per call.
+        """
         flat = numbers.flatten()
         wanted, places = torch.unique(flat.clamp(min=0), return_inverse=True)
         read = getattr(self.model, "preprocess", None) or self.model.tokenize
@@ -62,8 +65,8 @@ class TunedTexts(nn.Module):
         on_device = {k: v.to(device) if hasattr(v, "to") else v for k, v in tokens.items()}
         vectors = self.model(on_device)["sentence_embedding"]
         vectors = nn.functional.normalize(vectors, dim=-1)
-        found = vectors[places] * (flat >= 0).unsqueeze(-1)
-        return found.reshape(*numbers.shape, self.width)
+        rows = vectors[places] * (flat >= 0).unsqueeze(-1)
+        return rows.reshape(*numbers.shape, self.width)
 
 
 def sentence_model(encoder: str, folder: Path | None = None) -> Any:
@@ -88,5 +91,5 @@ def sentence_model(encoder: str, folder: Path | None = None) -> Any:
         model = library.SentenceTransformer(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot load {path!r}: {str(error).splitlines()[0]}") from error
-    model.max_seq_length = min(model.max_seq_length or _LONGEST, _LONGEST)
+    model.max_seq_length = min(model.max_seq_length or _MAX_TOKENS, _MAX_TOKENS)
     return model

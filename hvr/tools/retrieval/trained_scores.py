@@ -1,4 +1,4 @@
-"""Scores of a trained network, for any plans."""
+"""Scores of a trained network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hvr.tools.retrieval.training import links_of
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import ToolPlan
 
-_PART = 2048
+_CHUNK = 2048
 
 
 class TrainedScores:
@@ -30,7 +30,7 @@ class TrainedScores:
         config: the settings that the network was trained with.
         scorer: the network.
         encoder: of texts.
-        language_model: what encodes texts instead, where it was trained along.
+        language_model: the fine-tuned encoder, used instead if there is one.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class TrainedScores:
 
     @torch.no_grad()
     def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
-        """(steps, tools) for each plan; see `ScoreSource`."""
+        """Return the scores of each plan (steps, tools); see `ScoreSource`."""
         encodable = Encodable(self.graph, self.config.types)
         numbers = torch.tensor(encodable.tools())
         samples = [encodable.samples(p, names=names) for p in plans]
@@ -64,7 +64,7 @@ class TrainedScores:
             texts = FixedTexts(self.encoder, encodable.list.texts)
         if self._tools is None:
             self._tools = self.scorer.tools(texts(numbers), self._links, self._smoothing)
-        parts = [self.scorer(self._tools, texts(part)) for part in torch.split(read, _PART)]
+        parts = [self.scorer(self._tools, texts(part)) for part in torch.split(read, _CHUNK)]
         rows = torch.cat(parts).numpy() if parts else np.zeros((0, len(self.graph)))
         ends = np.cumsum([len(some) for some in samples])
         return list(np.split(rows, ends[:-1])) if plans else []

@@ -1,4 +1,12 @@
-"""Training of a scorer: pairwise ranking (BPR) as in GNN4Plan, or over all tools at once."""
+"""Training of a scorer, by Bayesian personalised ranking (BPR) as GNN4Plan, or by softmax.
+
+With S[i, t] the score of tool t for step i, t_i its true tool and σ the logistic function:
+
+bpr        L = mean over (i, t') of -log σ(S[i, t_i] - S[i, t'])      GNN4Plan, section 4.3; each
+           step has `negatives` tools t', half of them among the nearest of t_i, which are the
+           hard negatives
+softmax    L = mean over i of -log softmax_t(S[i, t])[t_i]            hvr's own
+"""
 
 from __future__ import annotations
 
@@ -27,13 +35,13 @@ Texts = FixedTexts | TunedTexts
 
 @dataclass(frozen=True)
 class ScorerEpoch:
-    """What one epoch brought.
+    """Figures of one epoch.
 
     Args:
         number: from 1.
         loss: mean over its updates.
-        accuracy: share of held-out steps whose best tool is the true one; of the training
-            steps where nothing is held out.
+        accuracy: fraction of held-out steps whose best tool is the true one; of the training
+            steps if nothing is held out.
         seconds: since training began.
     """
 
@@ -43,17 +51,18 @@ class ScorerEpoch:
     seconds: float
 
 
-Progress = Callable[[ScorerEpoch], None]
+ProgressCallback = Callable[[ScorerEpoch], None]
+"""Called after each epoch."""
 
 
 @dataclass(frozen=True)
-class Trained:
-    """A scorer and how it came about.
+class TrainedScorer:
+    """A trained scorer with its history.
 
     Args:
         scorer: in evaluation mode, on the CPU.
-        texts: where its vectors come from.
-        epochs: what each brought.
+        texts: the source of its vectors.
+        epochs: figures of each epoch.
         best: number of the epoch that was kept.
     """
 
@@ -64,20 +73,28 @@ class Trained:
 
     @property
     def language_model(self) -> Any:
-        """The encoder, if it was trained along; else None."""
+        """The encoder if it was fine-tuned, else None."""
         return self.texts.model if isinstance(self.texts, TunedTexts) else None
 
 
 @dataclass(frozen=True)
-class _Part:
-    """Steps as tensors, with the tool's name in them and without; tools (steps,)."""
+class _StepTensors:
+    """Steps as numbers of their texts.
+
+    Args:
+        named: texts with the tool's name in them (steps, 4).
+        unnamed: texts without it (steps, 4).
+        tools: numbers of the true tools (steps,).
+    """
 
     named: Tensor
     unnamed: Tensor
     tools: Tensor
 
     @staticmethod
-    def of(plans: Sequence[ToolPlan], config: RetrieverConfig, encodable: Encodable) -> _Part:
+    def of(
+        plans: Sequence[ToolPlan], config: RetrieverConfig, encodable: Encodable
+    ) -> _StepTensors:
         named: list[Sample] = []
         unnamed: list[Sample] = []
         for plan in plans:
@@ -86,14 +103,14 @@ class _Part:
                 named += encodable.samples(plan, labels, names=True)
                 unnamed += encodable.samples(plan, labels, names=False)
         kept = [i for i, sample in enumerate(named) if sample.tool >= 0]
-        return _Part(
+        return _StepTensors(
             torch.tensor([named[i].read for i in kept], dtype=torch.int64).reshape(-1, 4),
             torch.tensor([unnamed[i].read for i in kept], dtype=torch.int64).reshape(-1, 4),
             torch.tensor([named[i].tool for i in kept], dtype=torch.int64),
         )
 
-    def to(self, device: str) -> _Part:
-        return _Part(self.named.to(device), self.unnamed.to(device), self.tools.to(device))
+    def to(self, device: str) -> _StepTensors:
+        return _StepTensors(self.named.to(device), self.unnamed.to(device), self.tools.to(device))
 
 
 def train_scorer(
@@ -104,34 +121,32 @@ def train_scorer(
     *,
     held: Sequence[ToolPlan] = (),
     device: str = "cpu",
-    progress: Progress | None = None,
-) -> Trained:
-    """Train on true plans until held-out ones are not read any better.
+    progress: ProgressCallback | None = None,
+) -> TrainedScorer:
+    """Train on true plans, with early stopping on held-out ones.
 
     Args:
-        config: see there.
+        config: the settings.
         graph: tools, and the links that messages pass along.
         plans: true ones.
-        encoder: of texts; not used when it is trained along.
-        held: plans that decide when to stop; without them all epochs are done and the last
-            one is kept.
+        encoder: of texts; unused if the encoder is fine-tuned.
+        held: plans for early stopping; without them all epochs run and the last one is kept.
         device: `cpu` or `cuda`.
-        progress: told of each epoch.
+        progress: called after each epoch.
 
     Raises:
         UsageError: no step of the plans can be paired with a tool of the graph, or the device
-            is not there.
+            does not exist.
         MissingExtraError: the package of the encoder is not installed.
     """
     if device != "cpu" and not torch.cuda.is_available():
         raise UsageError(f"the device {device!r} is not there: use cpu")
-    began = time.perf_counter()
     torch.manual_seed(config.seed)
     encodable = Encodable(graph, config.types)
     tools = torch.tensor(encodable.tools(), device=device)
-    part = _Part.of(plans, config, encodable).to(device)
-    checked = _Part.of(held, config, encodable).to(device)
-    if not len(part.tools):
+    fit = _StepTensors.of(plans, config, encodable).to(device)
+    checked = _StepTensors.of(held, config, encodable).to(device)
+    if not len(fit.tools):
         raise UsageError(
             "no step of the training plans goes with a tool: give plans with steps, whose tools "
             "are in the graph"
@@ -143,37 +158,31 @@ def train_scorer(
         texts = FixedTexts(encoder, encodable.list.texts)
     texts = texts.to(device)
     scorer = Scorer(config, texts.width, len(graph)).to(device)
-    run = _Run(config, scorer, texts, tools, links_of(graph).to(device),
-               torch.from_numpy(normalised(graph)).to(device))  # fmt: skip
-    kept: tuple[float, int, dict[str, Any], dict[str, Any] | None] = (-1.0, 0, {}, None)
-    history: list[ScorerEpoch] = []
-    for number in range(1, config.epochs + 1):
-        loss = run.epoch(part)
-        accuracy = run.accuracy(checked if len(checked.tools) else part)
-        history.append(ScorerEpoch(number, loss, accuracy, time.perf_counter() - began))
-        if progress is not None:
-            progress(history[-1])
-        if accuracy > kept[0] or not held:
-            tuned = copy.deepcopy(texts.state_dict()) if config.tune_encoder else None
-            kept = (accuracy, number, copy.deepcopy(scorer.state_dict()), tuned)
-        elif number - kept[1] >= config.patience:
-            break
-    scorer.load_state_dict(kept[2])
-    if kept[3] is not None:
-        texts.load_state_dict(kept[3])
-    return Trained(
-        scorer.eval().cpu(), texts.eval().cpu(), tuple(history), kept[1]
-    )  # fmt: skip
+    trainer = _Trainer(config, scorer, texts, tools, links_of(graph).to(device),
+                       torch.from_numpy(normalised(graph)).to(device))  # fmt: skip
+    validation = checked if len(checked.tools) else fit
+    epochs, best = trainer.run(fit, validation, early_stopping=bool(held), progress=progress)
+    return TrainedScorer(scorer.eval().cpu(), texts.eval().cpu(), epochs, best)
 
 
 def links_of(graph: ToolGraph) -> Tensor:
-    """int64 (2, links): numbers of sources above those of targets."""
+    """Return the links as numbers of sources above those of targets, int64 (2, links)."""
     pairs = [(graph.index(s), graph.index(t)) for s, t in graph.links]
     return torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).T.contiguous()
 
 
-class _Run:
-    """One training: the network, its optimiser and its random numbers."""
+@dataclass(frozen=True)
+class _Snapshot:
+    """The best state so far: parameters of scorer and, if fine-tuned, of the encoder."""
+
+    accuracy: float
+    epoch: int
+    scorer: dict[str, Any]
+    texts: dict[str, Any] | None
+
+
+class _Trainer:
+    """The training loop with its optimiser and random numbers."""
 
     def __init__(
         self,
@@ -196,17 +205,52 @@ class _Run:
         )
         self.near = _nearest(texts, tools, config.near)
 
-    def epoch(self, part: _Part) -> float:
-        """Return one pass over all steps; returns the mean loss."""
+    def run(
+        self,
+        fit: _StepTensors,
+        validation: _StepTensors,
+        *,
+        early_stopping: bool,
+        progress: ProgressCallback | None,
+    ) -> tuple[tuple[ScorerEpoch, ...], int]:
+        """Train, and restore the best epoch; the last one without early stopping.
+
+        Returns:
+            The figures of all epochs, and the number of the one kept.
+        """
+        began = time.perf_counter()
+        history: list[ScorerEpoch] = []
+        best = _Snapshot(-1.0, 0, {}, None)
+        for number in range(1, self.config.epochs + 1):
+            loss = self.epoch(fit)
+            accuracy = self.accuracy(validation)
+            history.append(ScorerEpoch(number, loss, accuracy, time.perf_counter() - began))
+            if progress is not None:
+                progress(history[-1])
+            if accuracy > best.accuracy or not early_stopping:
+                best = self._snapshot(accuracy, number)
+            elif number - best.epoch >= self.config.patience:
+                break
+        self.scorer.load_state_dict(best.scorer)
+        if best.texts is not None:
+            self.texts.load_state_dict(best.texts)
+        return tuple(history), best.epoch
+
+    def _snapshot(self, accuracy: float, epoch: int) -> _Snapshot:
+        tuned = copy.deepcopy(self.texts.state_dict()) if self.config.tune_encoder else None
+        return _Snapshot(accuracy, epoch, copy.deepcopy(self.scorer.state_dict()), tuned)
+
+    def epoch(self, part: _StepTensors) -> float:
+        """Make one pass over all steps, and return the mean loss."""
         self.scorer.train()
         self.texts.train()
         losses = []
         order = torch.randperm(len(part.tools), generator=self.random)
         for chosen in torch.split(order, self.config.batch):
             batch = chosen.to(part.tools.device)
-            bare = torch.rand(len(batch), generator=self.random) < self.config.unnamed
-            bare = bare.to(batch.device).unsqueeze(-1)
-            read = torch.where(bare, part.unnamed[batch], part.named[batch])
+            unnamed = torch.rand(len(batch), generator=self.random) < self.config.unnamed
+            unnamed = unnamed.to(batch.device).unsqueeze(-1)
+            read = torch.where(unnamed, part.unnamed[batch], part.named[batch])
             loss = self._loss(self._scores(read), part.tools[batch])
             losses.append(float(loss.detach()))
             if self.optimiser is not None:
@@ -216,12 +260,15 @@ class _Run:
         return sum(losses) / len(losses)
 
     @torch.no_grad()
-    def accuracy(self, part: _Part) -> float:
-        """Share of steps whose best tool is the true one, as mean over what was trained for."""
+    def accuracy(self, part: _StepTensors) -> float:
+        """Return the fraction of steps whose best tool is the true one.
+
+        Steps with names and without are weighted as in training.
+        """
         self.scorer.eval()
         self.texts.eval()
-        share = self.config.unnamed
-        variants = [(1 - share, part.named), (share, part.unnamed)]
+        unnamed = self.config.unnamed
+        variants = [(1 - unnamed, part.named), (unnamed, part.unnamed)]
         total = 0.0
         for weight, read in variants:
             if weight:
@@ -232,24 +279,24 @@ class _Run:
     def _scores(self, read: Tensor) -> Tensor:
         tools = self.scorer.tools(self.texts(self.tools), self.links, self.smoothing)
         if not self.config.context:
-            # Only the step is looked at; a trained encoder need not encode the rest.
+            # Only the step is read: a fine-tuned encoder is spared the other texts.
             read = read[:, :1]
-        found: Tensor = self.scorer(tools, self.texts(read))
-        return found
+        scores: Tensor = self.scorer(tools, self.texts(read))
+        return scores
 
     def _loss(self, scores: Tensor, tools: Tensor) -> Tensor:
         if self.config.loss == "softmax":
             return nn.functional.cross_entropy(scores, tools)
-        # BPR: the true tool should score higher than others, see GNN4Plan, section 4.3.
-        others = self._negatives(tools.cpu()).to(tools.device)
-        gap = scores.gather(1, tools.unsqueeze(1)) - scores.gather(1, others)
-        return nn.functional.softplus(-gap).mean()
+        negatives = self._negatives(tools.cpu()).to(tools.device)
+        gap = scores.gather(1, tools.unsqueeze(1)) - scores.gather(1, negatives)
+        return nn.functional.softplus(-gap).mean()  # softplus(-x) = -log σ(x)
 
     def _negatives(self, tools: Tensor) -> Tensor:
-        """(steps, negatives): one of the nearest, or any other tool, with equal chances."""
+        """Draw negatives (steps, negatives): one of the nearest tools or any other, half each."""
         size = (len(tools), self.config.negatives)
         count = len(self.tools)
         shift = torch.randint(1, max(2, count), size, generator=self.random)
+        # A shift by 1 to count - 1 never gives the true tool itself.
         anything = (tools.unsqueeze(1) + shift) % count
         if not self.near.shape[1]:
             return anything
@@ -260,9 +307,9 @@ class _Run:
 
 @torch.no_grad()
 def _nearest(texts: Texts, tools: Tensor, count: int) -> Tensor:
-    """(tools, count): the tools with the most similar texts, on the CPU."""
+    """Return the tools with the most similar texts (tools, count), on the CPU."""
     texts.eval()
     vectors = nn.functional.normalize(texts(tools), dim=-1)
-    likeness = vectors @ vectors.T
-    likeness.fill_diagonal_(-2)
-    return likeness.topk(min(count, max(0, len(tools) - 1)), dim=-1).indices.cpu()
+    cosine = vectors @ vectors.T
+    cosine.fill_diagonal_(-2)
+    return cosine.topk(min(count, max(0, len(tools) - 1)), dim=-1).indices.cpu()

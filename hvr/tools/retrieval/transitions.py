@@ -1,4 +1,4 @@
-"""Which tool follows which, counted in plans: what `viterbi` knows of sequences."""
+"""Transition statistics of tools in plans, the sequence model of `viterbi`."""
 
 from __future__ import annotations
 
@@ -14,25 +14,27 @@ from numpy.typing import NDArray
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import Link, ToolPlan
 
-_LINK = 0.5
-_ANY = 0.01
-_SPARE = 0.02
+LINK_PSEUDO_COUNT = 0.5
+"""Added to the count of each link of the graph, and of each tool as the first one."""
+ANY_PSEUDO_COUNT = 0.01
+"""Added to the count of every pair, so that unseen pairs without a link stay possible."""
+STAY_PSEUDO_COUNT = 0.02
+"""Added to the count of steps that continue the previous call."""
 
 
 @dataclass(frozen=True)
 class Transitions:
-    """Counts of plans, over the tools of a graph.
+    """Transition counts of plans, and the smoothed probabilities estimated from them.
 
-    With log f(u, v) as logarithm of a smoothed share: p(v | u) is proportional to count(u, v) +
-    0.5 where the graph links u to v + 0.01 for any tool. So without counts the links alone
-    decide, and an unlinked pair that never occurred stays possible.
+    p(v | u) is proportional to count(u, v) + 0.5 [u -> v is a link] + 0.01: without counts the
+    links alone decide, and an unseen pair without a link stays possible.
 
     Args:
         graph: the tools and links.
-        links: how often a tool came straight after another.
-        starts: how often a plan began with a tool.
-        steps: how many steps the plans have.
-        stays: how many of these called no tool anew.
+        links: number of times that a tool came directly after another.
+        starts: number of plans that begin with a tool.
+        steps: number of steps of the plans.
+        stays: number of these that continue the previous call.
     """
 
     graph: ToolGraph
@@ -43,33 +45,33 @@ class Transitions:
 
     @cached_property
     def follow(self) -> NDArray[np.float64]:
-        """(tools, tools): log p(column's tool | row's tool)."""
+        """log p(column's tool | row's tool) (tools, tools)."""
         size = len(self.graph)
-        found = np.full((size, size), _ANY)
+        counts = np.full((size, size), ANY_PSEUDO_COUNT)
         for source, target in self.graph.links:
-            found[self.graph.index(source), self.graph.index(target)] += _LINK
+            counts[self.graph.index(source), self.graph.index(target)] += LINK_PSEUDO_COUNT
         for (source, target), count in self.links.items():
             if source in self.graph and target in self.graph:
-                found[self.graph.index(source), self.graph.index(target)] += count
-        return np.asarray(np.log(found / found.sum(axis=1, keepdims=True)))
+                counts[self.graph.index(source), self.graph.index(target)] += count
+        return np.asarray(np.log(counts / counts.sum(axis=1, keepdims=True)))
 
     @cached_property
     def start(self) -> NDArray[np.float64]:
-        """(tools,): log of the share of plans that begin with a tool."""
-        found = np.full(len(self.graph), _LINK)
+        """log p(a plan begins with the tool) (tools,)."""
+        counts = np.full(len(self.graph), LINK_PSEUDO_COUNT)
         for tool, count in self.starts.items():
             if tool in self.graph:
-                found[self.graph.index(tool)] += count
-        return np.asarray(np.log(found / found.sum()))
+                counts[self.graph.index(tool)] += count
+        return np.asarray(np.log(counts / counts.sum()))
 
     @property
     def stay(self) -> float:
-        """Log of the share of steps that go on with the tool of the step before."""
-        return math.log((self.stays + _SPARE) / (self.steps + 1))
+        """log p(a step continues the previous call)."""
+        return math.log((self.stays + STAY_PSEUDO_COUNT) / (self.steps + 1))
 
 
 def count_transitions(graph: ToolGraph, plans: Iterable[ToolPlan]) -> Transitions:
-    """Count what follows what in plans.
+    """Count the transitions between tools in plans.
 
     Args:
         graph: the tools and links; other tools in plans are not counted.

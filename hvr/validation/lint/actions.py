@@ -19,7 +19,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.facts import Literal, necessary_literals
 from hvr.pddl.model import changes_of
-from hvr.validation.lint.rules import LintFinding, found
+from hvr.validation.lint.rules import LintFinding, issue
 from hvr.validation.occurrences import Schema, schemas_of, without_times
 
 
@@ -28,13 +28,13 @@ def check_actions(domain: Domain) -> Iterator[LintFinding]:
     for schema in schemas_of(domain):
         yield from _contradiction(schema)
         if not any(True for _ in changes_of(schema.effect)):
-            yield found("HVR311", f"The action {schema.name} changes nothing.", schema.name, schema)
+            yield issue("HVR311", f"The action {schema.name} changes nothing.", schema.name, schema)
         if isinstance(schema, ActionSchema):
             yield from _dead_branches(schema)
             yield from _redundant(schema)
     for rule in domain.derived:
         if (clash := _clash(necessary_literals(rule.body))) is not None:
-            yield found("HVR309", f"The rule for {rule.predicate} can never derive anything: "
+            yield issue("HVR309", f"The rule for {rule.predicate} can never derive anything: "
                         f"{_reason(clash)}.", rule.predicate, clash)  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def _contradiction(schema: Schema) -> Iterator[LintFinding]:
         parts = [schema.precondition]
     for part in parts:
         if (clash := _clash(necessary_literals(part))) is not None:
-            yield found("HVR309", f"The action {schema.name} can never apply: {_reason(clash)}.",
+            yield issue("HVR309", f"The action {schema.name} can never apply: {_reason(clash)}.",
                         schema.name, clash)  # fmt: skip
             return
 
@@ -58,7 +58,7 @@ def _dead_branches(schema: ActionSchema) -> Iterator[LintFinding]:
     for branch in _branches(schema.effect, hidden):
         clash = _clash([*needed, *necessary_literals(branch.condition)])
         if clash is not None:
-            yield found("HVR309", f"A conditional effect of {schema.name} can never happen: "
+            yield issue("HVR309", f"A conditional effect of {schema.name} can never happen: "
                         f"{_reason(clash)}.", schema.name, clash)  # fmt: skip
 
 
@@ -111,14 +111,14 @@ def _redundant(schema: ActionSchema) -> Iterator[LintFinding]:
     adding, deleting = _polarities(schema.effect)
     for atom in added:
         if atom in deleted:
-            yield found("HVR312", f"{schema.name} deletes and adds {atom}; adding wins, so that "
+            yield issue("HVR312", f"{schema.name} deletes and adds {atom}; adding wins, so that "
                         "the deletion has no effect.", schema.name, atom)  # fmt: skip
         elif needed.get(atom) is True and atom.predicate not in deleting:
-            yield found("HVR312", f"{schema.name} adds {atom}, which its precondition demands to "
+            yield issue("HVR312", f"{schema.name} adds {atom}, which its precondition demands to "
                         "be true already.", schema.name, atom)  # fmt: skip
     for atom in deleted:
         if needed.get(atom) is False and atom.predicate not in adding:
-            yield found("HVR312", f"{schema.name} deletes {atom}, which its precondition demands "
+            yield issue("HVR312", f"{schema.name} deletes {atom}, which its precondition demands "
                         "to be false already.", schema.name, atom)  # fmt: skip
 
 

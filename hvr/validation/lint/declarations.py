@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from hvr.pddl import OBJECT, Domain, Problem
-from hvr.validation.lint.rules import LintFinding, found
+from hvr.validation.lint.rules import LintFinding, issue
 from hvr.validation.occurrences import Occurrences, occurrences_in, schemas_of
 
 
@@ -28,14 +28,14 @@ def _predicates(
         changed = name in used.added or name in used.deleted
         if name not in used.read and not changed:
             ever = " by an action, rule or goal" if problem else " by an action or rule"
-            yield found("HVR301", f"The predicate {predicate} is never used{ever}.", name,
+            yield issue("HVR301", f"The predicate {predicate} is never used{ever}.", name,
                         predicate)  # fmt: skip
         elif name not in used.read and problem is not None:
             by = "derived" if name not in used.deleted and _is_derived(domain, name) else "changed"
-            yield found("HVR303", f"The predicate {predicate} is {by}, but no condition and not "
+            yield issue("HVR303", f"The predicate {predicate} is {by}, but no condition and not "
                         "the goal of this problem reads it.", name, predicate)  # fmt: skip
         elif problem is not None and name in used.read_true.keys() - used.added.keys() - initially:
-            yield found("HVR302", f"Nothing ever makes the predicate {predicate} true: it is not "
+            yield issue("HVR302", f"Nothing ever makes the predicate {predicate} true: it is not "
                         "in :init, and no effect or rule adds it.", name, predicate)  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def _functions(domain: Domain, used: Occurrences) -> Iterator[LintFinding]:
             # Its use is in the metric of the problems.
             continue
         if name not in used.read_functions and name not in used.changed_functions:
-            yield found("HVR304", f"The function {function} is never used.", name, function)
+            yield issue("HVR304", f"The function {function} is never used.", name, function)
 
 
 def _types(domain: Domain, problem: Problem | None, used: Occurrences) -> Iterator[LintFinding]:
@@ -67,7 +67,7 @@ def _types(domain: Domain, problem: Problem | None, used: Occurrences) -> Iterat
             domain.is_subtype(name, other) or domain.is_subtype(other, name) for other in mentioned
         )
         if not related:
-            yield found("HVR305", f"The type {name} is never used.", name)
+            yield issue("HVR305", f"The type {name} is never used.", name)
 
 
 def _constants(domain: Domain, problem: Problem | None, used: Occurrences) -> Iterator[LintFinding]:
@@ -88,7 +88,7 @@ def _constants(domain: Domain, problem: Problem | None, used: Occurrences) -> It
         usable = domain.has_type(constant.types, quantified)
         if constant.name not in names and not (usable and problem is None):
             where = "the domain and the problem" if problem else "the domain"
-            yield found("HVR306", f"The constant {constant} is never named in {where}.",
+            yield issue("HVR306", f"The constant {constant} is never named in {where}.",
                         constant.name, constant)  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def _parameters(domain: Domain) -> Iterator[LintFinding]:
         for parameter in schema.parameters:
             if parameter.name not in used.names:
                 place = parameter if getattr(parameter, "location", None) else schema
-                yield found("HVR307", f"The parameter {parameter} of {schema.name} occurs neither "
+                yield issue("HVR307", f"The parameter {parameter} of {schema.name} occurs neither "
                             "in its condition nor in its effect; each object of its type makes "
                             "another instance of the action.", f"{schema.name} {parameter.name}",
                             place)  # fmt: skip

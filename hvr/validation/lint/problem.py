@@ -21,7 +21,7 @@ from hvr.pddl import (
 from hvr.pddl.conditions import FALSE
 from hvr.pddl.facts import Relation, bindings, necessary_literals
 from hvr.pddl.model import changes_of, walk
-from hvr.validation.lint.rules import LintFinding, found
+from hvr.validation.lint.rules import LintFinding, issue
 from hvr.validation.occurrences import (
     Schema,
     conditions_of,
@@ -50,18 +50,18 @@ def check_problem(domain: Domain, problem: Problem, seconds: float) -> Iterator[
         yield from _goal_now(task)
         reachable = Reachable(task, seconds)
     except HvrError as error:
-        yield found("HVR317", f"What can become true was not explored: {error}.", problem.name,
+        yield issue("HVR317", f"What can become true was not explored: {error}.", problem.name,
                     in_problem=True)  # fmt: skip
         return
     if not reachable.complete:
-        yield found("HVR317", "There are too many instances of actions to tell which can never "
+        yield issue("HVR317", "There are too many instances of actions to tell which can never "
                     "apply and whether the goal can be reached.", problem.name,
                     in_problem=True)  # fmt: skip
     yield from _goal_ever(task, reachable)
     if reachable.complete:
         for schema in schemas_of(domain):
             if schema.name not in reachable.actions:
-                yield found("HVR310", f"The action {schema.name} can never apply in this problem: "
+                yield issue("HVR310", f"The action {schema.name} can never apply in this problem: "
                             f"{_why(task, schema, reachable)}.", schema.name, schema,
                             in_problem=True)  # fmt: skip
 
@@ -82,7 +82,7 @@ def _goal_now(task: Task) -> Iterator[LintFinding]:
     except UndefinedValueError:
         return
     if holds:
-        yield found("HVR313", "The goal holds in the initial state: the empty plan is valid.",
+        yield issue("HVR313", "The goal holds in the initial state: the empty plan is valid.",
                     task.problem.name, _first(task.problem), in_problem=True)  # fmt: skip
 
 
@@ -94,15 +94,15 @@ def _goal_ever(task: Task, reachable: Reachable) -> Iterator[LintFinding]:
         static = task.is_static(literal.predicate)
         if positive and literal not in reachable and (static or reachable.complete):
             why = "nothing changes it" if static else "no action that could supply it can apply"
-            yield found("HVR314", f"The goal needs {literal}, which can never be true: {why}.",
+            yield issue("HVR314", f"The goal needs {literal}, which can never be true: {why}.",
                         task.problem.name, literal, in_problem=True)  # fmt: skip
             return
         if not positive and static and literal in reachable:
-            yield found("HVR314", f"The goal needs {literal} to be false, and nothing changes it.",
+            yield issue("HVR314", f"The goal needs {literal} to be false, and nothing changes it.",
                         task.problem.name, literal, in_problem=True)  # fmt: skip
             return
     if task.goal is FALSE:
-        yield found("HVR314", "The goal can never hold: it contradicts what nothing changes.",
+        yield issue("HVR314", "The goal can never hold: it contradicts what nothing changes.",
                     task.problem.name, _first(task.problem), in_problem=True)  # fmt: skip
 
 
@@ -169,7 +169,7 @@ def _missing_values(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
         fits = all(any(domain.has_type(o.types, p.types) for o in objects)
                    for p in function.parameters)  # fmt: skip
         if fits:
-            yield found("HVR315", f"The function {function} is read as {term}, but :init gives it "
+            yield issue("HVR315", f"The function {function} is read as {term}, but :init gives it "
                         "no value and no effect assigns one.", name, function,
                         in_problem=True)  # fmt: skip
 
@@ -192,6 +192,6 @@ def _unused_objects(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
         names.update(term.args)
     for thing in problem.objects:
         if thing.name not in names and not domain.has_type(thing.types, used.types):
-            yield found("HVR316", f"The object {thing} is named nowhere, and no action or "
+            yield issue("HVR316", f"The object {thing} is named nowhere, and no action or "
                         "quantifier takes an object of its type.", thing.name, thing,
                         in_problem=True)  # fmt: skip

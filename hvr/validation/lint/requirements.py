@@ -25,7 +25,7 @@ from hvr.pddl import (
     When,
 )
 from hvr.pddl.model import walk
-from hvr.validation.lint.rules import LintFinding, found
+from hvr.validation.lint.rules import LintFinding, issue
 from hvr.validation.occurrences import conditions_in_effect, conditions_of, schemas_of
 
 _IMPLIED: dict[str, frozenset[str]] = {
@@ -80,7 +80,7 @@ def missing_requirements(domain: Domain) -> Iterator[LintFinding]:
     for flag, (what, source) in dict(_needed_by_domain(domain)).items():
         if flag not in given:
             message = f"The domain uses {what}, and the requirement {flag} is not given."
-            yield found("HVR202", message, flag, source)
+            yield issue("HVR202", message, flag, source)
 
 
 def check_requirements(domain: Domain, problem: Problem | None) -> Iterator[LintFinding]:
@@ -97,7 +97,7 @@ def check_requirements(domain: Domain, problem: Problem | None) -> Iterator[Lint
         if flag == ":fluents" and domain.functions:
             continue
         if judged and not covers & used:
-            yield found("HVR308", f"The requirement {flag} is given, and nothing needs it.", flag)
+            yield issue("HVR308", f"The requirement {flag} is given, and nothing needs it.", flag)
 
 
 def _needed_by_domain(domain: Domain) -> Iterator[tuple[str, tuple[str, object]]]:

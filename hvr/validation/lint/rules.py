@@ -37,7 +37,7 @@ def rule_of(finding: LintFinding) -> Rule:
     return RULES[finding.rule]
 
 
-def found(
+def issue(
     rule: str, message: str, name: str, source: object = None, *, in_problem: bool = False
 ) -> LintFinding:
     """Make a finding with the level of its rule; `source` is the value whose place is its place."""

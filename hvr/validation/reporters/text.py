@@ -46,7 +46,7 @@ def summary(outcomes: Counter[Outcome]) -> str:
 
 
 def render_report(report: ValidationReport, *, name: str = "plan", limit: int | None = 20) -> str:
-    """Return a report without its sources, without a final newline.
+    """Render a report without its sources, without a final newline.
 
     Args:
         report: the report.
@@ -59,25 +59,25 @@ def render_report(report: ValidationReport, *, name: str = "plan", limit: int | 
 def render_result(
     result: Judged, *, sources: SourceLines | None = None, limit: int | None = 20
 ) -> str:
-    """Return everything found out about a plan, without a final newline.
+    """Render all that is known about a plan, without a final newline.
 
     Args:
         result: the result.
         sources: where to read the lines that are pointed at; None to show none.
         limit: how many literals to show; None for all.
     """
-    found = result.result
+    judged = result.result
     if result.report.outcome is Outcome.UNKNOWN:
         lines = _unusable(result)
     else:
         lines = _verdict(result.report, result.plan, limit, sources, ids=True)
     lines += _preferences(result.report)
-    if found.repair is not None:
-        lines += _advice(found.repair)
-    elif found.repair_note:
-        lines.append(f"  no advice: {found.repair_note}")
-    if found.minimised is not None:
-        lines += _minimised(found.minimised, found.removed)
+    if judged.repair is not None:
+        lines += _advice(judged.repair)
+    elif judged.repair_note:
+        lines.append(f"  no advice: {judged.repair_note}")
+    if judged.minimised is not None:
+        lines += _minimised(judged.minimised, judged.removed)
     lines += _states(result)
     lines += [f"  note: {note} [{rule_of_note(note).id}]" for note in result.report.notes]
     return "\n".join(lines)

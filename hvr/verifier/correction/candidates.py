@@ -1,4 +1,4 @@
-"""Which tools could mend a risky place (GNNVerifier, appendix B.1)."""
+"""Candidate tools for risky places (GNNVerifier, appendix B.1)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from hvr.verifier.verdict import Verdict
 from hvr.verifier.verifier import Verifier
 
 PLACES = 3
+"""Risky steps, and risky links, that may be edited."""
 CANDIDATES = 3
+"""Candidate tools for each."""
+RELEVANCE_WEIGHT, USUAL_WEIGHT = 0.8, 0.2
+"""Weights of equation 28."""
 
 
 @dataclass(frozen=True)
 class Editable:
-    """The places that may be edited and what may be put there.
+    """The places that may be edited, with candidate tools.
 
     Args:
-        replace: for a step, ids of tools that may take its tool's place, the best first.
-        insert: for a link, ids of tools that may be put on it, the best first.
+        replace: for each step, ids of tools that may replace its tool, best first.
+        insert: for each link, ids of tools that may be inserted on it, best first.
     """
 
     replace: dict[int, tuple[str, ...]]
@@ -31,7 +35,7 @@ class Editable:
 
 
 def editable(verifier: Verifier, verdict: Verdict) -> Editable:
-    """Equations 10 and 25 to 28: the three riskiest steps and links, three tools for each."""
+    """Return the riskiest steps and links with candidates (equations 10 and 25 to 28)."""
     edges = verdict.graph.all_edges
     return Editable(
         {i: replacements(verifier, verdict, i) for i in verdict.risky_nodes[:PLACES]},
@@ -40,44 +44,53 @@ def editable(verifier: Verifier, verdict: Verdict) -> Editable:
 
 
 def replacements(verifier: Verifier, verdict: Verdict, node: int) -> tuple[str, ...]:
-    """Similar tools that fit before and after (equation 25), by g(s, t) + s(r, t) (26)."""
-    graph, space = verdict.graph, verifier.space
+    """Return the best replacements of a step's tool.
+
+    C(v_i) = N_K(t_i) ∩ N_out(t_(i-1)) ∩ N_in(t_(i+1))   (equation 25)
+    score(t) = g(s_i, t) + s(r, t)                        (equation 26)
+
+    with N_K the similar tools, N_out and N_in the tools that fit after and before another, g the
+    alignment scorer and s the cosine of request and tool.
+    """
+    graph, embeddings = verdict.graph, verifier.embeddings
     here = graph.nodes[node]
-    if not space.known(here.tool):
+    if not embeddings.known(here.tool):
         return ()
     fitting = set(
-        space.between(
+        embeddings.between(
             [graph.nodes[i].tool for i in graph.before(node)],
             [graph.nodes[i].tool for i in graph.after(node)],
         ).tolist()
     )
-    number = space.tools.index(here.tool)
-    choice = [i for i in space.neighbours[number].tolist() if i in fitting]
+    number = embeddings.tools.index(here.tool)
+    choice = [i for i in embeddings.neighbours[number].tolist() if i in fitting]
     if not choice:
         return ()
-    row = space.texts.rows([space.step_text(here.text)])
-    g = verifier.alignment.table(space.texts.matrix[row], space.vectors[choice])[0]
-    score = g + space.relevance(graph.request)[choice]
+    row = embeddings.texts.rows([embeddings.step_text(here.text)])
+    g = verifier.alignment.table(embeddings.texts.matrix[row], embeddings.vectors[choice])[0]
+    score = g + embeddings.relevance(graph.request)[choice]
     best = np.argsort(-score, kind="stable")[:CANDIDATES].tolist()
-    return tuple(space.tools.tools[choice[i]].id for i in best)
+    return tuple(embeddings.tools.tools[choice[i]].id for i in best)
 
 
 def insertions(verifier: Verifier, verdict: Verdict, edge: Edge) -> tuple[str, ...]:
-    """Return tools that fit between (equation 27), by relevance and how usual they are
-    there (28).
+    """Return the best tools to insert on a link.
+
+    C(u, v) = N_out(t_u) ∩ N_in(t_v), without the condition on u if it is Start   (equation 27)
+    score(t) = 0.8 s(r, t) + 0.2 (log(1 + f_2(t_u, t)) + log(1 + f_2(t, t_v)))     (equation 28)
     """
-    graph, space, counts = verdict.graph, verifier.space, verifier.counts
+    graph, embeddings, counts = verdict.graph, verifier.embeddings, verifier.counts
     source = None if edge[0] == START else graph.nodes[edge[0]].tool
     target = graph.nodes[edge[1]].tool
-    choice = space.between([source] if source else [], [target]).tolist()
+    choice = embeddings.between([source] if source else [], [target]).tolist()
     ends = {source, target}
-    choice = [i for i in choice if space.tools.tools[i].id not in ends]
-    relevance = space.relevance(graph.request)
+    choice = [i for i in choice if embeddings.tools.tools[i].id not in ends]
+    relevance = embeddings.relevance(graph.request)
 
     def score(i: int) -> float:
-        tool = space.tools.tools[i].id
+        tool = embeddings.tools.tools[i].id
         usual = counts.pairwise(tool, target) + (counts.pairwise(source, tool) if source else 0.0)
-        return 0.8 * float(relevance[i]) + 0.2 * usual
+        return RELEVANCE_WEIGHT * float(relevance[i]) + USUAL_WEIGHT * usual
 
     best = sorted(choice, key=lambda i: (-score(i), i))[:CANDIDATES]
-    return tuple(space.tools.tools[i].id for i in best)
+    return tuple(embeddings.tools.tools[i].id for i in best)

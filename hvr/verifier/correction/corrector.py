@@ -1,8 +1,9 @@
-"""Corrections without a language model: the best of the plans near a draft.
+"""Correction without a language model: search near a draft, then rerank.
 
-Beyond the paper, whose edits a language model chooses. What a plan is weighed by is fitted on
-training plans only (`corrector_fit.py`). What many drafts of one planner have in common says more
-(`planner_bias.py`).
+Beyond the paper, whose edits a language model chooses. `proposals.py` finds candidates,
+`reranker.py` scores them with weights fitted on training plans only (`corrector_fit.py`), and
+`planner_bias.py` adjusts the scores for the systematic errors that many drafts of one planner
+reveal.
 """
 
 from __future__ import annotations
@@ -15,24 +16,27 @@ import numpy as np
 
 from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.correction.nearest_plans import Tools
-from hvr.verifier.correction.planner_bias import Weighed, allowed_for
+from hvr.verifier.correction.planner_bias import ScoredCandidates, adjust_for_planner
 from hvr.verifier.correction.prior_models import one_thread
-from hvr.verifier.correction.proposals import difference, proposals
-from hvr.verifier.correction.reranker import clues, expected_best
-from hvr.verifier.correction.sequence_prior import Habits
+from hvr.verifier.correction.proposals import Draft, difference, proposals
+from hvr.verifier.correction.reranker import minimum_risk, plan_features
+from hvr.verifier.correction.sequence_prior import SequencePrior
 from hvr.verifier.graph import plan_graph
-from hvr.verifier.tool_embeddings import Floats, ToolSpace
+from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
 from hvr.verifier.verifier import Verifier
+
+MIN_SCORE = 1e-4
+"""Verifier scores are clipped to MIN_SCORE and 1 - MIN_SCORE, so that their logits are finite."""
 
 
 @dataclass(frozen=True)
 class Correction:
-    """A plan and what became of it.
+    """The correction of a draft.
 
     Args:
-        plan: the corrected plan; the draft's tools where nothing was better.
+        plan: the corrected plan; the draft's tools if nothing was better.
         changes: in words, one for each step that changed.
-        gain: by how much the plan weighs more than the draft, in nats.
+        gain: log-odds of the plan over the draft, in nats.
     """
 
     plan: ToolPlan
@@ -41,27 +45,26 @@ class Correction:
 
 
 class Corrector:
-    """Finds the plan that a draft should have been.
+    """The most plausible plan near a draft, for a request.
 
     Args:
-        verifier: its tools, and its score of each plan that may be meant.
-        habits: what is usual.
-        weights: of the clues (len(CLUES),).
+        verifier: gives the tools, and a feature of each candidate.
+        prior: of plans for a request.
+        weights: of the features (len(FEATURES),).
     """
 
-    def __init__(self, verifier: Verifier, habits: Habits, weights: Floats) -> None:
+    def __init__(self, verifier: Verifier, prior: SequencePrior, weights: Floats) -> None:
         self.verifier = verifier
-        self.space = verifier.space
-        self.habits = habits
+        self.embeddings = verifier.embeddings
+        self.prior = prior
         self.weights = weights
-        self._near = self.space.neighbours.tolist()
-        self._names = _spelling(self.space)
+        self._spelling = {_squeezed(t.id): i for i, t in enumerate(self.embeddings.tools.tools)}
 
     def correct(self, plan: ToolPlan) -> Correction:
         """Return the best of the plans near a draft, as a chain.
 
-        Tools that are unknown, or known by another spelling, are steps whose tool has to be
-        found from what they say. An empty plan becomes the likeliest for the request.
+        A tool in another spelling is recognised; for an unknown tool the one that its step most
+        likely means is taken. An empty plan becomes the likeliest plan for the request.
         """
         return self.correct_all([plan])[0]
 
@@ -71,48 +74,51 @@ class Corrector:
         """Correct drafts, each as `correct` does.
 
         Args:
-            plans: the drafts, taken one by one.
-            one_planner: they are by the same planner, whose ways show in the others of them
-                (`hvr.verifier.correction.planner_bias`).
+            plans: the drafts, consumed one by one.
+            one_planner: they are all by one planner, so each is also judged by the errors found
+                in the others (`hvr.verifier.correction.planner_bias`).
         """
         drafts = []
-        weighed = []
+        candidates = []
         with one_thread():
             for plan in plans:
                 drafts.append(plan)
-                weighed.append(self._weighed(plan))
-        sums = allowed_for(self.space, weighed) if one_planner else [w.sums for w in weighed]
-        found = []
-        for plan, near, mine in zip(drafts, weighed, sums, strict=True):
-            at = expected_best(near.plans, mine)
-            gain = float(mine[at] - mine[0])
+                candidates.append(self._candidates(plan))
+        scores = (
+            adjust_for_planner(self.embeddings, candidates)
+            if one_planner
+            else [c.scores for c in candidates]
+        )
+        corrections = []
+        for plan, near, own in zip(drafts, candidates, scores, strict=True):
+            at = minimum_risk(near.plans, own)
+            gain = float(own[at] - own[0])
             at, gain = (at, gain) if gain > 0 else (0, 0.0)
-            found.append(self._made(plan, near.draft, near.plans[at], gain))
-        return found
+            corrections.append(self._correction(plan, near.draft, near.plans[at], gain))
+        return corrections
 
-    def _weighed(self, plan: ToolPlan) -> Weighed:
-        space = self.space
-        names = self._names
-        told = plan.steps if len(plan.steps) == len(plan.tools) else ()
-        tools = [names.get(_plain(t)) for t in plan.tools]
-        texts = [space.step_text(s) for s in told] or [
-            says(space, t) if t is not None else name
-            for t, name in zip(tools, plan.tools, strict=True)
+    def _candidates(self, plan: ToolPlan) -> ScoredCandidates:
+        embeddings = self.embeddings
+        numbers = [self._spelling.get(_squeezed(t)) for t in plan.tools]
+        texts = [embeddings.step_text(s) for s in paired_steps(plan)] or [
+            embeddings.default_step(t) if t is not None else name
+            for t, name in zip(numbers, plan.tools, strict=True)
         ]
-        fit = self.habits.steps(plan.request, texts)
-        draft = tuple(int(fit[i].argmax()) if t is None else t for i, t in enumerate(tools))
-        if not draft:
-            likeliest = self.habits.decode(plan.request)[:1]
-            return Weighed((), likeliest, np.zeros(len(likeliest), dtype=np.float32))
-        near, values = weighable(self.verifier, self.habits, plan, draft, fit, self._near)
-        return Weighed(draft, near, values @ self.weights)
+        log_probs = self.prior.step_log_probs(plan.request, texts)
+        tools = tuple(int(log_probs[i].argmax()) if t is None else t for i, t in enumerate(numbers))
+        if not tools:
+            likeliest = self.prior.beam_search(plan.request)[:1]
+            return ScoredCandidates((), likeliest, np.zeros(len(likeliest), dtype=np.float32))
+        draft = Draft(plan.request, tools, log_probs)
+        near, features = candidate_features(self.verifier, self.prior, plan, draft)
+        return ScoredCandidates(tools, near, features @ self.weights)
 
-    def _made(self, plan: ToolPlan, draft: Tools, tools: Tools, gain: float) -> Correction:
+    def _correction(self, plan: ToolPlan, draft: Tools, tools: Tools, gain: float) -> Correction:
         change = difference(draft, tools)
-        made = written(self.space, plan, draft, tools)
+        corrected = written(self.embeddings, plan, draft, tools)
         from_draft = {j: i for i, j in change.pairs}
         changes = []
-        for j, name in enumerate(made.tools):
+        for j, name in enumerate(corrected.tools):
             i = from_draft.get(j)
             if i is None:
                 changes.append(f"step {j + 1}: {name} was missing")
@@ -122,59 +128,57 @@ class Corrector:
         changes += [f"{plan.tools[i]} is not needed" for i in range(len(draft)) if i not in kept]
         if change.reordered:
             changes.append("the steps are in another order")
-        return Correction(made, tuple(changes), gain)
+        return Correction(corrected, tuple(changes), gain)
 
 
-def written(space: ToolSpace, plan: ToolPlan, draft: Tools, tools: Tools) -> ToolPlan:
-    """Return a plan near a draft in full: steps that are kept say what they said.
+def candidate_features(
+    verifier: Verifier, prior: SequencePrior, plan: ToolPlan, draft: Draft
+) -> tuple[list[Tools], Floats]:
+    """Return the candidate corrections of a draft and their features (plans, len(FEATURES)).
 
     Args:
-        space: of the tools.
+        verifier: gives the tools and a score of each candidate.
+        prior: of plans for a request.
+        plan: the draft as a plan.
+        draft: the same as numbers.
+    """
+    embeddings = verifier.embeddings
+    plans = proposals(prior, draft, embeddings.neighbours.tolist())
+    graphs = [
+        plan_graph(written(embeddings, plan, draft.tools, p), embeddings.tools) for p in plans
+    ]
+    score = verifier.plausibility(graphs).clip(MIN_SCORE, 1 - MIN_SCORE)
+    logits = np.log(score / (1 - score))
+    return plans, plan_features(embeddings, prior, draft, plans, logits)
+
+
+def written(embeddings: ToolEmbeddings, plan: ToolPlan, draft: Tools, tools: Tools) -> ToolPlan:
+    """Return a candidate in full; steps that are kept keep their text.
+
+    Args:
+        embeddings: of the tools.
         plan: the draft.
         draft: numbers of its tools.
-        tools: numbers of the plan's.
+        tools: numbers of the candidate's.
     """
-    told = plan.steps if len(plan.steps) == len(plan.tools) else ()
-    ids = tuple(space.tools.tools[t].id for t in tools)
+    draft_steps = paired_steps(plan)
+    ids = tuple(embeddings.tools.tools[t].id for t in tools)
     from_draft = {j: i for i, j in difference(draft, tools).pairs}
     steps = []
     for j, tool in enumerate(tools):
         i = from_draft.get(j)
-        if i is not None and draft[i] == tool and told:
-            steps.append(told[i])
+        if i is not None and draft[i] == tool and draft_steps:
+            steps.append(draft_steps[i])
         else:
-            steps.append(f"Call {ids[j]} to {says(space, tool)}")
+            steps.append(f"Call {ids[j]} to {embeddings.default_step(tool)}")
     return ToolPlan(plan.id, plan.request, tuple(steps), ids, tuple(itertools.pairwise(ids)))
 
 
-def weighable(
-    verifier: Verifier,
-    habits: Habits,
-    plan: ToolPlan,
-    draft: Tools,
-    fit: Floats,
-    near: Sequence[Sequence[int]],
-) -> tuple[list[Tools], Floats]:
-    """Return the plans that a draft may have meant, and what speaks for each (plans,
-    len(CLUES)).
-    """
-    space = verifier.space
-    plans = proposals(habits, plan.request, draft, fit, near)
-    graphs = [plan_graph(written(space, plan, draft, p), space.tools) for p in plans]
-    score = verifier.plausibility(graphs).clip(1e-4, 1 - 1e-4)
-    logit = np.log(score / (1 - score))
-    return plans, clues(space, habits, plan.request, draft, fit, plans, logit)
+def paired_steps(plan: ToolPlan) -> Sequence[str]:
+    """Return the steps of a plan if there are as many as tools, else none."""
+    return plan.steps if len(plan.steps) == len(plan.tools) else ()
 
 
-def says(space: ToolSpace, tool: int) -> str:
-    """Return what a step with a tool says, where nobody said it."""
-    known = space.tools.tools[tool]
-    return space.step_text(known.description or known.id.replace("_", " "))
-
-
-def _plain(name: str) -> str:
+def _squeezed(name: str) -> str:
+    """Return a name as it is compared: lower case, letters and digits only."""
     return "".join(c for c in name.lower() if c.isalnum())
-
-
-def _spelling(space: ToolSpace) -> dict[str, int]:
-    return {_plain(t.id): i for i, t in enumerate(space.tools.tools)}

@@ -1,22 +1,32 @@
-"""A corrector on disk: `corrector.json` and `corrector.safetensors` in a folder."""
+"""Checkpoints of correctors: `corrector.json` and `corrector.safetensors` in a folder.
+
+Keys of the files keep their names, so that saved correctors load: "words" is the vocabulary of
+the sequence prior, "plans" and the tensor "memory" are its nearest-plan index.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hvr.errors import DataFileError
 from hvr.verifier.checkpoint import read_values, tools_fingerprint
 from hvr.verifier.correction.corrector import Corrector
-from hvr.verifier.correction.nearest_plans import PlanMemory
-from hvr.verifier.correction.prior_models import HabitsConfig, NextTool, StepTool, Words
-from hvr.verifier.correction.reranker import CLUES
-from hvr.verifier.correction.sequence_prior import Habits
+from hvr.verifier.correction.nearest_plans import NearestPlanIndex
+from hvr.verifier.correction.prior_models import BagOfWords, NextTool, PriorConfig, StepTool
+from hvr.verifier.correction.reranker import FEATURES
+from hvr.verifier.correction.sequence_prior import SequencePrior
+from hvr.verifier.tool_embeddings import ToolEmbeddings
 from hvr.verifier.verifier import Verifier
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 VALUES = "corrector.json"
 TENSORS = "corrector.safetensors"
@@ -33,21 +43,21 @@ def save_corrector(corrector: Corrector, folder: Path) -> None:
     import torch
     from safetensors.torch import save_file
 
-    habits = corrector.habits
-    tensors = {f"next.{k}": v.contiguous() for k, v in habits.next_tool.state_dict().items()}
-    tensors |= {f"step.{k}": v.contiguous() for k, v in habits.step_tool.state_dict().items()}
-    tensors["memory"] = torch.from_numpy(habits.memory.vectors)
+    prior = corrector.prior
+    tensors = {f"next.{k}": v.contiguous() for k, v in prior.next_tool.state_dict().items()}
+    tensors |= {f"step.{k}": v.contiguous() for k, v in prior.step_tool.state_dict().items()}
+    tensors["memory"] = torch.from_numpy(prior.nearest_plans.vectors)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         save_file(tensors, folder / TENSORS)
         values = {
             "kind": _KIND,
             "version": _VERSION,
-            "config": asdict(habits.config),
-            "words": habits.words.known,
-            "plans": habits.memory.plans,
-            "weights": dict(zip(CLUES, corrector.weights.tolist(), strict=True)),
-            "tools_fingerprint": tools_fingerprint(corrector.space.tools),
+            "config": asdict(prior.config),
+            "words": prior.words.idf,
+            "plans": prior.nearest_plans.plans,
+            "weights": dict(zip(FEATURES, corrector.weights.tolist(), strict=True)),
+            "tools_fingerprint": tools_fingerprint(corrector.embeddings.tools),
             "tensors": hashlib.sha256((folder / TENSORS).read_bytes()).hexdigest(),
         }
         (folder / VALUES).write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
@@ -68,34 +78,16 @@ def load_corrector(folder: Path, verifier: Verifier) -> Corrector:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    space = verifier.space
+    embeddings = verifier.embeddings
     values = read_values(folder / VALUES, "corrector", _KIND, _VERSION)
-    if values.get("tools_fingerprint") != tools_fingerprint(space.tools):
+    if values.get("tools_fingerprint") != tools_fingerprint(embeddings.tools):
         raise DataFileError(f"the corrector {folder} was trained with other tools: train it again")
     path = folder / TENSORS
     try:
         if hashlib.sha256(path.read_bytes()).hexdigest() != values["tensors"]:
             raise DataFileError(f"the corrector {folder} is damaged: {TENSORS} was changed")
-        tensors = load_file(path)
-        config = HabitsConfig(**values["config"])
-        words = Words({str(k): float(v) for k, v in values["words"].items()})
-        text, size = space.vectors.shape[1], len(space.tools)
-        next_tool = NextTool(text + len(words.known), size, config)
-        step_tool = StepTool(2 * text + len(words.known), size, config)
-        next_tool.load_state_dict(
-            {k.removeprefix("next."): v for k, v in tensors.items() if k.startswith("next.")}
-        )
-        step_tool.load_state_dict(
-            {k.removeprefix("step."): v for k, v in tensors.items() if k.startswith("step.")}
-        )
-        memory = PlanMemory(
-            tensors["memory"].numpy(), [tuple(map(int, p)) for p in values["plans"]]
-        )
-        if memory.vectors.shape != (len(memory.plans), text):
-            raise ValueError("requests and plans do not match")
-        if not all(0 <= tool < size for plan in memory.plans for tool in plan):
-            raise ValueError("a plan has a tool that there is not")
-        weights = np.array([values["weights"][c] for c in CLUES], dtype=np.float32)
+        prior = _prior(values, load_file(path), embeddings)
+        weights = np.array([values["weights"][name] for name in FEATURES], dtype=np.float32)
     except OSError as error:
         raise DataFileError(f"cannot read {path}: {error.strerror}") from error
     except (
@@ -108,5 +100,26 @@ def load_corrector(folder: Path, verifier: Verifier) -> Corrector:
     ) as error:
         reason = " ".join(str(error).split())[:200]
         raise DataFileError(f"the corrector {folder} is damaged: {reason}") from error
-    habits = Habits(space, words, next_tool, step_tool, memory, config)
-    return Corrector(verifier, habits, weights)
+    return Corrector(verifier, prior, weights)
+
+
+def _prior(
+    values: Mapping[str, Any], tensors: Mapping[str, Tensor], embeddings: ToolEmbeddings
+) -> SequencePrior:
+    config = PriorConfig(**values["config"])
+    words = BagOfWords({str(k): float(v) for k, v in values["words"].items()})
+    text, size = embeddings.vectors.shape[1], len(embeddings.tools)
+    next_tool = NextTool(text + len(words.idf), size, config)
+    step_tool = StepTool(2 * text + len(words.idf), size, config)
+    for model, prefix in ((next_tool, "next."), (step_tool, "step.")):
+        model.load_state_dict(
+            {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+        )
+    nearest_plans = NearestPlanIndex(
+        tensors["memory"].numpy(), [tuple(map(int, p)) for p in values["plans"]]
+    )
+    if nearest_plans.vectors.shape != (len(nearest_plans.plans), text):
+        raise ValueError("requests and plans do not match")
+    if not all(0 <= tool < size for plan in nearest_plans.plans for tool in plan):
+        raise ValueError("a plan has a tool that there is not")
+    return SequencePrior(embeddings, words, next_tool, step_tool, nearest_plans, config)

@@ -1,7 +1,8 @@
-"""Learning what the corrector weighs plans by, from training plans.
+"""Fitting of a corrector on training plans.
 
-Habits are learned on one part of the plans, drafts with a planner's errors are simulated for the
-other, and the weights are those that find the true plans again (`planner_errors.py`).
+The sequence prior is trained on one part of the plans; for the other part drafts with a planner's
+errors are simulated (`planner_errors.py`), and the reranker's weights are fitted to recover the
+true plans from them.
 """
 
 from __future__ import annotations
@@ -12,56 +13,57 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from hvr.tools.tool_plan import ToolPlan
-from hvr.verifier.correction.corrector import Corrector, says, weighable
+from hvr.verifier.correction.corrector import Corrector, candidate_features
 from hvr.verifier.correction.nearest_plans import Tools
 from hvr.verifier.correction.planner_errors import PlannerErrors, with_errors
-from hvr.verifier.correction.prior_models import HabitsConfig, one_thread
+from hvr.verifier.correction.prior_models import PriorConfig, one_thread
+from hvr.verifier.correction.proposals import Draft
 from hvr.verifier.correction.reranker import Case, fit_weights
-from hvr.verifier.correction.sequence_prior import Example, Habits, examples_of, learn_habits
+from hvr.verifier.correction.sequence_prior import Example, SequencePrior, examples_of, train_prior
 from hvr.verifier.network.fit import split
-from hvr.verifier.network.progress import Tell, silent
-from hvr.verifier.tool_embeddings import ToolSpace
+from hvr.verifier.network.progress import ProgressCallback, no_progress
+from hvr.verifier.tool_embeddings import ToolEmbeddings
 from hvr.verifier.verifier import Verifier
 
 
 def fit_corrector(
     verifier: Verifier,
     plans: Sequence[ToolPlan],
-    config: HabitsConfig | None = None,
+    config: PriorConfig | None = None,
     errors: PlannerErrors | None = None,
-    tell: Tell = silent,
+    progress: ProgressCallback = no_progress,
     *,
     drafts: int = 2,
 ) -> Corrector:
-    """Learn habits and fit the weights, on training plans only.
+    """Train the sequence prior and fit the reranker, on training plans only.
 
     Weights are fitted on the plans that the verifier held out, so that neither its scores nor
-    the habits have seen them.
+    the prior have been trained on them. The prior is then retrained on all plans.
 
     Args:
         verifier: trained on the same plans.
         plans: true plans.
-        config: of the habits.
-        errors: that drafts are simulated with.
-        tell: is told of each epoch.
+        config: of the prior.
+        errors: error rates of the simulated drafts.
+        progress: called after each epoch.
         drafts: simulated for each plan that weights are fitted on.
     """
-    config = config or HabitsConfig()
-    space = verifier.space
+    config = config or PriorConfig()
+    embeddings = verifier.embeddings
     known = [p for p in plans if p.tools]
     fit, held = split(known, verifier.config)
-    part = learn_habits(space, examples_from(space, fit), config, tell)
-    made = simulated(space, held, errors or PlannerErrors(), config.seed, drafts)
+    partial = train_prior(embeddings, examples_from(embeddings, fit), config, progress)
+    simulated = simulate_drafts(embeddings, held, errors or PlannerErrors(), config.seed, drafts)
     with one_thread():
-        found = cases(verifier, part, made)
-    weights = fit_weights(found)
-    whole = examples_from(space, known)
-    habits = learn_habits(space, whole, replace(config, seed=config.seed + 1), tell)
-    return Corrector(verifier, habits, weights)
+        cases = reranking_cases(verifier, partial, simulated)
+    weights = fit_weights(cases)
+    examples = examples_from(embeddings, known)
+    prior = train_prior(embeddings, examples, replace(config, seed=config.seed + 1), progress)
+    return Corrector(verifier, prior, weights)
 
 
 @dataclass(frozen=True)
-class Drafted:
+class SimulatedDraft:
     """A true plan and a simulated draft of it.
 
     Args:
@@ -75,40 +77,53 @@ class Drafted:
     tools: Tools
 
 
-def simulated(
-    space: ToolSpace, plans: Sequence[ToolPlan], errors: PlannerErrors, seed: int, drafts: int
-) -> list[Drafted]:
-    """Drafts with a planner's errors; of plans that have as many steps as tools."""
-    whole = [p for p in plans if len(p.steps) == len(p.tools) and all(map(space.known, p.tools))]
-    texts = [space.step_text(s) for p in whole for s in p.steps]
-    space.texts.rows([*texts, *(p.request for p in whole)])
-    space.texts.rows([says(space, t) for t in range(len(space.tools))])
-    found = []
+def simulate_drafts(
+    embeddings: ToolEmbeddings,
+    plans: Sequence[ToolPlan],
+    errors: PlannerErrors,
+    seed: int,
+    drafts: int,
+) -> list[SimulatedDraft]:
+    """Draw drafts with a planner's errors, of all plans that have as many steps as tools."""
+    whole = [
+        p for p in plans if len(p.steps) == len(p.tools) and all(map(embeddings.known, p.tools))
+    ]
+    # All texts are encoded at once, which is faster than one by one.
+    texts = [embeddings.step_text(s) for p in whole for s in p.steps]
+    embeddings.texts.rows([*texts, *(p.request for p in whole)])
+    embeddings.texts.rows([embeddings.default_step(t) for t in range(len(embeddings.tools))])
+    simulated = []
     for plan in whole:
-        true = tuple(map(space.tools.index, plan.tools))
-        steps = tuple(map(space.step_text, plan.steps))
+        true = tuple(map(embeddings.tools.index, plan.tools))
+        steps = tuple(map(embeddings.step_text, plan.steps))
         for k in range(drafts):
-            draw = Random(f"draft {seed} {plan.id} {k}")
-            tools, said = with_errors(draw, space, plan.request, true, steps, errors)
-            ids = tuple(space.tools.tools[t].id for t in tools)
-            made = ToolPlan(plan.id, plan.request, said, ids, tuple(itertools.pairwise(ids)))
-            found.append(Drafted(true, made, tools))
-    return found
+            rng = Random(f"draft {seed} {plan.id} {k}")
+            tools, drafted_steps = with_errors(rng, embeddings, plan.request, true, steps, errors)
+            ids = tuple(embeddings.tools.tools[t].id for t in tools)
+            draft = ToolPlan(
+                plan.id, plan.request, drafted_steps, ids, tuple(itertools.pairwise(ids))
+            )
+            simulated.append(SimulatedDraft(true, draft, tools))
+    return simulated
 
 
-def cases(verifier: Verifier, habits: Habits, made: Sequence[Drafted]) -> list[Case]:
-    """Return what weights are fitted on: drafts whose true plan is among the proposals."""
-    near = verifier.space.neighbours.tolist()
-    found = []
-    for draft in made:
-        texts = [verifier.space.step_text(s) for s in draft.plan.steps]
-        fit = habits.steps(draft.plan.request, texts)
-        plans, values = weighable(verifier, habits, draft.plan, draft.tools, fit, near)
+def reranking_cases(
+    verifier: Verifier, prior: SequencePrior, drafts: Sequence[SimulatedDraft]
+) -> list[Case]:
+    """Return the drafts whose true plan is among the candidates, with features for fitting."""
+    cases = []
+    for draft in drafts:
+        plan = draft.plan
+        texts = [verifier.embeddings.step_text(s) for s in plan.steps]
+        log_probs = prior.step_log_probs(plan.request, texts)
+        plans, features = candidate_features(
+            verifier, prior, plan, Draft(plan.request, draft.tools, log_probs)
+        )
         if draft.true in plans:
-            found.append(Case(values, plans.index(draft.true)))
-    return found
+            cases.append(Case(features, plans.index(draft.true)))
+    return cases
 
 
-def examples_from(space: ToolSpace, plans: Sequence[ToolPlan]) -> list[Example]:
-    """True plans as examples; those with unknown tools are left out."""
-    return examples_of(space, [(p.request, p.tools, p.steps) for p in plans])
+def examples_from(embeddings: ToolEmbeddings, plans: Sequence[ToolPlan]) -> list[Example]:
+    """Return true plans as examples; those with unknown tools are left out."""
+    return examples_of(embeddings, [(p.request, p.tools, p.steps) for p in plans])

@@ -1,4 +1,4 @@
-"""Edits of a plan graph as a language model may answer them (GNNVerifier, appendix B.3)."""
+"""Edits of a plan graph in the answers of a language model (GNNVerifier, appendix B.3)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hvr.verifier.correction.candidates import CANDIDATES, Editable
 from hvr.verifier.draft import PlanGraphDraft
 from hvr.verifier.graph import Edge, PlanGraph, PlanNode
 
-MOST = 3
+MAX_EDITS = 3
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
         "edits": {
             "type": "array",
-            "maxItems": MOST,
+            "maxItems": MAX_EDITS,
             "items": {
                 "type": "object",
                 "properties": {
@@ -37,13 +37,13 @@ SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Edit:
-    """One change.
+    """An edit.
 
     Args:
-        kind: another tool for a step, or a step on a link.
+        kind: another tool for a step, or a new step on a link.
         where: number of the step, or the link.
-        tool: id of the tool.
-        step: what the step says.
+        tool: id of the new tool.
+        step: text of the step.
     """
 
     kind: Literal["replace", "insert"]
@@ -58,16 +58,16 @@ class Edit:
 
 
 def read_edits(answer: Mapping[str, Any], allowed: Editable) -> tuple[Edit, ...]:
-    """Return the edits of an answer that satisfies `SCHEMA`.
+    """Read the edits of an answer that satisfies `SCHEMA`.
 
     Raises:
         ValueError: an edit is not allowed; the message says which and why, for a second try.
     """
     edges = list(allowed.insert)
     given: Sequence[Mapping[str, Any]] = answer["edits"]
-    if len(given) > MOST:
-        raise ValueError(f"there are {len(given)} edits, and at most {MOST} are allowed")
-    found: list[Edit] = []
+    if len(given) > MAX_EDITS:
+        raise ValueError(f"there are {len(given)} edits, and at most {MAX_EDITS} are allowed")
+    edits: list[Edit] = []
     for number, edit in enumerate(given):
         name = f"edit {number}"
         if edit["op"] == "no_change":
@@ -92,12 +92,12 @@ def read_edits(answer: Mapping[str, Any], allowed: Editable) -> tuple[Edit, ...]
         step = str(edit.get("step") or "").strip()
         if not step:
             raise ValueError(f"{name}: the text of its step is missing")
-        if any(e.tool == choice[candidate] for e in found):
+        if any(e.tool == choice[candidate] for e in edits):
             raise ValueError(f"{name}: {choice[candidate]} is used in another edit already")
-        if any(e.where == where for e in found):
+        if any(e.where == where for e in edits):
             raise ValueError(f"{name}: its place is edited already")
-        found.append(Edit(kind, where, choice[candidate], step))
-    return tuple(found)
+        edits.append(Edit(kind, where, choice[candidate], step))
+    return tuple(edits)
 
 
 def apply_edits(graph: PlanGraph, edits: Sequence[Edit], tools: ToolGraph) -> PlanGraph:

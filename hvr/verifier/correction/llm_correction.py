@@ -1,4 +1,4 @@
-"""Corrections by a language model, at risky places only (GNNVerifier, 3.6 and appendix B)."""
+"""Correction by a language model, at risky places only (GNNVerifier, 3.6 and appendix B)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from hvr.errors import LLMError
+from hvr.llm.errors import ModelError
 from hvr.llm.model import Message, Model, Request
 from hvr.llm.schema import find_json
 from hvr.verifier.correction.candidates import Editable, editable
@@ -21,12 +21,12 @@ _TOKENS = 1024
 
 @dataclass(frozen=True)
 class ModelCorrection:
-    """What became of a plan.
+    """The correction of a plan.
 
     Args:
-        before: the verdict on the plan as it was.
-        after: the verdict on the plan as it is now; the same where nothing was changed.
-        edits: what was changed.
+        before: the verdict on the original plan.
+        after: the verdict on the corrected plan; the same if nothing was changed.
+        edits: the changes.
         outcome: `accepted` (no need for changes), `no candidates`, `unchanged` (the model
             wanted no change), `unusable` (no answer could be used), `no gain` (the score did
             not rise) or `corrected`.
@@ -45,9 +45,9 @@ def repair(verifier: Verifier, plan: Plan, model: Model) -> ModelCorrection:
     scores higher (B.4).
 
     Args:
-        verifier: the judge.
-        plan: what a planner gave.
-        model: who edits.
+        verifier: scores the plan and its edits.
+        plan: a planner's draft.
+        model: makes the edits.
 
     Raises:
         UsageError: the plan is empty or goes round in a circle.
@@ -88,8 +88,9 @@ def _ask(
             return read_edits(find_json(answer.text, SCHEMA), allowed)
         except ValueError as error:
             problem = str(error)
-        except LLMError as error:
-            if getattr(error, "kind", "") not in ("empty", "schema"):
+        except ModelError as error:
+            # Only an unusable answer is worth a second question.
+            if error.kind not in ("empty", "schema"):
                 raise
             problem = str(error)
     return None

@@ -1,4 +1,4 @@
-"""The models that habits are made of: which tool comes next, which tool a step means."""
+"""The two networks of the sequence prior: the next tool, and the tool that a step means."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _WORD = re.compile(r"[a-z]+")
 
 
 @dataclass(frozen=True)
-class HabitsConfig:
-    """How habits are learned; chosen on a held-out part of UltraTool's training plans.
+class PriorConfig:
+    """Settings of the sequence prior, chosen on a held-out part of UltraTool's training plans.
 
     Args:
         hidden: width of the hidden layers.
-        dropout: share left out while training.
+        dropout: probability of dropout.
         decay: of the weights.
         lr: learning rate.
-        epochs, epochs_steps: passes over the plans, of either model.
+        epochs, epochs_steps: passes over the plans for `NextTool` and for `StepTool`.
         batch: plans in a batch.
-        rare: a word must be in so many requests to count.
-        seed: of everything drawn.
+        rare: texts that a word must occur in to get into the vocabulary.
+        seed: of all random numbers.
     """
 
     hidden: int = 384
@@ -47,10 +47,10 @@ class HabitsConfig:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Compute with one thread for a while: a plan's few rows are slower with several.
+    """Compute with one thread within the context.
 
-    Several times slower where other programs want the cores as well, as threads wait for each
-    other.
+    The few rows of a plan are slower with several threads: several times so where other programs
+    compete for the cores, as threads wait for each other.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -61,22 +61,27 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-class Words:
-    """Texts as bags of words, weighted by how rare each is, of length 1.
+class BagOfWords:
+    """Binary TF-IDF vectors of texts, of length 1.
+
+    x_w = idf(w) [w in text] / norm,   idf(w) = log(texts / texts with w) + 1
 
     Args:
-        known: words with their weights.
+        idf: of the words of the vocabulary.
     """
 
-    def __init__(self, known: dict[str, float]) -> None:
-        self.known = known
-        self._place = {w: i for i, w in enumerate(known)}
-        self._weight = np.fromiter(known.values(), np.float32, len(known))
+    def __init__(self, idf: dict[str, float]) -> None:
+        self.idf = idf
+        self._place = {w: i for i, w in enumerate(idf)}
+        self._weight = np.fromiter(idf.values(), np.float32, len(idf))
 
     @classmethod
-    def of(cls, texts: Sequence[str], rare: int) -> Words:
-        """Return the words of some texts, without the rarest and those of more than half of
-        them.
+    def of(cls, texts: Sequence[str], rare: int) -> BagOfWords:
+        """Return the vocabulary of some texts.
+
+        Args:
+            texts: the texts.
+            rare: texts that a word must occur in; words of more than half of them are left out.
         """
         counts = Counter(w for t in texts for w in set(_words(t)))
         most = max(len(texts) / 2, rare)
@@ -88,14 +93,14 @@ class Words:
             }
         )
 
-    def bags(self, texts: Sequence[str]) -> Floats:
-        """(texts, words)."""
-        found = np.zeros((len(texts), len(self.known)), dtype=np.float32)
+    def encode(self, texts: Sequence[str]) -> Floats:
+        """Return the vectors of texts (texts, words)."""
+        vectors = np.zeros((len(texts), len(self.idf)), dtype=np.float32)
         for i, text in enumerate(texts):
             places = sorted({self._place[w] for w in _words(text) if w in self._place})
-            found[i, places] = self._weight[places]
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        return np.asarray(found / np.maximum(lengths, 1e-6), dtype=np.float32)
+            vectors[i, places] = self._weight[places]
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.maximum(lengths, 1e-6), dtype=np.float32)
 
 
 def _words(text: str) -> list[str]:
@@ -103,15 +108,20 @@ def _words(text: str) -> list[str]:
 
 
 class NextTool(nn.Module):
-    """Which tool comes next, or none: from the request, the last tool and those used so far.
+    """The next tool of a plan, or its end: p(t_(k+1) | request, t_1 … t_k) = softmax(z).
+
+    z = W_out dropout(relu(W_r x_r + E[t_k] + W_u u)) + B[t_k]
+
+    x_r (text,) are the features of the request, E (tools + 1, hidden) embeds the last tool,
+    u (tools,) is 1 for the tools used so far, B (tools + 1, tools + 1) is a table of bigrams.
 
     Args:
-        text: size of what is known of the request.
-        tools: how many there are; this number also stands for the start and for the end.
+        text: size of x_r.
+        tools: number of tools; as a tool's number it stands for the start and for the end.
         config: widths.
     """
 
-    def __init__(self, text: int, tools: int, config: HabitsConfig) -> None:
+    def __init__(self, text: int, tools: int, config: PriorConfig) -> None:
         super().__init__()
         self.request = nn.Linear(text, config.hidden)
         self.last = nn.Embedding(tools + 1, config.hidden)
@@ -121,29 +131,31 @@ class NextTool(nn.Module):
         self.pair = nn.Embedding(tools + 1, tools + 1)
         nn.init.zeros_(self.pair.weight)
 
-    def forward(self, asked: Tensor, last: Tensor, used: Tensor) -> Tensor:
-        """Return logits (m, tools + 1).
+    def forward(self, request: Tensor, last: Tensor, used: Tensor) -> Tensor:
+        """Return z (m, tools + 1).
 
         Args:
-            asked: `self.request` of the request (m, hidden).
-            last: number of the last tool (m,).
-            used: 1 for each tool used so far (m, tools).
+            request: W_r x_r, which is shared by all prefixes of a plan (m, hidden).
+            last: t_k (m,).
+            used: u (m, tools).
         """
-        hidden = torch.relu(asked + self.last(last) + self.used(used))
-        found: Tensor = self.out(self.drop(hidden)) + self.pair(last)
-        return found
+        hidden = torch.relu(request + self.last(last) + self.used(used))
+        logits: Tensor = self.out(self.drop(hidden)) + self.pair(last)
+        return logits
 
 
 class StepTool(nn.Module):
-    """Which tool a step means, from what it says without the tool's name, and the request.
+    """The tool that a step means: p(t | step, request) = softmax(MLP(x)), one hidden layer.
+
+    x (text,) are the features of the step, without the tool's name, and of its request.
 
     Args:
-        text: size of what is known of a step and its request together.
-        tools: how many there are.
+        text: size of x.
+        tools: number of tools.
         config: widths.
     """
 
-    def __init__(self, text: int, tools: int, config: HabitsConfig) -> None:
+    def __init__(self, text: int, tools: int, config: PriorConfig) -> None:
         super().__init__()
         self.net = nn.Sequential(
             nn.Linear(text, config.hidden), nn.ReLU(), nn.Dropout(config.dropout),
@@ -151,13 +163,13 @@ class StepTool(nn.Module):
         )  # fmt: skip
 
     def forward(self, step: Tensor) -> Tensor:
-        """Return logits (m, tools)."""
-        found: Tensor = self.net(step)
-        return found
+        """Return the logits of steps x (m, text): (m, tools)."""
+        logits: Tensor = self.net(step)
+        return logits
 
 
-def state_of(prefixes: Sequence[tuple[int, ...]], tools: int) -> tuple[Tensor, Tensor]:
-    """Return the last tool and the tools used so far of each prefix."""
+def prefix_state(prefixes: Sequence[tuple[int, ...]], tools: int) -> tuple[Tensor, Tensor]:
+    """Return t_k (m,) and u (m, tools) of prefixes of plans, see `NextTool`."""
     last = torch.tensor([p[-1] if p else tools for p in prefixes])
     rows = torch.tensor([i for i, p in enumerate(prefixes) for _ in p], dtype=torch.long)
     columns = torch.tensor([t for p in prefixes for t in p], dtype=torch.long)

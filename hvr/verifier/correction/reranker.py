@@ -1,4 +1,9 @@
-"""Which of several plans a draft should have been: a weighed sum, its weights fitted."""
+"""Reranking of candidate corrections: a log-linear model with fitted weights.
+
+    P(π | draft) = softmax over candidates π of (w · f(π, draft))
+
+f are the `FEATURES`, w the weights of `fit_weights`.
+"""
 
 from __future__ import annotations
 
@@ -12,126 +17,160 @@ import torch
 from torch import nn
 
 from hvr.verifier.correction.nearest_plans import Tools
-from hvr.verifier.correction.proposals import difference
-from hvr.verifier.correction.sequence_prior import Habits
-from hvr.verifier.tool_embeddings import Floats, ToolSpace
+from hvr.verifier.correction.proposals import Draft, difference
+from hvr.verifier.correction.sequence_prior import SequencePrior
+from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
 
 T = TypeVar("T")
 
-CLUES = (
+FEATURES = (
     "usual", "means", "replaced", "deleted", "inserted", "reordered", "unlike", "unlinked",
     "near_insert", "unasked_delete", "plausible", "seen",
 )  # fmt: skip
-"""What speaks for or against a plan, in the order of `clues`."""
+"""Names of the features of a candidate plan, in order; saved correctors use them as keys.
+
+usual            log P(plan | request) of the sequence prior
+means            sum of log P(tool | step) over the steps of the draft
+replaced, deleted, inserted, reordered   the edits, see `PlanChange`
+unlike           sum of 1 - cos(old tool, new tool) over replacements
+unlinked         consecutive tools without a link
+near_insert      sum of cos(request, tool) over inserted tools
+unasked_delete   the same over deleted tools
+plausible        logit of the verifier's score
+seen             log P(plan | request) of the nearest-plan index
+"""
+_COLUMN = {name: i for i, name in enumerate(FEATURES)}
+
+MIN_STEP_LOG_PROB = -8.0
+"""Lower bound of log P(tool | step): a step may differ from every training step."""
+DELETED_STEP_LOG_PROB = -3.0
+"""Counted in "means" for a deleted step, to which no tool corresponds."""
 
 
-def clues(
-    space: ToolSpace,
-    habits: Habits,
-    request: str,
-    draft: Tools,
-    fit: Floats,
+def plan_features(
+    embeddings: ToolEmbeddings,
+    prior: SequencePrior,
+    draft: Draft,
     plans: Sequence[Tools],
-    plausible: Floats,
+    verifier_logits: Floats,
 ) -> Floats:
-    """Return what speaks for and against plans (plans, len(CLUES)).
+    """Return the features of candidate plans (plans, len(FEATURES)).
 
     Args:
-        space: of the tools.
-        habits: what is usual.
-        request: what was asked.
+        embeddings: of the tools.
+        prior: of plans for a request.
         draft: the planner's.
-        fit: log P(tool | step) of the draft's steps (steps, tools).
-        plans: to be weighed.
-        plausible: logits of the verifier's S (plans,).
+        plans: the candidates.
+        verifier_logits: z of the verifier's score (plans,).
     """
-    found = np.zeros((len(plans), len(CLUES)), dtype=np.float32)
-    found[:, 0] = habits.plans(request, plans)
-    relevance = space.relevance(request)
-    for row, plan in zip(found, plans, strict=True):
-        change = difference(draft, plan)
-        kept_new = {j for _, j in change.pairs}
-        kept_old = {i for i, _ in change.pairs}
-        # Clipped: a step may say something that no training step said.
-        row[1] = sum(max(float(fit[i, plan[j]]), -8.0) for i, j in change.pairs)
-        row[1] += sum(-3.0 for i in range(len(draft)) if i not in kept_old)
-        row[2:6] = change.replaced, change.deleted, change.inserted, change.reordered
-        row[6] = sum(
-            1 - float(space.similarity[draft[i], plan[j]])
-            for i, j in change.pairs
-            if draft[i] != plan[j]
-        )
-        row[7] = sum(not space.fits[a, b] for a, b in itertools.pairwise(plan))
-        row[8] = sum(float(relevance[t]) for j, t in enumerate(plan) if j not in kept_new)
-        row[9] = sum(float(relevance[t]) for i, t in enumerate(draft) if i not in kept_old)
-    found[:, 10] = plausible
-    found[:, 11] = habits.seen(request, plans)
-    return found
+    features = np.zeros((len(plans), len(FEATURES)), dtype=np.float32)
+    features[:, _COLUMN["usual"]] = prior.log_prob(draft.request, plans)
+    relevance = embeddings.relevance(draft.request)
+    for row, plan in zip(features, plans, strict=True):
+        _fill_edit_features(row, embeddings, draft, plan, relevance)
+    features[:, _COLUMN["plausible"]] = verifier_logits
+    features[:, _COLUMN["seen"]] = prior.neighbour_log_probs(draft.request, plans)
+    return features
+
+
+def _fill_edit_features(
+    row: Floats, embeddings: ToolEmbeddings, draft: Draft, plan: Tools, relevance: Floats
+) -> None:
+    """Fill in the features of one plan that depend on its edits and its tools."""
+    change = difference(draft.tools, plan)
+    kept_new = {j for _, j in change.pairs}
+    kept_old = {i for i, _ in change.pairs}
+    row[_COLUMN["means"]] = sum(
+        max(float(draft.step_log_probs[i, plan[j]]), MIN_STEP_LOG_PROB) for i, j in change.pairs
+    )
+    row[_COLUMN["means"]] += sum(
+        DELETED_STEP_LOG_PROB for i in range(len(draft.tools)) if i not in kept_old
+    )
+    row[_COLUMN["replaced"]] = change.replaced
+    row[_COLUMN["deleted"]] = change.deleted
+    row[_COLUMN["inserted"]] = change.inserted
+    row[_COLUMN["reordered"]] = change.reordered
+    row[_COLUMN["unlike"]] = sum(
+        1 - float(embeddings.similarity[draft.tools[i], plan[j]])
+        for i, j in change.pairs
+        if draft.tools[i] != plan[j]
+    )
+    row[_COLUMN["unlinked"]] = sum(not embeddings.fits[a, b] for a, b in itertools.pairwise(plan))
+    row[_COLUMN["near_insert"]] = sum(
+        float(relevance[t]) for j, t in enumerate(plan) if j not in kept_new
+    )
+    row[_COLUMN["unasked_delete"]] = sum(
+        float(relevance[t]) for i, t in enumerate(draft.tools) if i not in kept_old
+    )
 
 
 @dataclass(frozen=True)
 class Case:
-    """A draft with the plans it may have meant.
+    """A draft with its candidate corrections, for fitting.
 
     Args:
-        clues: of each plan (plans, len(CLUES)); the draft is the first.
-        true: which one is true.
+        features: of each candidate (plans, len(FEATURES)); the draft is the first.
+        true: place of the true plan.
     """
 
-    clues: Floats
+    features: Floats
     true: int
 
 
 def fit_weights(cases: Sequence[Case], decay: float = 0.02, steps: int = 300) -> Floats:
-    """Return weights that make the true plan of each case the likeliest (len(CLUES),).
+    """Return the weights w that maximise the likelihood of the true plans (len(FEATURES),).
 
-    The chance of a plan is the exponential of its weighed sum, over that of all plans.
+        L(w) = mean over cases of -log softmax_π(w · f(π))[true] + decay * mean(w²)
+
+    Args:
+        cases: drafts with candidates.
+        decay: of the weights.
+        steps: of Adam.
     """
-    widest = max(len(c.clues) for c in cases)
-    values = torch.zeros(len(cases), widest, len(CLUES))
-    there = torch.zeros(len(cases), widest, dtype=torch.bool)
+    most = max(len(c.features) for c in cases)
+    values = torch.zeros(len(cases), most, len(FEATURES))
+    present = torch.zeros(len(cases), most, dtype=torch.bool)
     for i, case in enumerate(cases):
-        values[i, : len(case.clues)] = torch.from_numpy(case.clues)
-        there[i, : len(case.clues)] = True
+        values[i, : len(case.features)] = torch.from_numpy(case.features)
+        present[i, : len(case.features)] = True
     true = torch.tensor([c.true for c in cases])
-    weights = nn.Parameter(torch.zeros(len(CLUES)))
+    weights = nn.Parameter(torch.zeros(len(FEATURES)))
     optimiser = torch.optim.Adam([weights], lr=0.05)
     for _ in range(steps):
-        sums = (values @ weights).masked_fill(~there, -1e9)
-        loss = nn.functional.cross_entropy(sums, true) + decay * weights.square().mean()
+        scores = (values @ weights).masked_fill(~present, -1e9)
+        loss = nn.functional.cross_entropy(scores, true) + decay * weights.square().mean()
         optimiser.zero_grad()
         torch.autograd.backward(loss)
         optimiser.step()
     return np.asarray(weights.detach().numpy(), dtype=np.float32)
 
 
-def expected_best(plans: Sequence[Tools], weighed: Floats, shown: int = 20) -> int:
-    """Return the plan that is expected to agree best with the true one.
+def minimum_risk(plans: Sequence[Tools], scores: Floats, considered: int = 20) -> int:
+    """Return the place of the plan with the highest expected agreement with the true one.
 
-    Each plan may be the true one, with the chance that `fit_weights` speaks of. The likeliest
-    plan is most often all right; one that shares most with all likely plans is less wrong where
-    it is wrong. Agreement is the mean of node F1, link F1 and being all right.
+    Minimum Bayes risk decoding: argmax_π sum over π' of P(π') agreement(π, π'), with P the softmax
+    of the scores and agreement the mean of node F1, link F1 and exact match. The most probable plan
+    is most often exactly right; one that shares much with all probable plans is less wrong when
+    it is wrong.
 
     Args:
         plans: to choose from.
-        weighed: their sums (plans,).
-        shown: how many of the heaviest can be chosen.
-
-    Returns:
-        The place of the plan.
+        scores: of each (plans,).
+        considered: number of best plans considered.
     """
-    order = np.argsort(-weighed, kind="stable")[: max(shown, 1)].tolist()
-    chances = np.exp(weighed[order] - weighed[order].max())
-    chances = chances / chances.sum()
-    best, found = -1.0, order[0]
+    order = np.argsort(-scores, kind="stable")[: max(considered, 1)].tolist()
+    probabilities = np.exp(scores[order] - scores[order].max())
+    probabilities = probabilities / probabilities.sum()
+    best_value, best = -1.0, order[0]
     for place in order:
         value = sum(
-            chance * _agreement(plans[place], plans[other])
-            for chance, other in zip(chances.tolist(), order, strict=True)
+            probability * _agreement(plans[place], plans[other])
+            for probability, other in zip(probabilities.tolist(), order, strict=True)
         )
-        if value > best + 1e-9:
-            best, found = value, place
-    return int(found)
+        # Ties, up to rounding, go to the more probable plan.
+        if value > best_value + 1e-9:
+            best_value, best = value, place
+    return int(best)
 
 
 def _agreement(plan: Tools, true: Tools) -> float:
@@ -141,6 +180,6 @@ def _agreement(plan: Tools, true: Tools) -> float:
     return (_f1(set(plan), set(true)) + _f1(*links)) / 3
 
 
-def _f1(found: set[T], true: set[T]) -> float:
-    both = len(found) + len(true)
-    return 2 * len(found & true) / both if both else 0.0
+def _f1(predicted: set[T], true: set[T]) -> float:
+    size = len(predicted) + len(true)
+    return 2 * len(predicted & true) / size if size else 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.wording import load_wording
 from hvr.pddl.model import GroundAction
 from hvr.pddl.task import Task
 from hvr.tools.tool_graph import Tool, ToolGraph
@@ -16,7 +17,6 @@ from hvr.verifier.kitchen.mention_reader import asked_of
 from hvr.verifier.kitchen.mentions import Mentions
 from hvr.verifier.kitchen.similarity import is_piece
 from hvr.verifier.kitchen.words import (
-    ACTIONS,
     FINISH,
     FINISH_TEXT,
     Name,
@@ -119,15 +119,16 @@ def kitchen_tools(graphs: Iterable[PlanGraph]) -> ToolGraph:
     Args:
         graphs: the training plans. Links go between actions that follow each other in them.
     """
-    takes: dict[str, set[str]] = {name: set() for name in (*ACTIONS, FINISH)}
-    gives: dict[str, set[str]] = {name: set() for name in (*ACTIONS, FINISH)}
+    actions = load_wording().actions
+    takes: dict[str, set[str]] = {name: set() for name in (*actions, FINISH)}
+    gives: dict[str, set[str]] = {name: set() for name in (*actions, FINISH)}
     links: set[tuple[str, str]] = set()
     for graph in graphs:
         for node in graph.nodes:
             takes.setdefault(node.tool, set()).update(node.inputs)
             gives.setdefault(node.tool, set()).update(node.outputs)
         links |= {(graph.nodes[a].tool, graph.nodes[b].tool) for a, b in graph.edges}
-    about = {name: text for name, (_, text) in ACTIONS.items()} | {FINISH: FINISH_TEXT}
+    about = {name: known.purpose for name, known in actions.items()} | {FINISH: FINISH_TEXT}
     return ToolGraph(
         tuple(
             Tool(name, about.get(name, ""), tuple(sorted(takes[name])), tuple(sorted(gives[name])))

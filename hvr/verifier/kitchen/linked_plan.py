@@ -13,6 +13,9 @@ from hvr.pddl.model import GroundAction
 START = -1
 """Stands for the initial state where the number of a step is expected."""
 
+NEGATIVE_STATES = frozenset({"opened", "toggled", "dirty", "filled"})
+"""Predicates whose negation is a state, too: closed, off, clean, empty."""
+
 _WORD = re.compile(r"[^\s()]+")
 
 
@@ -89,13 +92,13 @@ class LinkedPlan:
     @property
     def edges(self) -> tuple[tuple[int, int], ...]:
         """Pairs (producer, consumer) of steps, each once."""
-        found = {
+        links = {
             (need.producer, i): None
             for i, step in enumerate(self.steps)
             for need in step.needs
             if need.producer != START
         }
-        return tuple(found)
+        return tuple(links)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""

@@ -8,11 +8,18 @@ from hvr.errors import UsageError
 from hvr.pddl.conditions import Operator
 from hvr.pddl.model import Atom, GroundAction
 from hvr.pddl.task import Task
+from hvr.policies.macro import support
 from hvr.search.ground import bits
-from hvr.search.macro import support
 from hvr.search.operators import Literals
 from hvr.validation import Validator
-from hvr.verifier.kitchen.linked_plan import START, Fact, LinkedPlan, LinkedStep, Need
+from hvr.verifier.kitchen.linked_plan import (
+    NEGATIVE_STATES,
+    START,
+    Fact,
+    LinkedPlan,
+    LinkedStep,
+    Need,
+)
 
 
 def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
@@ -50,8 +57,8 @@ def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
                     f"step {len(steps) + 1} {action} cannot be executed, so that the plan has no "
                     f"causal links: {why}"
                 )
-            found = _facts(task, _needs(task.ground(action), before))
-            needs = [Need(fact, since.get(fact, START)) for fact in found]
+            needed = _facts(task, _needs(task.ground(action), before))
+            needs = [Need(fact, since.get(fact, START)) for fact in needed]
             # That a place is free is a fact about each thing that there is; only who freed it
             # tells something of the plan.
             needs = [n for n in needs if n.producer != START or not _is_absence(n.fact)]
@@ -81,15 +88,13 @@ def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
 
 
 _PLACED = frozenset({"on", "in"})
-_SWITCHED = frozenset({"opened", "toggled", "dirty", "filled"})
-"""Predicates of which the negation is a state, too."""
 
 
 def _tells(atom: Atom, before: bool, now: bool) -> bool:
-    """Return whether it is worth saying of the end of a plan."""
+    """Say whether an atom tells something of the end of a plan."""
     if atom.predicate in {"near", "hand_empty", "present"}:
         return False
-    return now or (before and atom.predicate in _SWITCHED)
+    return now or (before and atom.predicate in NEGATIVE_STATES)
 
 
 def _is_absence(fact: Fact) -> bool:
@@ -109,11 +114,11 @@ def _needs(operator: Operator, state: int) -> Literals:
 
 
 def _facts(task: Task, literals: Literals) -> Iterator[Fact]:
-    found: Iterable[Fact] = (
+    facts: Iterable[Fact] = (
         *(_fact(task.fluent(b), True) for b in bits(literals.true)),
         *(_fact(task.fluent(b), False) for b in bits(literals.false)),
     )
-    yield from sorted(found)
+    yield from sorted(facts)
 
 
 def _fact(atom: Atom, positive: bool) -> Fact:

@@ -26,14 +26,14 @@ def step_marks(step: LinkedStep, asked: Mentions, types: Mapping[str, str]) -> t
     """Return marks of a step: whether what it handles, its place and the states it makes
     are named.
     """
-    found = []
+    marks = []
     for role, name in zip(("thing", "place"), step.action.args, strict=False):
-        found.append(f"* {role} {named(class_of(name, types), asked).word}")
+        marks.append(f"* {role} {named(class_of(name, types), asked).word}")
     for family in sorted({FAMILIES[f.predicate] for f in step.makes if f.predicate in FAMILIES}):
         if family not in _USED:
             asks = any(f == family for f, _ in asked.states)
-            found.append(f"* makes {'asked' if asks else 'unasked'} {family}")
-    return tuple(found)
+            marks.append(f"* makes {'asked' if asks else 'unasked'} {family}")
+    return tuple(marks)
 
 
 def end_marks(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ def named(object_class: str, asked: Mentions) -> Likeness:
 
 
 def is_named(object_class: str, asked: Mentions) -> bool:
-    """Return the request names a class, or one above it, or the whole of a piece."""
+    """Say whether the request names a class, or one above it, or the whole of a piece."""
     return named(object_class, asked) is Likeness.EXACT
 
 
@@ -71,7 +71,7 @@ def untouched(plan: LinkedPlan, asked: Mentions) -> tuple[Named, ...]:
     so.
     """
     handled = PlanOutcome.of(plan).handled
-    return tuple(t for t in said(asked) if not any(best(t.classes, c) for c in handled))
+    return tuple(t for t in named_things(asked) if not any(best(t.classes, c) for c in handled))
 
 
 def lacking(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def lacking(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:
     return tuple(sorted(f for f, wanted in asked.states if wanted and (f, True) not in made))
 
 
-def said(asked: Mentions) -> list[Named]:
+def named_things(asked: Mentions) -> list[Named]:
     """Return the things that the words themselves name."""
     return [t for t in asked.things if not t.optional]
 
@@ -91,7 +91,7 @@ def _few(count: int, most: int = 2) -> str:
 
 def _of_words(asked: Mentions) -> Iterator[str]:
     """Yield what kind of request it is."""
-    things = said(asked)
+    things = named_things(asked)
     yield f"* names {_few(len(things), 4)}"
     yield f"* names places {_few(sum(t.role == IN for t in things), 3)}"
     yield f"* asks for states {_few(len({f for f, _ in asked.states} - _USED), 3)}"
@@ -100,17 +100,17 @@ def _of_words(asked: Mentions) -> Iterator[str]:
 
 
 def _of_things(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
-    """Yield whether what is named is handled, and is other than it was."""
-    things = said(asked)
+    """Yield how much of what the request names was handled, and how much was changed."""
+    things = named_things(asked)
     levels = [
         max((best(t.classes, c) for c in outcome.handled), default=Likeness.NONE) for t in things
     ]
     changes = [
         max((best(t.classes, c) for c in outcome.changed), default=Likeness.NONE) for t in things
     ]
-    for what, found in (("handled", levels), ("changed", changes)):
+    for what, reached in (("handled", levels), ("changed", changes)):
         for level in (Likeness.NONE, Likeness.LIKE):
-            yield f"* {what} {level.word} {_few(sum(x == level for x in found))}"
+            yield f"* {what} {level.word} {_few(sum(x == level for x in reached))}"
     for place in (0, -1) if things else ():
         which = "last" if place else "first"
         yield f"* {which} named changed {Likeness(changes[place]).word}"
@@ -132,7 +132,7 @@ def _of_counts(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
 
 
 def _of_moves(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
-    """Of each thing that was carried, whether it is named, and where it ends."""
+    """Yield whether each thing that was carried is named, and where it ends."""
     places = [t for t in asked.things if t.role == IN]
     wholes = pieces = 0
     for name in outcome.carried:
@@ -153,7 +153,7 @@ def _of_moves(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
                 where = "elsewhere named"
             yield f"* puts {thing.word} at {where}"
     cut = any(f == "slice" for f, _ in asked.states)
-    if any(is_piece(c) for t in said(asked) for c in t.classes):
+    if any(is_piece(c) for t in named_things(asked) for c in t.classes):
         cut = True
     yield f"* {'pieces' if cut else 'wholes'} asked, carries {_few(wholes)} and {_few(pieces)}"
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from hvr.errors import LanguageError
 from hvr.knowledge.ontology import Ontology, load_ontology
+from hvr.knowledge.wording import Wording, wording_of
 from hvr.language.lexicon import (
     Adjective,
     Dish,
@@ -31,30 +32,6 @@ _BESIDE = frozenset(
         *("under", "underneath", "below", "between", "above", "corner", "edge", "across", "along"),
     )
 )
-_MORE_NOUNS: Mapping[str, str] = {
-    "goblet": "Cup", "wineglass": "Cup", "beaker": "Cup", "cabbage": "Lettuce",
-    "container": "Bowl", "salt mill": "SaltShaker", "salt mills": "SaltShaker",
-    "salt shakers": "SaltShaker", "grinder": "PepperShaker", "grinders": "PepperShaker",
-    "pepper grinder": "PepperShaker", "shaker": "SaltShaker", "tray": "Plate",
-    "tea cup": "Mug",
-    "scoop": "Ladle", "dipper": "Ladle", "scooper": "Ladle", "tea pot": "Kettle",
-    "island": "CounterTop", "kitchen island": "CounterTop", "countertops": "CounterTop",
-    "desk": "DiningTable", "oven": "Microwave", "cupboards": "Cabinet", "freezer": "Fridge",
-    "recycling bin": "GarbageCan", "recycle bin": "GarbageCan", "recycling": "GarbageCan",
-    "waste basket": "GarbageCan", "waste bucket": "GarbageCan", "basket": "GarbageCan",
-    "garbage pail": "GarbageCan", "shelving": "Shelf", "bookshelf": "Shelf", "ledge": "Shelf",
-    "stove top": "StoveBurner", "gas": "StoveBurner", "cell": "CellPhone", "figure": "Statue",
-    "salt container": "SaltShaker", "pepper container": "PepperShaker",
-    "kitchen utensil": "Spatula", "utensil": "Spatula", "flask": "Bottle", "jar": "Vase",
-}  # fmt: skip
-"""Names that people use and the ontology leaves to nobody, as they may mislead a planner."""
-_MORE_STATES: Mapping[str, State] = {
-    "microwaved": ("heat", True), "warmed": ("heat", True), "heated": ("heat", True),
-    "cooled": ("cold", True), "frozen": ("cold", True), "refrigerated": ("cold", True),
-    "cooked": ("heat", True), "cleaned": ("wash", True), "rinsed": ("wash", True),
-    "running": ("switch", True), "cutting": ("slice", True), "piece": ("slice", True),
-    "pieces": ("slice", True), "slice": ("slice", True), "slices": ("slice", True),
-}  # fmt: skip
 _PIECES = frozenset({"Slice"})
 _BEFORE_NOUNS = frozenset({"det", "number", "of", "be", "unheeded", *_ROLES})
 _AFTER_VERBS = frozenset({",", ".", ";", "!", "?", "and", "then", "again", "for", "please"})
@@ -85,11 +62,14 @@ class _Thing:
 
 
 class _Reader:
-    """Goes through the words once."""
+    """A reader that goes through the words once."""
 
     def __init__(self, ontology: Ontology, lexicon: Lexicon) -> None:
         self._ontology = ontology
         self._lexicon = lexicon
+        self._loose_nouns = wording_of(ontology).nouns
+        self._loose_states = _loose_states(wording_of(ontology))
+        self._longest = max((len(name.split()) for name in self._loose_nouns), default=0)
         self._things: list[_Thing] = []
         self._states: set[State] = set()
         self._liquids: set[str] = set()
@@ -101,14 +81,8 @@ class _Reader:
         self._usual: frozenset[str] = frozenset()
 
     def read(self, tokens: tuple[str, ...], place: int) -> int:
-        """Take in the phrase at a position; how many words it has."""
-        length, entries = next(iter(self._lexicon.matches(tokens, place)), (1, ()))
-        more = self._more(tokens, place)
-        if more > length or (more and not entries):
-            length, entries = more, (Noun(_MORE_NOUNS[" ".join(tokens[place : place + more])]),)
-        apart = self._apart(tokens, place)
-        if apart is not None:
-            length, entries = 1, (apart,)
+        """Take in the phrase at a position; return the number of its words."""
+        length, entries = self._phrase(tokens, place)
         words = tokens[place : place + length]
         verb = self._is_verb(entries, tokens, place)
         entries = tuple(e for e in entries if verb or not isinstance(e, Verb))
@@ -117,35 +91,16 @@ class _Reader:
             noun = _by_name(self._ontology, words[0])
         if noun is not None and noun.classes == _PIECES:
             noun = None
-            self._adjectives |= self._said({("slice", True)})
+            self._adjectives |= self._noted({("slice", True)})
             self._again()
         if verb:
             self._close()
             self._go_usual()
             self._verb, self._role = set(), ""
         for entry in entries:
-            match entry:
-                case Verb():
-                    self._verb |= self._said(_states(entry.condition or ""))
-                    self._usual = frozenset(entry.places)
-                    if entry.liquid:
-                        self._liquids.add(entry.liquid)
-                case Adjective() if noun is None and not verb:
-                    self._adjectives |= self._said(_states(entry.condition))
-                case Dish() if noun is None and not verb:
-                    self._dish(entry)
-                case FunctionWord() if noun is None:
-                    self._function(entry)
+            self._take(entry, noun, verb)
         if len(words) == 1:
-            if words[0] in _MORE_STATES and noun is None:
-                self._adjectives |= self._said({_MORE_STATES[words[0]]})
-            if words[0] in _BESIDE:
-                self._role = NEAR
-            if words[0] in _ENDS:
-                self._close()
-                self._role = ""
-            if words[0].isdecimal():
-                self._count = int(words[0])
+            self._take_word(words[0], noun)
         if words == ("off",) and place and self._verb:
             self._role = ""
         if noun is not None:
@@ -153,6 +108,43 @@ class _Reader:
         carried = noun is not None and self._carried(noun)
         self._frame += ["thing"] if carried else list(words)
         return length
+
+    def _phrase(self, tokens: tuple[str, ...], place: int) -> tuple[int, tuple[Entry, ...]]:
+        """Return the longest phrase at a position: its number of words, and what it can mean."""
+        apart = self._apart(tokens, place)
+        if apart is not None:
+            return 1, (apart,)
+        length, entries = next(iter(self._lexicon.matches(tokens, place)), (1, ()))
+        loose = self._loose(tokens, place)
+        if loose > length or (loose and not entries):
+            name = " ".join(tokens[place : place + loose])
+            return loose, (Noun(self._loose_nouns[name]),)
+        return length, entries
+
+    def _take(self, entry: Entry, noun: Named | None, verb: bool) -> None:
+        match entry:
+            case Verb():
+                self._verb |= self._noted(_states(entry.condition or ""))
+                self._usual = frozenset(entry.places)
+                if entry.liquid:
+                    self._liquids.add(entry.liquid)
+            case Adjective() if noun is None and not verb:
+                self._adjectives |= self._noted(_states(entry.condition))
+            case Dish() if noun is None and not verb:
+                self._dish(entry)
+            case FunctionWord() if noun is None:
+                self._function(entry)
+
+    def _take_word(self, word: str, noun: Named | None) -> None:
+        if word in self._loose_states and noun is None:
+            self._adjectives |= self._noted({self._loose_states[word]})
+        if word in _BESIDE:
+            self._role = NEAR
+        if word in _ENDS:
+            self._close()
+            self._role = ""
+        if word.isdecimal():
+            self._count = int(word)
 
     def asked(self) -> Mentions:
         """Return what was read."""
@@ -170,9 +162,12 @@ class _Reader:
             " ".join(self._frame),
         )
 
-    def _more(self, tokens: tuple[str, ...], place: int) -> int:
-        """Return words of a name in `_MORE_NOUNS` at a position."""
-        return next((n for n in (2, 1) if " ".join(tokens[place : place + n]) in _MORE_NOUNS), 0)
+    def _loose(self, tokens: tuple[str, ...], place: int) -> int:
+        """Return the number of words of a loose name at a position, 0 if there is none."""
+        lengths = range(self._longest, 0, -1)
+        return next(
+            (n for n in lengths if " ".join(tokens[place : place + n]) in self._loose_nouns), 0
+        )
 
     def _apart(self, tokens: tuple[str, ...], place: int) -> Verb | None:
         """Return a verb whose second word stands after its object: `turn … on`."""
@@ -185,7 +180,7 @@ class _Reader:
                 return None
         return None
 
-    def _said(self, states: set[State]) -> set[State]:
+    def _noted(self, states: set[State]) -> set[State]:
         self._states |= states
         return states
 
@@ -202,14 +197,15 @@ class _Reader:
             self._close()
 
     def _again(self) -> None:
-        """The last thing is spoken of again."""
-        said = [t for t in self._things if t.named.role in {"", WITH}]
-        if said:
-            said[-1].states |= self._verb
+        """Apply the verb to the last thing, which is spoken of again."""
+        things = [t for t in self._things if t.named.role in {"", WITH}]
+        if things:
+            things[-1].states |= self._verb
 
     def _is_verb(self, entries: tuple[Entry, ...], tokens: tuple[str, ...], place: int) -> bool:
-        """Return whether words are a verb here: those that can be a thing too are one after
-        others.
+        """Say whether words are a verb here.
+
+        Those that can be a thing, too, are no verb after an article, an adjective and the like.
         """
         if not any(isinstance(e, Verb) for e in entries):
             return False
@@ -242,7 +238,7 @@ class _Reader:
         there = {t.named.classes for t in self._things}
         for part in dish.parts:
             if frozenset({part.object_class}) not in there:
-                states = self._said(_states(part.condition or ""))
+                states = self._noted(_states(part.condition or ""))
                 named = Named(frozenset({part.object_class}), part.count)
                 self._things.append(_Thing(named, states | self._adjectives))
         if dish.vessels and not any(w & set(dish.vessels) for w in there):
@@ -253,14 +249,14 @@ class _Reader:
             self._usual = frozenset({dish.at})
 
     def _close(self) -> None:
-        """At the end of a clause, what was said of nothing yet is said of the last thing."""
+        """End a clause: adjectives that no name has followed belong to the last thing."""
         if self._adjectives and self._things:
-            said = [t for t in self._things if t.named.role != IN] or self._things
-            said[-1].states |= self._adjectives
+            things = [t for t in self._things if t.named.role != IN] or self._things
+            things[-1].states |= self._adjectives
         self._adjectives = set()
 
     def _go_usual(self) -> None:
-        """Where no place was said, things go where the verb has them go."""
+        """Add the place where the verb has things go, if none was named."""
         if self._usual:
             self._things.append(_Thing(Named(self._usual, optional=True, role=IN)))
         self._usual = frozenset()
@@ -275,6 +271,16 @@ def _lexicon(ontology: Ontology) -> Lexicon:
     return load_lexicon(ontology)
 
 
+@lru_cache(maxsize=4)
+def _loose_states(wording: Wording) -> Mapping[str, State]:
+    return {
+        word: (FAMILIES[name], True)
+        for name, predicate in wording.predicates.items()
+        if name in FAMILIES
+        for word in predicate.loose
+    }
+
+
 def _noun(entries: tuple[Entry, ...], count: int) -> Named | None:
     nouns = [e for e in entries if isinstance(e, Noun)]
     if not nouns:
@@ -287,18 +293,18 @@ def _noun(entries: tuple[Entry, ...], count: int) -> Named | None:
 
 
 def _by_name(ontology: Ontology, token: str) -> Named | None:
-    """`mug-1` and the like."""
+    """Return what a name such as `mug-1` names."""
     stem, _, number = token.rpartition("-")
-    found = ontology.class_of_pddl_type(stem) if number.isdecimal() else None
-    return Named(frozenset({found})) if found else None
+    object_class = ontology.class_of_pddl_type(stem) if number.isdecimal() else None
+    return Named(frozenset({object_class})) if object_class else None
 
 
 def _states(condition: str) -> set[State]:
-    found = set()
+    states = set()
     for negated, predicate in _PREDICATE.findall(condition):
         if predicate in FAMILIES and predicate not in _NO_STATES:
             wanted = not negated
             if predicate == "dirty":
                 wanted = not wanted
-            found.add((FAMILIES[predicate], wanted))
-    return found
+            states.add((FAMILIES[predicate], wanted))
+    return states

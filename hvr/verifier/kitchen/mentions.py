@@ -3,7 +3,7 @@
 This is no goal, and less than `hvr.language` reads: every word of the ontology that
 occurs counts, whatever stands around it, so that something comes of any sentence. Of what stands
 around it only the nearest words are heeded: the preposition before a name, the verb or the
-adjective that a name comes with. `asked_reader.py` reads it.
+adjective that a name comes with. `mention_reader.py` reads it.
 """
 
 from __future__ import annotations

@@ -103,12 +103,12 @@ def _left_alone(plan: LinkedPlan) -> Iterator[Fact]:
 
 def families_of(facts: Iterable[Fact]) -> set[State]:
     """Return the families of states that facts are of."""
-    found = set()
+    states = set()
     for fact in facts:
         if fact.predicate in FAMILIES:
             so = fact.positive if fact.predicate != "dirty" else not fact.positive
-            found.add((FAMILIES[fact.predicate], so))
-    return found
+            states.add((FAMILIES[fact.predicate], so))
+    return states
 
 
 def _closure(under: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:

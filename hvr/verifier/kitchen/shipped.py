@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "kitchen"
 """Where the trained verifier lies."""
 
+# Families group predicates for the verifier alone, so that the ontology has no words for them.
 _STATES = {
     "heat": "hot or cooked", "cold": "cold", "wash": "washed", "slice": "sliced",
     "crack": "cracked", "fill": "filled", "open": "open", "switch": "switched on",
@@ -70,9 +71,9 @@ def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     """
     from dataclasses import replace
 
-    found = verifier.score([reading_of(plan, request)])[0]
-    found = replace(found, graph=graph_of(plan, request))
-    return replace(found, findings=tuple(_reworded(f, found.graph, plan) for f in found.findings))
+    verdict = replace(verifier.score([reading_of(plan, request)])[0], graph=graph_of(plan, request))
+    reworded = tuple(_reworded(f, verdict.graph, plan) for f in verdict.findings)
+    return replace(verdict, findings=reworded)
 
 
 def _reworded(finding: RiskFinding, graph: PlanGraph, plan: LinkedPlan) -> RiskFinding:
@@ -84,7 +85,7 @@ def _reworded(finding: RiskFinding, graph: PlanGraph, plan: LinkedPlan) -> RiskF
 def _reason(where: int | tuple[int, int], graph: PlanGraph, plan: LinkedPlan) -> str:
     asked = asked_of(graph.request)
     missing = [
-        *(f"nothing is done with the {_said(t.classes)}" for t in untouched(plan, asked)),
+        *(f"nothing is done with the {_names(t.classes)}" for t in untouched(plan, asked)),
         *(f"nothing is {_STATES[f]} at the end" for f in lacking(plan, asked) if f in _STATES),
     ]
     if isinstance(where, tuple):
@@ -105,7 +106,7 @@ def _reason(where: int | tuple[int, int], graph: PlanGraph, plan: LinkedPlan) ->
     return text + (f": it does not name the {' or the '.join(strange)}" if strange else "")
 
 
-def _said(classes: frozenset[str]) -> str:
+def _names(classes: frozenset[str]) -> str:
     return " or ".join(sorted(label(c) for c in classes))
 
 

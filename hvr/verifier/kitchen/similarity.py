@@ -1,4 +1,4 @@
-"""Which things the name of a class stands for: exactly, or as people take names."""
+"""How well the name of a class fits things of another: exactly, or as people take names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.wording import load_wording
 
 
 class Likeness(IntEnum):
@@ -21,79 +22,46 @@ class Likeness(IntEnum):
         return ("other", "like", "named")[self]
 
 
-_ALIKE = tuple(
-    frozenset(names.split())
-    for names in (
-        "Knife ButterKnife",
-        "Mug Cup",
-        "Cup Vase Bottle",
-        "Bowl Plate",
-        "Pan Pot",
-        "Pot Kettle",
-        "Pot Bowl",
-        "Cup Bowl",
-        "Spoon Spatula",
-        "DishSponge SoapBottle",
-        "Spoon Ladle",
-        "Ladle Spatula",
-        "Bottle WineBottle SoapBottle Vase SprayBottle",
-        "SaltShaker PepperShaker",
-        "Statue Vase",
-        "CounterTop DiningTable SideTable",
-        "SideTable Shelf",
-        "Shelf Cabinet ShelvingUnit",
-        "Cabinet Drawer",
-        "Sink SinkBasin",
-        "Sink Faucet SinkBasin",
-        "StoveBurner StoveKnob",
-        "Stool Chair",
-        "GarbageCan GarbageBag",
-        "Book CellPhone CreditCard",
-    )
-)
-"""Classes of which people often call one by the name of another."""
-
-
 @lru_cache(maxsize=65536)
-def covers(wanted: str, found: str) -> bool:
-    """Return a thing of one class may be meant by the name of another.
+def covers(wanted: str, other: str) -> bool:
+    """Say whether a thing of one class may be meant by the name of another.
 
     A slice of tomato is meant by "tomato" too, and "slice of tomato" asks for the tomato.
 
     Args:
         wanted: class of the words.
-        found: class of a thing.
+        other: class of a thing.
     """
     ontology = load_ontology()
-    if wanted == found or (ontology.has_class(found) and ontology.is_a(found, wanted)):
+    if wanted == other or (ontology.has_class(other) and ontology.is_a(other, wanted)):
         return True
-    if is_piece(wanted) and whole(wanted) == found:
+    if is_piece(wanted) and whole(wanted) == other:
         return True
-    return is_piece(found) and covers(wanted, whole(found))
+    return is_piece(other) and covers(wanted, whole(other))
 
 
 @lru_cache(maxsize=65536)
-def likeness(wanted: str, found: str) -> Likeness:
+def likeness(wanted: str, other: str) -> Likeness:
     """Return how well the name of a class fits a thing of another.
 
     Args:
         wanted: class of the words.
-        found: class of a thing.
+        other: class of a thing.
     """
-    if covers(wanted, found):
+    if covers(wanted, other):
         return Likeness.EXACT
-    pair = {whole(wanted), whole(found)}
-    return Likeness.LIKE if any(pair <= alike for alike in _ALIKE) else Likeness.NONE
+    pair = frozenset((whole(wanted), whole(other)))
+    return Likeness.LIKE if pair in load_wording().confused else Likeness.NONE
 
 
 @lru_cache(maxsize=65536)
-def best(wanted: frozenset[str], found: str) -> Likeness:
+def best(wanted: frozenset[str], other: str) -> Likeness:
     """Return how well any of several names fits a thing."""
-    return max((likeness(w, found) for w in wanted), default=Likeness.NONE)
+    return max((likeness(w, other) for w in wanted), default=Likeness.NONE)
 
 
 def is_piece(name: str) -> bool:
-    """It is a class of pieces, such as slices of tomato."""
+    """Say whether a class is one of pieces, such as slices of tomato."""
     return name.endswith(("Sliced", "Cracked"))
 
 

@@ -6,25 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.wording import load_wording
 from hvr.pddl.model import GroundAction
-from hvr.verifier.kitchen.linked_plan import Fact
-
-ACTIONS: Mapping[str, tuple[str, str]] = {
-    "navigate_to_obj": ("go to the {0}", "Walk up to a thing or a piece of furniture."),
-    "pick_up": ("pick up the {0}", "Take a thing into the hand."),
-    "put_on": ("put the {0} on the {1}", "Put down what is held on something."),
-    "put_in": ("put the {0} in the {1}", "Put what is held into something."),
-    "open_obj": ("open the {0}", "Open a door, a drawer or a lid."),
-    "close_obj": ("close the {0}", "Close a door, a drawer or a lid."),
-    "toggle_on": ("turn on the {0}", "Switch an appliance, a tap or a light on."),
-    "toggle_off": ("turn off the {0}", "Switch an appliance, a tap or a light off."),
-    "slice_obj": ("slice the {0}", "Cut a thing into slices."),
-    "crack_obj": ("crack the {0}", "Crack an egg."),
-    "pour": ("pour from the {0} into the {1}", "Pour a liquid from one vessel into another."),
-    "drop_obj": ("drop the {0}", "Let go of what is held."),
-    "throw_away": ("throw the {0} into the {1}", "Put a thing into the garbage can."),
-}
-"""What an atomic action does with its arguments, and what it is for."""
+from hvr.verifier.kitchen.linked_plan import NEGATIVE_STATES, Fact
 
 Name = Callable[[str, Mapping[str, str]], str]
 """What an object is called, given the PDDL types of all."""
@@ -33,35 +17,22 @@ FINISH = "finish"
 """The node that stands for the end of a kitchen plan."""
 FINISH_TEXT = "What is so at the end."
 
-_FACTS: Mapping[str, tuple[str, str]] = {
-    "on": ("the {0} is on the {1}", ""),
-    "in": ("the {0} is in the {1}", ""),
-    "holding": ("the {0} is in the hand", ""),
-    "opened": ("the {0} is open", "the {0} is closed"),
-    "toggled": ("the {0} is on", "the {0} is off"),
-    "sliced": ("the {0} is sliced", ""),
-    "cracked": ("the {0} is cracked", ""),
-    "cooked": ("the {0} is cooked", ""),
-    "hot": ("the {0} is hot", ""),
-    "cold": ("the {0} is cold", ""),
-    "dirty": ("the {0} is dirty", "the {0} is clean"),
-    "contains": ("the {0} contains {1}", ""),
-    "filled": ("", "the {0} is empty"),
-    "washed": ("the {0} is washed", ""),
-    "microwaved": ("the {0} is microwaved", ""),
-    "stove_heated": ("the {0} was on the stove", ""),
-    "toasted": ("the {0} is toasted", ""),
-    "chilled": ("the {0} was in the fridge", ""),
-    "warm_liquid": ("what the {0} holds is warm", ""),
-}
+_LIQUID = "liquid"
+_UNSAID = frozenset({"near", "hand_empty", "present", "filled", "fits"})
+"""Left out of the end of a plan: where the robot stands, what never changes, and that a vessel is
+filled, which its liquid says already."""
 
 
 def class_of(name: str, types: Mapping[str, str]) -> str:
     """Return the class of the ontology that an object is of; its PDDL type if there is none."""
-    kind = types.get(name, name.rpartition("-")[0] or name)
-    if kind == "liquid":
+    pddl_type = _type_of(name, types)
+    if pddl_type == _LIQUID:
         return name
-    return load_ontology().class_of_pddl_type(kind) or kind
+    return load_ontology().class_of_pddl_type(pddl_type) or pddl_type
+
+
+def _type_of(name: str, types: Mapping[str, str]) -> str:
+    return types.get(name, name.rpartition("-")[0] or name)
 
 
 @lru_cache(maxsize=4096)
@@ -74,22 +45,33 @@ def label(object_class: str) -> str:
 def say_action(action: GroundAction, types: Mapping[str, str], name: Name = class_of) -> str:
     """Return a step in words, `pick up the mug`."""
     names = [label(name(a, types)) for a in action.args]
-    known = ACTIONS.get(action.name)
-    if known is None or len(names) < known[0].count("{"):
-        return " ".join((action.name.replace("_", " "), *names))
-    return known[0].format(*names)
+    known = load_wording().actions.get(action.name)
+    text = known.step.fill([f"the {n}" for n in names]) if known is not None else ""
+    return text or " ".join((action.name.replace("_", " "), *names))
 
 
 def say_ends(facts: Iterable[Fact], types: Mapping[str, str], name: Name = class_of) -> str:
     """Return what holds at the end, in words."""
     clauses: dict[str, int] = {}
     for fact in facts:
-        text = _FACTS.get(fact.predicate, ("", ""))[0 if fact.positive else 1]
-        if text:
-            clause = text.format(*(label(name(a, types)) for a in fact.args))
+        clause = _clause(fact, types, name)
+        if clause:
             clauses[clause] = clauses.get(clause, 0) + 1
-    said = [c if n == 1 else f"{n} times {c}" for c, n in clauses.items()]
-    return "at the end " + (", ".join(said) if said else "nothing is different")
+    counted = [c if n == 1 else f"{n} times {c}" for c, n in clauses.items()]
+    return "at the end " + (", ".join(counted) or "nothing is different")
+
+
+def _clause(fact: Fact, types: Mapping[str, str], name: Name) -> str:
+    """Return a fact as a clause; empty for what goes without saying."""
+    known = load_wording().predicates.get(fact.predicate)
+    silent = fact.predicate in _UNSAID if fact.positive else fact.predicate not in NEGATIVE_STATES
+    if known is None or silent:
+        return ""
+    # Liquids have no article: the mug contains coffee.
+    names = [
+        ("" if _type_of(a, types) == _LIQUID else "the ") + label(name(a, types)) for a in fact.args
+    ]
+    return (known.end if fact.positive else known.false).fill(names)
 
 
 def lifted(fact: Fact, types: Mapping[str, str], name: Name = class_of) -> tuple[str, ...]:

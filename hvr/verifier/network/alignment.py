@@ -1,4 +1,4 @@
-"""How well a tool fits what a step says: the scorer g (GNNVerifier, section 3.3.2)."""
+"""The alignment scorer g of steps and tools (GNNVerifier, section 3.3.2)."""
 
 from __future__ import annotations
 
@@ -8,29 +8,32 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hvr.verifier.tool_embeddings import Floats, ToolSpace
+from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
 
 _CHUNK = 8192
+"""Rows computed at once, a bound on memory."""
 
 
 class Margins(Protocol):
-    """What tells how much better a tool fits a step than the tools like it."""
+    """A source of alignment margins Δ (equation 3)."""
 
     def margins(
-        self, space: ToolSpace, steps: NDArray[np.int64], tools: NDArray[np.int64]
+        self, embeddings: ToolEmbeddings, steps: NDArray[np.int64], tools: NDArray[np.int64]
     ) -> Floats:
-        """As `Alignment.margins`."""
+        """Return Δ; see `Alignment.margins`."""
 
 
 class Alignment:
-    """g(s, t) = MLP([e(s); e(t)]), equation 2, with one hidden layer.
+    """The trained alignment scorer: equation 2 with one hidden layer, in numpy.
 
-    The first layer is computed for steps and tools apart and added, which is the same as for
-    the joined vectors and much cheaper for many tools.
+        g(s, t) = MLP([e(s); e(t)]) = w · relu(W_s e(s) + b + W_t e(t)) + b_out
+
+    The first layer is applied to steps and tools separately and added: the same result as for
+    the concatenated vectors, at a cost of steps + tools instead of steps x tools.
 
     Args:
-        tensors: `step.weight` (hidden, dim), `step.bias` (hidden,), `tool.weight` (hidden, dim),
-            `out.weight` (1, hidden), `out.bias` (1,).
+        tensors: W_s as `step.weight` (hidden, dim), b as `step.bias` (hidden,), W_t as
+            `tool.weight` (hidden, dim), w as `out.weight` (1, hidden), b_out as `out.bias` (1,).
 
     Raises:
         KeyError: one is missing.
@@ -44,10 +47,10 @@ class Alignment:
 
     @staticmethod
     def shapes(dim: int, hidden: int) -> dict[str, tuple[int, ...]]:
-        """Return which tensors there are.
+        """Return the names and shapes of the tensors.
 
         Args:
-            dim: of the vectors of texts.
+            dim: of the text embeddings.
             hidden: width of the hidden layer.
         """
         return {
@@ -55,46 +58,49 @@ class Alignment:
             "out.weight": (1, hidden), "out.bias": (1,),
         }  # fmt: skip
 
-    def sides(self, tools: Floats) -> Floats:
-        """Return what the first layer makes of tools (tools, hidden), to be kept for `row`."""
+    def project_tools(self, tools: Floats) -> Floats:
+        """Return W_t e(t) of tools (tools, hidden), to be kept for `step_logits`."""
         return np.asarray(tools @ self._tool.T, dtype=np.float32)
 
-    def row(self, step: Floats, sides: Floats) -> Floats:
-        """Return logits of one step (dim,) with tools of which the `sides` are given (tools,)."""
-        return self._last(self._step @ step + self._bias + sides)
+    def step_logits(self, step: Floats, projected: Floats) -> Floats:
+        """Return g of one step (dim,) and tools given by `project_tools`: (tools,)."""
+        return self._last(self._step @ step + self._bias + projected)
 
     def table(self, steps: Floats, tools: Floats) -> Floats:
-        """Return logits of each step with each tool (steps, tools)."""
-        right = self.sides(tools)
+        """Return g of each step and each tool (steps, tools)."""
+        right = self.project_tools(tools)
         size = max(1, _CHUNK * 64 // max(len(tools), 1))
-        found = np.zeros((len(steps), len(tools)), dtype=np.float32)
+        logits = np.zeros((len(steps), len(tools)), dtype=np.float32)
         for i in range(0, len(steps), size):
             left = steps[i : i + size] @ self._step.T + self._bias
-            found[i : i + size] = self._last(left[:, None] + right)
-        return found
+            logits[i : i + size] = self._last(left[:, None] + right)
+        return logits
 
     def margins(
-        self, space: ToolSpace, steps: NDArray[np.int64], tools: NDArray[np.int64]
+        self, embeddings: ToolEmbeddings, steps: NDArray[np.int64], tools: NDArray[np.int64]
     ) -> Floats:
-        """Return the margin of equation 3: g of the tool, less the best g of the tools like it.
+        """Return the margins of equation 3.
+
+            Δ = g(s, t) - max over t' in N_K(t) of g(s, t')
 
         Args:
-            space: of the tools.
-            steps: rows of `space.texts` (m,).
-            tools: numbers of tools (m,); -1 is an unknown one, whose margin is 0.
+            embeddings: of the tools, with the similar tools N_K.
+            steps: s, rows of `embeddings.texts` (m,).
+            tools: t, numbers of tools (m,); -1 is an unknown one, whose margin is 0.
 
         Returns:
-            (m,).
+            Δ (m,).
         """
-        if space.neighbours.shape[1] == 0 or not len(steps):
+        if embeddings.neighbours.shape[1] == 0 or not len(steps):
             return np.zeros(len(steps), dtype=np.float32)
+        # The same step and tool occur in many plans of a contrast group: each pair once.
         pairs, back = np.unique(np.stack([steps, tools], 1), axis=0, return_inverse=True)
-        matrix = space.texts.matrix
-        right = self.sides(space.vectors)
+        matrix = embeddings.texts.matrix
+        right = self.project_tools(embeddings.vectors)
         margins = np.zeros(len(pairs), dtype=np.float32)
         for i in range(0, len(pairs), _CHUNK):
             part = pairs[i : i + _CHUNK]
-            choice = np.concatenate([part[:, 1:], space.neighbours[part[:, 1]]], axis=1)
+            choice = np.concatenate([part[:, 1:], embeddings.neighbours[part[:, 1]]], axis=1)
             left = matrix[part[:, 0]] @ self._step.T + self._bias
             g = self._last(left[:, None] + right[choice])
             margins[i : i + _CHUNK] = g[:, 0] - g[:, 1:].max(1)
@@ -106,14 +112,14 @@ class Alignment:
 
 
 class FoldedAlignment:
-    """Margins of plans that were learned from, each by a scorer that has not seen the plan.
+    """Cross-fitted margins of training plans: each by a scorer that was not trained on the plan.
 
-    A scorer is surer of the steps that it learned from than of new ones; a network that learns
-    from such margins trusts them too much.
+    A scorer is more certain of the steps it was trained on than of new ones; a network trained on
+    such margins would rely on them too much.
 
     Args:
         models: one for each fold.
-        fold: which model is asked about each of the steps to come (m,).
+        fold: number of the model for each of the steps (m,).
     """
 
     def __init__(self, models: Sequence[Alignment], fold: NDArray[np.int64]) -> None:
@@ -121,11 +127,11 @@ class FoldedAlignment:
         self._fold = fold
 
     def margins(
-        self, space: ToolSpace, steps: NDArray[np.int64], tools: NDArray[np.int64]
+        self, embeddings: ToolEmbeddings, steps: NDArray[np.int64], tools: NDArray[np.int64]
     ) -> Floats:
-        """As `Alignment.margins`, of just the steps that the folds were given for."""
-        found = np.zeros(len(steps), dtype=np.float32)
+        """Return Δ as `Alignment.margins`, for exactly the steps that the folds were given for."""
+        margins = np.zeros(len(steps), dtype=np.float32)
         for k, model in enumerate(self._models):
             mine = self._fold == k
-            found[mine] = model.margins(space, steps[mine], tools[mine])
-        return found
+            margins[mine] = model.margins(embeddings, steps[mine], tools[mine])
+        return margins

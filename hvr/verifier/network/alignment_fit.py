@@ -1,4 +1,4 @@
-"""Training of the scorer g (GNNVerifier, sections 3.3.2 and 4.1)."""
+"""Training of the alignment scorer g (GNNVerifier, sections 3.3.2 and 4.1)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from torch import Tensor, nn
 
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.network.alignment import Alignment
-from hvr.verifier.network.progress import Epoch, Tell, silent
-from hvr.verifier.tool_embeddings import ToolSpace
+from hvr.verifier.network.progress import Epoch, ProgressCallback, no_progress
+from hvr.verifier.tool_embeddings import ToolEmbeddings
+
+MIN_IMPROVEMENT = 1e-3
+"""Fall of the loss that counts as progress for early stopping."""
 
 
 class AlignmentNetwork(nn.Module):
-    """g(s, t) = MLP([e(s); e(t)]), equation 2, with one hidden layer.
+    """The alignment scorer while it is trained: equation 2 with one hidden layer.
 
-    The first layer is computed for steps and tools apart and added, which is the same as for
-    the joined vectors and much cheaper for many tools.
+        g(s, t) = MLP([e(s); e(t)]) = w · relu(W_s e(s) + b + W_t e(t)) + b_out
+
+    `Alignment` is the same in numpy and says why the first layer is split.
 
     Args:
-        dim: of the vectors of texts.
+        dim: of the text embeddings.
         hidden: width of the hidden layer.
     """
 
@@ -32,58 +36,63 @@ class AlignmentNetwork(nn.Module):
         self.out = nn.Linear(hidden, 1)
 
     def forward(self, steps: Tensor, tools: Tensor) -> Tensor:
-        """Return logits of pairs.
+        """Return g of pairs.
 
         Args:
-            steps: (..., dim).
-            tools: (..., dim), of a shape that fits by broadcasting.
+            steps: e(s) (..., dim).
+            tools: e(t) (..., dim), broadcast against the steps.
 
         Returns:
-            (...).
+            g (...).
         """
-        found: Tensor = self.out(torch.relu(self.step(steps) + self.tool(tools))).squeeze(-1)
-        return found
+        logits: Tensor = self.out(torch.relu(self.step(steps) + self.tool(tools))).squeeze(-1)
+        return logits
 
     def trained(self) -> Alignment:
-        """Return the scorer with what was learned."""
+        """Return the scorer with the trained parameters, in numpy."""
         return Alignment({k: v.detach().cpu().numpy() for k, v in self.state_dict().items()})
 
 
 def train_alignment(
     config: VerifierConfig,
-    space: ToolSpace,
+    embeddings: ToolEmbeddings,
     pairs: Sequence[tuple[str, str]],
-    tell: Tell = silent,
+    progress: ProgressCallback = no_progress,
 ) -> Alignment:
-    """Train g: cross-entropy over the true tool and the K tools like it (section 3.3.2).
+    """Train g to tell the true tool of a step from similar ones (section 3.3.2).
+
+        L = -mean over pairs (s, t) of log softmax over {t} ∪ N_K(t) of g(s, ·), at t
 
     It stops when the training loss has not fallen for `align_patience` epochs (section 4.1).
 
     Args:
         config: widths, rates, seed.
-        space: of the tools.
-        pairs: what true steps say, and ids of their tools; pairs with unknown tools are left
-            out.
-        tell: is told of each epoch.
+        embeddings: of the tools.
+        pairs: texts of true steps and ids of their tools; pairs with unknown tools are left out.
+        progress: called after each epoch.
     """
     torch.manual_seed(config.seed)
-    dim = space.vectors.shape[1]
+    dim = embeddings.vectors.shape[1]
     model = AlignmentNetwork(dim, config.align_hidden)
-    kept = [(space.step_text(s), space.tools.index(t)) for s, t in pairs if space.known(t)]
-    if not kept or space.neighbours.shape[1] == 0:
+    kept = [
+        (embeddings.step_text(s), embeddings.tools.index(t))
+        for s, t in pairs
+        if embeddings.known(t)
+    ]
+    if not kept or embeddings.neighbours.shape[1] == 0:
         return model.trained()
-    rows = space.texts.rows([s for s, _ in kept])
-    steps = torch.from_numpy(space.texts.matrix[rows])
+    rows = embeddings.texts.rows([s for s, _ in kept])
+    steps = torch.from_numpy(embeddings.texts.matrix[rows])
     own = np.array([t for _, t in kept])
-    choice = torch.from_numpy(np.concatenate([own[:, None], space.neighbours[own]], axis=1))
-    tools = torch.from_numpy(space.vectors)
+    choice = torch.from_numpy(np.concatenate([own[:, None], embeddings.neighbours[own]], axis=1))
+    tools = torch.from_numpy(embeddings.vectors)
     draw = torch.Generator().manual_seed(config.seed)
     optimiser = torch.optim.Adam(model.parameters(), lr=config.align_lr, fused=True)
     target = torch.zeros(config.align_batch, dtype=torch.long)
     best, waited = float("inf"), 0
     for epoch in range(config.align_epochs):
         total = 0.0
-        for part in parts(len(steps), config.align_batch, draw):
+        for part in minibatches(len(steps), config.align_batch, draw):
             logits = model(steps[part][:, None], tools[choice[part]])
             loss = nn.functional.cross_entropy(logits, target[: len(part)])
             optimiser.zero_grad()
@@ -91,8 +100,8 @@ def train_alignment(
             optimiser.step()
             total += loss.item() * len(part)
         mean = total / len(steps)
-        tell(Epoch("alignment", epoch + 1, config.align_epochs, mean))
-        if mean < best - 1e-3:
+        progress(Epoch("alignment", epoch + 1, config.align_epochs, mean))
+        if mean < best - MIN_IMPROVEMENT:
             best, waited = mean, 0
         else:
             waited += 1
@@ -101,7 +110,7 @@ def train_alignment(
     return model.trained()
 
 
-def parts(size: int, batch: int, draw: torch.Generator) -> list[Tensor]:
-    """Return the numbers below `size` in a new order, in parts."""
+def minibatches(size: int, batch: int, draw: torch.Generator) -> list[Tensor]:
+    """Return the numbers below `size`, shuffled, in batches."""
     order = torch.randperm(size, generator=draw)
     return [order[i : i + batch] for i in range(0, size, batch)]

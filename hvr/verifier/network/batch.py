@@ -1,7 +1,7 @@
-"""Batches for training: some rows of the arrays of plan graphs, as tensors.
+"""Minibatches of plan graphs as tensors.
 
-All graphs of a training run are turned into arrays once; a batch is a selection of rows.
-That is the union of graphs that `torch_geometric.data.Batch` makes, without an object per graph.
+All graphs of a training run are turned into arrays once; a batch is a selection of their rows.
+It is the disjoint union of graphs, as of `torch_geometric.data.Batch`, without an object per graph.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from hvr.verifier.network.arrays import Ints, PlanArrays, row_ranges
 
 @dataclass(frozen=True)
 class PlanBatch:
-    """What the network reads; shapes as in `PlanArrays`, nodes numbered through the batch.
+    """Input of the network; shapes as in `PlanArrays`, nodes numbered across the batch.
 
     Args:
-        graphs: how many.
+        graphs: number of graphs.
         request: rows of the text table (graphs,).
         start: whether a node is a Start (nodes,).
-        tool, step, types, margin: of the nodes.
-        node_graph: which graph a node is of (nodes,).
+        tool, step, types, margin: features of the nodes.
+        node_graph: graph of each node (nodes,).
         edges: source and target (2, edges).
-        edge_values: of the edges.
-        edge_graph: which graph an edge is of (edges,).
+        edge_values: features of the edges.
+        edge_graph: graph of each edge (edges,).
     """
 
     graphs: int
@@ -45,7 +45,7 @@ class PlanBatch:
 
 
 def select(arrays: PlanArrays, graphs: Ints, device: str = "cpu") -> PlanBatch:
-    """Return some of the graphs as one batch, in the order asked for."""
+    """Return some of the graphs as one batch, in the given order."""
     nodes, node_graph, node_at = row_ranges(arrays.node_ptr, graphs)
     edges, edge_graph, _ = row_ranges(arrays.edge_ptr, graphs)
     first = np.concatenate([[0], np.cumsum(np.diff(arrays.node_ptr)[graphs])])[:-1]

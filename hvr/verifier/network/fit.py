@@ -1,8 +1,9 @@
-"""Training and measuring a verifier, from true plans to thresholds."""
+"""Training and evaluation of a verifier, from true plans to thresholds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
@@ -19,9 +20,16 @@ from hvr.verifier.network.auc import best_threshold
 from hvr.verifier.network.logistic import logistic
 from hvr.verifier.network.path_counts import PathCounts, count_paths
 from hvr.verifier.network.perturbations import Perturber
-from hvr.verifier.network.progress import Tell, silent
-from hvr.verifier.network.training import Aucs, Family, aucs, own_paths, samples, train_network
-from hvr.verifier.tool_embeddings import Encoder, ToolSpace
+from hvr.verifier.network.progress import ProgressCallback, no_progress
+from hvr.verifier.network.training import (
+    Aucs,
+    ContrastGroup,
+    aucs,
+    own_paths,
+    samples,
+    train_network,
+)
+from hvr.verifier.tool_embeddings import Encoder, ToolEmbeddings
 from hvr.verifier.verdict import Thresholds
 from hvr.verifier.verifier import Plan, Verifier, make_encoder
 
@@ -32,19 +40,19 @@ def train(
     config: VerifierConfig,
     plans: Sequence[Plan],
     tools: ToolGraph,
-    tell: Tell = silent,
+    progress: ProgressCallback = no_progress,
     encoder: Encoder | None = None,
 ) -> Verifier:
     """Train a verifier on true plans.
 
-    A share of them is held out: the stages are stopped by it, and thresholds chosen on it.
+    A fraction of them is held out for early stopping and the choice of thresholds.
 
     Args:
-        config: how.
+        config: the settings.
         plans: true plans; those without steps are left out.
-        tools: what plans can call.
-        tell: is told of each epoch.
-        encoder: of texts; what the configuration names if None.
+        tools: the tools that plans can call.
+        progress: called after each epoch.
+        encoder: of texts; the one named in the configuration if None.
 
     Raises:
         UsageError: there are fewer than two plans, or tools that do not fit the configuration.
@@ -56,97 +64,115 @@ def train(
     ]
     if len(graphs) < 2:
         raise UsageError(f"{len(graphs)} plans to train on: there must be at least two")
-    space = ToolSpace(tools, encoder or make_encoder(config), config)
-    space.prepare(graphs)
+    embeddings = ToolEmbeddings(tools, encoder or make_encoder(config), config)
+    embeddings.prepare(graphs)
     fit, held = split(graphs, config)
     counts = count_paths(g.tools for g in graphs)
-    alignment = train_alignment(config, space, _pairs(fit), tell)
-    perturber = Perturber(config, space, counts, alignment)
+    alignment = train_alignment(config, embeddings, _pairs(fit), progress)
+    perturber = Perturber(config, embeddings, counts, alignment)
     perturber.prepare(graphs)
-    families = [perturber.family(g) for g in fit]
-    margins = None if config.own_margins else _folded(config, space, families, tell)
-    judged = [perturber.family(g) for g in held]
-    return train_on(config, space, counts, alignment, families, judged, tell, margins)
+    groups = [perturber.contrast_group(g) for g in fit]
+    margins = None if config.own_margins else _cross_fitted(config, embeddings, groups, progress)
+    data = TrainingData(groups, [perturber.contrast_group(g) for g in held], margins)
+    return train_on(config, embeddings, counts, alignment, data, progress)
 
 
-def _folded(
-    config: VerifierConfig, space: ToolSpace, families: Sequence[Family], tell: Tell
+def _cross_fitted(
+    config: VerifierConfig,
+    embeddings: ToolEmbeddings,
+    groups: Sequence[ContrastGroup],
+    progress: ProgressCallback,
 ) -> FoldedAlignment:
-    """Two scorers, each for the families that the other learned from."""
+    """Train two scorers on a half of the groups each, for the margins of the other half."""
     folds = 2
     models = [
         train_alignment(
             config,
-            space,
-            _pairs(f[0].graph for i, f in enumerate(families) if i % folds != k),
-            tell,
+            embeddings,
+            _pairs(f[0].graph for i, f in enumerate(groups) if i % folds != k),
+            progress,
         )
         for k in range(folds)
     ]
-    fold = [i % folds for i, f in enumerate(families) for p in f for _ in p.graph.nodes]
+    fold = [i % folds for i, f in enumerate(groups) for p in f for _ in p.graph.nodes]
     return FoldedAlignment(models, np.array(fold, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Contrast groups of true and wrong plans, however they were made.
+
+    Args:
+        fit: to train on.
+        held: for early stopping and the choice of thresholds.
+        margins: source of the alignment margins of `fit`; the scorer g if None.
+    """
+
+    fit: Sequence[ContrastGroup]
+    held: Sequence[ContrastGroup]
+    margins: Margins | None = None
 
 
 def train_on(
     config: VerifierConfig,
-    space: ToolSpace,
+    embeddings: ToolEmbeddings,
     counts: PathCounts,
     alignment: Alignment,
-    fit: Sequence[Family],
-    held: Sequence[Family],
-    tell: Tell = silent,
-    margins: Margins | None = None,
+    data: TrainingData,
+    progress: ProgressCallback = no_progress,
 ) -> Verifier:
-    """Train a verifier on families of true and wrong plans, however they were made.
+    """Train a verifier on contrast groups.
 
     Args:
-        config: how.
-        space: of the tools.
+        config: the settings.
+        embeddings: of the tools.
         counts: of paths in the training plans.
         alignment: the scorer g, trained.
-        fit: families to learn from.
-        held: families to stop by and to choose thresholds on.
-        tell: is told of each epoch.
-        margins: what the margins of `fit` come from; the scorer g if None.
+        data: the groups.
+        progress: called after each epoch.
     """
-    own = own_paths(fit, config)
-    fit_samples = samples(fit, config, space, counts, margins or alignment, own)
-    held_samples = samples(held, config, space, counts, alignment, own_paths(held, config))
-    network = train_network(config, fit_samples, held_samples, space.texts.matrix, tell)
-    said = network.logits(held_samples.arrays, space.texts.matrix)
+    fit = samples(
+        data.fit, config, embeddings, counts, data.margins or alignment,
+        own_paths(data.fit, config),
+    )  # fmt: skip
+    held = samples(data.held, config, embeddings, counts, alignment, own_paths(data.held, config))
+    network = train_network(config, fit, held, embeddings.texts.matrix, progress)
+    logits = network.logits(held.arrays, embeddings.texts.matrix)
     thresholds = Thresholds(
-        round(1 - best_threshold(1 - logistic(said.graph), held_samples.wrong), 2),
-        best_threshold(logistic(said.node), held_samples.node.numpy().astype(np.int64)),
-        best_threshold(logistic(said.edge), held_samples.edge.numpy().astype(np.int64)),
+        round(1 - best_threshold(1 - logistic(logits.graph), held.wrong), 2),
+        best_threshold(logistic(logits.node), held.node.numpy().astype(np.int64)),
+        best_threshold(logistic(logits.edge), held.edge.numpy().astype(np.int64)),
     )
-    data = fingerprint([f[0].graph for f in (*fit, *held)])
-    return Verifier(config, space, counts, alignment, network, thresholds, data)
+    trained_on = fingerprint([group[0].graph for group in (*data.fit, *data.held)])
+    return Verifier(config, embeddings, counts, alignment, network, thresholds, trained_on)
 
 
 def evaluate(verifier: Verifier, plans: Iterable[Plan], seed: int = 1) -> Aucs:
-    """ROC-AUC on true plans and wrong ones that are made of them.
+    """Measure the ROC-AUC on true plans and perturbations of them.
 
     Args:
-        verifier: the judge.
-        plans: true plans that it has not seen.
-        seed: of the wrong ones.
+        verifier: the verifier.
+        plans: true plans that it was not trained on.
+        seed: of the perturbations.
     """
     graphs = [verifier.graph(p) for p in plans]
     perturber = Perturber(
-        verifier.config, verifier.space, verifier.counts, verifier.alignment, seed
+        verifier.config, verifier.embeddings, verifier.counts, verifier.alignment, seed
     )
     perturber.prepare(graphs)
-    families = [perturber.family(g) for g in graphs]
-    held = samples(families, verifier.config, verifier.space, verifier.counts, verifier.alignment)
-    return aucs(verifier.network.logits(held.arrays, verifier.space.texts.matrix), held)
+    groups = [perturber.contrast_group(g) for g in graphs]
+    held = samples(
+        groups, verifier.config, verifier.embeddings, verifier.counts, verifier.alignment
+    )
+    return aucs(verifier.network.logits(held.arrays, verifier.embeddings.texts.matrix), held)
 
 
 def split(plans: Sequence[AnyPlan], config: VerifierConfig) -> tuple[list[AnyPlan], list[AnyPlan]]:
-    """Return the plans that `train` learns from, and those that it holds out; in whatever form.
+    """Split plans, in whatever form, into those that `train` trains on and those it holds out.
 
     Args:
         plans: at least two.
-        config: has the share and the seed.
+        config: has the fraction and the seed.
     """
     order = list(plans)
     Random(f"split {config.seed}").shuffle(order)

@@ -1,4 +1,4 @@
-"""Messages along and against the edges of a plan (GNNVerifier, equations 6 and 7)."""
+"""Message passing along and against the edges of a plan (GNNVerifier, equations 6 and 7)."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from torch_geometric.nn import MessagePassing
 
 
 def two_layers(size_in: int, hidden: int, size_out: int, dropout: float = 0.0) -> nn.Sequential:
-    """Linear, ReLU, dropout, linear."""
+    """Return an MLP with one hidden layer: linear, ReLU, dropout, linear."""
     return nn.Sequential(
         nn.Linear(size_in, hidden), nn.ReLU(), nn.Dropout(dropout), nn.Linear(hidden, size_out)
     )
 
 
 class Messages(MessagePassing):  # type: ignore[misc]
-    """The sum over neighbours of φ([h_u; x_uv; e(r)]): one line of equation 6.
+    """Messages in one direction: one line of equation 6.
 
-    φ's first layer is computed for nodes, edges and requests apart and added, which is the same
-    as for the joined vectors and much cheaper, as a node has many edges and a request many more.
+        m_v = sum over neighbours u of v of φ([h_u; x_uv; e(r)]),   φ an MLP with one hidden layer
+
+    φ's first layer is applied to nodes, edges and requests separately and added: the same result
+    as for the concatenated vectors at a lower cost, as a node has several edges and a request many.
 
     Args:
-        hidden: size of h and x.
-        text: size of e(r).
+        hidden: size of h (nodes, hidden) and x (edges, hidden).
+        text: size of e(r) (plans, text).
     """
 
     def __init__(self, hidden: int, text: int) -> None:
@@ -32,39 +34,46 @@ class Messages(MessagePassing):  # type: ignore[misc]
         self.phi = two_layers(2 * hidden + text, hidden, hidden)
 
     def forward(self, h: Tensor, edges: Tensor, x: Tensor, request: Tensor, of: Tensor) -> Tensor:
-        """Return what each node hears.
+        """Return the aggregated messages of each node.
 
         Args:
             h: of the nodes (nodes, hidden).
-            edges: from whom to whom (2, edges).
+            edges: senders and receivers (2, edges).
             x: of the edges (edges, hidden).
-            request: of the plans (plans, text).
-            of: plans of the edges (edges,).
+            request: e(r) of the plans (plans, text).
+            of: plan of each edge (edges,).
 
         Returns:
-            (nodes, hidden).
+            m (nodes, hidden).
         """
         first = self.phi[0]
         assert isinstance(first, nn.Linear)
-        node, edge, asked = torch.split(first.weight, self.sizes, dim=1)
-        told = linear(x, edge) + linear(request, asked, first.bias)[of]
-        found: Tensor = self.propagate(edges, h=linear(h, node), told=told, size=(len(h), len(h)))
-        return found
+        node, edge, context = torch.split(first.weight, self.sizes, dim=1)
+        edge_part = linear(x, edge) + linear(request, context, first.bias)[of]
+        aggregated: Tensor = self.propagate(
+            edges, h=linear(h, node), edge_part=edge_part, size=(len(h), len(h))
+        )
+        return aggregated
 
-    def message(self, h_j: Tensor, told: Tensor) -> Tensor:
-        """φ of one message."""
-        found: Tensor = self.phi[1:](h_j + told)
-        return found
+    def message(self, h_j: Tensor, edge_part: Tensor) -> Tensor:
+        """Return φ of each message (edges, hidden), after the linear part of its first layer."""
+        messages: Tensor = self.phi[1:](h_j + edge_part)
+        return messages
 
 
 class PlanLayer(nn.Module):
-    """One round: MLP((1 + ε) h_v + m_v,in + m_v,out), equations 6 and 7.
+    """One round of message passing, equations 6 and 7.
+
+        h_v' = MLP((1 + ε) h_v + m_v,in + m_v,out)
+
+    m_v,in are the messages along the edges into v, m_v,out those against the edges out of v, each
+    with a φ of its own; ε is learnt, initially 0. Without messages m is φ([h_v; e(r)]).
 
     Args:
-        hidden: size of h and x.
-        text: size of e(r).
-        dropout: share left out in the MLP.
-        messages: False for the ablation without messages: each node hears the request only.
+        hidden: size of h (nodes, hidden) and x (edges, hidden).
+        text: size of e(r) (plans, text).
+        dropout: probability of dropout in the MLP.
+        messages: False for the ablation without message passing.
     """
 
     def __init__(self, hidden: int, text: int, dropout: float, messages: bool = True) -> None:
@@ -87,22 +96,22 @@ class PlanLayer(nn.Module):
         node_graph: Tensor,
         edge_graph: Tensor,
     ) -> Tensor:
-        """Return one round.
+        """Return h after the round.
 
         Args:
             h: of the nodes (nodes, hidden).
-            edges: from whom to whom (2, edges).
+            edges: sources and targets (2, edges).
             x: of the edges (edges, hidden).
-            request: of the plans (plans, text).
-            node_graph, edge_graph: plans of the nodes and of the edges.
+            request: e(r) of the plans (plans, text).
+            node_graph, edge_graph: plan of each node and of each edge.
 
         Returns:
-            The nodes after it (nodes, hidden).
+            h' (nodes, hidden).
         """
         if self.messages:
-            heard = self.into(h, edges, x, request, edge_graph)
-            heard = heard + self.out(h, edges.flip(0), x, request, edge_graph)
+            received = self.into(h, edges, x, request, edge_graph)
+            received = received + self.out(h, edges.flip(0), x, request, edge_graph)
         else:
-            heard = self.alone(torch.cat([h, request[node_graph]], dim=-1))
-        found: Tensor = self.update((1 + self.epsilon) * h + heard)
-        return found
+            received = self.alone(torch.cat([h, request[node_graph]], dim=-1))
+        updated: Tensor = self.update((1 + self.epsilon) * h + received)
+        return updated

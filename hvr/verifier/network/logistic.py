@@ -1,4 +1,4 @@
-"""The logistic function, which makes chances of logits."""
+"""The logistic function."""
 
 from __future__ import annotations
 
@@ -8,5 +8,8 @@ from hvr.verifier.tool_embeddings import Floats
 
 
 def logistic(logits: Floats) -> Floats:
-    """Return chances for logits (equation 8)."""
+    """Return the probabilities σ(z) = 1 / (1 + exp(-z)) of logits (equation 8).
+
+    Computed as exp(-log(1 + exp(-z))), which overflows nowhere.
+    """
     return np.asarray(np.exp(-np.logaddexp(0, -logits)), dtype=np.float32)

@@ -1,4 +1,8 @@
-"""What training makes small (GNNVerifier, appendix A.3)."""
+"""Training losses (GNNVerifier, appendix A.3).
+
+Stage I trains the whole network on  L_1 = L_rank + λ_graph L_graph   (equation 22), stage II its
+last layer and the local heads on    L_2 = L_node + λ_edge L_edge     (equation 24).
+"""
 
 from __future__ import annotations
 
@@ -7,48 +11,69 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 
-def ranking_loss(logits: Tensor, costs: Tensor, family: Tensor, margin: float = 0.2) -> Tensor:
-    """Equation 21, divided by the number of families.
+def ranking_loss(logits: Tensor, costs: Tensor, group: Tensor, margin: float = 0.2) -> Tensor:
+    """Return the margin ranking loss of contrast groups, equation 21.
 
-    Over the pairs of one family with c_i < c_j: max(0, margin (c_j - c_i) - z_i + z_j).
+        L_rank = 1/G sum over groups, over pairs (i, j) of a group with c_i < c_j, of
+                 max(0, m_ij - z_i + z_j),   m_ij = margin (c_j - c_i)
+
+    The plan with fewer errors is to score higher, the more so the larger the gap in cost. The paper
+    sums over the plans of one request; hvr takes the mean over the G groups of a batch.
 
     Args:
         logits: z (graphs,).
         costs: c (graphs,).
-        family: which request a graph belongs to (graphs,); graphs of a family stand together.
+        group: number of the group of each graph (graphs,); graphs of a group are consecutive.
         margin: per unit of cost.
+
+    Returns:
+        A scalar.
     """
-    number = torch.unique_consecutive(family, return_inverse=True)[1]
-    families = int(number[-1]) + 1 if len(number) else 0
-    if not families:
-        return logits.sum() * 0
-    sizes = torch.bincount(number, minlength=families)
+    number = torch.unique_consecutive(group, return_inverse=True)[1]
+    groups = int(number[-1]) + 1 if len(number) else 0
+    if not groups:
+        return logits.sum() * 0  # keeps the gradient's path
+    sizes = torch.bincount(number, minlength=groups)
     width = int(sizes.max())
     first = torch.cumsum(sizes, 0) - sizes
-    at = torch.arange(len(family), device=family.device) - first[number]
-    z = logits.new_zeros(families, width)
+    at = torch.arange(len(group), device=group.device) - first[number]
+    z = logits.new_zeros(groups, width)
     z[number, at] = logits
-    c = costs.new_full((families, width), float("nan"))
+    c = costs.new_full((groups, width), float("nan"))
     c[number, at] = costs
-    gap = c[:, None, :] - c[:, :, None]  # (families, i, j): c_j - c_i; nan where there is none
+    gap = c[:, None, :] - c[:, :, None]  # c_j - c_i (groups, i, j); nan pads the smaller groups
     loss = torch.relu(margin * gap - z[:, :, None] + z[:, None, :])
-    return torch.where(gap > 0, loss, torch.zeros_like(loss)).sum() / families
+    return torch.where(gap > 0, loss, torch.zeros_like(loss)).sum() / groups
 
 
 def graph_loss(logits: Tensor, targets: Tensor) -> Tensor:
-    """Equation 20: cross-entropy with the soft targets, mean over graphs."""
+    """Return the cross-entropy with soft targets, equation 20, as the mean over graphs.
+
+        L_graph = -mean over graphs of y log σ(z) + (1 - y) log(1 - σ(z)),   y = exp(-c / τ)
+
+    Args:
+        logits: z (graphs,).
+        targets: y of equation 9, 0 to 1 (graphs,).
+
+    Returns:
+        A scalar.
+    """
     return binary_cross_entropy_with_logits(logits, targets)
 
 
 def local_loss(logits: Tensor, labels: Tensor, weight: float, graphs: int) -> Tensor:
-    """Return one line of equation 23: weighted cross-entropy, summed, divided by the number of
-    graphs.
+    """Return the weighted cross-entropy of nodes or of edges, one line of equation 23.
+
+        L = -1/graphs sum over nodes (edges) of ω l log σ(z) + (1 - l) log(1 - σ(z))
 
     Args:
-        logits: (n,).
-        labels: 0 or 1 (n,).
-        weight: of the positive ones.
-        graphs: in the batch.
+        logits: z (n,).
+        labels: l, 0 or 1 (n,).
+        weight: ω of the positive ones, see `balance`.
+        graphs: number of graphs in the batch.
+
+    Returns:
+        A scalar.
     """
     pos = logits.new_tensor(weight)
     total = binary_cross_entropy_with_logits(logits, labels, pos_weight=pos, reduction="sum")
@@ -56,6 +81,13 @@ def local_loss(logits: Tensor, labels: Tensor, weight: float, graphs: int) -> Te
 
 
 def balance(labels: Tensor) -> float:
-    """ω: negatives for each positive, at least 1 (A.3); 1 where nothing is positive."""
+    """Return the class weight ω of equation 23: negatives per positive, at least 1.
+
+    Args:
+        labels: of the training data, 0 or 1 (n,).
+
+    Returns:
+        max(1, negatives / positives); 1 without positives.
+    """
     positive = float(labels.sum())
     return max(1.0, (len(labels) - positive) / positive) if positive else 1.0

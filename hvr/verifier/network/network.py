@@ -1,40 +1,24 @@
-"""The network that judges a plan: as a whole, by step and by link (GNNVerifier, 3.3 and 3.4)."""
+"""The verifier network for training (GNNVerifier, sections 3.3 and 3.4)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.network.batch import PlanBatch
-from hvr.verifier.network.inference import TrainedNetwork
+from hvr.verifier.network.inference import PlanLogits, TrainedNetwork
 from hvr.verifier.network.layers import PlanLayer, two_layers
 
 
-@dataclass(frozen=True)
-class Logits:
-    """What the heads say, before the logistic function (equation 8).
-
-    Args:
-        graph: z(G) (graphs,); high is plausible.
-        node: z^V (nodes without Start,); high is risky.
-        edge: z^E (edges,); high is risky.
-    """
-
-    graph: Tensor
-    node: Tensor
-    edge: Tensor
-
-
 class PlanNetwork(nn.Module):
-    """Attributes in, three kinds of logits out.
+    """The verifier network in PyTorch; its equations are in `TrainedNetwork`, the same in numpy.
 
     Args:
-        config: widths and what is taken away.
-        text: size of the vectors of texts.
+        config: widths and ablations.
+        text: size of the text embeddings.
         types: number of types, of inputs and outputs together.
     """
 
@@ -63,17 +47,17 @@ class PlanNetwork(nn.Module):
         self.edge_head = two_layers(3 * hidden, hidden, 1, config.dropout)
 
     def trained(self) -> TrainedNetwork:
-        """Return the network with what was learned."""
+        """Return the network with the trained parameters, in numpy."""
         tensors = {k: v.detach().cpu().numpy() for k, v in self.state_dict().items()}
         return TrainedNetwork(self.config, tensors)
 
     def local_parameters(self) -> Iterator[nn.Parameter]:
-        """Yield what stage II trains: the last layer and the two local heads (A.3)."""
+        """Yield the parameters of stage II: the last layer and the two local heads (A.3)."""
         yield from self.layers[-1].parameters()
         yield from self.node_head.parameters()
         yield from self.edge_head.parameters()
 
-    def forward(self, batch: PlanBatch, texts: Tensor) -> Logits:
+    def forward(self, batch: PlanBatch, texts: Tensor) -> PlanLogits[Tensor]:
         """Judge a batch.
 
         Args:
@@ -81,29 +65,28 @@ class PlanNetwork(nn.Module):
             texts: the text table (rows, text).
         """
         h, x = self.encode(batch, texts)
-        return Logits(self.whole(batch, h), *self.parts(batch, h, x))
+        return PlanLogits(self.graph_logits(batch, h), *self.local_logits(batch, h, x))
 
-    def whole(self, batch: PlanBatch, h: Tensor) -> Tensor:
-        """z(G) of what `encode` gives (graphs,)."""
+    def graph_logits(self, batch: PlanBatch, h: Tensor) -> Tensor:
+        """Return z(G) (graphs,) from h of `encode`."""
         real = ~batch.start
-        found: Tensor = self.graph_head(
-            self._readout(h[real], batch.node_graph[real], batch.graphs)
-        )
-        return found.squeeze(-1)
+        read = self._readout(h[real], batch.node_graph[real], batch.graphs)
+        logits: Tensor = self.graph_head(read)
+        return logits.squeeze(-1)
 
-    def parts(self, batch: PlanBatch, h: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-        """z^V and z^E of what `encode` gives (nodes without Start,), (edges,)."""
+    def local_logits(self, batch: PlanBatch, h: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return z^V (nodes without Start,) and z^E (edges,) from h and x of `encode`."""
         source, target = batch.edges
         node: Tensor = self.node_head(h[~batch.start])
         edge: Tensor = self.edge_head(torch.cat([h[source], h[target], x], dim=-1))
         return node.squeeze(-1), edge.squeeze(-1)
 
     def encode(self, batch: PlanBatch, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """h after the last layer (nodes, hidden) and x of the edges (edges, hidden)."""
-        parts = [texts[batch.tool], batch.types]
+        """Return h after the last layer (nodes, hidden) and x of the edges (edges, hidden)."""
+        features = [texts[batch.tool], batch.types]
         if self.config.node_features:
-            parts += [texts[batch.step], batch.margin[:, None]]
-        h = self.node_in(torch.cat(parts, dim=-1))
+            features += [texts[batch.step], batch.margin[:, None]]
+        h = self.node_in(torch.cat(features, dim=-1))
         h = torch.where(batch.start[:, None], self.start_node.to(h.dtype), h)
         values = batch.edge_values if self.config.edge_features else batch.edge_values[:, :1]
         x = self.edge_in(values)
@@ -114,7 +97,7 @@ class PlanNetwork(nn.Module):
         return h, x
 
     def _readout(self, h: Tensor, graph: Tensor, graphs: int) -> Tensor:
-        """Return the mean over the steps of each plan, and their largest where that is chosen."""
+        """Return the mean over the steps of each plan, or mean and maximum (graphs, …)."""
         size = h.shape[1]
         total = h.new_zeros(graphs, size).index_add_(0, graph, h)
         count = h.new_zeros(graphs).index_add_(0, graph, h.new_ones(len(graph)))

@@ -1,4 +1,4 @@
-"""What training tells while it runs, and who listens: a bar, a CSV file."""
+"""Training progress callbacks: a progress bar, a CSV file."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from hvr.errors import DataFileError
 
 @dataclass(frozen=True)
 class Epoch:
-    """One pass over the training plans.
+    """Figures of one pass over the training plans.
 
     Args:
-        stage: `alignment`, `graph` (stage I) or `local` (stage II).
+        stage: `alignment`, `graph` (stage I) or `local` (stage II) of a verifier; `next_tool` or
+            `step_tool` of a corrector.
         number: from 1.
-        of: how many there are at most.
-        loss: mean of the training loss.
-        validation: what the stage is stopped by, higher is better; None where it is the loss.
+        of: number of epochs at most.
+        loss: mean training loss.
+        validation: the early stopping criterion, higher is better; None if it is the loss.
     """
 
     stage: str
@@ -30,43 +31,44 @@ class Epoch:
     validation: float | None = None
 
 
-Tell = Callable[[Epoch], None]
+ProgressCallback = Callable[[Epoch], None]
+"""Called after each epoch."""
 
 
-def silent(_: Epoch) -> None:
-    """Nobody listens."""
+def no_progress(_: Epoch) -> None:
+    """Ignore the epoch."""
 
 
-def both(*listeners: Tell) -> Tell:
-    """Return all of them listen."""
+def combined(*callbacks: ProgressCallback) -> ProgressCallback:
+    """Return a callback that calls several, in order."""
 
-    def tell(epoch: Epoch) -> None:
-        for listener in listeners:
-            listener(epoch)
+    def report(epoch: Epoch) -> None:
+        for callback in callbacks:
+            callback(epoch)
 
-    return tell
+    return report
 
 
 @contextmanager
-def bar() -> Iterator[Tell]:
-    """Return a progress bar for each stage, on standard error."""
+def progress_bar() -> Iterator[ProgressCallback]:
+    """Show a progress bar for each stage, on standard error."""
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    with Progress(console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, TaskID] = {}
 
-        def tell(epoch: Epoch) -> None:
+        def report(epoch: Epoch) -> None:
             if epoch.stage not in tasks:
-                tasks[epoch.stage] = progress.add_task(epoch.stage, total=epoch.of)
-            progress.update(tasks[epoch.stage], completed=epoch.number)
+                tasks[epoch.stage] = bars.add_task(epoch.stage, total=epoch.of)
+            bars.update(tasks[epoch.stage], completed=epoch.number)
 
-        yield tell
+        yield report
 
 
 @contextmanager
-def csv_log(path: Path) -> Iterator[Tell]:
-    """Return a CSV file with one line an epoch.
+def csv_log(path: Path) -> Iterator[ProgressCallback]:
+    """Write a CSV file with one line an epoch.
 
     Raises:
         DataFileError: it cannot be written.
@@ -79,9 +81,9 @@ def csv_log(path: Path) -> Iterator[Tell]:
         writer = csv.writer(file)
         writer.writerow(["stage", "epoch", "loss", "validation"])
 
-        def tell(epoch: Epoch) -> None:
-            shown = "" if epoch.validation is None else f"{epoch.validation:.6f}"
-            writer.writerow([epoch.stage, epoch.number, f"{epoch.loss:.6f}", shown])
+        def report(epoch: Epoch) -> None:
+            validation = "" if epoch.validation is None else f"{epoch.validation:.6f}"
+            writer.writerow([epoch.stage, epoch.number, f"{epoch.loss:.6f}", validation])
             file.flush()
 
-        yield tell
+        yield report

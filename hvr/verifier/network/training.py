@@ -1,4 +1,4 @@
-"""Training of the network in two stages (GNNVerifier, 3.5.3 and A.3)."""
+"""Two-stage training of the verifier network (GNNVerifier, section 3.5.3 and appendix A.3)."""
 
 from __future__ import annotations
 
@@ -21,30 +21,34 @@ from hvr.verifier.network.losses import balance, graph_loss, local_loss, ranking
 from hvr.verifier.network.network import PlanNetwork
 from hvr.verifier.network.path_counts import Path, PathCounts, paths_of
 from hvr.verifier.network.perturbations import Perturbed
-from hvr.verifier.network.progress import Epoch, Tell
-from hvr.verifier.tool_embeddings import Floats, ToolSpace
+from hvr.verifier.network.progress import Epoch, ProgressCallback
+from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
 
-Family = Sequence[Perturbed]
-"""A true plan, then wrong ones made of it."""
-_SCORED = 4096
-_LEAST_GAIN = 0.0005
+ContrastGroup = Sequence[Perturbed]
+"""True plans of a request, then wrong ones: those that the ranking loss compares."""
+MIN_COST = 0.01
+"""Lower bound of a wrong plan's cost, so that the ranking loss separates it from the true one."""
+MIN_IMPROVEMENT = 0.0005
+"""Rise of the validation criterion that counts as progress for early stopping."""
+MAX_GRADIENT_NORM = 5.0
+_CHUNK = 4096
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Families as arrays, with what the network should say of them.
+    """Contrast groups as arrays, with the targets of the network.
 
     Args:
-        arrays: of all graphs.
-        family: number of the family (graphs,).
+        arrays: features of all graphs.
+        group: number of the group of each graph (graphs,).
         cost: c (graphs,).
-        target: y (graphs,).
-        node: labels of the nodes, Start left out.
+        target: y = exp(-c / τ) (graphs,).
+        node: labels of the nodes, without Start.
         edge: labels of the edges.
     """
 
     arrays: PlanArrays
-    family: Tensor
+    group: Tensor
     cost: Tensor
     target: Tensor
     node: Tensor
@@ -52,74 +56,76 @@ class Samples:
 
     @property
     def wrong(self) -> Ints:
-        """1 for each graph that something was done to (graphs,)."""
+        """1 for each perturbed graph (graphs,)."""
         return (self.cost.numpy() > 0).astype(np.int64)
 
 
 def samples(
-    families: Sequence[Family],
+    groups: Sequence[ContrastGroup],
     config: VerifierConfig,
-    space: ToolSpace,
+    embeddings: ToolEmbeddings,
     counts: PathCounts,
     alignment: Margins,
     own: Sequence[Mapping[Path, int] | None] | None = None,
 ) -> Samples:
-    """Return families as arrays.
+    """Return contrast groups as arrays.
 
     Args:
-        families: true plans with wrong ones.
+        groups: true plans with wrong ones.
         config: its `tau`.
-        space, counts, alignment: what attributes are made with.
-        own: for each family, paths that do not count; None counts all.
+        embeddings, counts, alignment: sources of the features.
+        own: for each group, paths to leave out of the counts; None counts all.
     """
-    flat = [p for family in families for p in family]
-    which = [i for i, family in enumerate(families) for _ in family]
-    mine = None if own is None else [own[i] for i in which]
-    cost = torch.tensor([p.cost for p in flat], dtype=torch.float32)
-    # A plan with something done to it costs more than nothing, so that it is told apart.
-    done = torch.tensor([bool(p.operations) for p in flat])
-    cost = torch.where(done, cost.clamp(min=0.01), cost)
+    plans = [p for group in groups for p in group]
+    number = [i for i, group in enumerate(groups) for _ in group]
+    own_by_plan = None if own is None else [own[i] for i in number]
+    cost = torch.tensor([p.cost for p in plans], dtype=torch.float32)
+    perturbed = torch.tensor([bool(p.operations) for p in plans])
+    cost = torch.where(perturbed, cost.clamp(min=MIN_COST), cost)
     return Samples(
-        plan_arrays([p.graph for p in flat], space, counts, alignment, mine),
-        torch.tensor(which),
+        plan_arrays([p.graph for p in plans], embeddings, counts, alignment, own_by_plan),
+        torch.tensor(number),
         cost,
         torch.exp(-cost / config.tau),
-        torch.tensor([x for p in flat for x in p.node_labels], dtype=torch.float32),
-        torch.tensor([x for p in flat for x in p.edge_labels], dtype=torch.float32),
+        torch.tensor([x for p in plans for x in p.node_labels], dtype=torch.float32),
+        torch.tensor([x for p in plans for x in p.edge_labels], dtype=torch.float32),
     )
 
 
 def own_paths(
-    families: Sequence[Family], config: VerifierConfig
+    groups: Sequence[ContrastGroup], config: VerifierConfig
 ) -> list[Mapping[Path, int] | None]:
-    """Return the paths of each family's true plan, not to be counted unless the configuration says
-    so.
+    """Return the paths of each group's true plan, to be left out of its counts.
+
+    None where the configuration counts a plan's own paths.
     """
     if config.own_counts:
-        return [None] * len(families)
-    return [paths_of(family[0].graph.tools) for family in families]
+        return [None] * len(groups)
+    return [paths_of(group[0].graph.tools) for group in groups]
 
 
 def device_of(config: VerifierConfig) -> str:
-    """Return where to compute."""
+    """Return the device to train on."""
     if config.device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     return config.device
 
 
-def predict(network: PlanNetwork, arrays: PlanArrays, texts: Floats, device: str) -> PlanLogits:
-    """Return the logits of all graphs, in their order, of a network that is being trained."""
+def predict(
+    network: PlanNetwork, arrays: PlanArrays, texts: Floats, device: str
+) -> PlanLogits[Floats]:
+    """Return the logits of all graphs in evaluation mode, in their order."""
     network.eval()
     table = torch.from_numpy(texts).to(device)
-    found = []
+    parts = []
     with torch.inference_mode():
-        for i in range(0, len(arrays), _SCORED):
-            part = np.arange(i, min(i + _SCORED, len(arrays)))
-            found.append(network(select(arrays, part, device), table))
+        for i in range(0, len(arrays), _CHUNK):
+            part = np.arange(i, min(i + _CHUNK, len(arrays)))
+            parts.append(network(select(arrays, part, device), table))
     return PlanLogits(
-        torch.cat([f.graph for f in found]).float().cpu().numpy(),
-        torch.cat([f.node for f in found]).float().cpu().numpy(),
-        torch.cat([f.edge for f in found]).float().cpu().numpy(),
+        torch.cat([f.graph for f in parts]).float().cpu().numpy(),
+        torch.cat([f.node for f in parts]).float().cpu().numpy(),
+        torch.cat([f.edge for f in parts]).float().cpu().numpy(),
     )
 
 
@@ -132,36 +138,39 @@ class Aucs:
     edge: float
 
 
-def aucs(said: PlanLogits, held: Samples) -> Aucs:
-    """Return how well the three heads tell right from wrong."""
+def aucs(logits: PlanLogits[Floats], held: Samples) -> Aucs:
+    """Return the ROC-AUC of the three heads."""
     return Aucs(
-        roc_auc(-said.graph, held.wrong),
-        roc_auc(said.node, held.node.numpy().astype(np.int64)),
-        roc_auc(said.edge, held.edge.numpy().astype(np.int64)),
+        roc_auc(-logits.graph, held.wrong),
+        roc_auc(logits.node, held.node.numpy().astype(np.int64)),
+        roc_auc(logits.edge, held.edge.numpy().astype(np.int64)),
     )
 
 
 def train_network(
-    config: VerifierConfig, fit: Samples, held: Samples, texts: Floats, tell: Tell
+    config: VerifierConfig, fit: Samples, held: Samples, texts: Floats, progress: ProgressCallback
 ) -> TrainedNetwork:
-    """Return both stages.
+    """Train the network in both stages.
 
     Args:
-        config: everything about the training.
-        fit: to learn from.
-        held: to stop by.
+        config: the settings.
+        fit: training data.
+        held: validation data for early stopping.
         texts: the text table.
-        tell: is told of each epoch.
+        progress: called after each epoch.
     """
     torch.manual_seed(config.seed)
     device = device_of(config)
     network = PlanNetwork(config, texts.shape[1], fit.arrays.types.shape[1]).to(device)
-    run = _Run(config, network, fit, texts, device)
+    trainer = _StageTrainer(config, network, fit, texts, device)
+
+    def validation_aucs() -> Aucs:
+        return aucs(predict(network, held.arrays, texts, device), held)
+
     if config.use_stage_one:
-        run.stage(
-            "graph", config.epochs_graph, list(network.parameters()), config.lr, run.graph_step,
-            lambda: aucs(predict(network, held.arrays, texts, device), held).graph, tell,
-        )  # fmt: skip
+        parameters = list(network.parameters())
+        stage = _Stage("graph", config.epochs_graph, config.lr, parameters, trainer.graph_step)
+        trainer.run(stage, lambda: validation_aucs().graph, progress)
     if config.use_stage_two:
         for parameter in network.parameters():
             parameter.requires_grad_(False)
@@ -170,22 +179,45 @@ def train_network(
             parameter.requires_grad_(True)
 
         def validation() -> float:
-            found = aucs(predict(network, held.arrays, texts, device), held)
-            known = [x for x in (found.node, found.edge) if not math.isnan(x)]
+            measured = validation_aucs()
+            known = [x for x in (measured.node, measured.edge) if not math.isnan(x)]
             return sum(known) / len(known) if known else 0.0
 
-        run.stage(
-            "local", config.epochs_local, local, config.lr_local, run.local_step, validation, tell
-        )
+        stage = _Stage("local", config.epochs_local, config.lr_local, local, trainer.local_step)
+        trainer.run(stage, validation, progress)
     return network.trained()
 
 
-def rate_after(share: float, schedule: str) -> float:
-    """Return what part of the learning rate is left after a share of a stage's epochs, 0 to 1."""
-    return (1 + math.cos(math.pi * share)) / 2 if schedule == "cosine" else 1.0
+def rate_factor(done: float, schedule: str) -> float:
+    """Return the factor on the learning rate after a fraction of a stage's epochs, 0 to 1.
+
+    1 for `constant`, (1 + cos(π done)) / 2 for `cosine`.
+    """
+    return (1 + math.cos(math.pi * done)) / 2 if schedule == "cosine" else 1.0
 
 
-class _Run:
+@dataclass(frozen=True)
+class _Stage:
+    """A training stage.
+
+    Args:
+        name: in progress reports.
+        epochs: at most.
+        lr: initial learning rate.
+        parameters: that are trained.
+        step: loss of a batch, given as numbers of graphs and as tensors.
+    """
+
+    name: str
+    epochs: int
+    lr: float
+    parameters: list[nn.Parameter]
+    step: Callable[[Ints, PlanBatch], Tensor]
+
+
+class _StageTrainer:
+    """The training loop of a stage, and the losses of both stages."""
+
     def __init__(
         self,
         config: VerifierConfig,
@@ -198,98 +230,95 @@ class _Run:
         self._table = torch.from_numpy(texts).to(device)
         self._draw = np.random.default_rng(config.seed)
         self._weights = balance(fit.node), balance(fit.edge)
-        sizes = np.bincount(fit.family.numpy())
+        sizes = np.bincount(fit.group.numpy())
         self._ends = np.concatenate([[0], np.cumsum(sizes)])
 
-    def stage(
-        self,
-        name: str,
-        epochs: int,
-        parameters: list[nn.Parameter],
-        lr: float,
-        step: Callable[[Ints, PlanBatch], Tensor],
-        validation: Callable[[], float],
-        tell: Tell,
+    def run(
+        self, stage: _Stage, validation: Callable[[], float], progress: ProgressCallback
     ) -> None:
-        """Train some parameters; the best by validation are kept."""
-        optimiser = torch.optim.Adam(parameters, lr=lr, fused=True)
+        """Train, and restore the parameters of the epoch with the best validation."""
+        optimiser = torch.optim.Adam(stage.parameters, lr=stage.lr, fused=True)
         schedule = torch.optim.lr_scheduler.LambdaLR(
-            optimiser, lambda done: rate_after(done / epochs, self._config.schedule)
+            optimiser, lambda done: rate_factor(done / stage.epochs, self._config.schedule)
         )
         best, waited = -math.inf, 0
-        kept = [p.detach().clone() for p in parameters]
-        for epoch in range(epochs):
-            self._network.train()
-            losses = []
-            for graphs in self._batches():
-                batch = select(self._fit.arrays, graphs, self._device)
-                with self._precision():
-                    loss = step(graphs, batch)
-                optimiser.zero_grad()
-                torch.autograd.backward(loss)
-                nn.utils.clip_grad_norm_(parameters, 5.0)
-                optimiser.step()
-                losses.append(loss.item())
+        kept = [p.detach().clone() for p in stage.parameters]
+        for epoch in range(stage.epochs):
+            loss = self._epoch(stage, optimiser)
             schedule.step()
             value = validation()
-            mean = sum(losses) / max(len(losses), 1)
-            tell(Epoch(name, epoch + 1, epochs, mean, value))
-            if value > best + _LEAST_GAIN or math.isnan(value):
+            progress(Epoch(stage.name, epoch + 1, stage.epochs, loss, value))
+            # Without validation errors to rank (nan) there is nothing to stop by: go on.
+            if value > best + MIN_IMPROVEMENT or math.isnan(value):
                 best, waited = value, 0
-                kept = [p.detach().clone() for p in parameters]
+                kept = [p.detach().clone() for p in stage.parameters]
             else:
                 waited += 1
                 if waited >= self._config.patience:
                     break
         with torch.no_grad():
-            for parameter, value_kept in zip(parameters, kept, strict=True):
-                parameter.copy_(value_kept)
+            for parameter, best_value in zip(stage.parameters, kept, strict=True):
+                parameter.copy_(best_value)
+
+    def _epoch(self, stage: _Stage, optimiser: torch.optim.Optimizer) -> float:
+        """Make one pass over all groups, and return the mean loss of its batches."""
+        self._network.train()
+        losses = []
+        for graphs in self._batches():
+            batch = select(self._fit.arrays, graphs, self._device)
+            with self._precision():
+                loss = stage.step(graphs, batch)
+            optimiser.zero_grad()
+            torch.autograd.backward(loss)
+            nn.utils.clip_grad_norm_(stage.parameters, MAX_GRADIENT_NORM)
+            optimiser.step()
+            losses.append(loss.item())
+        return sum(losses) / max(len(losses), 1)
 
     def graph_step(self, graphs: Ints, batch: PlanBatch) -> Tensor:
-        """Return the loss of stage I, equation 22."""
+        """Return L_1 = L_rank + λ_graph L_graph, equation 22."""
         h, _ = self._network.encode(batch, self._table)
         return self._graph_loss(graphs, batch, h)
 
     def local_step(self, graphs: Ints, batch: PlanBatch) -> Tensor:
-        """Return the loss of stage II, equation 24, and stage I's where it is kept."""
+        """Return L_2 = L_node + λ_edge L_edge, equation 24, plus `keep_graph` L_1."""
         h, x = self._network.encode(batch, self._table)
-        said_node, said_edge = self._network.parts(batch, h, x)
+        z_node, z_edge = self._network.local_logits(batch, h, x)
         nodes, edges = self._fit.arrays.rows(graphs)
         labels_node = self._fit.node[torch.from_numpy(nodes)].to(self._device)
         labels_edge = self._fit.edge[torch.from_numpy(edges)].to(self._device)
-        node = local_loss(said_node.float(), labels_node, self._weights[0], len(graphs))
-        edge = local_loss(said_edge.float(), labels_edge, self._weights[1], len(graphs))
+        node = local_loss(z_node.float(), labels_node, self._weights[0], len(graphs))
+        edge = local_loss(z_edge.float(), labels_edge, self._weights[1], len(graphs))
         loss = node + self._config.lambda_edge * edge
         if self._config.use_stage_one and self._config.keep_graph:
             loss = loss + self._config.keep_graph * self._graph_loss(graphs, batch, h)
         return loss
 
     def _graph_loss(self, graphs: Ints, batch: PlanBatch, h: Tensor) -> Tensor:
-        said = self._network.whole(batch, h).float()
+        z = self._network.graph_logits(batch, h).float()
         at = torch.from_numpy(graphs)
         fit, device = self._fit, self._device
         rank = ranking_loss(
-            said, fit.cost[at].to(device), fit.family[at].to(device), self._config.margin
+            z, fit.cost[at].to(device), fit.group[at].to(device), self._config.margin
         )
-        plain = graph_loss(said, fit.target[at].to(device))
-        return rank + self._config.lambda_graph * plain
+        return rank + self._config.lambda_graph * graph_loss(z, fit.target[at].to(device))
 
     def _batches(self) -> list[Ints]:
-        """Return whole families, in a new order, so many graphs together as a batch has."""
+        """Return batches of whole groups in random order, as the ranking loss needs them whole."""
         order = self._draw.permutation(len(self._ends) - 1)
-        found: list[Ints] = []
+        batches: list[Ints] = []
         part: list[Ints] = []
         size = 0
-        for family in order:
-            graphs = np.arange(self._ends[family], self._ends[family + 1])
+        for group in order:
+            graphs = np.arange(self._ends[group], self._ends[group + 1])
             if part and size + len(graphs) > self._config.batch:
-                found.append(np.concatenate(part))
+                batches.append(np.concatenate(part))
                 part, size = [], 0
             part.append(graphs)
             size += len(graphs)
         if part:
-            found.append(np.concatenate(part))
-        return found
+            batches.append(np.concatenate(part))
+        return batches
 
     def _precision(self) -> torch.autocast | nullcontext[None]:
         if self._config.autocast and self._device == "cuda":

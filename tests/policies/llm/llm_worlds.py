@@ -23,6 +23,7 @@ from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
 from hvr.policies.llm.record import PlanningRecord
 from hvr.policies.llm.settings import named
+from hvr.policies.llm.writing import Equipment
 from hvr.retrieval.embedders import LexicalEmbedder
 from hvr.retrieval.inventory import Inventory
 from hvr.search.fast_downward import SearchResult
@@ -45,7 +46,7 @@ class Hasty:
         return self.inner.solve(task)
 
 
-PLANNER = Hasty(FastDownward(seconds=5.0, patience=0.3))
+PLANNER = Hasty(FastDownward(seconds=600, patience=0.3))
 
 Answers = Callable[[Request], str] | Sequence[str] | str
 
@@ -113,9 +114,18 @@ def policy(
 ) -> LLMPolicy:
     """The language model's policy with a setting by name."""
     return LLMPolicy(
-        load_ontology(), domain(), model, named(setting), embedder=LexicalEmbedder(),
-        planner=planner, prompts=load_prompts(), library=library, listen=listen,
-    )  # fmt: skip
+        Equipment(
+            ontology=load_ontology(),
+            domain=domain(),
+            model=model,
+            settings=named(setting),
+            embedder=LexicalEmbedder(),
+            planner=planner,
+            prompts=load_prompts(),
+            library=library,
+            listen=listen or (lambda _: None),
+        )
+    )
 
 
 def write(

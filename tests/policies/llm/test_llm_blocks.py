@@ -103,6 +103,7 @@ def test_the_backprompt_has_what_is_violated_the_macro_action_and_the_actions() 
     assert "Attempt: 1 of 8" in prompt
 
 
+@pytest.mark.slow
 def test_what_keeps_the_robot_from_going_there_is_told() -> None:
     fake = model(answer_of(*CLOSED), answer_of(*GOOD))
     write(fake, "HVR")
@@ -125,6 +126,7 @@ def listed(prompt: str) -> set[str]:
     return set(re.findall(r"^([a-z]+-\d+) \(", lines, re.MULTILINE))
 
 
+@pytest.mark.slow
 def test_what_a_problem_speaks_of_is_told_of_from_then_on() -> None:
     """The model did not pick the fridge, in which the egg is: feedback names it."""
     closed = answer_of("navigate_to_obj egg-1", "pick_up egg-1")
@@ -186,6 +188,7 @@ def test_conditions_are_refined_to_what_the_block_needs_and_changes() -> None:
 # Bounds -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_block_of_n_steps_is_corrected_2n_times() -> None:
     fake = model(answer_of(*FULL_HAND), answer_of(*FULL_HAND))
     (block,) = write(fake, "HVR").blocks
@@ -206,6 +209,7 @@ def test_the_tries_are_counted_against_the_length_of_the_present_block() -> None
     assert block.actions == steps(*FULL_HAND)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["HVR", "VR"])
 def test_every_check_says_how_many_tries_there_are(setting: str) -> None:
     answers = [answer_of(*FULL_HAND), answer_of(*STUCK), answer_of(*FULL_HAND, *STUCK), ""]
@@ -225,6 +229,7 @@ def test_every_check_says_how_many_tries_there_are(setting: str) -> None:
     assert checks[-1].attempt >= checks[-1].attempts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["HVR", "HR", "VR", "R"])
 def test_a_block_has_at_most_50_steps(setting: str) -> None:
     many = ["navigate_to_obj cup-1", "pick_up cup-1", "navigate_to_obj diningtable-1",
@@ -289,6 +294,7 @@ def test_an_unreadable_correction_leaves_the_block_and_counts_as_a_try(answer: s
     assert block.tries == fake.asked("correct_block") == 4
 
 
+@pytest.mark.slow
 def test_what_cannot_be_mapped_is_noted_and_told_to_the_model() -> None:
     lines = "1. (navigate_to_obj, fridge-1)\n2. (defenestrate, egg-1)\n3. (pick_up, egg-1)"
     fake = model(lines, answer_of(*GOOD))
@@ -351,6 +357,7 @@ def test_a_macro_plan_that_cannot_be_read_is_the_request_itself() -> None:
     assert [b.macro.name for b in record.blocks] == ["Bring me an egg"]
 
 
+@pytest.mark.slow
 def test_a_macro_plan_has_30_macro_actions_at_most() -> None:
     plan = "\n".join(f"{i}. Wash the mug" for i in range(2, 60))
     fake = model("none", plan=f"Wash the cup\n{plan}")
@@ -360,6 +367,7 @@ def test_a_macro_plan_has_30_macro_actions_at_most() -> None:
 # The check itself ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_check_agrees_with_the_validator_on_the_step_that_fails() -> None:
     task = foresight().task
     for block in (GOOD, CLOSED, FULL_HAND, STUCK, ()):

@@ -14,9 +14,9 @@ from hvr.policies.llm.bridge import Bridge
 from hvr.policies.llm.conditions import conjunction, describe
 from hvr.policies.llm.foresight import Foresight, applicable, run
 from hvr.policies.llm.record import BlockRecord
+from hvr.policies.macro import block_conditions
 from hvr.retrieval.inventory import Inventory
 from hvr.search.fast_downward import SearchResult
-from hvr.search.macro import block_conditions
 from hvr.tasks import load_task, task_ids
 from tests.policies.llm.llm_worlds import (
     PLANNER,
@@ -54,7 +54,8 @@ def places(draw: st.DrawFn) -> tuple[Foresight, State, tuple[GroundAction, ...]]
     return world, run(world.task, world.task.initial, prefix), blocks[number]
 
 
-@settings(max_examples=6, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=6)
 @given(places(), st.data())
 def test_it_leads_to_the_postcondition_of_the_next_block(
     place: tuple[Foresight, State, tuple[GroundAction, ...]], data: st.DataObject
@@ -98,7 +99,8 @@ def mutants(draw: st.DrawFn) -> tuple[Foresight, State, tuple[GroundAction, ...]
     return world, state, tuple(found)
 
 
-@settings(max_examples=6, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=6)
 @given(mutants())
 def test_any_block_can_be_carried_out_afterwards(
     mutant: tuple[Foresight, State, tuple[GroundAction, ...]],
@@ -135,6 +137,7 @@ class Hopeless:
         return SearchResult(None, True, 0.0, "hopeless", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planner", [Failing(), Lying(), Hopeless()])
 def test_without_a_plan_that_works_there_is_no_way(planner: Failing | Lying | Hopeless) -> None:
     world = foresight()
@@ -192,6 +195,7 @@ def bridged(setting: str) -> tuple[Fake, BlockRecord]:
     return fake, policy(fake, setting).write("Open it", *scene()).blocks[0]
 
 
+@pytest.mark.slow
 def test_the_planner_writes_on_from_where_the_block_works_when_the_tries_are_spent() -> None:
     fake, block = bridged("HVR+planner_repair")
     assert fake.asked("correct_block") == block.tries == 8

@@ -135,7 +135,7 @@ def macros_(draw: st.DrawFn) -> list[tuple[dict[str, bool], dict[str, bool]]]:
     return draw(st.lists(st.tuples(side, side), max_size=5))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(macros_())
 def test_it_is_verified_as_far_as_the_preconditions_hold_one_after_the_other(
     sides: list[tuple[dict[str, bool], dict[str, bool]]],
@@ -288,6 +288,7 @@ def test_a_correction_of_one_keeps_the_others() -> None:
     assert last[1].precondition == ("(not (opened fridge-1))",)
 
 
+@pytest.mark.slow
 def test_a_correction_that_says_nothing_verifies_nothing() -> None:
     _, _, _, after = corrected(["I am sorry, I cannot help with that."])
     assert after.verified == 1

@@ -70,13 +70,15 @@ def walks(draw: st.DrawFn) -> tuple[GroundAction, ...]:
     return tuple(found)
 
 
-@settings(max_examples=6, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=6)
 @given(walks())
 def test_the_end_stays_the_same(plan: tuple[GroundAction, ...]) -> None:
     kept = leaner(plan)
     assert leaner(kept) == kept, "nothing is left to leave out"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task_id", ["T2", "T10"])
 def test_a_ground_truth_with_detours_gets_shorter_by_them(task_id: str) -> None:
     truth = load_task(task_id).ground_truth
@@ -114,6 +116,7 @@ def test_a_thing_that_is_picked_up_and_put_back_is_left_alone() -> None:
     assert leaner(ROUND_TRIP * 3) == ()
 
 
+@pytest.mark.slow
 def test_a_thing_that_ends_elsewhere_is_moved_once() -> None:
     away = steps(
         "navigate_to_obj apple-1", "pick_up apple-1", "navigate_to_obj countertop-2",
@@ -122,6 +125,7 @@ def test_a_thing_that_ends_elsewhere_is_moved_once() -> None:
     assert leaner([*ROUND_TRIP, *away]) == away
 
 
+@pytest.mark.slow
 def test_nothing_is_left_out_of_a_plan_that_needs_all() -> None:
     for task_id in task_ids()[:2]:
         truth = load_task(task_id).ground_truth
@@ -132,7 +136,8 @@ def test_nothing_is_left_out_of_a_plan_that_needs_all() -> None:
 COOK = steps("navigate_to_obj stoveknob-1", "toggle_on stoveknob-1", "toggle_off stoveknob-1")
 
 
-@settings(max_examples=6, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=6)
 @given(walks(), st.integers(0, 14))
 def test_nothing_is_left_on_that_the_plan_turns_off(
     plan: tuple[GroundAction, ...], place: int
@@ -162,6 +167,7 @@ def test_what_was_on_at_the_start_is_still_turned_off() -> None:
     assert leaner([*ROUND_TRIP, *COOK[::2]], start)[-1] == COOK[-1]
 
 
+@pytest.mark.slow
 def test_what_is_spared_by_a_detour_is_still_spared() -> None:
     # The mug is out of the basin while the plate is washed: else it would be filled with water.
     start = run(TASK, TASK.initial, steps(
@@ -183,7 +189,7 @@ def test_a_plan_that_does_not_work_is_left_as_it_is() -> None:
     assert lean(TASK, TASK.initial, (), WORLD.nearness) == ()
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(walks())
 def test_the_outcome_of_a_plan_holds_after_it_and_says_nothing_fleeting(
     plan: tuple[GroundAction, ...],

@@ -57,7 +57,8 @@ PURPOSES = ("select", "macro_plan", "conditions", "correct_conditions", "block",
             "plan", "correct_plan")  # fmt: skip
 
 
-@settings(max_examples=7, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=7)
 @given(
     st.fixed_dictionaries({p: st.lists(junk, min_size=1, max_size=3) for p in PURPOSES}),
     st.sampled_from(["HVR+", "HVR+-hierarchical", "HVR+-expansion-elimination"]),
@@ -79,6 +80,7 @@ def test_a_model_that_does_not_answer_is_an_error_of_the_model(silent: str) -> N
         write(Fake(answers), "HVR+", place=PLACE)
 
 
+@pytest.mark.slow
 def test_the_plan_for_the_executor_solves_the_problem_that_goes_with_it() -> None:
     planner = policy(make_scripted("scripted", TASK, PLACE, 0), "HVR+")
     planned = planner.plan(TASK.goal_oriented, *scene(PLACE))
@@ -91,19 +93,20 @@ def test_the_plan_for_the_executor_solves_the_problem_that_goes_with_it() -> Non
     assert (
         planned.plan.actions and task.goal.holds(state) and not task.goal.holds(task.initial.bits)
     )
-    assert [r.plan for r in planner.records] == [planned.plan]
+    assert [r.plan for r in planner.plans] == [planned.plan]
 
 
 def test_why_a_plan_was_broken_off_is_told_to_the_model() -> None:
     fake = Fake({"select": "Cup", "macro_plan": "1. Take the cup", "conditions": "none",
                  "block": answer_of("navigate_to_obj cup-1", "pick_up cup-1")})  # fmt: skip
-    policy(fake, "HVR").plan("Take a cup", *scene(), trouble="the cup fell down.")
+    policy(fake, "HVR").plan("Take a cup", *scene(), reason="the cup fell down.")
     assert all("the cup fell down." in r.messages[-1].text for r in fake.requests)
 
 
 # The same answers, the same record ----------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["HVR", "HVR+", "VR"])
 def test_the_same_answers_make_the_same_record(setting: str) -> None:
     texts = []
@@ -113,6 +116,7 @@ def test_the_same_answers_make_the_same_record(setting: str) -> None:
     assert texts[0] == texts[1]
 
 
+@pytest.mark.slow
 def test_planning_leaves_the_graph_as_it_was() -> None:
     graph, inventory = scene(PLACE)
     before = graph.facts()
@@ -133,9 +137,10 @@ def scripted_calls(library: Library | None) -> tuple[int, PlanningRecord, Librar
     planner = policy(fake, "HVR+", library=library)
     planned = planner.plan(TASK.goal_oriented, *scene(PLACE))
     entries = learn(planned.plan, planned.task, DEFAULT_AGENT, ORIGIN, ontology=load_ontology())
-    return len(fake.requests), planner.records[0], Library(entries)
+    return len(fake.requests), planner.plans[0], Library(entries)
 
 
+@pytest.mark.slow
 def test_with_what_was_learnt_the_model_is_asked_less_and_the_plan_is_as_good() -> None:
     calls, first, learnt = scripted_calls(None)
     assert first.library_used == 0 and len(learnt) > 0
@@ -156,6 +161,7 @@ def goal_holds(record: PlanningRecord) -> bool:
     return world.state.holds(formula)
 
 
+@pytest.mark.slow
 def test_a_library_is_not_looked_at_when_it_is_off() -> None:
     _, _, learnt = scripted_calls(None)
     scripted = make_scripted("scripted", TASK, PLACE, 0)
@@ -202,6 +208,7 @@ def test_with_retrieval_only_the_chosen_objects_are_told_of(setting: str) -> Non
         assert not re.search(r"\b[a-z]+-\d", prompt.split("Objects:")[1]), "classes only"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["HV", "HV-verification", "LLM"])
 def test_without_retrieval_all_objects_are_told_of_and_none_are_asked_for(setting: str) -> None:
     fake = cup_model()
@@ -229,6 +236,7 @@ def test_expansion_adds_to_what_was_chosen() -> None:
     assert "faucet-1" in listed(more.prompts("plan")[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["HVR+", "LLM"])
 def test_nothing_of_the_gold_labels_is_read_or_told(
     setting: str, monkeypatch: pytest.MonkeyPatch

@@ -77,13 +77,15 @@ def test_the_action_set_has_what_can_be_done(actions: ActionSet, text: str, vali
     assert (action(text) in actions.of(action(text).name)) == valid
 
 
+@pytest.mark.slow
 def test_enumeration_and_membership_agree(actions: ActionSet) -> None:
     found = set(actions)
     assert len(found) == len(actions)
     assert found == {a for a in ground_all(actions.task) if a in actions}
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=40)
 @given(room_tasks())
 def test_whatever_becomes_applicable_is_in_the_action_set(task: Task) -> None:
     found = action_set(task)
@@ -154,7 +156,8 @@ class Stubborn:
 WORDS = st.text(max_size=20) | st.sampled_from(["put_on", "mug-1", "Mug", "stove", "the sink", "²"])
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=150)
 @given(
     name=WORDS, args=st.lists(WORDS, max_size=8), likeness=st.sampled_from([None, 0.0, 0.9, 1.0])
 )

@@ -1,4 +1,4 @@
-"""What all actions share: the context, the failure, the look-up of a target."""
+"""Shared by all actions: the context, the failure, the look-up of arguments."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ActionFailedError(Exception):
 
 @dataclass(frozen=True)
 class Context:
-    """What an action may look at besides the world.
+    """The surroundings of an action besides the world.
 
     Args:
         room: the unchanging part of the scene.
@@ -55,8 +55,7 @@ def forced(args: Args) -> bool:
 
 
 def target(world: KitchenState, context: Context, args: Args, name: str = "objectId") -> Thing:
-    """Return the object that `objectId`, or the point `x`, `y` of the image, names; checked in
-    AI2-THOR's order.
+    """Return the object given by `objectId`, or by the point `x`, `y` of the image.
 
     Raises:
         ActionFailedError: it does not exist, or is not visible and nothing forces it.
@@ -69,6 +68,7 @@ def target(world: KitchenState, context: Context, args: Args, name: str = "objec
             raise ActionFailedError(
                 f"ArgumentException: no object is at ({point[0]:g}, {point[1]:g}) of the image"
             )
+    # First whether it exists, then whether it is seen: AI2-THOR's order, and its message.
     return seen_or_forced(world, context, existing(world, object_id), forced(args))
 
 
@@ -88,7 +88,7 @@ def existing(world: KitchenState, object_id: Any) -> Thing:
 
 
 def seen_or_forced(world: KitchenState, context: Context, thing: Thing, force: bool) -> Thing:
-    """Return the object itself.
+    """Return the object if the action may be done on it.
 
     Raises:
         ActionFailedError: it is not visible and nothing forces it.

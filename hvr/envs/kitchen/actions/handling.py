@@ -19,14 +19,14 @@ from hvr.envs.kitchen.placement import fallen, holders, landing, place
 from hvr.envs.kitchen.world import KitchenState, Thing
 
 FRAGILE = frozenset({"Egg"})
-"""What breaks when the hand lets it fall onto the floor; a thrown thing breaks if it can."""
+"""Types that break when dropped onto the floor; thrown hard, everything breakable breaks."""
 
 HARD_THROW = 100.0
 """From this `moveMagnitude` on a breakable thing breaks when it lands, newtons."""
 
 
 def pickup(world: KitchenState, context: Context, args: Args) -> Result:
-    """PickupObject: to the hand, with what it holds."""
+    """PickupObject: take a thing, with what it holds."""
     thing = target(world, context, args)
     if not thing.can("pickupable"):
         raise ActionFailedError(
@@ -44,7 +44,8 @@ def pickup(world: KitchenState, context: Context, args: Args) -> Result:
     carried = {thing.object_id, *inside}
     taken = [thing.turned_back().but(parents=())]
     for inner in (world.things[i] for i in inside):
-        if not carried.issuperset(inner.parents):  # it lay in what lay in a third, too
+        # AI2-THOR reports nested receptacles all as parents: those left behind go.
+        if not carried.issuperset(inner.parents):
             taken.append(inner.but(parents=tuple(p for p in inner.parents if p in carried)))
     return world.changed(*taken).but(held=thing.object_id).carried(), thing.object_id
 
@@ -90,7 +91,8 @@ def _put(
     placed = place(world, context.room, held, receptacle, force)
     if placed is None:
         raise ActionFailedError("No valid positions to place object found")
-    return _released(world, held, placed.but(parents=holders(world, placed, receptacle))), None
+    rested = placed.but(parents=holders(world, placed, receptacle))
+    return world.moved(held, rested).but(held=None), None
 
 
 def _check_type(
@@ -117,16 +119,6 @@ def _check_type(
         raise ActionFailedError(f"{what} cannot be placed in {where}")
 
 
-def _released(world: KitchenState, held: Thing, rested: Thing) -> KitchenState:
-    """Return the world with the held object at rest, and what it holds moved along."""
-    (x, y, z), (ox, oy, oz) = rested.box.center, held.box.center
-    inner = [
-        world.things[i].shifted(x - ox, y - oy, z - oz)
-        for i in world.things.deep_contents(held.object_id)
-    ]
-    return world.changed(rested, *inner).but(held=None)
-
-
 def drop(world: KitchenState, context: Context, _args: Args) -> Result:
     """DropHandObject: it falls onto what is below the hand; an egg breaks on the floor."""
     if world.held is None:
@@ -146,6 +138,7 @@ def throw(world: KitchenState, context: Context, args: Args) -> Result:
     yaw = math.radians(agent.yaw)
     aim = (agent.position[0] + far * math.sin(yaw), agent.position[2] + far * math.cos(yaw))
     x, z = aim
+    # Furniture and walls stop it: it lands on the nearest free floor.
     if not room.walkable(x, z):
         x, z = min(room.grid, key=lambda p: (round(math.dist(p, aim), 6), p))
     breaks = FRAGILE if power < HARD_THROW else None
@@ -164,7 +157,7 @@ def _fall(
     held = world.things[world.held or ""]
     onto = landing(world, context.room, x, z, y, held.object_id)
     rested = fallen(held, onto, x, z)
-    after = _released(world, held, rested)
+    after = world.moved(held, rested).but(held=None)
     hard = onto.object_type == "Floor"
     if hard and held.can("breakable") and (breaks is None or held.object_type in breaks):
         after = shattered(after, context, rested)

@@ -1,9 +1,8 @@
-"""Moving about and asking where one could stand."""
+"""Moves, turns, and questions about where the agent could stand."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from hvr.envs.geometry import Vec
@@ -18,8 +17,8 @@ from hvr.envs.kitchen.actions.common import (
     number,
     vector,
 )
-from hvr.envs.kitchen.room import GRID, Room
-from hvr.envs.kitchen.visibility import HORIZONS, QUARTERS, poses
+from hvr.envs.kitchen.room import GRID, Point, Room
+from hvr.envs.kitchen.visibility import HORIZONS, QUARTERS, PoseQuery, poses
 from hvr.envs.kitchen.world import AgentPose, KitchenState
 
 _FARTHEST = 50.0
@@ -63,6 +62,7 @@ def _move(world: KitchenState, context: Context, args: Args, turn: float) -> Res
     else:
         end = (round(x + dx, 5), round(z + dz, 5))
     if not forced(args) and end != (x, z):
+        # A long move must not jump over furniture: every grid step on the way is checked.
         parts = max(1, math.ceil(min(magnitude, _FARTHEST) / GRID - 1e-9))
         shares = [part / parts for part in range(1, parts)]
         for px, pz in [*((x + share * dx, z + share * dz) for share in shares), end]:
@@ -76,7 +76,7 @@ def _move(world: KitchenState, context: Context, args: Args, turn: float) -> Res
 
 
 def _blocker(world: KitchenState, x: float, z: float) -> str:
-    """Return name of the nearest thing that stands there."""
+    """Return AI2-THOR's name of the thing nearest to a point, to blame for a collision."""
     near = [
         (round(t.box.distance(x, z), 3), t.spec.name)
         for t in world.things.values()
@@ -217,20 +217,19 @@ def reachable_positions(world: KitchenState, context: Context, args: Args) -> Re
 
 
 def interactable_poses(world: KitchenState, context: Context, args: Args) -> Result:
-    """GetInteractablePoses."""
+    """GetInteractablePoses: poses from which the agent could handle an object."""
     object_id = existing(world, args["objectId"]).object_id
     positions, standings = args.get("positions"), args.get("standings")
-    found = poses(
-        world,
-        context.room,
-        object_id,
-        None if positions is None else [_flat(p) for p in entries(positions, "positions")],
-        _numbers(args.get("rotations"), QUARTERS),
-        _numbers(args.get("horizons"), HORIZONS),
-        None if args.get("maxDistance") is None else number(args, "maxDistance", 1.5),
-        [True] if standings is None else [bool(s) for s in entries(standings, "standings")],
+    max_distance = None if args.get("maxDistance") is None else number(args, "maxDistance", 1.5)
+    query = PoseQuery(
+        positions=None if positions is None else _points(positions),
+        rotations=_numbers(args.get("rotations"), QUARTERS),
+        horizons=_numbers(args.get("horizons"), HORIZONS),
+        max_distance=max_distance,
+        standings=(True,) if standings is None else _flags(standings),
     )
-    return world, found[: int(number(args, "maxPoses", len(found)))]
+    options = poses(world, context.room, object_id, query)
+    return world, options[: int(number(args, "maxPoses", len(options)))]
 
 
 def pass_time(world: KitchenState, _context: Context, _args: Args) -> Result:
@@ -238,18 +237,22 @@ def pass_time(world: KitchenState, _context: Context, _args: Args) -> Result:
     return world, None
 
 
-def _numbers(given: Any, default: Sequence[float]) -> Sequence[float]:
+def _numbers(given: Any, default: tuple[float, ...]) -> tuple[float, ...]:
     if given is None:
         return default
     try:
-        return [float(value) for value in given]
+        return tuple(float(value) for value in given)
     except (TypeError, ValueError):
         raise ActionFailedError("ArgumentException: a list of numbers is needed") from None
 
 
-def _flat(point: Any) -> tuple[float, float]:
-    x, _, z = vector(point, "each of positions")
-    return x, z
+def _points(positions: Any) -> tuple[Point, ...]:
+    vectors = (vector(point, "each of positions") for point in entries(positions, "positions"))
+    return tuple((x, z) for x, _, z in vectors)
+
+
+def _flags(standings: Any) -> tuple[bool, ...]:
+    return tuple(bool(value) for value in entries(standings, "standings"))
 
 
 def _yaw(value: Any) -> float:

@@ -1,4 +1,4 @@
-"""Setting a scene up: Initialize, where objects are, how temperatures decay."""
+"""Scene set-up: Initialize, where objects are, how temperatures decay."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hvr.envs.kitchen.world import KitchenState
 from hvr.envs.support import CLOSED_BOXES, Body, Holder, holder_of
 
 CAMERA_PLANES = MappingProxyType({"cameraNearPlane": 0.01, "cameraFarPlane": 20.0})
-"""What `Initialize` answers, metres."""
+"""The answer of `Initialize`, metres."""
 
 
 def initialize(world: KitchenState, _context: Context, args: Args) -> Result:
@@ -105,7 +105,7 @@ def _copy(thing: Thing, number_: int) -> Thing:
 
 
 def _arranged(world: KitchenState, placed: Sequence[Thing]) -> KitchenState:
-    """Return the world with the fixtures as they are and these movable objects instead of all."""
+    """Return the world with its fixtures and these movable objects instead of its own."""
     fixed = [t for t in world.things.values() if t.spec.is_fixture]
     spaces = [
         Holder(t.object_id, t.object_type, t.box) for t in (*fixed, *placed) if t.can("receptacle")
@@ -119,8 +119,11 @@ def _arranged(world: KitchenState, placed: Sequence[Thing]) -> KitchenState:
 
 
 def random_spawn(world: KitchenState, context: Context, args: Args) -> Result:
-    """InitialRandomSpawn: every pickupable object goes to a random place that the placement
-    table lists for it; what finds no room stays. The same `randomSeed` gives the same."""
+    """InitialRandomSpawn: move every pickupable object to a random place.
+
+    The place is one that the placement table lists for it; what finds no room stays. The same
+    `randomSeed` gives the same scene.
+    """
     chance = random.Random(f"spawn/{int(number(args, 'randomSeed', 0.0))}")
     shut_out = set(_texts(args, "excludedReceptacles"))
     stays = set(_texts(args, "excludedObjectIds"))
@@ -147,7 +150,7 @@ def _texts(args: Args, name: str) -> list[str]:
 
 
 def _duplicated(world: KitchenState, args: Args) -> KitchenState:
-    """With as many objects of the types in `numDuplicatesOfType` as asked for."""
+    """Return the world with the numbers of objects that `numDuplicatesOfType` asks for."""
     wanted = args.get("numDuplicatesOfType")
     copies: list[Thing] = []
     for entry in [] if wanted is None else entries(wanted, "numDuplicatesOfType"):
@@ -198,18 +201,9 @@ def _spawned(
         if rested is None:
             continue
         rested = rested.but(parents=holders(world, rested, receptacle))
-        return _with_contents(world, thing, rested)
+        return world.moved(thing, rested)
     return world
 
 
 def _taken(world: KitchenState, receptacle: Thing) -> bool:
     return bool(world.things.contents.get(receptacle.object_id))
-
-
-def _with_contents(world: KitchenState, before: Thing, after: Thing) -> KitchenState:
-    (x, y, z), (ox, oy, oz) = after.box.center, before.box.center
-    inner = [
-        world.things[i].shifted(x - ox, y - oy, z - oz)
-        for i in world.things.deep_contents(before.object_id)
-    ]
-    return world.changed(after, *inner)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from hvr.envs.geometry import Box, Vec
 from hvr.envs.kitchen.actions.common import ActionFailedError, Args, Context, Result, target
-from hvr.envs.kitchen.placement import landing, surface_height
+from hvr.envs.kitchen.placement import fallen, landing
 from hvr.envs.kitchen.thing import SHATTERS
 from hvr.envs.kitchen.visibility import is_visible
 from hvr.envs.kitchen.world import KitchenState, Thing
 from hvr.envs.scenes import ObjectSpec
 
 LIQUIDS = frozenset({"water", "coffee", "wine"})
-"""What FillObjectWithLiquid knows."""
+"""The liquids of FillObjectWithLiquid."""
 
 
 def slice_object(world: KitchenState, context: Context, args: Args) -> Result:
@@ -105,7 +105,11 @@ def break_object(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def _let_go(world: KitchenState, context: Context, held: Thing) -> tuple[KitchenState, Thing]:
-    """Return the held object on the surface below the hand, or the nearest one in front."""
+    """Put the held object on the surface below the hand, or on the nearest one in front.
+
+    Returns:
+        the new state and the object at rest.
+    """
     x, y, z = world.agent.hand
     onto = landing(world, context.room, x, z, y, held.object_id)
     if onto.object_type == "Floor":
@@ -114,16 +118,8 @@ def _let_go(world: KitchenState, context: Context, held: Thing) -> tuple[Kitchen
             onto = near
             x = min(max(x, onto.box.x0 + 0.05), onto.box.x1 - 0.05)
             z = min(max(z, onto.box.z0 + 0.05), onto.box.z1 - 0.05)
-    tall = held.box.y1 - held.box.y0
-    at = (round(x, 4), round(surface_height(onto) + tall / 2, 4), round(z, 4))
-    parents = (onto.object_id,) if onto.object_id else ()
-    rested = held.moved_to(at).but(parents=parents)
-    (cx, cy, cz), (ox, oy, oz) = rested.box.center, held.box.center
-    inner = [
-        world.things[i].shifted(cx - ox, cy - oy, cz - oz)
-        for i in world.things.deep_contents(held.object_id)
-    ]
-    return world.changed(rested, *inner).but(held=None), rested
+    rested = fallen(held, onto, x, z)
+    return world.moved(held, rested).but(held=None), rested
 
 
 def _surface_in_front(world: KitchenState, context: Context) -> Thing | None:

@@ -176,7 +176,10 @@ def find_action(name: str, args: Mapping[str, Any], profile: Profile = THOR_5) -
 
 
 def _still_missing(missing: list[str], args: Mapping[str, Any], spec: ActionSpec) -> list[str]:
-    """Without what is given in another form: x, y, z, or a point of the screen."""
+    """Return the missing arguments that are not given in another form either.
+
+    A position may be given as x, y and z, an object as a point of the screen.
+    """
     if "position" in missing and all(args.get(axis) is not None for axis in "xyz"):
         return [key for key in missing if key != "position"]
     on_screen = "x" in spec.optional and all(args.get(axis) is not None for axis in "xy")

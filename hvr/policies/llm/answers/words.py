@@ -1,26 +1,16 @@
-"""English around actions: which words begin an order, and which carry no meaning in it."""
+"""English around actions: what an order begins with, and which words carry no meaning in it."""
 
 from __future__ import annotations
 
 import re
+
+from hvr.knowledge.wording import load_wording
 
 
 def words(text: str) -> frozenset[str]:
     """Return the words of a text as a set."""
     return frozenset(text.split())
 
-
-VERBS = words(
-    """activate add approach arrange assemble bake begin boil break brew bring carry check chill
-    chop clean close collect combine cook cool crack cut deactivate deposit dice discard
-    dispose drain drop dry empty end fetch fill find flip fry gather get give go goto grab
-    grasp grill halve head heat hold insert keep lay leave let lift locate look make microwave
-    mix move navigate open pick pickup place plate position pour power prepare press pull push
-    put reach release remove retrieve return rinse roast season serve set shut slice split
-    spread start steep stir stop store switch take throw toast toggle toss transfer transport
-    travel trash turn uncover unplug use wait walk warm wash wipe"""
-)
-"""Verbs that an instruction to a kitchen robot may begin with."""
 
 PARTICLES = words("""up on off away down out to onto into in inside over at toward towards""")
 """Words right behind a verb that belong to it."""
@@ -59,29 +49,30 @@ def without_leading(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    """Return the verb of `picks` or `picking` when it is one of `VERBS`, else the word in lower
-    case.
+    """Return the verb of `picks` or `picking` when an order may begin with it, else the word in
+    lower case.
     """
+    verbs = load_wording().order_verbs
     word = word.lower().strip("'\".,;:!()[]")
-    if word in VERBS:
+    if word in verbs:
         return word
     for ending, instead in (("ies", "y"), ("es", ""), ("s", ""), ("ing", ""), ("ing", "e")):
-        if word.endswith(ending) and (base := word[: -len(ending)] + instead) in VERBS:
+        if word.endswith(ending) and (base := word[: -len(ending)] + instead) in verbs:
             return base
-    if word.endswith("ing") and len(word) > 5 and word[-4] == word[-5] and word[:-4] in VERBS:
+    if word.endswith("ing") and len(word) > 5 and word[-4] == word[-5] and word[:-4] in verbs:
         return word[:-4]
     return word
 
 
 def is_verb(word: str) -> bool:
-    """Say whether a word is one of `VERBS`, in any of its forms."""
-    return stem(word) in VERBS
+    """Say whether an order may begin with a word, in any of its forms."""
+    return stem(word) in load_wording().order_verbs
 
 
 def starts_with_verb(text: str) -> bool:
     """Say whether a text is an order, as far as its first word tells."""
     words = without_leading(text.strip()).split(maxsplit=1)
-    return bool(words) and stem(words[0].split("-")[0]) in VERBS
+    return bool(words) and is_verb(words[0].split("-")[0])
 
 
 def split_name(name: str) -> list[str]:

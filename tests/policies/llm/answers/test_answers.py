@@ -90,7 +90,8 @@ def test_an_action_knows_its_line() -> None:
     assert "pick_up" in action.line and "take it" in action.line
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=150)
 @given(JUNK, st.integers(0, 4))
 def test_no_text_raises(text: str, count: int) -> None:
     read_objects(text)
@@ -108,7 +109,8 @@ OBJECT = st.builds(
 PLANS = st.lists(st.tuples(NAMES, st.lists(OBJECT, min_size=1, max_size=2)), min_size=1, max_size=8)
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=100)
 @given(
     PLANS,
     st.sampled_from(
@@ -127,6 +129,7 @@ def test_a_plan_comes_back_as_it_was_written(
     assert not found.unread
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "junk",
     ["(" * 200_000, "[" * 200_000, "{[" * 100_000, "(a " * 60_000, "1. " * 60_000, "a-" * 100_000,

@@ -1,4 +1,4 @@
-"""Which objects the simulated model knows by name in a prompt, and what it may take them for."""
+"""The objects of a prompt: which the simulated model knows by name, and how it confuses them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from random import Random
 
-from hvr.scripted.asked import Listed, class_of
+from hvr.scripted.parsed_prompt import ListedObject, class_of
 
-# What an argument must be good for, in the words of `Listed.uses`.
+# The affordance that an argument needs, in the words of `ListedObject.uses`.
 _NEEDS = {
     ("pick_up", 0): "picked up",
     ("put_on", 0): "picked up",
@@ -51,12 +51,12 @@ class PromptObjects:
         mentioned: names in the lines of others, such as the place where a thing is.
     """
 
-    listed: tuple[Listed, ...]
+    listed: tuple[ListedObject, ...]
     meant: frozenset[str]
     mentioned: frozenset[str] = frozenset()
 
     def knows(self, name: str) -> bool:
-        """Say whether the prompt has the name of an object; what has no number is no object."""
+        """Return whether the prompt names an object; a name without a number is no object's."""
         return (
             not _is_object(name)
             or name in self.mentioned
@@ -76,7 +76,7 @@ class PromptObjects:
         return tuple(map(self.name_of, names))
 
     def confused(self, name: str, what: str, place: int, rng: Random) -> str:
-        """Return an object that could be meant instead, or the object itself.
+        """Draw an object that could be meant instead, or the object itself.
 
         Args:
             name: the object.
@@ -94,7 +94,7 @@ class PromptObjects:
         return rng.choice([name, *(same or fits)])
 
     def invented(self, name: str, rng: Random) -> str:
-        """Return an object that the prompt does not list: of the same class, or of another one."""
+        """Draw an object that does not exist, of the same class or of another one."""
         known = {o.name for o in self.listed} | self.mentioned | self.meant
         classes = {class_of(n) for n in known}
         numbers = [n for n in range(2, 100) if f"{class_of(name)}-{n}" not in known]

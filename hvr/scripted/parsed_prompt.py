@@ -1,4 +1,4 @@
-"""What a prompt says, read from the last turn of the user."""
+"""Parsing of prompts, from the last turn of the user."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _SORTS = frozenset({"surface", "container", "heat source", "heats", "cutting too
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedObject:
     """A line of the section `Objects:`.
 
     Args:
         name: of the object.
-        uses: what it is good for, in the words of the line: `picked up`, `opened`, `surface`.
-        held: the line says that it is in the robot's hand.
+        uses: its affordances in the words of the line: `picked up`, `opened`, `surface`.
+        held: whether it is in the robot's hand.
     """
 
     name: str
@@ -45,21 +45,21 @@ class Listed:
 
     @property
     def cls(self) -> str:
-        """The class in the form of names: `coffeemachine`."""
+        """The class as in names: `coffeemachine`."""
         return class_of(self.name)
 
 
 @dataclass(frozen=True)
 class ParsedPrompt:
-    """A prompt.
+    """A parsed prompt.
 
     Args:
         sections: text by label.
-        listed: the objects that it tells of, a line each.
+        listed: the objects of the section `Objects:`, one a line.
     """
 
     sections: dict[str, str]
-    listed: tuple[Listed, ...]
+    listed: tuple[ListedObject, ...]
 
     @property
     def mentioned(self) -> frozenset[str]:
@@ -82,7 +82,7 @@ class ParsedPrompt:
 
     @property
     def macro(self) -> str | None:
-        """The macro action that is asked about."""
+        """The macro action in question."""
         return self.sections.get("Macro action")
 
     @property
@@ -98,8 +98,8 @@ class ParsedPrompt:
     @property
     def written(self) -> tuple[GroundAction, ...]:
         """The actions that were written."""
-        found = read_actions(f"Actions:\n{self['Actions that were written']}").actions
-        return tuple(GroundAction(a.name, a.args) for a in found)
+        actions = read_actions(f"Actions:\n{self['Actions that were written']}").actions
+        return tuple(GroundAction(a.name, a.args) for a in actions)
 
 
 def read_prompt(request: Request) -> ParsedPrompt:
@@ -114,22 +114,24 @@ def read_prompt(request: Request) -> ParsedPrompt:
         body = text[mark.end() : end].strip("\n")
         if label == "Kinds of objects":
             body = body.split("\n\n")[0]
-        # What is said of the task and its objects stands first, what is asked last.
+        # Task and objects come first in a prompt; of other sections the last one counts.
         if label not in {"Objects", "Task"} or label not in sections:
             sections[label] = body.strip()
     return ParsedPrompt(sections, _objects(sections.get("Objects", "").splitlines()))
 
 
 def class_of(name: str) -> str:
-    """`mug` of `mug-1`."""
+    """Return the class in a name: `mug` of `mug-1`."""
     return name.rsplit("-", 1)[0]
 
 
-def _objects(lines: Sequence[str]) -> tuple[Listed, ...]:
-    found = (match for line in lines if (match := _OBJECT.fullmatch(line.strip())))
+def _objects(lines: Sequence[str]) -> tuple[ListedObject, ...]:
+    matches = (match for line in lines if (match := _OBJECT.fullmatch(line.strip())))
     return tuple(
-        Listed(match["name"], _uses(match["about"] or ""), bool(_HELD.search(match["about"] or "")))
-        for match in found
+        ListedObject(
+            match["name"], _uses(match["about"] or ""), bool(_HELD.search(match["about"] or ""))
+        )
+        for match in matches
     )
 
 

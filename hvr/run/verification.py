@@ -1,4 +1,4 @@
-"""The plan of `hvr verify` where it is a robot's: a run's folder, or PDDL."""
+"""The plan verifier on a robot's plan: that of a run, or a PDDL plan."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.errors import DataFileError, UsageError
-from hvr.files import data_path
 from hvr.pddl import Task, parse_domain, parse_problem
 from hvr.pddl.model import GroundAction
 from hvr.pddl.plan import parse_plan
+from hvr.run.result import Run
 
 if TYPE_CHECKING:
     from hvr.verifier.verdict import Verdict
@@ -19,42 +20,50 @@ if TYPE_CHECKING:
 Part = tuple[Task, Sequence[GroundAction]]
 
 
-def kitchen_verdict(
-    plan: Path, request: str | None, model: Path | None, domain: Path | None, problem: Path | None
+def verify(
+    plan: Run | Path | str,
+    request: str | None = None,
+    *,
+    model: Path | str | None = None,
+    domain: Path | str | None = None,
+    problem: Path | str | None = None,
 ) -> Verdict:
-    """Return the verdict on a robot's plan.
+    """Return how plausible it is that a plan does what was asked.
 
     Args:
-        plan: the folder of a run, or a PDDL plan.
+        plan: a run, its folder, or the file of a PDDL plan.
         request: what was asked; None for what the run says.
         model: folder of a verifier; None for the one that comes with hvr.
         domain: of a PDDL plan; None for hvr's kitchen.
         problem: of a PDDL plan.
 
     Raises:
+        MissingExtraError: the extra `gnn` is not installed.
         UsageError: something is missing that the plan does not say, or a step cannot be executed.
         DataFileError: a file is missing or damaged.
         PddlError: a PDDL file is wrong.
     """
+    from hvr.extras import need_gnn
+
+    need_gnn()
     from hvr.verifier.kitchen.links import causal_links
     from hvr.verifier.kitchen.shipped import judge, load_kitchen_verifier
     from hvr.verifier.verifier import Verifier
 
-    if plan.is_dir():
-        parts, asked = _of_run(plan)
-    elif not plan.exists():
-        raise DataFileError(f"{plan}: there is no such file or folder")
+    path = plan.folder if isinstance(plan, Run) else Path(plan)
+    if path.is_dir():
+        parts, asked = _of_run(path)
+    elif not path.exists():
+        raise DataFileError(f"{path}: there is no such file or folder")
     elif problem is None:
-        raise UsageError(f"{plan}: a PDDL plan needs --problem (or give the folder of a run)")
+        raise UsageError(f"{path}: a PDDL plan needs its problem (or give the folder of a run)")
     else:
-        known = domain or data_path("domains") / "kitchen" / "domain.pddl"
-        parts, asked = [_part(known, problem, plan)], None
+        known = domain or load_agent(DEFAULT_AGENT).path
+        parts, asked = [_part(Path(known), Path(problem), path)], None
     asked = request or asked
     if not asked:
-        raise UsageError(
-            f"what was asked? Give --request, such as --request 'make coffee' ({plan})"
-        )
-    verifier = load_kitchen_verifier() if model is None else Verifier.load(model)
+        raise UsageError(f"what was asked? Give the request, such as 'make coffee' ({path})")
+    verifier = load_kitchen_verifier() if model is None else Verifier.load(Path(model))
     return judge(verifier, causal_links(*parts), asked)
 
 

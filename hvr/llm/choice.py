@@ -1,4 +1,4 @@
-"""Which language model is to plan: a value that costs nothing to import."""
+"""Which language model is to be asked, and how: a value that costs nothing to import."""
 
 from __future__ import annotations
 

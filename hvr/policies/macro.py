@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hvr.knowledge.wording import load_wording
 from hvr.pddl import GroundAction, Task
 from hvr.pddl.conditions import Conjunction
 from hvr.pddl.model import Atom
@@ -42,7 +43,7 @@ def macro_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABlock, 
 def block_conditions(
     task: Task, state: int, block: Sequence[GroundAction]
 ) -> tuple[tuple[str, ...], tuple[str, ...], int]:
-    """Return what a block needs and does not bring about itself, and what it changes for good.
+    """Find what a block needs and does not bring about itself, and what it changes for good.
 
     Args:
         task: the task.
@@ -56,11 +57,13 @@ def block_conditions(
     needs = have = Literals()
     for action in block:
         operator = task.ground(action)
+        # Of what the action reads the block needs only what no earlier action has brought about.
         used = support(operator.precondition, after)
         needs = Literals(
             needs.true | used.true & ~have.true, needs.false | used.false & ~have.false
         )
         following = operator.apply(after)
+        # Brought about is what has changed and was not changed back since.
         have = Literals(
             (have.true | following & ~after) & following,
             (have.false | after & ~following) & ~following,
@@ -71,7 +74,7 @@ def block_conditions(
 
 
 def support(condition: Conjunction, state: int) -> Literals:
-    """Return literals of a condition that make it true in a state; of a disjunction the first."""
+    """Return literals of a condition that make it true in a state, of a disjunction the first."""
     true, false = condition.positive, condition.negative
     for clause in condition.clauses:
         held = clause.positive & state
@@ -108,43 +111,23 @@ def _cut(actions: Sequence[GroundAction]) -> Iterator[list[GroundAction]]:
 
 
 def _literals(task: Task, literals: Literals) -> Iterator[str]:
-    found = [(task.fluent(bit), True) for bit in bits(literals.true)]
-    found += [(task.fluent(bit), False) for bit in bits(literals.false)]
-    for atom, positive in sorted(found, key=lambda pair: (str(pair[0]), pair[1])):
+    signed = [(task.fluent(bit), True) for bit in bits(literals.true)]
+    signed += [(task.fluent(bit), False) for bit in bits(literals.false)]
+    for atom, positive in sorted(signed, key=lambda pair: (str(pair[0]), pair[1])):
         if atom.predicate != _FLEETING:
             yield str(atom) if positive else f"(not {atom})"
 
 
 def block_name(task: Task, block: Sequence[GroundAction], before: int, after: int) -> str:
-    """Return a few words for what a block accomplishes."""
+    """Name what a block accomplishes, in a few words."""
     gained = [task.fluent(bit) for bit in bits(after & ~before)]
     last = block[-1]
     switched = [a.args[0] for a in block if a.name == "toggle_on"]
     if switched:
         return _used(switched[-1], gained)
-    match last.name:
-        case "put_on":
-            text = f"put {last.args[0]} on {last.args[1]}"
-        case "put_in" | "throw_away":
-            text = f"put {last.args[0]} in {last.args[1]}"
-        case "pour":
-            text = f"pour from {last.args[0]} into {last.args[1]}"
-        case "slice_obj":
-            text = f"slice {last.args[0]}"
-        case "crack_obj":
-            text = f"crack {last.args[0]}"
-        case "drop_obj":
-            text = f"drop {last.args[0]}"
-        case "pick_up":
-            text = f"take {last.args[0]}"
-        case "open_obj":
-            text = f"open {last.args[0]}"
-        case "close_obj":
-            text = f"close {last.args[0]}"
-        case "toggle_off":
-            text = f"turn off {last.args[0]}"
-        case _:
-            text = f"go to {last.args[0]}"
+    wording = load_wording().actions.get(last.name)
+    text = wording.title.fill(last.args) if wording is not None else ""
+    text = text or f"go to {last.args[0]}"
     cracked = [a.args[0] for a in block if a.name == "crack_obj"]
     if cracked and last.name != "crack_obj":
         text = f"crack {cracked[0]} and {text}"
@@ -152,7 +135,7 @@ def block_name(task: Task, block: Sequence[GroundAction], before: int, after: in
 
 
 def _used(appliance: str, gained: list[Atom]) -> str:
-    """Return what using an appliance has done, the most telling change first."""
+    """Name what using an appliance has done, the most telling change first."""
 
     def things(predicate: str, *rest: str) -> str:
         names = [a.args[0] for a in gained if a.predicate == predicate and a.args[1:] == rest]
@@ -166,6 +149,6 @@ def _used(appliance: str, gained: list[Atom]) -> str:
         ("warm_liquid", (), "heat what is in"),
         ("hot", (), "heat"),
     ):
-        if found := things(predicate, *rest):
-            return f"{verb} {found} with {appliance}"
+        if names := things(predicate, *rest):
+            return f"{verb} {names} with {appliance}"
     return f"turn on {appliance}"

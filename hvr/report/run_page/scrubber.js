@@ -1,9 +1,5 @@
-"""The little that moves on the page: a scrubber that shows a step on the plan.
-
-Without JavaScript the page has the same content; only the scrubber is missing.
-"""
-
-SCRIPT = """
+// A scrubber that shows a step on the picture of the way. Without JavaScript the page has the same
+// content; only the scrubber is missing.
 (() => {
   "use strict";
   const steps = [...document.querySelectorAll("li.step")];
@@ -12,18 +8,18 @@ SCRIPT = """
   const drawing = picture.querySelector("svg"), given = picture.dataset;
   const agent = drawing.querySelector(".group-agent");
   const bar = document.createElement("div"), range = document.createElement("input");
-  const label = document.createElement("label"), said = document.createElement("output");
+  const label = document.createElement("label"), shown = document.createElement("output");
   bar.className = "scrubber";
   range.type = "range"; range.min = 0; range.max = steps.length; range.value = 0;
   range.id = "scrubber"; label.htmlFor = "scrubber"; label.textContent = "Step";
-  said.setAttribute("for", "scrubber"); said.setAttribute("aria-live", "polite");
+  shown.setAttribute("for", "scrubber"); shown.setAttribute("aria-live", "polite");
   const button = (text, by) => {
     const made = document.createElement("button");
     made.type = "button"; made.textContent = text;
     made.addEventListener("click", () => choose(Number(range.value) + by));
     return made;
   };
-  bar.append(label, range, button("Back", -1), button("Next", 1), said);
+  bar.append(label, range, button("Back", -1), button("Next", 1), shown);
   drawing.before(bar);
 
   function choose(index) {
@@ -41,9 +37,9 @@ SCRIPT = """
     for (const mark of drawing.querySelectorAll("[data-steps]"))
       mark.classList.toggle("chosen",
         step !== null && mark.dataset.steps.split(" ").includes(step.dataset.step));
-    said.textContent = step
+    shown.textContent = step
       ? step.querySelector(".title").textContent.trim() : "at the start";
-    range.setAttribute("aria-valuetext", said.textContent);
+    range.setAttribute("aria-valuetext", shown.textContent);
     if (!agent) return;
     if (!step || !("x" in step.dataset)) { agent.removeAttribute("transform"); return; }
     const scale = Number(given.scale), x0 = Number(given.agentX), y0 = Number(given.agentY);
@@ -59,11 +55,10 @@ SCRIPT = """
       choose(1 + steps.findIndex((one) => numbers.includes(one.dataset.step)));
     });
   const follow = () => {
-    const found = steps.findIndex((one) => "#" + one.id === location.hash);
-    if (found >= 0) choose(found + 1);
+    const index = steps.findIndex((one) => "#" + one.id === location.hash);
+    if (index >= 0) choose(index + 1);
   };
   addEventListener("hashchange", follow);
   choose(0);
   follow();
 })();
-"""

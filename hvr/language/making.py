@@ -1,0 +1,134 @@
+"""Clauses about dishes and about states that are only wanted: make, serve, 'I want …'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hvr.errors import LanguageError
+from hvr.language.adjectives import apply_adjective
+from hvr.language.adjuncts import Adjuncts
+from hvr.language.draft import MeaningDraft
+from hvr.language.lexicon import Verb
+from hvr.language.literals import literals
+from hvr.language.meaning import Entity
+from hvr.language.referents import ReferentReading
+from hvr.language.syntax import Adjunct, NounGroup
+
+
+class Making:
+    """The clauses that say what shall be there in the end, whatever has to be done for it.
+
+    Args:
+        draft: the meaning so far.
+        adjuncts: takes in what follows the objects.
+    """
+
+    def __init__(self, draft: MeaningDraft, adjuncts: Adjuncts) -> None:
+        self.draft = draft
+        self.taxonomy = draft.taxonomy
+        self.adjuncts = adjuncts
+        self.referents = adjuncts.referents
+
+    def make(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Make or serve dishes, or things with something on or in them."""
+        things = self.referents.all_of(group.things, ReferentReading(dishes=True))
+        places = self.adjuncts.take(verb, things, group.adjuncts)
+        self.adjuncts.settle(things, places)
+        serving = verb.frame == "serve"
+        for number in self.draft.live(things):
+            self._make_sure_of(verb, number, serving=serving)
+        self.leave(things, serving=serving)
+        return things
+
+    def _make_sure_of(self, verb: Verb, number: int, *, serving: bool) -> None:
+        """Refuse to make things that nothing says how to make, as in 'make a fork'.
+
+        Raises:
+            LanguageError: nothing is asked of the thing but that it be made.
+        """
+        entity = self.draft.entities[number]
+        known = entity.conditions or entity.liquid or self.draft.placed(number)
+        if known or serving or self.draft.holds_something(number):
+            return
+        what = "slice" if self.taxonomy.pieces(entity.classes[0]) else "bring"
+        if verb.frame == "hold":
+            self.draft.demand(number, verb.condition or "(holding ?x)", verb.word, verb.requires)
+            return
+        raise LanguageError(
+            f"hvr does not know how to {verb.word} {entity.text!r}; say what to do with it, "
+            f"for example '{what} the {entity.text}'"
+        )
+
+    def leave(self, things: Iterable[int], *, serving: bool) -> None:
+        """Let what was made stand somewhere sensible if no place was given."""
+        draft = self.draft
+        for number in draft.live(things):
+            top = draft.outermost(number)
+            if draft.placed(top) or not draft.is_a(top, "Pickupable"):
+                continue
+            if serving:
+                draft.change(self._served_in(top), serve=True, rests=False)
+            elif draft.entities[top].liquid or draft.holds_something(top):
+                draft.change(top, rests=not draft.entities[top].serve)
+
+    def _served_in(self, number: int) -> int:
+        """Return what is to stand on the table: food comes on a plate."""
+        if not self.draft.is_a(number, "Food") or self.draft.entities[number].count == 0:
+            return number
+        vessels = self.taxonomy.preferred("solid food")
+        plate = self.draft.new(Entity(vessels, "plate", unnamed=True))
+        self.draft.place([number], plate, "on")
+        return plate
+
+    def wanted(self, group: NounGroup) -> list[int]:
+        """Take in a state without a verb, such as 'a hot coffee on the table', 'the mug clean' or
+        'the cup full of water'.
+        """
+        draft = self.draft
+        things = self.referents.all_of(group.things, ReferentReading(dishes=True))
+        for number in draft.live(things):
+            for adjective in group.predicate.adjectives:
+                apply_adjective(self.draft, number, adjective)
+        want = Verb("want", "make")
+        marks = [a for a in group.adjuncts if a.kind == "place" and self._is_means(things, a)]
+        for adjunct in marks:
+            self.adjuncts.method(want, draft.live(things), self.adjuncts.places(adjunct)[0])
+        places = self.adjuncts.take(want, things, [a for a in group.adjuncts if a not in marks])
+        self.adjuncts.settle(things, places)
+        described = bool(group.predicate) or any(a.kind == "with" for a in group.adjuncts)
+        one = all(t.determiner.count == 1 and t.kind != "pronoun" for t in group.things)
+        for number in draft.live(things):
+            self._want_idle(number, handed=one and not described)
+        self.leave(things, serving=group.predicate.serve)
+        return things
+
+    def _is_means(self, things: list[int], adjunct: Adjunct) -> bool:
+        """Return whether a place is what heats the things, as in 'cooked in the microwave'."""
+        heated = any(
+            {"hot", "cooked"} & {name for name, wanted in literals(c.template) if wanted}
+            for n in self.draft.live(things) for c in self.draft.entities[n].conditions
+        )  # fmt: skip
+        return heated and any(
+            self.taxonomy.is_a(n.object_class, "HeatSource")
+            for t in adjunct.things for n in t.nouns
+        )  # fmt: skip
+
+    def _want_idle(self, number: int, *, handed: bool) -> None:
+        """Ask for a wanted thing of which nothing else is said: held, switched on, or just there.
+
+        Args:
+            number: the thing.
+            handed: 'a cold apple' is to be had, not only to be cold.
+        """
+        entity, draft = self.draft.entities[number], self.draft
+        related = draft.placed(number) or draft.holds_something(number) or entity.liquid
+        if related or entity.serve or (entity.conditions and not handed):
+            return
+        if entity.cut_from is not None or (
+            entity.count != 1 and any(self.taxonomy.source(c) for c in entity.classes)
+        ):
+            draft.demand(number, "(present ?x)", "want")
+        elif not draft.is_a(number, "Pickupable") and draft.is_a(number, "Switchable"):
+            draft.demand(number, "(toggled ?x)", "want", "Switchable")
+        else:
+            draft.demand(number, "(holding ?x)", "want", "Pickupable")

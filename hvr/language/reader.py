@@ -1,0 +1,47 @@
+"""The reader of requests: from a sentence to a goal in a scene."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from hvr.knowledge.ontology import Ontology
+from hvr.language.goals import Goal, goal_of
+from hvr.language.grammar import read
+from hvr.language.lexicon import Lexicon
+from hvr.language.taxonomy import Taxonomy
+from hvr.language.vocabulary import load_lexicon
+from hvr.pddl import Domain
+from hvr.retrieval.inventory import Inventory
+
+
+class Reader:
+    """Reads requests by grammar and ontology.
+
+    Args:
+        ontology: words, task knowledge and preferences.
+        domain: the actions.
+    """
+
+    def __init__(self, ontology: Ontology, domain: Domain) -> None:
+        self.ontology = ontology
+        self.domain = domain
+
+    @cached_property
+    def taxonomy(self) -> Taxonomy:
+        """The class hierarchy as language sees it."""
+        return Taxonomy(self.ontology)
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """The words."""
+        return load_lexicon(self.ontology)
+
+    def goal(self, request: str, inventory: Inventory) -> Goal:
+        """Return the goal of a request in a scene.
+
+        Raises:
+            LanguageError: it was not understood.
+            ImpossibleGoalError: it cannot be met in this scene.
+        """
+        meaning = read(request, self.lexicon, self.taxonomy)
+        return goal_of(meaning, self.taxonomy, inventory, self.domain)

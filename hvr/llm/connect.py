@@ -1,0 +1,79 @@
+"""The one way to a language model: its settings read, its layers around it, its use counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import astuple, replace
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import UsageError
+from hvr.llm.budget import Budget
+from hvr.llm.choice import ModelChoice
+from hvr.llm.config import Chosen, read_config
+from hvr.llm.factory import make_model, stack
+from hvr.llm.meter import Meter
+
+
+def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Chosen:
+    """Return which model is meant and how to reach it: choice, environment, pyproject.toml.
+
+    Args:
+        choice: which model, and how.
+        about: task, scene and seed, for a simulated model.
+
+    Raises:
+        UsageError: no model is named, or a setting cannot be used.
+        DataFileError: pyproject.toml cannot be read.
+    """
+    chosen = read_config(choice.spec, base_url=choice.base_url)
+    if chosen.spec is None:
+        raise UsageError(
+            "no model is named: give openai:MODEL, gemini:MODEL, hf:NAME or replay:FOLDER, "
+            "or set HVR_LLM",
+            field="spec",
+        )
+    return replace(chosen, options=replace(chosen.options, about=dict(about or {})))
+
+
+def connect(
+    choice: ModelChoice,
+    *,
+    about: Mapping[str, Any] | None = None,
+    transcript: Path | None = None,
+    header: Mapping[str, Any] | None = None,
+    ledger: Path | None = None,
+) -> Meter:
+    """Return a model that is counted, with the layers of `stack` around it.
+
+    Args:
+        choice: which model, and how: key, address and limits come from here or from where
+            `read_config` finds them.
+        about: task, scene and seed, for a simulated model.
+        transcript: file for all that is asked and answered.
+        header: what else goes into the transcript's first line.
+        ledger: file of what was charged, for a budget that several processes share.
+
+    Raises:
+        UsageError: no model is named, or an option cannot be used.
+        LLMError: a key is missing.
+        MissingExtraError: a package that the model needs is not installed.
+        DataFileError: a file cannot be used.
+    """
+    chosen = reach(choice, about)
+    assert chosen.spec is not None
+    model = make_model(chosen.spec, chosen.options)
+    limits = choice.limits
+    # A limit of 0 is a limit, too.
+    limited = limits is not None and any(limit is not None for limit in astuple(limits))
+    budget = Budget(limits, ledger) if limited else None
+    return Meter(
+        stack(
+            model,
+            chosen.options,
+            record=transcript,
+            header=header,
+            cache=choice.cache,
+            budget=budget,
+        )
+    )

@@ -1,0 +1,52 @@
+"""Runs that were recorded: `replay:FOLDER` repeats request, scene, seed and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hvr.llm.choice import ModelChoice
+from hvr.llm.config import read_config
+from hvr.llm.replay import Replay
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What is known of a run from its transcript, to repeat it.
+
+    Args:
+        folder: of the run.
+        run: request, task, scene, seed and settings as they were.
+    """
+
+    folder: Path
+    run: Mapping[str, Any]
+
+
+def recorded_run(choice: ModelChoice) -> Recorded | None:
+    """Return the run that a `replay:FOLDER` repeats; None for anything else.
+
+    Raises:
+        DataFileError: the transcript cannot be read.
+    """
+    spec = read_config(choice.spec, base_url=choice.base_url).spec
+    if spec is None or not spec.startswith("replay:"):
+        return None
+    path = Path(spec.removeprefix("replay:"))
+    run = Replay(path).header.get("run")
+    if not isinstance(run, dict):
+        return None
+    return Recorded(path if path.is_dir() else path.parent, run)
+
+
+def repeated(choice: ModelChoice, recorded: Recorded) -> ModelChoice:
+    """Return the choice with the settings of the run that is repeated."""
+    run = recorded.run
+    return replace(
+        choice,
+        setting=str(run.get("setting", choice.setting)),
+        embedder=str(run.get("embedder", choice.embedder)),
+        temperature=float(run.get("temperature", choice.temperature)),
+    )

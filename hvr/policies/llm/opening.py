@@ -1,0 +1,125 @@
+"""The equipment of a language model's policy: model, prompts, library, embedder, planner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hvr.agents import DEFAULT_AGENT
+from hvr.files import commit
+from hvr.library import Library, read_library, write_library
+from hvr.llm.choice import ModelChoice
+from hvr.llm.connect import connect, reach
+from hvr.llm.meter import Meter
+from hvr.llm.recorded import Recorded, recorded_run
+from hvr.plans import PolicyContext
+from hvr.policies.llm.prompts import Prompts, load_prompts
+from hvr.policies.llm.settings import PolicySettings, named
+from hvr.policies.llm.writing import Equipment
+from hvr.retrieval.embedders import Embedder, make_embedder
+from hvr.search.planners import Planner
+from hvr.search.recorded import NAME as PLANNER
+from hvr.search.recorded import RecordedPlanner
+
+LIBRARY = "library.ttl"
+"""The macro actions that a run could use, in its folder."""
+
+PROMPTS = "prompts"
+"""The user's own templates, in the folder of a run."""
+
+
+def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | None]:
+    """Return what plans are written with, what counts the model's use, and the library to add to.
+
+    A repeated run uses the library, the prompts and the planner's results that it had, and adds
+    to no library.
+
+    Raises:
+        UsageError: no model is named, or an option cannot be used.
+        LLMError: a key is missing.
+        MissingExtraError: a package that the model needs is not installed.
+        DataFileError: a file cannot be used.
+    """
+    choice, folder = context.model, context.folder
+    settings = named(choice.setting)
+    recorded = recorded_run(choice)
+    own_prompts = choice.prompts
+    if own_prompts is None and recorded is not None and (recorded.folder / PROMPTS).is_dir():
+        own_prompts = recorded.folder / PROMPTS
+    prompts = load_prompts(own_prompts)
+    embedder = context.embedder or _embedder(choice)
+    library = _library(choice, settings, recorded)
+    meter = connect(
+        choice,
+        about=context.about,
+        transcript=context.transcript,
+        header=context.header or _header(context, settings, prompts),
+        ledger=context.ledger,
+    )
+    if folder is not None and library is not None:
+        write_library(library, folder / LIBRARY)
+    if folder is not None and own_prompts is not None:
+        prompts.save(folder / PROMPTS)
+    equipment = Equipment(
+        ontology=context.ontology,
+        domain=context.domain,
+        model=meter,
+        settings=settings,
+        embedder=embedder,
+        planner=_planner(context, recorded),
+        prompts=prompts,
+        library=library,
+        agent=DEFAULT_AGENT,
+        listen=context.listen or _ignore,
+        temperature=choice.temperature,
+        compile_task=context.compile_task,
+    )
+    return equipment, meter, None if recorded else choice.library
+
+
+def _ignore(event: object) -> None:
+    del event
+
+
+def _header(
+    context: PolicyContext, settings: PolicySettings, prompts: Prompts
+) -> Mapping[str, Any]:
+    """Return what the first line of a transcript says: all that it takes to repeat the run."""
+    choice = context.model
+    return {
+        "run": {
+            **context.about,
+            "setting": choice.setting,
+            "embedder": choice.embedder,
+            "temperature": choice.temperature,
+        },
+        "settings": settings.to_json(),
+        "prompts": prompts.digests,
+        "commit": commit(),
+    }
+
+
+def _embedder(choice: ModelChoice) -> Embedder:
+    options = reach(choice).options
+    return make_embedder(choice.embedder, base_url=options.base_url, api_key=options.api_key)
+
+
+def _planner(context: PolicyContext, recorded: Recorded | None) -> Planner:
+    """Return the planner, whose results a run keeps: those of one against the clock may differ."""
+    if context.folder is None:
+        return context.planner
+    earlier = recorded.folder / PLANNER if recorded else None
+    return RecordedPlanner(context.planner, context.folder / PLANNER, earlier)
+
+
+def _library(
+    choice: ModelChoice, settings: PolicySettings, recorded: Recorded | None
+) -> Library | None:
+    """Return the macro actions to use: of a repeated run, those that it had."""
+    if not settings.library:
+        return None
+    if recorded is not None:
+        path = recorded.folder / LIBRARY
+        return read_library(path) if path.exists() else None
+    return read_library(choice.library, missing_ok=True) if choice.library else None

@@ -1,0 +1,366 @@
+"""Write a plan with a language model (paper, section 2); the spine reads like its figure 1.
+
+request ─▶ objects ─▶ macro plan ─▶ conditions ─▶ check ─▶ for each macro action:
+    objects ─▶ block ─▶ navigation ─▶ check ─▶ correct ─▶ repair ─▶ refine ─▶ library
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+
+from hvr.agents import DEFAULT_AGENT
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import Ontology
+from hvr.library import Library, Match, Query, retrieve
+from hvr.llm.model import Model
+from hvr.pddl import Domain, GroundAction, Problem, State, Task
+from hvr.plans import AABlock, MacroAction, Plan
+from hvr.policies.llm.action_set import action_set
+from hvr.policies.llm.answers import read_conditions, read_macro_plan
+from hvr.policies.llm.blocks import Assignment, BlockWriter, finish, history
+from hvr.policies.llm.bridge import Bridge
+from hvr.policies.llm.conditions import check_macros, describe, lasting, with_conditions
+from hvr.policies.llm.dialogue import Dialogue
+from hvr.policies.llm.events import (
+    BlockWritten,
+    ConditionsWritten,
+    MacroPlanChecked,
+    MacroPlanWritten,
+    PolicyEvent,
+    StepsLeftOut,
+)
+from hvr.policies.llm.foresight import Foresight, applicable, run
+from hvr.policies.llm.lean import lean
+from hvr.policies.llm.mapper import Mapper
+from hvr.policies.llm.prompts import Prompts
+from hvr.policies.llm.record import BlockRecord, MacroCheck, PlanningRecord
+from hvr.policies.llm.retrieval import Retrieval
+from hvr.policies.llm.settings import PolicySettings
+from hvr.retrieval.context import class_context, object_context
+from hvr.retrieval.embedders import Embedder
+from hvr.retrieval.inventory import Inventory
+from hvr.search.planners import Planner
+
+Macros = tuple[MacroAction, ...]
+Checks = tuple[MacroCheck, MacroCheck]
+
+
+def _ignore(event: PolicyEvent) -> None:
+    del event
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equipment:
+    """What plans are written with.
+
+    Args:
+        ontology: classes and their names.
+        domain: the actions.
+        model: who answers.
+        settings: which parts are on.
+        embedder: maps names to objects and actions.
+        planner: for planner-assisted repair.
+        prompts: the templates.
+        library: macro actions to use instead of asking; None for none.
+        agent: whose domain it is, for the library.
+        listen: is told what happens.
+        seed: for the model's sampling, where the provider takes one.
+        temperature: of the model's sampling.
+        compile_task: see `Foresight`.
+    """
+
+    ontology: Ontology
+    domain: Domain
+    model: Model
+    settings: PolicySettings
+    embedder: Embedder
+    planner: Planner
+    prompts: Prompts
+    library: Library | None = None
+    agent: str = DEFAULT_AGENT
+    listen: Callable[[PolicyEvent], None] = _ignore
+    seed: int | None = None
+    temperature: float = 0.0
+    compile_task: Callable[[Domain, Problem], Task] = Task
+
+
+class Writing:
+    """The writing of one plan. It knows the request and the graph, and no gold goal.
+
+    Args:
+        equipment: what it is written with.
+        request: in words.
+        graph: the world; it is not changed.
+        inventory: what there is in it.
+    """
+
+    def __init__(
+        self, equipment: Equipment, request: str, graph: KnowledgeGraph, inventory: Inventory
+    ) -> None:
+        self.equipment = equipment
+        self.settings = equipment.settings
+        self.request = request
+        self.library_uses: list[str] = []
+        """Ids of the entries of the library whose blocks went into the plan."""
+        self._listen = equipment.listen
+        self._foresight = Foresight(graph, equipment.domain, inventory, equipment.compile_task)
+        self._dialogue = Dialogue(
+            equipment.model, equipment.prompts, equipment.temperature, equipment.seed
+        )
+        self._retrieval = Retrieval(self._dialogue, self.settings, equipment.embedder, self._listen)
+
+    def write(self) -> PlanningRecord:
+        """Return the plan and how it came about.
+
+        Raises:
+            LLMError: the model did not answer; what was asked so far is in its transcript.
+        """
+        started = time.perf_counter()
+        bridge = Bridge(self.equipment.domain, self.equipment.planner)
+        writer = BlockWriter(self._dialogue, self.settings, self._mapper_of, bridge, self._listen)
+        checks: tuple[MacroCheck | None, MacroCheck | None] = (None, None)
+        if self.settings.hierarchical:
+            macros = self._macro_plan()
+            known = self._known(macros)
+            if self.settings.verification and len(known) < len(macros):
+                macros, checks = self._conditions(macros, known)
+            elif self.settings.verification:
+                macros = tuple(match.block.macro for match in known)
+                check = check_macros(self._foresight.task, self._foresight.state, macros)
+                checks = check, check
+            records = self._blocks(macros, known, writer)
+        else:
+            whole = Assignment(
+                self.request, 1, MacroAction(self.request), self._names, "nothing", False
+            )
+            records = [writer.write(whole, self._foresight)]
+        blocks, removed = self._elimination(records)
+        name = self._dialogue.model.name
+        return PlanningRecord(
+            plan=Plan(blocks, planner=name, seconds=time.perf_counter() - started),
+            blocks=tuple(records),
+            hierarchical=self.settings.hierarchical,
+            macro_before=checks[0],
+            macro_after=checks[1],
+            removed=removed,
+            library_used=sum(bool(r.from_library) for r in records),
+            planner_calls=bridge.calls,
+        )
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """The objects that prompts about the whole request tell of; the model is asked once."""
+        return self._retrieval.choose(self.request, self._foresight)
+
+    @cached_property
+    def _mapper_of(self) -> Callable[[tuple[str, ...]], Mapper]:
+        """Makes the mapper of some objects. Its action set is that of the first state."""
+        actions = action_set(self._foresight.task)
+
+        @cache
+        def mapper(names: tuple[str, ...]) -> Mapper:
+            return Mapper(actions, self.equipment.embedder, names)
+
+        return mapper
+
+    # Macro actions and their conditions -----------------------------------------------------
+
+    def _macro_plan(self) -> Macros:
+        """Return the macro actions; the request itself is the only one if the model gives none."""
+        objects = class_context(self._foresight.graph, self._names)
+        answer = self._dialogue.ask("macro_plan", request=self.request, objects=objects)
+        titles = read_macro_plan(answer)[: self.settings.macro_limit] or (self.request,)
+        self._listen(MacroPlanWritten(titles))
+        return tuple(MacroAction(title) for title in titles)
+
+    def _conditions(self, macros: Macros, known: Sequence[Match]) -> tuple[Macros, Checks]:
+        """Return the macro actions with conditions, corrected, and the checks before and after.
+
+        The first ones, which the library knows, keep the conditions that they have there.
+        """
+        titles = [m.name for m in macros]
+        listed = "\n".join(f"{i}. {name}" for i, name in enumerate(titles, start=1))
+        answer = self._dialogue.ask("conditions", **self._world(), macros=listed)
+        written, dropped = self._read_conditions(answer, titles)
+        macros = (*(match.block.macro for match in known), *written[len(known) :])
+        self._listen(ConditionsWritten(macros, dropped))
+        return self._corrected(macros, len(known), self.settings.macro_tries)
+
+    def _corrected(self, macros: Macros, fixed: int, tries: int) -> tuple[Macros, Checks]:
+        """Return macro actions each of which can follow those before it, as far as the model
+        corrects them, and the checks before and after.
+
+        The first `fixed` ones keep their conditions.
+        """
+        first = None
+        for attempt in range(tries + 1):
+            check = check_macros(self._foresight.task, self._foresight.state, macros)
+            first = first or check
+            self._listen(MacroPlanChecked(check, attempt))
+            if not check.problem or attempt == tries:
+                break
+            answer = self._dialogue.ask(
+                "correct_conditions",
+                **self._world(),
+                conditions=describe(macros),
+                problem=f"{check.problem}\n(correction {attempt + 1})",
+            )
+            written, dropped = self._read_conditions(answer, [m.name for m in macros], macros)
+            macros = (*macros[:fixed], *written[fixed:])
+            self._listen(ConditionsWritten(macros, dropped))
+        assert first is not None
+        return macros, (first, check)
+
+    def _read_conditions(
+        self, answer: str, titles: Sequence[str], earlier: Sequence[MacroAction] = ()
+    ) -> tuple[Macros, tuple[str, ...]]:
+        """Return the macro actions with the conditions of an answer, and what was unreadable."""
+        written = read_conditions(answer, len(titles))
+        mapper = self._mapper_of(self._names)
+        return with_conditions(titles, written, mapper, self._foresight.nearness, earlier)
+
+    def _world(self) -> dict[str, str]:
+        """Return what prompts about conditions tell of the world."""
+        return {
+            "request": self.request,
+            "objects": object_context(self._foresight.graph, self._names),
+            "predicates": _predicates(self._foresight.task, self._foresight.nearness),
+        }
+
+    # Blocks ---------------------------------------------------------------------------------
+
+    def _blocks(
+        self, macros: Macros, known: Sequence[Match], writer: BlockWriter
+    ) -> list[BlockRecord]:
+        """Return the blocks, one after the other.
+
+        After each one the conditions of those that are still to come are checked again, from the
+        state to which it really leads, and corrected once (paper, B.3).
+        """
+        records: list[BlockRecord] = []
+        rest = macros
+        while rest:
+            number = len(records) + 1
+            if records and self.settings.verification:
+                fixed = max(0, len(known) - len(records))
+                rest, _ = self._corrected(rest, fixed, 1)
+            macro, rest = rest[0], rest[1:]
+            match = (
+                known[number - 1]
+                if number <= len(known)
+                else self._match(macro, self._foresight.state)
+            )
+            if match is not None:
+                record = self._taken(number, macro, match)
+            else:
+                record = self._written(number, macro, records, writer)
+            records.append(record)
+            self._foresight.advance(record.actions)
+        return records
+
+    def _written(
+        self, number: int, macro: MacroAction, records: Sequence[BlockRecord], writer: BlockWriter
+    ) -> BlockRecord:
+        """Return the record of a block that the model writes."""
+        wanted = f"{self.request}\nMacro action: {macro.name}"
+        chosen = self._retrieval.choose(wanted, self._foresight, self._names)
+        done = history([AABlock(r.macro, r.actions) for r in records])
+        return writer.write(Assignment(self.request, number, macro, chosen, done), self._foresight)
+
+    # The library ----------------------------------------------------------------------------
+
+    def _known(self, macros: Macros) -> tuple[Match, ...]:
+        """Return library matches for a prefix of the plan."""
+        matches: list[Match] = []
+        state = self._foresight.state
+        for macro in macros:
+            match = self._match(macro, state)
+            if match is None:
+                break
+            plain = lasting(match.block.macro, self._foresight.nearness)
+            matches.append(replace(match, block=replace(match.block, macro=plain)))
+            state = run(self._foresight.task, state, match.block.actions)
+        return tuple(matches)
+
+    def _match(self, macro: MacroAction, state: State) -> Match | None:
+        """Return a macro action of the library that works from a state, or None.
+
+        One that brings about what the model has written is preferred to one that only goes by
+        the same words: the library's conditions were proven, the model's are a guess.
+        """
+        library = self.equipment.library
+        if library is None or not self.settings.library:
+            return None
+        for wanted in dict.fromkeys((macro.postcondition, ())):
+            query = Query(
+                name=macro.name,
+                agent=self.equipment.agent,
+                request=self.request,
+                postcondition=wanted,
+            )
+            match = retrieve(
+                library,
+                query,
+                self._foresight.task,
+                state,
+                self.equipment.embedder,
+                ontology=self.equipment.ontology,
+            )
+            if match is not None:
+                return match
+        return None
+
+    def _taken(self, number: int, macro: MacroAction, match: Match) -> BlockRecord:
+        """Return the record of a block that was taken from the library."""
+        self.library_uses.append(match.entry.id)
+        block = match.block.actions
+        self._listen(BlockWritten(number, macro.name, block, "library"))
+        record = BlockRecord(
+            macro=match.block.macro,
+            written=block,
+            actions=block,
+            verified_before=True,
+            verified_after=None,
+            from_library=match.entry.name,
+        )
+        return finish(record, self._foresight.task, self._foresight.state, hierarchical=True)
+
+    # The end --------------------------------------------------------------------------------
+
+    def _elimination(self, records: Sequence[BlockRecord]) -> tuple[tuple[AABlock, ...], int]:
+        """Return the blocks of the plan, without unnecessary steps if that is asked for."""
+        blocks = tuple(AABlock(r.macro, r.actions) for r in records)
+        if not self.settings.elimination:
+            return blocks, 0
+        task = self._foresight.task
+        state = task.initial
+        actions = tuple(a for b in blocks for a in b.actions)
+        if applicable(task, state, actions) < len(actions):
+            return blocks, 0
+        # A plan that changes nothing is left as it is: what it was for is not known.
+        kept = set(lean(task, state, actions, self._foresight.nearness)) or set(range(len(actions)))
+        shorter: list[AABlock] = []
+        position = 0
+        left_out: list[GroundAction] = []
+        for block in blocks:
+            numbers = range(position, position + len(block.actions))
+            position += len(block.actions)
+            rest = tuple(actions[n] for n in numbers if n in kept)
+            left_out += [actions[n] for n in numbers if n not in kept]
+            shorter.append(replace(block, actions=rest))
+        if left_out:
+            self._listen(StepsLeftOut(tuple(left_out)))
+        return tuple(b for b in shorter if b.actions), len(left_out)
+
+
+def _predicates(task: Task, nearness: frozenset[str]) -> str:
+    """Return the predicates that conditions may use, as the prompts show them."""
+    used = [p for n, p in task.domain.predicates.items() if n in task.fluent_predicates]
+    return " ".join(
+        f"({' '.join((p.name, *(v.name.lstrip('?') for v in p.parameters)))})"
+        for p in used
+        if p.name not in nearness
+    )

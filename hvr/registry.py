@@ -1,0 +1,88 @@
+"""Names to implementations, each imported only when it is asked for."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from hvr.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The implementations of one contract.
+
+    A name is one of `entries`, one that an installed package declares as an entry point, or
+    `module:attribute`, for what is not installed but can be imported.
+
+    Args:
+        kind: what the contract is called in messages, such as `policy`.
+        plural: the same of several, such as `policies`.
+        entries: where each of hvr's own is, as `module:attribute`, by name.
+        group: the group of entry points of other packages.
+    """
+
+    kind: str
+    plural: str
+    entries: Mapping[str, str]
+    group: str
+
+    def names(self) -> tuple[str, ...]:
+        """Return all names, hvr's own first."""
+        others = (name for name in self._declared() if name not in self.entries)
+        return (*self.entries, *sorted(others))
+
+    def check(self, name: str) -> None:
+        """Refuse a name that cannot be one of an implementation.
+
+        Raises:
+            UsageError: it is unknown; the message lists the names.
+        """
+        # Reading what is installed costs more than most commands: hvr's own names come first.
+        if name in self.entries or self._is_path(name) or name in self._declared():
+            return
+        near = difflib.get_close_matches(name, self.names(), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise UsageError(
+            f"unknown {self.kind} {name!r}{hint} ({self.plural}: {', '.join(self.names())}, "
+            "or module:attribute)"
+        )
+
+    def load(self, name: str) -> Any:
+        """Import an implementation.
+
+        Raises:
+            UsageError: the name is unknown, or what it names cannot be imported.
+        """
+        self.check(name)
+        where = self.entries.get(name) or (name if self._is_path(name) else self._declared()[name])
+        module, _, attribute = where.partition(":")
+        try:
+            found = import_module(module)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+                raise  # it is there, and needs something that is not
+            raise UsageError(
+                f"{self.kind} {name!r}: there is no module {error.name!r} on Python's path"
+            ) from None
+        try:
+            for part in attribute.split("."):
+                found = getattr(found, part)
+        except AttributeError:
+            raise UsageError(f"{self.kind} {name!r}: {module} has no {attribute!r}") from None
+        return found
+
+    @staticmethod
+    def _is_path(name: str) -> bool:
+        module, colon, attribute = name.partition(":")
+        return bool(colon) and all(
+            part.isidentifier() for part in (*module.split("."), *attribute.split("."))
+        )
+
+    def _declared(self) -> dict[str, str]:
+        from importlib.metadata import entry_points
+
+        return {point.name: point.value for point in entry_points(group=self.group)}

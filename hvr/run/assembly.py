@@ -1,0 +1,113 @@
+"""Puts together what a run needs: folder, environment, graph, world, policy, executor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from hvr.agents import DEFAULT_AGENT, load_agent
+from hvr.envs.registry import EnvironmentSetup, OpenEnvironment, open_environment
+from hvr.execution.executor import Executor
+from hvr.execution.world import World, open_world
+from hvr.knowledge.ontology import load_ontology
+from hvr.plans import Policy, PolicyContext
+from hvr.report.run_page.scenes import AFTER, BEFORE
+from hvr.run.folder import RunFolder
+from hvr.run.recorder import Listener, Recorder
+from hvr.run.request import Request
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A run that is ready to begin.
+
+    Args:
+        request: what is asked for.
+        folder: of the run.
+        recorder: keeps what happens.
+        world: environment, graph and senses.
+        policy: who plans.
+        executor: carries the plans out.
+    """
+
+    request: Request
+    folder: RunFolder
+    recorder: Recorder
+    env: OpenEnvironment
+    world: World
+    policy: Policy[Any]
+    executor: Executor[Any]
+
+
+@contextmanager
+def assembled(request: Request, listen: Listener | None) -> Iterator[Assembly]:
+    """Open all that a run needs, and close it in the end, whatever comes between.
+
+    Of a run that breaks off before anything was finished or paid for no folder is left; of any
+    other the folder says why it broke off.
+
+    Raises:
+        DataFileError: the run folder cannot be made.
+        HvrError: something cannot be opened.
+    """
+    options = request.options
+    folder = RunFolder.create(options.save, request.name, datetime.now())
+    recorder = Recorder(folder, listen)
+    env: OpenEnvironment | None = None
+    world: World | None = None
+    try:
+        setup = EnvironmentSetup(
+            scene=request.scene,
+            seed=options.seed,
+            options=options.env_options,
+            folder=folder.path,
+        )
+        env = open_environment(options.env, setup, request.faults)
+        ontology = load_ontology()
+        world = open_world(env, folder.path / "graph", ontology=ontology, senses=options.senses)
+        folder.write_scene(BEFORE, env.last_event.metadata, world.names)
+        agent = load_agent(DEFAULT_AGENT)
+        folder.write("domain.pddl", agent.path.read_text(encoding="utf-8"))
+        policy = request.policy.open(
+            PolicyContext(
+                ontology=ontology,
+                domain=agent.domain(),
+                planner=request.planner,
+                model=options.model,
+                about=request.about(),
+                folder=folder.path,
+                transcript=folder.path / RunFolder.TRANSCRIPT,
+                listen=recorder,
+            )
+        )
+        executor = Executor(world, policy, recorder, recorder.plan_made, options.max_replans)
+        yield Assembly(request, folder, recorder, env, world, policy, executor)
+        if request.faults is not None:
+            folder.write_json("faults.json", _injected(env))
+        if recorder.steps:
+            folder.write_scene(AFTER, env.last_event.metadata, world.names)
+        world.graph.export(folder.path / "graph.ttl")
+    except BaseException as error:
+        if recorder.worth_keeping():
+            folder.write_json("error.json", {"error": type(error).__name__, "message": str(error)})
+        else:
+            if world is not None:
+                world.graph.close()
+            folder.discard()
+        raise
+    finally:
+        if world is not None:
+            world.graph.close()
+        if env is not None:
+            env.stop()
+
+
+def _injected(env: OpenEnvironment) -> list[dict[str, Any]]:
+    """Return what faults were played, and what they changed."""
+    from hvr.envs.faults import FaultyEnvironment
+
+    assert isinstance(env, FaultyEnvironment)
+    return [injection.to_json() for injection in env.log]

@@ -1,0 +1,76 @@
+"""How a request is run, as one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hvr.errors import UsageError
+from hvr.execution.belief import Sight
+from hvr.execution.perception import Senses
+from hvr.llm.choice import ModelChoice
+from hvr.search.planners import DEFAULT
+
+DEFAULT_SCENE = "FloorPlan16"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to run.
+
+    Args:
+        scene: the kitchen, FloorPlan1 to FloorPlan30; None for that of a task's ground truth, and
+            for FloorPlan16 with any other request.
+        policy: who plans, one of `hvr.policies.registry.POLICIES`; None for `llm` when a model
+            is named, and for `symbolic` otherwise.
+        planner: the classical planner of the symbolic policy, and for repair.
+        budget: seconds for one planner call at most.
+        seed: for the environment.
+        max_replans: how many new plans may be made when something differs.
+        execute: False only plans and validates.
+        save: the run folder; None makes one under ./runs.
+        model: the language model, for policies that ask one.
+        env: where to execute, one of `hvr.envs.registry.ENVIRONMENTS`.
+        env_options: options of the environment, as texts `name=value`.
+        sight: what the robot sees: `omniscient`, all of the metadata, or `visible`.
+        error_rate: share of wrong readings that it takes its sensor to have.
+        faults: file of faults to play (docs/faults.md); None for none.
+    """
+
+    scene: str | None = None
+    policy: str | None = None
+    planner: str = DEFAULT
+    budget: float = 10.0
+    seed: int = 0
+    max_replans: int = 3
+    execute: bool = True
+    save: Path | None = None
+    model: ModelChoice = field(default_factory=ModelChoice)
+    env: str = "kitchen"
+    env_options: tuple[str, ...] = ()
+    sight: str = Sight.OMNISCIENT.value
+    error_rate: float = 0.0
+    faults: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_replans < 0:
+            raise UsageError(
+                f"max_replans must not be negative, as {self.max_replans} is", field="max_replans"
+            )
+        if self.sight not in set(Sight):
+            raise UsageError(f"unknown sight {self.sight!r} (sights: {', '.join(Sight)})")
+        if not 0 <= self.error_rate < 0.5:
+            raise UsageError(
+                f"error_rate must be from 0 to below 0.5, not {self.error_rate:g}",
+                field="error_rate",
+            )
+
+    @property
+    def policy_name(self) -> str:
+        """Who plans."""
+        return self.policy or ("symbolic" if self.model.spec is None else "llm")
+
+    @property
+    def senses(self) -> Senses:
+        """How the robot perceives."""
+        return Senses(Sight(self.sight), self.error_rate)

@@ -1,0 +1,69 @@
+"""Keeps what happens in a run: events, plans, pictures, whatever may be wanted afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from hvr.execution.events import Event, PlanReady, StepDone, Understood
+from hvr.pddl import print_plan, print_problem
+from hvr.plans import Planned, Understanding
+from hvr.policies.llm.events import PolicyEvent
+from hvr.run.folder import RunFolder
+
+Listener = Callable[[Event | PolicyEvent], None]
+
+
+@dataclass
+class Recorder:
+    """Writes plans and events into the run folder and passes events on.
+
+    Args:
+        folder: of the run.
+        listen: is told each event as it happens.
+    """
+
+    folder: RunFolder
+    listen: Listener | None
+    plans: list[PlanReady] = field(default_factory=list, init=False)
+    steps: list[StepDone] = field(default_factory=list, init=False)
+    planned: list[Planned] = field(default_factory=list, init=False)
+
+    @property
+    def planner_calls(self) -> int:
+        """How often a classical planner was called."""
+        return sum(planned.planner_calls for planned in self.planned)
+
+    def worth_keeping(self) -> bool:
+        """Return whether something was finished, or a model was asked, that must not be lost."""
+        return bool(self.plans) or (self.folder.path / RunFolder.TRANSCRIPT).exists()
+
+    def __call__(self, event: Event | PolicyEvent) -> None:
+        """Write an event and pass it on."""
+        self.folder.append("trace.jsonl", event.to_json())
+        if isinstance(event, PlanReady):
+            self.plans.append(event)
+        elif isinstance(event, StepDone):
+            self.steps.append(event)
+        if self.listen is not None:
+            self.listen(event)
+
+    def understood(self, understanding: Understanding[Any]) -> None:
+        """Tell of the goal, where it is what is planned for."""
+        goal = understanding.goal
+        if goal is not None and not understanding.judged_only:
+            wanted = tuple(stage.wanted for stage in goal.stages)
+            self(Understood(wanted, goal.stages[-1].ends, goal.notes))
+
+    def plan_made(self, planned: Planned) -> None:
+        """Write a plan with its problem, before it is executed."""
+        self.planned.append(planned)
+        suffix = "" if not self.plans else f"-{len(self.plans) + 1}"
+        self.folder.write(f"problem{suffix}.pddl", print_problem(planned.problem))
+        self.folder.write(f"plan{suffix}.pddl", print_plan(planned.plan.actions))
+        self.folder.write_json(f"plan{suffix}.json", planned.plan.to_json())
+        facts = sorted(map(str, planned.problem.init))
+        self.folder.write_json(
+            f"subgraph{suffix}.json", {"objects": planned.relevant.reasons, "facts": facts}
+        )

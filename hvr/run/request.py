@@ -1,0 +1,136 @@
+"""What is asked for: a sentence, one of the paper's tasks, or a recorded run once more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from hvr.envs.registry import ENVIRONMENTS
+from hvr.envs.scenes import load_scene
+from hvr.errors import ImpossibleGoalError, UsageError
+from hvr.llm.recorded import Recorded, recorded_run, repeated
+from hvr.plans import Policy
+from hvr.policies.registry import policy_class
+from hvr.run.options import DEFAULT_SCENE, Options
+from hvr.search.planners import Planner, make_planner
+from hvr.tasks import PaperTask, load_task
+
+if TYPE_CHECKING:
+    from hvr.envs.faults import Schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is asked for, and how it is to be run.
+
+    Args:
+        text: the sentence.
+        task: the paper's task that it is the sentence of; None for any other.
+        scene: name of the scene.
+        options: those of a recorded run where one is repeated.
+        policy: who plans.
+        planner: the classical planner.
+        faults: what is to go wrong; None for nothing.
+    """
+
+    text: str
+    task: PaperTask | None
+    scene: str
+    options: Options
+    policy: type[Policy[Any]]
+    planner: Planner
+    faults: Schedule | None
+
+    @property
+    def name(self) -> str:
+        """What the run folder is named by."""
+        return self.task.id if self.task else self.text
+
+    def about(self) -> Mapping[str, Any]:
+        """Return what it takes to repeat the run, as transcripts name it."""
+        options = self.options
+        return {
+            "request": self.text,
+            "task": self.task.id if self.task else None,
+            "scene": self.scene,
+            "seed": options.seed,
+            "planner": options.planner,
+            "budget": options.budget,
+            "max_replans": options.max_replans,
+            "execute": options.execute,
+            "sight": options.sight,
+            "error_rate": options.error_rate,
+            "faults": self.faults.to_json() if self.faults is not None else None,
+        }
+
+
+def read_request(text: str | None, task: str | None, options: Options) -> Request:
+    """Return what is asked for, checked before anything is opened or written.
+
+    Args:
+        text: the sentence; or
+        task: id of one of the paper's tasks. A recorded run needs neither.
+        options: where and how.
+
+    Raises:
+        UsageError, DataFileError, SceneError: something cannot be used.
+        ImpossibleGoalError: the scene lacks what the task needs.
+        MissingExtraError: a package that the policy needs is not installed.
+    """
+    policy = policy_class(options.policy_name)
+    recorded = recorded_run(options.model) if policy.asks_model else None
+    if recorded is not None:
+        if text is None and task is None:
+            task = recorded.run["task"]
+            text = recorded.run["request"] if task is None else None
+        options = _repeated(options, recorded)
+    if (text is None) == (task is None):
+        raise UsageError("give either a request, such as 'make coffee', or a task, such as T2")
+    ENVIRONMENTS.check(options.env)
+    faults = _faults(options, recorded)
+    planner = make_planner(options.planner, options.budget)
+    chosen = load_task(task) if task is not None else None
+    usual = chosen.ground_truth.scene if chosen else DEFAULT_SCENE
+    scene = load_scene(options.scene or usual).name
+    if chosen is not None and scene not in chosen.scenes:
+        raise ImpossibleGoalError(
+            f"{scene} lacks what {chosen.id} needs ({', '.join(chosen.requires)}); "
+            f"scenes that have it: {', '.join(chosen.scenes)}"
+        )
+    return Request(
+        text=chosen.goal_oriented if chosen else text or "",
+        task=chosen,
+        scene=scene,
+        options=options,
+        policy=policy,
+        planner=planner,
+        faults=faults,
+    )
+
+
+def _repeated(options: Options, recorded: Recorded) -> Options:
+    """Return the options of a recorded run; where it is saved and executed is chosen anew."""
+    run = recorded.run
+    return replace(
+        options,
+        scene=str(run["scene"]),
+        seed=int(run["seed"]),
+        planner=str(run["planner"]),
+        budget=float(run["budget"]),
+        max_replans=int(run["max_replans"]),
+        execute=bool(run["execute"]),
+        sight=str(run.get("sight", options.sight)),
+        error_rate=float(run.get("error_rate", options.error_rate)),
+        model=repeated(options.model, recorded),
+    )
+
+
+def _faults(options: Options, recorded: Recorded | None) -> Schedule | None:
+    """Return the faults to play: of the file named, or of the run that is repeated."""
+    earlier = recorded.run.get("faults") if recorded is not None else None
+    if options.faults is None and earlier is None:
+        return None
+    from hvr.envs.faults import Schedule
+
+    return Schedule.load(options.faults) if options.faults else Schedule.from_json(earlier)

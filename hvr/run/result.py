@@ -1,0 +1,94 @@
+"""What came of a request."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.execution.events import Finished, PlanReady, StepDone
+from hvr.language.goals import Goal
+
+if TYPE_CHECKING:
+    from hvr.llm.meter import Spent
+    from hvr.run.request import Request
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What came of a request.
+
+    Args:
+        request: the sentence.
+        scene: where.
+        goal: how hvr's own grammar reads it: what the symbolic policy plans for, and what a
+            language model's plan is judged by. None when it could not be read.
+        reached: what was asked for holds in what the environment shows; None when not executed,
+            or when hvr cannot judge what a language model's plan has done.
+        plans: every plan made, in order.
+        steps: every step executed, in order.
+        finished: how it ended; None when not executed.
+        planner_calls: how often a classical planner was called.
+        seconds: wall time.
+        folder: the run folder.
+        verdict: in a sentence, what `reached` rests on.
+        model: name of the language model; empty without one.
+        simulated: the model is a simulation of one.
+        spent: what the model used; None without one.
+    """
+
+    request: str
+    scene: str
+    goal: Goal | None
+    reached: bool | None
+    plans: tuple[PlanReady, ...]
+    steps: tuple[StepDone, ...]
+    finished: Finished | None
+    planner_calls: int
+    seconds: float
+    folder: Path
+    verdict: str = ""
+    model: str = ""
+    simulated: bool = False
+    spent: Spent | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "request": self.request,
+            "scene": self.scene,
+            "goal": [stage.text for stage in self.goal.stages] if self.goal else None,
+            "notes": list(self.goal.notes) if self.goal else [],
+            "reached": self.reached,
+            "verdict": self.verdict,
+            "plans": [p.to_json() for p in self.plans],
+            "steps": [s.to_json() for s in self.steps],
+            "finished": self.finished.to_json() if self.finished else None,
+            "planner_calls": self.planner_calls,
+            "planning_seconds": [round(p.seconds, 4) for p in self.plans],
+            "seconds": round(self.seconds, 4),
+            "model": self.model or None,
+            "simulated": self.simulated,
+            "spent": asdict(self.spent) if self.spent else None,
+            "folder": str(self.folder),
+        }
+
+
+def summary(run: Run, request: Request) -> dict[str, Any]:
+    """Return what `task.json` says: the result without what has files of its own."""
+    values = run.to_json()
+    del values["plans"], values["steps"]
+    options = request.options
+    return {
+        "task": request.task.id if request.task else None,
+        "env": options.env,
+        "sight": options.sight,
+        "error_rate": options.error_rate,
+        "faults": str(options.faults) if options.faults else None,
+        "policy": options.policy_name,
+        "planner": options.planner,
+        "setting": options.model.setting if request.policy.asks_model else None,
+        "seed": options.seed,
+        **values,
+        "folder": None,
+    }

@@ -1,0 +1,306 @@
+"""Executing a plan step by step: forwards, backwards, and in several directions from one state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import islice
+from typing import Self, TypeAlias
+
+from hvr.errors import InconsistentEffectError, UsageError
+from hvr.pddl import (
+    Atom,
+    Expression,
+    GroundAction,
+    Misfit,
+    MisfitKind,
+    State,
+    Task,
+    UndefinedValueError,
+    applicable_actions,
+)
+from hvr.pddl.compiler import Binding, Compiler
+from hvr.pddl.conditions import set_bits
+from hvr.pddl.numeric import Values
+from hvr.pddl.task import TOTAL_COST, binding_of
+from hvr.validation.report import (
+    Failure,
+    FailureKind,
+    StepRef,
+    StepReport,
+    UnmetLiteral,
+    place_of,
+)
+from hvr.validation.violations import StateChange, unmet_literals
+
+MOST_FAILURES = 1000
+"""How many failures are reported of one plan."""
+
+KINDS = {
+    MisfitKind.UNKNOWN_ACTION: FailureKind.UNKNOWN_ACTION,
+    MisfitKind.UNKNOWN_OBJECT: FailureKind.UNKNOWN_OBJECT,
+    MisfitKind.WRONG_ARITY: FailureKind.WRONG_ARITY,
+    MisfitKind.WRONG_TYPE: FailureKind.WRONG_TYPE,
+    MisfitKind.DURATIVE: FailureKind.START_TIME,
+}
+
+# Executed steps, newest first: (older ones, action, bits that changed, the numbers before, the
+# preferences that were violated). A linked list makes a fork one assignment, and what changed is
+# all that undo and the explanations need; as indexes, since a step flips few bits of thousands.
+_History: TypeAlias = (
+    "tuple[_History, GroundAction, tuple[int, ...], Values, tuple[str, ...]] | None"
+)
+
+
+class Stepper:
+    """Executes steps on a state and says why one cannot be executed.
+
+    Args:
+        task: the task.
+        state: the state to begin in; the initial state of the problem if None.
+
+    Raises:
+        UsageError: the state belongs to another task.
+    """
+
+    def __init__(self, task: Task, state: State | None = None) -> None:
+        if state is not None and state.task is not task:
+            raise UsageError("the state to begin in belongs to another task")
+        self.task = task
+        start = state or task.initial
+        self._bits = start.bits
+        self._values = start.values
+        self._steps = 0
+        self._history: _History = None
+
+    @property
+    def state(self) -> State:
+        """The present state."""
+        return State(self.task, self._bits, self._values)
+
+    @property
+    def step_number(self) -> int:
+        """How many steps have been executed."""
+        return self._steps
+
+    @property
+    def steps(self) -> tuple[GroundAction, ...]:
+        """The steps that have been executed."""
+        return tuple(action for _, action, *_ in _newest_first(self._history))[::-1]
+
+    @property
+    def last_step(self) -> GroundAction | None:
+        """The step executed last."""
+        return None if self._history is None else self._history[1]
+
+    # Moving ---------------------------------------------------------------------------------
+
+    def apply(self, action: GroundAction) -> StepReport:
+        """Execute a step, or say why it cannot be executed and change nothing.
+
+        Trajectory constraints are judged by `check` only.
+
+        Raises:
+            GroundingLimitError: a quantifier of the action has too many instances.
+            NumberTooLargeError: a number grows too large.
+        """
+        failure = self.advance(action)
+        if failure is not None:
+            return StepReport(False, self._steps + 1, action, failure=failure)
+        assert self._history is not None
+        _, _, changed, before, _ = self._history
+        added: list[Atom] = []
+        deleted: list[Atom] = []
+        for index in changed:
+            into = added if self._bits >> index & 1 else deleted
+            into.append(self.task.fluent(index))
+        cost = Fraction(0)
+        if before is not self._values:
+            spent = self.task.number(TOTAL_COST, self._values)
+            cost = Fraction((spent or 0) - (self.task.number(TOTAL_COST, before) or 0))
+        return StepReport(True, self._steps, action, tuple(added), tuple(deleted), cost)
+
+    def undo(self) -> GroundAction:
+        """Take back the last step and return it.
+
+        Raises:
+            UsageError: no step has been executed.
+        """
+        if self._history is None:
+            raise UsageError("there is no step to undo")
+        self._history, action, changed, self._values, _ = self._history
+        # Derived atoms are among them, so that nothing is derived again.
+        for index in changed:
+            self._bits ^= 1 << index
+        self._steps -= 1
+        return action
+
+    def fork(self) -> Self:
+        """Return another that goes on from here on its own; this costs nothing."""
+        # State and history are replaced, never changed in place, so that a shallow copy will do.
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    # Asking ---------------------------------------------------------------------------------
+
+    def goal_holds(self) -> bool:
+        """Say whether the goal of the problem is true now."""
+        return self.task.goal.holds(self._bits, self._values)
+
+    def goal_failure(self) -> Failure | None:
+        """Say what is missing for the goal, or None when it is reached."""
+        if self.goal_holds():
+            return None
+        goal = self.task.problem.goal
+        literals = self.unmet(goal, {})
+        return Failure(
+            FailureKind.GOAL,
+            "The goal is not reached.",
+            literals=literals,
+            condition=place_of(goal),
+        )
+
+    def cost(self) -> Fraction | None:
+        """Return the value of the metric of the steps so far, None where it is undefined.
+
+        Preferences of the goal count as if this were the end; those of constraints are judged by
+        `check` only.
+        """
+        violated = self.violated_preferences()
+        return self.task.metric_value(self._values, Fraction(self._steps), violated)
+
+    def applicable_actions(self, limit: int | None = None) -> tuple[GroundAction, ...]:
+        """Return the actions that are applicable now, at most `limit`, in a fixed order.
+
+        Durative actions are left out.
+        """
+        return tuple(islice(applicable_actions(self.state), limit))
+
+    # For whoever judges whole plans ---------------------------------------------------------
+
+    def advance(self, action: GroundAction, *, force: bool = False) -> Failure | None:
+        """Execute a step; return why it cannot be. With `force` it is executed all the same."""
+        operator = self.task.try_ground(action)
+        if isinstance(operator, Misfit):
+            return self._failure(
+                KINDS[operator.kind],
+                action,
+                f"is not a step of this task: {operator.message}",
+                suggestion=operator.suggestion,
+            )
+        failure: Failure | None = None
+        bits, values = self._bits, self._values
+        schema = self.task.domain.actions[action.name]
+        try:
+            if not operator.precondition.holds(bits, values):
+                failure = self._failure(
+                    FailureKind.PRECONDITION,
+                    action,
+                    "cannot be executed: its precondition does not hold",
+                    literals=self.unmet(schema.precondition, binding_of(schema, action)),
+                )
+                failure = failure.replace(condition=place_of(schema.precondition))
+                if not force:
+                    return failure
+            # Of a forced step, too: all is read in the state before it.
+            violated = tuple(
+                [name for name, wish in operator.preferences if not wish.holds(bits, values)]
+            )
+            after = operator.apply(bits, values)
+            numbers = operator.apply_numbers(bits, values)
+            after = self.task.close(after, numbers)
+        except UndefinedValueError as error:
+            return failure or self._failure(
+                FailureKind.UNDEFINED_VALUE, action, f"cannot be executed: {error}"
+            )
+        except InconsistentEffectError as error:
+            return failure or self._failure(
+                FailureKind.INTERFERENCE, action, f"cannot be executed: {error}"
+            )
+        self._history = self._history, action, tuple(set_bits(bits ^ after)), values, violated
+        self._bits = after
+        self._values = numbers
+        self._steps += 1
+        return failure
+
+    def skip(self, action: GroundAction) -> None:
+        """Count a step without executing it, so that later ones keep their numbers."""
+        self._history = self._history, action, (), self._values, ()
+        self._steps += 1
+
+    def _failure(
+        self,
+        kind: FailureKind,
+        action: GroundAction,
+        why: str,
+        *,
+        literals: tuple[UnmetLiteral, ...] = (),
+        suggestion: str = "",
+    ) -> Failure:
+        step = self._steps + 1
+        return Failure(
+            kind,
+            f"Step {step} {action} {why}.",
+            step,
+            action,
+            literals,
+            suggestion,
+            action.location,
+        )
+
+    def unmet(
+        self, formula: Expression, binding: Binding, *, wanted: bool = True
+    ) -> tuple[UnmetLiteral, ...]:
+        """Return the literals that keep a formula from having the wanted value now."""
+        return unmet_literals(
+            self.task,
+            self._bits,
+            self._values,
+            formula,
+            binding,
+            self._changes(),
+            wanted=wanted,
+        )
+
+    def _changes(self) -> Iterator[StateChange]:
+        number, after = self._steps, self._values
+        for _, action, changed, before, _ in _newest_first(self._history):
+            yield StateChange(StepRef(number, action), changed, before, after)
+            number, after = number - 1, before
+
+    def past_states(self) -> Iterator[tuple[int, Values]]:
+        """Yield the states from the first one to the present one."""
+        states = [(self._bits, self._values)]
+        bits = self._bits
+        for _, _, changed, before, _ in _newest_first(self._history):
+            for index in changed:
+                bits ^= 1 << index
+            states.append((bits, before))
+        yield from reversed(states)
+
+    def violated_preferences(self) -> dict[str, int]:
+        """Count violated preferences: of preconditions so far, and of the goal now."""
+        violated = dict.fromkeys(self.task.preference_names, 0)
+        for *_, names in _newest_first(self._history):
+            for name in names:
+                violated[name] = violated.get(name, 0) + 1
+        for name in goal_preferences(self.task, self._bits, self._values):
+            violated[name] = violated.get(name, 0) + 1
+        return violated
+
+
+def goal_preferences(task: Task, bits: int, values: Values) -> Iterator[str]:
+    """Yield the name of each instance of a preference of the goal that a state violates."""
+    compiler = Compiler(task)
+    for preference, binding in compiler.preferences(task.problem.goal, {}):
+        if not compiler.condition(preference.body, binding).holds(bits, values):
+            yield preference.name
+
+
+def _newest_first(
+    history: _History,
+) -> Iterator[tuple[_History, GroundAction, tuple[int, ...], Values, tuple[str, ...]]]:
+    while history is not None:
+        yield history
+        history = history[0]

@@ -1,0 +1,113 @@
+"""The order of the rooms, as docs/architecture.md draws it, holds in the imports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.measure_house import (
+    Module,
+    children,
+    foreign_imports,
+    homonyms_of,
+    modules_of,
+    rooms_of,
+    upward_imports,
+)
+
+REPOSITORY = Path(__file__).parents[1]
+NOT_INSTALLED = ("benchmarks", "studies", "tests", "tools")
+# One name for two things costs a reader more than a longer name.
+MOST_HOMONYMS = 14
+
+
+@pytest.fixture(scope="module")
+def modules() -> tuple[Module, ...]:
+    return modules_of(REPOSITORY)
+
+
+@pytest.fixture(scope="module")
+def rooms() -> tuple[str, ...]:
+    rooms = rooms_of(REPOSITORY)
+    assert rooms, "docs/architecture.md has no table in which each row names one room"
+    return rooms
+
+
+def test_the_table_names_each_room_once(
+    modules: tuple[Module, ...], rooms: tuple[str, ...]
+) -> None:
+    assert sorted(rooms) == sorted(children(modules))
+
+
+def test_a_room_imports_only_from_rooms_above_it(
+    modules: tuple[Module, ...], rooms: tuple[str, ...]
+) -> None:
+    assert upward_imports(modules, rooms) == []
+
+
+def test_the_package_imports_nothing_that_is_not_installed_with_it(
+    modules: tuple[Module, ...],
+) -> None:
+    assert foreign_imports(modules, NOT_INSTALLED) == []
+
+
+def test_few_classes_share_a_name(modules: tuple[Module, ...]) -> None:
+    homonyms = homonyms_of(modules)
+    assert len(homonyms) <= MOST_HOMONYMS, homonyms
+
+
+_ROOMS = ("hvr/errors.py", "hvr/low/", "hvr/high/")
+
+
+def _house(**sources: str) -> tuple[Module, ...]:
+    empty = {"low/__init__": "", "low/door": "", "high/__init__": "", "high/roof": ""}
+    texts = {"__init__": "__version__ = '1'", "errors": ""} | empty | sources
+    return tuple(Module(f"hvr/{name}.py", text) for name, text in texts.items())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from hvr.high.roof import tile",
+        "from hvr.high import roof",
+        "from hvr import high",
+        "import hvr.high.roof as r",
+        "from ..high import roof",
+        "from ..high.roof import tile",
+        "def f():\n    from hvr.high.roof import tile",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from hvr.high import roof",
+        "import hvr\n\ndef f():\n    return hvr.plan()",
+        "from hvr import plan",
+    ],
+)
+def test_an_upward_import_is_seen_wherever_it_stands(text: str) -> None:
+    (wrong,) = upward_imports(_house(**{"low/door": text}), _ROOMS)
+    assert wrong.startswith("hvr/low/door.py:")
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ("high/roof", "from hvr.low.door import knob\nfrom ..low import door\nfrom . import wall"),
+        ("low/door", "import hvr\nVERSION = hvr.__version__"),
+        ("low/door", "from hvr import __version__, errors\nfrom .. import errors as e"),
+        ("low/__init__", "from .door import knob\nfrom hvr.low import door"),
+        ("__init__", "from hvr.high.roof import tile"),
+        ("low/door", "import highlands\nfrom hvrx.high import roof"),
+    ],
+)
+def test_what_leads_down_or_out_is_no_upward_import(place: str, text: str) -> None:
+    assert upward_imports(_house(**{place: text}), _ROOMS) == []
+
+
+def test_a_folder_of_the_repository_is_foreign() -> None:
+    house = _house(**{"low/door": "from tests.conftest import hvr_\nimport hvr.tools"})
+    assert foreign_imports(house, NOT_INSTALLED) == ["hvr/low/door.py:1 imports tests.conftest"]
+
+
+def test_homonyms_are_public_and_in_two_modules() -> None:
+    text = "class A: ...\nclass _B: ...\ndef f():\n    class C: ...\n"
+    assert homonyms_of(_house(**{"low/door": text, "high/roof": text + "class D: ..."})) == {
+        "A": ["hvr/low/door.py", "hvr/high/roof.py"]
+    }

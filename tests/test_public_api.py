@@ -1,0 +1,108 @@
+"""The front door: every public name, at any time, as often as one likes."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hvr
+
+ROOT = Path(__file__).parents[1]
+DOMAIN = """(define (domain d) (:predicates (p) (q)) (:action a :precondition (p) :effect (q)))"""
+PROBLEM = """(define (problem i) (:domain d) (:init (p)) (:goal (q)))"""
+
+
+def modules() -> list[str]:
+    """Return the names of all modules of hvr."""
+    return [m.name for m in pkgutil.walk_packages(hvr.__path__, "hvr.") if "__main__" not in m.name]
+
+
+def test_the_names_are_those_that_are_listed() -> None:
+    assert sorted(hvr.__all__) == sorted([*hvr._WHERE, "__version__"])
+    assert sorted(hvr.__all__) == dir(hvr)
+
+
+def test_no_module_has_a_public_name() -> None:
+    assert not {f"hvr.{name}" for name in hvr.__all__} & set(modules())
+
+
+def test_every_name_is_there_twice_after_every_module_was_imported() -> None:
+    pytest.importorskip("torch")
+    code = f"""
+import importlib, hvr
+first = {{name: getattr(hvr, name) for name in hvr.__all__}}
+for module in {modules()!r}:
+    importlib.import_module(module)
+for name in hvr.__all__:
+    assert getattr(hvr, name) is first[name], name
+    assert getattr(hvr, name) is first[name], name
+    exec(f"from hvr import {{name}}")
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_name_says_what_it_is() -> None:
+    for name in hvr._WHERE:
+        assert getattr(hvr, name).__doc__, name
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        hvr.nothing  # noqa: B018
+
+
+def test_the_functions_may_be_called_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in (1, 2):
+        importlib.import_module("hvr.plans")
+        options = hvr.Options(execute=False, save=Path(f"run-{number}"))
+        run = hvr.plan("make coffee", options=options)
+        assert isinstance(run, hvr.Run) and isinstance(run.plans[0].plan, hvr.Plan)
+        report = hvr.validate(DOMAIN, PROBLEM, "(a)")
+        assert isinstance(report, hvr.ValidationReport) and report.valid
+
+
+def test_a_plan_is_verified_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in ("torch", "torch_geometric", "safetensors"):
+        pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    run = hvr.plan("make coffee", options=hvr.Options(execute=False))
+    for plan in (run, run.folder, str(run.folder)):
+        verdict = hvr.verify(plan)
+        assert isinstance(verdict, hvr.Verdict) and verdict.accepted
+    with pytest.raises(hvr.DataFileError, match="no such file"):
+        hvr.verify("nowhere.pddl")
+    with pytest.raises(hvr.UsageError, match="needs its problem"):
+        hvr.verify(run.folder / "plan.pddl", "make coffee")
+
+
+def test_a_string_names_a_file_or_is_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("d.pddl", DOMAIN), ("p.pddl", PROBLEM), ("plan.txt", "(a)\n")):
+        Path(name).write_text(text, encoding="utf-8")
+    assert hvr.validate("d.pddl", "p.pddl", "plan.txt").valid
+    assert hvr.validate(DOMAIN, Path("p.pddl"), "(a)").valid
+    assert not hvr.validate("d.pddl", "p.pddl", "").valid
+    with pytest.raises(hvr.DataFileError, match=r"none\.pddl"):
+        hvr.validate("none.pddl", "p.pddl", "plan.txt")
+    Path("(a)").write_text("(a)\n", encoding="utf-8")
+    with pytest.raises(hvr.UsageError, match=r"could be PDDL text.*pathlib\.Path"):
+        hvr.validate("d.pddl", "p.pddl", "(a)")
+    assert hvr.validate("d.pddl", "p.pddl", Path("(a)")).valid
+
+
+def test_the_cell_of_the_readme_runs_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (cell,) = re.findall(r"```python\n(.+?)```", text, re.DOTALL)
+    for name, content in (("domain.pddl", DOMAIN), ("problem.pddl", PROBLEM), ("plan.txt", "(a)")):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for _ in range(2):
+        exec(compile(cell, "README.md", "exec"), names)

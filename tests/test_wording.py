@@ -1,0 +1,133 @@
+"""What prompts, explanations and the kitchen verifier say and read keeps its exact words.
+
+Recorded runs and the trained verifier depend on these words. `wording.json` has them as they were
+when these were made; a wording that is to change on purpose changes there too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from hvr.envs.kitchen import Kitchen
+from hvr.envs.scenes import load_scene
+from hvr.execution.words import say
+from hvr.execution.world import open_world
+from hvr.files import data_path
+from hvr.knowledge.ontology import load_ontology
+from hvr.pddl import Atom, Domain, GroundAction, Not, parse_domain
+from hvr.policies.llm.prompts import load_prompts
+from hvr.policies.macro import block_name
+from hvr.retrieval.context import class_context, object_context
+from hvr.scripted.wording import describe
+from hvr.verifier.kitchen.graph import kitchen_tools
+from hvr.verifier.kitchen.linked_plan import Fact
+from hvr.verifier.kitchen.mention_reader import asked_of
+from hvr.verifier.kitchen.mentions import Mentions
+from hvr.verifier.kitchen.similarity import Likeness, likeness
+from hvr.verifier.kitchen.words import say_action, say_ends
+from tests.verifier.kitchen_worlds import kitchen
+
+RECORDED = json.loads(Path(__file__).with_name("wording.json").read_text(encoding="utf-8"))
+TYPES = {"mug-1": "mug", "bread-1": "bread", "fridge-1": "fridge", "coffee": "liquid"}
+
+
+@pytest.fixture(scope="module")
+def domain() -> Domain:
+    return parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
+
+
+def names(count: int, liquid: bool = False) -> tuple[str, ...]:
+    return ("mug-1", "coffee" if liquid else "fridge-1")[:count]
+
+
+def digest(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def reading(asked: Mentions) -> str:
+    things = "; ".join(
+        f"{'|'.join(sorted(t.classes))} {t.count} {t.optional} {t.role} {sorted(t.states)}"
+        for t in asked.things
+    )
+    return f"{things} / {sorted(asked.states)} / {sorted(asked.liquids)} / {asked.frame}"
+
+
+def facts(domain: Domain) -> dict[str, tuple[str, ...]]:
+    """Arguments for each predicate."""
+    return {
+        name: names(len(predicate.parameters), name == "contains")
+        for name, predicate in domain.predicates.items()
+    }
+
+
+def explanations(domain: Domain) -> dict[str, list[str]]:
+    atoms = [Atom(name, args) for name, args in facts(domain).items()]
+    return {a.predicate: [say(a), say(Not(a))] for a in atoms}
+
+
+def steps(domain: Domain) -> dict[str, list[str]]:
+    actions = [GroundAction(n, names(len(a.parameters))) for n, a in domain.actions.items()]
+    purposes = {t.id: t.description for t in kitchen_tools(()).tools}
+    said = {a.name: [say_action(a, TYPES), purposes[a.name], describe([a])] for a in actions}
+    return {**said, "finish": [purposes["finish"]]}
+
+
+def ends(domain: Domain) -> dict[str, list[str]]:
+    return {
+        name: [say_ends([Fact(name, args, positive)], TYPES) for positive in (True, False)]
+        for name, args in facts(domain).items()
+    }
+
+
+def titles(domain: Domain) -> dict[str, str]:
+    actions = [GroundAction(n, names(len(a.parameters))) for n, a in domain.actions.items()]
+    return {a.name: block_name(kitchen(), [a], 0, 0) for a in actions}
+
+
+def prompts() -> dict[str, str]:
+    with open_world(Kitchen(load_scene("FloorPlan16"), 0)).graph as graph:
+        shown = {
+            "objects": digest([object_context(graph, graph.objects())]),
+            "classes": digest([class_context(graph, graph.objects())]),
+        }
+    return {**load_prompts().digests, **shown}
+
+
+def alike() -> list[str]:
+    types = load_ontology().object_types
+    return [f"{a} {b}" for a in types for b in types if likeness(a, b) is Likeness.LIKE]
+
+
+def test_explanations_keep_their_words(domain: Domain) -> None:
+    assert explanations(domain) == RECORDED["explanations"]
+
+
+def test_steps_keep_their_words(domain: Domain) -> None:
+    assert steps(domain) == RECORDED["steps"]
+    assert [t.id for t in kitchen_tools(()).tools] == RECORDED["tools"]
+
+
+def test_ends_of_plans_keep_their_words(domain: Domain) -> None:
+    assert ends(domain) == RECORDED["ends"]
+
+
+def test_names_of_blocks_keep_their_words(domain: Domain) -> None:
+    assert titles(domain) == RECORDED["titles"]
+
+
+def test_prompts_keep_their_words() -> None:
+    assert prompts() == RECORDED["prompts"]
+
+
+@pytest.mark.parametrize("sentence", RECORDED["read"])
+def test_requests_are_read_as_before(sentence: str) -> None:
+    assert reading(asked_of(sentence)) == RECORDED["read"][sentence]
+
+
+def test_the_same_classes_are_called_by_each_others_names() -> None:
+    assert alike() == RECORDED["alike"]
