@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 
-from hvr.cli.bench import split_list
+from hvr.cli.bench.lists import split_list
 from hvr.evaluation.bench.cells import CellOptions, plan_cells
 from hvr.evaluation.bench.runner import Progress, run_bench
 from hvr.evaluation.bench.summary import summarise

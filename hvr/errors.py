@@ -52,9 +52,21 @@ from __future__ import annotations
 
 
 class HvrError(Exception):
-    """Root of all errors raised by hvr."""
+    """Root of all errors raised by hvr.
+
+    Args:
+        message: what is wrong; it names the field, if one is at fault, as a word of its own.
+        field: the option or argument at fault, such as `max_replans`. The command line has
+            names of its own for these, and puts them in place.
+    """
 
     exit_code = 2
+    field: str | None = None
+
+    def __init__(self, *message: object, field: str | None = None) -> None:
+        super().__init__(*message)
+        if field is not None:
+            self.field = field
 
 
 class UsageError(HvrError):

@@ -1,1 +1,103 @@
-"""The command line: one small module a command; it parses, calls one function, prints."""
+"""The commands, in the order in which `hvr --help` lists them. This table is all there is to
+registering one: help, hints and completion are made of it.
+"""
+
+from __future__ import annotations
+
+from hvr.values import Value
+
+
+class Command(Value):
+    """A command.
+
+    Its module is imported only when the command is called, and has two functions:
+    `add_arguments(parser)` and `run(args) -> int`, which returns the exit code.
+    """
+
+    name: str
+    help: str
+    module: str
+
+
+class Group(Value):
+    """Commands under one name; `usual` is the one that is meant where none is named."""
+
+    name: str
+    help: str
+    commands: tuple[Command | Group, ...]
+    usual: str = ""
+
+
+HVR = Group("hvr", "Household robot plans, proven before they run and watched while they run.", (
+    Command("plan", "Plan a request, prove the plan, execute it step by step, and save the run.",
+            "hvr.cli.plan"),
+    Command("validate", "Validate PDDL plans; say at which step and why a plan fails.",
+            "hvr.cli.validate"),
+    Command("lint", "Find what is suspicious in a PDDL domain and problem.", "hvr.cli.lint"),
+    Command("tasks", "List the paper's tasks, with the scenes that fit.", "hvr.cli.tasks"),
+    Command("scenes", "List the kitchens.", "hvr.cli.scenes"),
+    Command("show", "Show a saved run: its plans, its steps, and what went otherwise than "
+            "expected.", "hvr.cli.show"),
+    Group("kg", "Query, show, export and check the knowledge graph of a run or a scene.", (
+        Command("query", "Answer a SPARQL query.", "hvr.cli.kg.query"),
+        Command("show", "Show everything known of one object.", "hvr.cli.kg.show"),
+        Command("export", "Write the graph as Turtle.", "hvr.cli.kg.export"),
+        Command("check", "Check the ontology for contradictions, with the facts of a run or "
+                "scene if one is named.", "hvr.cli.kg.check"),
+    )),
+    Group("llm", "Check that a language model answers; sum up what a run used.", (
+        Command("check", "Say in one line whether a model answers.", "hvr.cli.llm.check"),
+        Command("usage", "Sum up the calls, tokens, cost and time of a transcript by purpose.",
+                "hvr.cli.llm.usage"),
+    )),
+    Group("library", "List, show, merge, export, import and cluster the macro actions that hvr "
+          "has learnt.", (
+        Command("list", "List the macro actions.", "hvr.cli.library.listing"),
+        Command("show", "Show one macro action: conditions, block, where it was learnt, and its "
+                "cluster.", "hvr.cli.library.show"),
+        Command("merge", "Merge other libraries into this one; nothing is lost, nothing is there "
+                "twice.", "hvr.cli.library.merge"),
+        Command("import", "Take in a library that somebody has exported.",
+                "hvr.cli.library.taking_in"),
+        Command("export", "Write the library to another file, as Turtle or JSON.",
+                "hvr.cli.library.export"),
+        Command("clusters", "Show which macro actions do the same, across agents, and what they "
+                "have in common.", "hvr.cli.library.clusters"),
+    )),
+    Group("bench", "Plan tasks with models under the paper's settings, and measure the plans.", (
+        Command("run", "Plan tasks with models under the paper's settings, and measure the plans.",
+                "hvr.cli.bench.run"),
+        Command("show", "Show the results of a bench, finished or not, without running anything.",
+                "hvr.cli.bench.show"),
+    ), usual="run"),
+    Group("doctor", "Check what hvr can use on this machine.", (
+        Command("thor", "Check whether AI2-THOR can run here. Nothing is downloaded or started.",
+                "hvr.cli.doctor"),
+    )),
+    Group("scene", "Draw a kitchen, or serve one to AI2-THOR's Python client.", (
+        Command("show", "Draw the floor plan of a kitchen with its objects.",
+                "hvr.cli.scene.show"),
+        Command("serve", "Stand in for Unity: AI2-THOR's Python client meets hvr's kitchen.",
+                "hvr.cli.scene.serve"),
+    )),
+    Group("verify", "Score a plan: does it do what was asked? Which steps and links are risky, "
+          "and why?", (
+        Command("plan", "Score a plan; exit code 1 if it scores below the threshold.",
+                "hvr.cli.verify.plan"),
+        Command("train", "Train a verifier on true plans over your tools.",
+                "hvr.cli.verify.train"),
+        Command("correct", "Correct plans at their risky places.", "hvr.cli.verify.correct"),
+        Command("evaluate", "Measure how well a verifier tells true plans from wrong ones that "
+                "are made of them.", "hvr.cli.verify.evaluate"),
+    ), usual="plan"),
+    Group("tools", "Find the tools that carry out the steps of a plan.", (
+        Command("retrieve", "Print the tools for the steps of a plan, in order.",
+                "hvr.cli.tools.retrieve"),
+        Command("train", "Train a retriever on true plans.", "hvr.cli.tools.train"),
+        Command("evaluate", "Compare plans with the true ones: node F1, link F1, both "
+                "accuracies.", "hvr.cli.tools.evaluate"),
+    )),
+    Command("completion", "Print a script that completes commands and options in a shell.",
+            "hvr.cli.completion"),
+))  # fmt: skip
+"""All of them."""

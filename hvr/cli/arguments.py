@@ -1,14 +1,15 @@
-"""Command lines that are read without typer: errors as hvr has them, values with a range."""
+"""Reading the arguments of a command: errors as hvr has them, values with a range."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NoReturn
 
-from hvr.errors import UsageError
+from hvr.errors import HvrError, UsageError
 
 _NUMBER = re.compile(r"\d{1,20}(\.\d{0,40})?(e[+-]?\d{1,2})?|\.\d{1,40}", re.IGNORECASE)
 _MOST_JOBS = 256
@@ -20,11 +21,24 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str) -> None:
         # Left to itself, argparse imports shutil for the width, even when no help is printed.
-        super().__init__(prog, width=_columns())
+        super().__init__(prog, width=columns())
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """A parser that raises instead of printing its usage and exiting."""
+    """The parser of a command; it raises instead of printing its usage and exiting.
+
+    The name under which it keeps a value (`dest`) is the name of the library's field, so that
+    errors about the field can be told as errors about the option.
+
+    Args:
+        prog: the words that call the command.
+    """
+
+    hands_on = False
+    """The words are kept as `words` for the command, which has a parser of its own for them."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, formatter_class=HelpFormatter, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
         """Raise the error.
@@ -32,7 +46,62 @@ class ArgumentParser(argparse.ArgumentParser):
         Raises:
             UsageError: always.
         """
-        raise UsageError(f"{message}\n  {self.prog} --help shows the options and examples")
+        raise UsageError(f"{message} ({self.prog} --help shows the options and examples)")
+
+    def read(self, given: Sequence[str]) -> argparse.Namespace:
+        """Read arguments; options may stand among them.
+
+        Raises:
+            UsageError: they cannot be used.
+        """
+        if self.hands_on:
+            return argparse.Namespace(words=list(given))
+        if self.usage is None:  # argparse's own would name every option
+            shown = map(_shown, self._get_positional_actions())
+            self.usage = " ".join([self.prog, "[OPTIONS]", *shown])
+        args, surplus = self.parse_known_intermixed_args(list(given))
+        if surplus:
+            self._refuse(surplus)
+        return args
+
+    def listed(self) -> Sequence[argparse.Action]:
+        """Return the arguments that the help lists, in its order."""
+        return [action for action in self._actions if action.help is not argparse.SUPPRESS]
+
+    def flag(self, field: str) -> str | None:
+        """Return the option or argument that sets a field; None where there is none."""
+        for action in self._actions:
+            if action.dest == field:
+                long = [name for name in action.option_strings if name.startswith("--")]
+                return long[0] if long else str(action.metavar or action.dest)
+        return None
+
+    def with_flags(self, error: HvrError) -> str:
+        """Return the message of an error with the option in place of the field it is about.
+
+        Where the message does not name the field, the option stands behind it.
+        """
+        message = str(error)
+        flag = self.flag(error.field) if error.field is not None else None
+        if error.field is None or flag is None:
+            return message
+        named, times = re.subn(rf"(?<![\w./-]){error.field}(?![\w./:-])", flag, message)
+        return named if times else f"{message} ({flag})"
+
+    def _refuse(self, surplus: Sequence[str]) -> NoReturn:
+        options = [word.partition("=")[0] for word in surplus if word.startswith("-")]
+        if not options:
+            self.error(f"{surplus[0]!r} is one argument too many")
+        from hvr.pddl.diagnostics import nearest
+
+        near = nearest(options[0], self._option_string_actions)
+        hint = f"; did you mean {near}?" if near else ""
+        self.error(f"there is no option {options[0]}{hint}")
+
+
+def add_json(parser: argparse._ActionsContainer, text: str = "print JSON") -> None:
+    """Add the option `--json`."""
+    parser.add_argument("--json", action="store_true", help=text)
 
 
 def number(text: str) -> Fraction:
@@ -57,6 +126,30 @@ def count(text: str) -> int:
     return int(text)
 
 
+def whole(text: str) -> int:
+    """Read a whole number.
+
+    Raises:
+        ArgumentTypeError: the text is something else.
+    """
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def real(text: str) -> float:
+    """Read a number.
+
+    Raises:
+        ArgumentTypeError: the text is something else.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
 def jobs(text: str) -> int:
     """Read a number of processes; 0 stands for one for each processor core.
 
@@ -69,7 +162,8 @@ def jobs(text: str) -> int:
     return value
 
 
-def _columns() -> int:
+def columns() -> int:
+    """Return how many columns help may have."""
     least, usual, most = _COLUMNS
     text = os.environ.get("COLUMNS", "")
     if text.isdecimal():
@@ -78,3 +172,9 @@ def _columns() -> int:
         return max(least, min(most, os.get_terminal_size().columns))
     except (OSError, ValueError, AttributeError):
         return usual
+
+
+def _shown(positional: argparse.Action) -> str:
+    name = str(positional.metavar or positional.dest)
+    forms = {"?": f"[{name}]", "*": f"[{name}...]", "+": f"{name}..."}
+    return forms.get(str(positional.nargs), name)

@@ -45,8 +45,8 @@ def display(kind: str) -> Iterator[Callable[[Event | PolicyEvent], None] | None]
 
             def show(event: Event | PolicyEvent) -> None:
                 # What a model writes scrolls by above the tree, which may be as high as the screen.
-                if said := policy_line(event):
-                    live.console.print(Text(said, style=policy_style(event)))
+                if line := policy_line(event):
+                    live.console.print(Text(line, style=policy_style(event)))
                 view.take(event)
                 live.update(view.render())
 
@@ -97,8 +97,8 @@ class Lines:
                 write(f"unmet: {' '.join(event.unmet)}")
                 for sentence in event.remains:
                     write(f"  {sentence}")
-            case _ if said := policy_line(event):
-                write(said)
+            case _ if line := policy_line(event):
+                write(line)
             case _:
                 pass
 
@@ -117,8 +117,8 @@ def policy_line(event: Event | PolicyEvent) -> str:
             return "\n".join([*lines, *(f"   left out: {note}" for note in dropped)])
         case MacroPlanChecked(check, attempt):
             tried = f" after {attempt} corrections" if attempt else ""
-            said = f"macro plan: {check.verified} of {check.total} verified{tried}"
-            return f"{said}: {check.problem}" if check.problem else said
+            count = f"macro plan: {check.verified} of {check.total} verified{tried}"
+            return f"{count}: {check.problem}" if check.problem else count
         case BlockWritten(number, name, actions, source, unmapped):
             steps = " ".join(map(str, actions)) or "no steps"
             lines = [f"{number}. {name} [{source}]: {steps}"]
@@ -194,8 +194,8 @@ class LiveTree:
                 self.plan = None
             case Noticed(failures):
                 for failure in failures:
-                    said = f"{failure.kind.value}: {failure.explanation}"
-                    self.past.append(Text(said, style="bold red"))
+                    line = f"{failure.kind.value}: {failure.explanation}"
+                    self.past.append(Text(line, style="bold red"))
             case Recovery(rung, _, outcome):
                 self.past.append(Text(f"{rung}: {outcome}", style="yellow"))
             case _:

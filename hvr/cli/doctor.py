@@ -1,67 +1,62 @@
-"""`hvr doctor`: whether what hvr can use is there, and what to do where it is not."""
+"""`hvr doctor thor`: whether AI2-THOR can run here, and what to do where it cannot."""
 
 from __future__ import annotations
 
+import argparse
 import json
-from typing import Annotated
 
-import typer
+from hvr.cli.arguments import add_json
 
-app = typer.Typer(
-    name="doctor",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    help="Check what hvr can use on this machine.",
-)
+_DESCRIPTION = """\
+Check whether AI2-THOR can run here. Nothing is downloaded or started.
+"""
+
+_EPILOG = """\
+examples:
+  hvr doctor thor
+  hvr doctor thor --thor platform=CloudRendering
+  hvr doctor thor --json
+
+exit codes:
+  0  it can
+  1  something is missing
+  2  an option cannot be used
+"""
 
 
-@app.callback()
-def _main() -> None:
-    # A callback keeps `thor` a command of its own while it is the only one.
-    pass
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("--thor-executable", metavar="COMMAND", help=(
+        "command line of a process that speaks AI2-THOR's protocol "
+        "(default: $HVR_THOR_EXECUTABLE)"))  # fmt: skip
+    parser.add_argument("--thor", metavar="NAME=VALUE", action="append", help=(
+        "an option of AI2-THOR, see docs/thor.md"))  # fmt: skip
+    add_json(parser, "print one JSON document")
 
 
-@app.command("thor")
-def thor(
-    thor_executable: Annotated[
-        str | None,
-        typer.Option(
-            help="Command line of a process that speaks AI2-THOR's protocol.",
-            show_default="HVR_THOR_EXECUTABLE",
-        ),
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--thor", metavar="NAME=VALUE", help="An option of AI2-THOR, see docs/thor.md."
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
-) -> None:
-    """Check whether AI2-THOR can run here. Nothing is downloaded or started.
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
 
-    Exit code 0: it can. 1: something is missing. 2: an option cannot be used.
-
-    Examples:
-
-    - `hvr doctor thor`
-    - `hvr doctor thor --thor platform=CloudRendering`
-    - `hvr doctor thor --json`
+    Raises:
+        UsageError: an option of AI2-THOR cannot be used.
     """
     from hvr.envs.thor.checks import judge, ready
     from hvr.envs.thor.machine import look
     from hvr.envs.thor.options import option_texts, read_options
 
-    options = read_options(option_texts(thor_executable, option))
+    options = read_options(option_texts(args.thor_executable, args.thor))
     checks = judge(look(options), options)
     good = ready(checks)
-    if as_json:
+    if args.json:
         print(json.dumps({"ready": good, "checks": [check.to_json() for check in checks]}))
-    else:
-        for check in checks:
-            print(f"{check.status:8} {check.name:10} {check.found}")
-            if check.advice:
-                print(f"{'':19} do: {check.advice}")
-        missing = ", ".join(check.name for check in checks if check.status == "missing")
-        print("AI2-THOR can be started here" if good else f"AI2-THOR cannot be started: {missing}")
-    raise typer.Exit(0 if good else 1)
+        return 0 if good else 1
+    for check in checks:
+        print(f"{check.status:8} {check.name:10} {check.found}")
+        if check.advice:
+            print(f"{'':19} do: {check.advice}")
+    if not good:
+        print("options are given as --thor NAME=VALUE; --thor-executable is short for executable")
+    missing = ", ".join(check.name for check in checks if check.status == "missing")
+    print("AI2-THOR can be started here" if good else f"AI2-THOR cannot be started: {missing}")
+    return 0 if good else 1

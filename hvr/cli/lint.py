@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.cli import arguments
 from hvr.errors import HvrError
 
 if TYPE_CHECKING:
@@ -39,31 +38,29 @@ exit codes:
 _FORMATS = ("text", "json", "sarif", "github")
 
 
-def main(given: Sequence[str]) -> int:
-    """Run the command.
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("domain", metavar="DOMAIN", help="the domain file")
+    parser.add_argument("problem", metavar="PROBLEM", nargs="?", help="a problem file")
+    parser.add_argument("--format", choices=_FORMATS, help=(
+        "how to report (default: text; github where GITHUB_ACTIONS is true)"))  # fmt: skip
+    parser.add_argument("--strict", action="store_true", help="exit with 1 for notes, too")
+    parser.add_argument("--lenient", action="store_true", help=(
+        "report what a lenient reading overlooks, instead of refusing the file"))  # fmt: skip
 
-    Args:
-        given: its arguments.
 
-    Returns:
-        the exit code.
-
-    Raises:
-        UsageError: an option cannot be used.
-    """
-    options = _parser().parse_intermixed_args(list(given))
-    for stream in (sys.stdout, sys.stderr):
-        if (reconfigure := getattr(stream, "reconfigure", None)) is not None:
-            reconfigure(errors="backslashreplace")
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code."""
     try:
-        findings = _findings(options.domain, options.problem, lenient=options.lenient)
+        findings = _findings(args.domain, args.problem, lenient=args.lenient)
     except _UnusableFileError as error:
-        _write([error.finding], _format(options))
+        _write([error.finding], _format(args))
         return 2
-    _write(findings, _format(options))
+    _write(findings, _format(args))
     from hvr.validation.rules import Level
 
-    counted = [f for f in findings if options.strict or f.level is not Level.NOTE]
+    counted = [f for f in findings if args.strict or f.level is not Level.NOTE]
     return 1 if counted else 0
 
 
@@ -73,25 +70,6 @@ class _UnusableFileError(HvrError):
     def __init__(self, finding: Finding) -> None:
         self.finding = finding
         super().__init__(str(finding))
-
-
-def _parser() -> arguments.ArgumentParser:
-    parser = arguments.ArgumentParser(
-        prog="hvr lint",
-        usage="hvr lint [OPTIONS] DOMAIN [PROBLEM]",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=arguments.HelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("domain", metavar="DOMAIN", help="the domain file")
-    parser.add_argument("problem", metavar="PROBLEM", nargs="?", help="a problem file")
-    parser.add_argument("--format", choices=_FORMATS, help=(
-        "how to report (default: text; github where GITHUB_ACTIONS is true)"))  # fmt: skip
-    parser.add_argument("--strict", action="store_true", help="exit with 1 for notes, too")
-    parser.add_argument("--lenient", action="store_true", help=(
-        "report what a lenient reading overlooks, instead of refusing the file"))  # fmt: skip
-    return parser
 
 
 def _format(options: argparse.Namespace) -> str:
@@ -124,13 +102,13 @@ def _findings(domain: str, problem: str | None, *, lenient: bool = False) -> lis
             )
     except (HvrError, RecursionError, MemoryError) as error:
         raise _UnusableFileError(_unreadable(file, error)) from error
-    found = [warning_finding(warning) for warning in warnings]
+    findings = [warning_finding(warning) for warning in warnings]
     for one in lint(lifted, task):
         file = problem if one.in_problem and problem is not None else domain
-        found.append(
+        findings.append(
             Finding(rule_of(one), one.level, one.message, one.location, (), file, one.name)
         )
-    return found
+    return findings
 
 
 def _unreadable(file: str, error: BaseException) -> Finding:

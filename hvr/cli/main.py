@@ -1,4 +1,4 @@
-"""`hvr`: what errors look like, and the way to the commands.
+"""`hvr`: the way to the commands, and what errors look like.
 
 Exit codes: 0 good; 1 the answer is no (invalid plan, goal not reached, impossible request);
 2 the question was unusable (bad option, unknown name, bad file); 130 interrupted.
@@ -10,46 +10,157 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
 
-from hvr.errors import HvrError
+from hvr.cli import HVR, Command, Group
+from hvr.cli.arguments import ArgumentParser
+from hvr.errors import HvrError, UsageError
+from hvr.values import Value
+
+_HELP = ("--help", "-h")
+_OBJECTS = 10_000
+
+
+class Call(Value):
+    """What a command line calls.
+
+    `words` are those that name it, `rest` what follows them. Where the usual command of a group
+    is meant without being named, `group` is that group.
+    """
+
+    words: tuple[str, ...]
+    called: Command | Group
+    rest: tuple[str, ...]
+    group: Group | None = None
 
 
 def run() -> None:
     """Run the command line and exit."""
+    # Imports make many objects and hardly any garbage.
+    gc.set_threshold(_OBJECTS)
     try:
-        sys.exit(_run(sys.argv[1:]))
-    except HvrError as error:
-        if "--json" in sys.argv:
-            import json
-
-            print(json.dumps({"error": str(error), "exit_code": error.exit_code}))
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+        _print_anything()
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        sys.exit(130)
+        code = 130
     except BrokenPipeError:
         # The reader has gone; keep Python from complaining when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        code = 1
+    sys.exit(code)
 
 
-def _run(arguments: Sequence[str]) -> int:
-    # These two are called for every commit and every plan: they do without typer, whose import
-    # takes longer than validating a plan.
-    match arguments:
-        case ["validate", *rest]:
-            # Reading makes many objects and hardly any garbage.
-            gc.set_threshold(100_000)
-            from hvr.cli import validate
+def main(given: Sequence[str]) -> int:
+    """Run a command line and return the exit code; errors of hvr are printed.
 
-            return validate.main(rest)
-        case ["lint", *rest]:
-            from hvr.cli import lint
+    Raises:
+        SystemExit: the help of a command was asked for and printed.
+    """
+    parser: ArgumentParser | None = None
+    try:
+        call = resolve(given)
+        if isinstance(call.called, Group):
+            return _about_group(call, call.called)
+        module = import_module(call.called.module)
+        parser = command_parser(call, module)
+        code: int = module.run(parser.read(call.rest))
+        return code
+    except HvrError as error:
+        message = str(error) if parser is None else parser.with_flags(error)
+        if "--json" in given:
+            import json
 
-            return lint.main(rest)
-    from hvr.cli.app import app
-    from hvr.cli.verify import plan_first
+            print(json.dumps({"error": message, "exit_code": error.exit_code}))
+        print(f"error: {message}", file=sys.stderr)
+        return error.exit_code
 
-    app(args=plan_first(arguments))
-    return 0
+
+def resolve(given: Sequence[str]) -> Call:
+    """Return what a command line calls: a command, or a group where it names no command."""
+    words: tuple[str, ...] = (HVR.name,)
+    rest = tuple(given)
+    called: Command | Group = HVR
+    while isinstance(called, Group):
+        group, names = called, {command.name: command for command in called.commands}
+        if rest and rest[0] in names:
+            called = names[rest[0]]
+            words, rest = (*words, rest[0]), rest[1:]
+        elif group.usual:
+            return Call(words, names[group.usual], rest, group)
+        else:
+            break
+    return Call(words, called, rest)
+
+
+def command_parser(call: Call, module: ModuleType) -> ArgumentParser:
+    """Return the parser of a command.
+
+    Args:
+        call: how it is called.
+        module: the command's.
+    """
+    parser = ArgumentParser(" ".join(call.words))
+    module.add_arguments(parser)
+    if call.group is not None:
+        parser.epilog = f"{parser.epilog or ''}\n{_commands(call.group)}"
+    return parser
+
+
+def _about_group(call: Call, group: Group) -> int:
+    """Print what there is in a group, or the version.
+
+    Raises:
+        UsageError: something else was asked for.
+    """
+    name = " ".join(call.words)
+    first = call.rest[0] if call.rest else ""
+    if first == "--version" and group is HVR:
+        import hvr
+
+        print(f"hvr {hvr.__version__}")
+    elif not first or first in _HELP:
+        more = "\n\nhvr --version prints the version" if group is HVR else ""
+        page = (
+            f"usage: {name} COMMAND [OPTIONS]\n\n{group.help}\n\n{_commands(group)}\n"
+            f"{name} COMMAND --help shows what a command does, its options and examples, such as\n"
+            f"  {name} {group.commands[0].name} --help{more}"
+        )
+        print(page, file=sys.stdout if first else sys.stderr)
+    else:
+        from hvr.pddl.diagnostics import nearest
+
+        kind = "option" if first.startswith("-") else "command"
+        known = _HELP if kind == "option" else [command.name for command in group.commands]
+        near = nearest(first, (*known, "--version") if group is HVR else known)
+        hint = f"; did you mean {near!r}?" if near else ""
+        raise UsageError(f"{name} has no {kind} {first!r}{hint} ({name} --help lists all)")
+    return 0 if first else 2
+
+
+def _commands(group: Group) -> str:
+    """Return the list of a group's commands, for people."""
+    import textwrap
+
+    from hvr.cli.arguments import columns
+
+    width = max(len(command.name) for command in group.commands) + 4
+    lines = ["commands:"]
+    for command in group.commands:
+        text = command.help
+        if command.name == group.usual:
+            text = text.removesuffix(".") + "; meant where no command is named."
+        first, *more = textwrap.wrap(text, columns() - width)
+        lines.append(f"  {command.name}".ljust(width) + first)
+        lines += [" " * width + line for line in more]
+    return "\n".join(lines) + "\n"
+
+
+def _print_anything() -> None:
+    """Let names and texts that the terminal has no letters for be printed in another way."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")

@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hvr.report.run_page.story import Story
 
+_DESCRIPTION = """\
+Show a saved run: its plans, its steps, and what went otherwise than expected.
+"""
 
-def show(
-    run: Annotated[Path, typer.Argument(help="Folder of a run, such as runs/boil.")],
-    html: Annotated[
-        Path | None, typer.Option(help="Write one self-contained page instead of printing.")
-    ] = None,
-) -> None:
-    """Show a saved run: its plans, its steps, and what went otherwise than expected.
+_EPILOG = """\
+examples:
+  hvr show runs/boil
+  hvr show runs/boil --html boil.html
+"""
 
-    Examples:
 
-    - `hvr show runs/boil`
-    - `hvr show runs/boil --html boil.html`
-    """
-    if html is not None:
-        write_page(run, html)
-        typer.echo(f"wrote {html}")
-        return
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("run", metavar="RUN", type=Path, help="folder of a run, as runs/boil")
+    parser.add_argument(
+        "--html", metavar="FILE", type=Path,
+        help="write one self-contained page instead of printing",
+    )  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code."""
+    if args.html is not None:
+        write_page(args.run, args.html)
+        print(f"wrote {args.html}")
+        return 0
     from hvr.report.run_page.reading import read_story
 
-    typer.echo("\n".join(_lines(read_story(run))))
+    print("\n".join(_lines(read_story(args.run))))
+    return 0
 
 
 def write_page(run: Path, html: Path) -> None:
@@ -61,9 +70,9 @@ def _lines(story: Story) -> list[str]:
             if 0 <= block < len(blocks):
                 lines.append(f"- {blocks[block].name}")
         lines.append(f"  {'ok ' if step.as_expected else '!! '}{step.number:>3} {step.action}")
-        said = [step.error] if step.error else []
-        said += [f"does not hold: {fact}" for fact in step.missing]
-        said += [f"holds instead: {fact}" for fact in step.unexpected]
-        said += [f"{r.title}: {r.text}" if r.text else r.title for r in step.remarks]
-        lines += [f"         {text}" for text in said]
+        remarks = [step.error] if step.error else []
+        remarks += [f"does not hold: {fact}" for fact in step.missing]
+        remarks += [f"holds instead: {fact}" for fact in step.unexpected]
+        remarks += [f"{r.title}: {r.text}" if r.text else r.title for r in step.remarks]
+        lines += [f"         {text}" for text in remarks]
     return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import re
 import sys
@@ -71,40 +72,10 @@ class _Request(Value):
     options: BatchOptions
 
 
-def main(given: Sequence[str]) -> int:
-    """Run the command.
-
-    Args:
-        given: its arguments.
-
-    Returns:
-        the exit code.
-
-    Raises:
-        HvrError: an option or a setting cannot be used, or the output cannot be written.
-    """
-    request = _request(_parser().parse_intermixed_args(list(given)))
-    _print_anything()
-    if request.watch:
-        from hvr.cli.watch import watch
-        from hvr.validation.plan_files import expand
-
-        return watch(
-            lambda: _validate(request),
-            lambda: [request.domain, request.problem, *expand(request.plans)],
-        )
-    return _validate(request)
-
-
-def _parser() -> arguments.ArgumentParser:
-    parser = arguments.ArgumentParser(
-        prog="hvr validate",
-        usage="hvr validate [OPTIONS] DOMAIN PROBLEM PLAN...",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=arguments.HelpFormatter,
-        allow_abbrev=False,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.usage = f"{parser.prog} [OPTIONS] DOMAIN PROBLEM PLAN..."
     parser.add_argument("files", nargs="*", metavar="FILES", help="domain, problem, plans")
 
     judging = parser.add_argument_group("judging")
@@ -140,7 +111,26 @@ def _parser() -> arguments.ArgumentParser:
     _flag(reporting, "--quiet", "print nothing", "-q")
     reporting.add_argument("--watch", action="store_true", help=(
         "validate again whenever a file changes, until Ctrl-C"))  # fmt: skip
-    return parser
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: an option or a setting cannot be used, or the output cannot be written.
+    """
+    # Reading makes many objects and hardly any garbage.
+    gc.set_threshold(100_000)
+    request = _request(args)
+    if request.watch:
+        from hvr.cli.watch import watch
+        from hvr.validation.plan_files import expand
+
+        return watch(
+            lambda: _validate(request),
+            lambda: [request.domain, request.problem, *expand(request.plans)],
+        )
+    return _validate(request)
 
 
 def _flag(group: argparse._ArgumentGroup, name: str, text: str, *short: str) -> None:
@@ -342,11 +332,3 @@ def _base() -> str:
     here = os.getcwd()  # noqa: PTH109 - a text is wanted
     workspace = os.environ.get("GITHUB_WORKSPACE", "")
     return workspace if workspace and Path(here).is_relative_to(workspace) else here
-
-
-def _print_anything() -> None:
-    """Let names and texts that the terminal has no letters for be printed in another way."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")

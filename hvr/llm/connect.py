@@ -29,8 +29,9 @@ def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Chosen
     chosen = read_config(choice.spec, base_url=choice.base_url)
     if chosen.spec is None:
         raise UsageError(
-            "no model is named: give --llm openai:MODEL, gemini:MODEL, hf:NAME or replay:FOLDER, "
-            "or set HVR_LLM"
+            "no model is named: give openai:MODEL, gemini:MODEL, hf:NAME or replay:FOLDER, "
+            "or set HVR_LLM",
+            field="spec",
         )
     return replace(chosen, options=replace(chosen.options, about=dict(about or {})))
 

@@ -67,15 +67,15 @@ class RunFolder:
             target.mkdir(parents=True, exist_ok=True)
             if any(target.iterdir()):
                 raise DataFileError(
-                    f"{target}: the run folder must be new or empty; choose another with --save"
+                    f"{target}: the run folder must be new or empty; choose another", field="save"
                 )
             probe = target / "task.json"
             probe.touch()
             probe.unlink()
         except OSError as error:
             raise DataFileError(
-                f"{target}: cannot write the run here ({error.strerror}); "
-                "choose another folder with --save"
+                f"{target}: cannot write the run here ({error.strerror}); choose another folder",
+                field="save",
             ) from error
         return cls(target, tuple(reversed(missing)))
 

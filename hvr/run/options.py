@@ -54,11 +54,16 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.max_replans < 0:
-            raise UsageError(f"max_replans must not be negative, as {self.max_replans} is")
+            raise UsageError(
+                f"max_replans must not be negative, as {self.max_replans} is", field="max_replans"
+            )
         if self.sight not in set(Sight):
             raise UsageError(f"unknown sight {self.sight!r} (sights: {', '.join(Sight)})")
         if not 0 <= self.error_rate < 0.5:
-            raise UsageError(f"error_rate must be from 0 to below 0.5, not {self.error_rate:g}")
+            raise UsageError(
+                f"error_rate must be from 0 to below 0.5, not {self.error_rate:g}",
+                field="error_rate",
+            )
 
     @property
     def policy_name(self) -> str:

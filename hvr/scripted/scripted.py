@@ -262,7 +262,11 @@ def open_scripted(parameters: str, options: ModelOptions) -> Scripted:
     """
     about = options.about
     if about.get("task") is None:
-        raise UsageError("a scripted model answers from the ground truth of a task: name the task")
+        raise UsageError(
+            "a scripted model answers from the ground truth of one of the paper's tasks: "
+            "give a task",
+            field="task",
+        )
     spec = f"scripted:{parameters}" if parameters else "scripted"
     task = load_task(str(about["task"]))
     return make_scripted(spec, task, str(about["scene"]), int(about["seed"]))

@@ -120,7 +120,7 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
             return result(prover.best(), True, "Fast Downward A*")
         plan, bound = anytime.best(), prover.lower_bound()
         if plan is None:
-            raise PlannerError(_without_plan((prover, anytime), seconds))
+            raise _without_plan((prover, anytime), seconds)
         return result(plan, False, "Fast Downward LAMA", bound)
 
 
@@ -143,10 +143,12 @@ def _race(prover: _Search, anytime: _Search, deadline: float, patience: float) -
         time.sleep(_POLL_SECONDS)
 
 
-def _without_plan(searches: Sequence[_Search], seconds: float) -> str:
+def _without_plan(searches: Sequence[_Search], seconds: float) -> PlannerError:
     if any(search.out_of_memory for search in searches):
-        return f"no plan was found: the search ran out of memory ({MEMORY >> 30} GiB)"
-    return f"no plan was found in {seconds:g} s; give more time with --budget"
+        return PlannerError(f"no plan was found: the search ran out of memory ({MEMORY >> 30} GiB)")
+    return PlannerError(
+        f"no plan was found in {seconds:g} s; a larger budget gives more time", field="budget"
+    )
 
 
 class _Search:

@@ -108,7 +108,7 @@ def make_planner(name: str, seconds: float) -> Planner:
         UsageError: the name or the time is not usable.
     """
     if seconds <= 0:
-        raise UsageError(f"the time for planning must be positive, not {seconds:g} s")
+        raise UsageError(f"budget must be positive, not {seconds:g} s", field="budget")
     known, _, engine = name.partition(":")
     if engine and known not in PLANNERS.entries and known not in PLANNERS.names():
         known, engine = name, ""  # module:attribute

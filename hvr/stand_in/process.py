@@ -15,23 +15,12 @@ from hvr.stand_in.camera import SceneRenderer
 from hvr.stand_in.conversation import Conversation, converse
 from hvr.stand_in.errors import ProtocolError
 from hvr.stand_in.fifo import FifoLink, refuse
+from hvr.stand_in.options import DESCRIPTION, add_arguments
 from hvr.stand_in.packing import JsonEncoder, MsgpackEncoder
 from hvr.stand_in.reply import Link
 from hvr.stand_in.wsgi import HttpLink
 
 _PREFIX = "AI2THOR_"
-
-_DESCRIPTION = """\
-A process that AI2-THOR's Python client takes for Unity; behind it is hvr's kitchen.
-
-The client starts it:
-  Controller(local_executable_path="hvr scene serve", x_display="0", scene="FloorPlan1")
-or it is started by hand and goes to a client that listens:
-  Controller(start_unity=False, port=8200, server_class=WsgiServer, scene="FloorPlan1")
-  hvr scene serve --port 8200
-
-It ends when the client stops or goes away.
-"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -79,30 +68,11 @@ def main(given: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
 def _options(given: Sequence[str], *, started_by_client: bool) -> argparse.Namespace:
     parser = _Parser(
         "hvr scene serve",
-        description=_DESCRIPTION,
+        description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--port", type=int, help="go to a client that listens at this port")
-    parser.add_argument("--host", default="127.0.0.1", help="where it listens (%(default)s)")
-    parser.add_argument(
-        "--wait",
-        type=float,
-        default=60.0,
-        metavar="SECONDS",
-        help="how long to wait for it to listen (%(default)g)",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="for what is random (%(default)s)")
-    parser.add_argument(
-        "--profile", default="5", help="version of AI2-THOR that the kitchen plays (%(default)s)"
-    )
-    parser.add_argument(
-        "--pack-anew",
-        action="store_true",
-        help="encode every object at every step, to measure what not doing it saves",
-    )
-    for name, side in (("-screen-width", "width"), ("-screen-height", "height")):
-        parser.add_argument(name, dest=side, type=int, default=300, help=argparse.SUPPRESS)
+    add_arguments(parser)
     if started_by_client:
         # Unity takes more options than are of interest here.
         return parser.parse_known_args(given)[0]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hvr.verifier.graph import Edge, PlanGraph
+from hvr.verifier.graph import START, Edge, PlanGraph
+
+_FEW = 3
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,15 @@ class RiskFinding:
     where: int | Edge
     risk: float
     reason: str
+
+    @property
+    def place(self) -> str:
+        """The step or link, for people."""
+        if isinstance(self.where, int):
+            return f"step {self.where + 1}"
+        source, target = self.where
+        first = "the start" if source == START else f"step {source + 1}"
+        return f"between {first} and step {target + 1}"
 
 
 @dataclass(frozen=True)
@@ -74,6 +85,28 @@ class Verdict:
         """E_edit of equation 10 as places in `graph.all_edges`, the riskiest first."""
         risky = [i for i, r in enumerate(self.edge_risks) if r >= self.thresholds.edge]
         return tuple(sorted(risky, key=lambda i: (-self.edge_risks[i], i)))
+
+    def lines(self) -> list[str]:
+        """Return the verdict with every step and finding, for people."""
+        graph, at = self.graph, self.thresholds
+        outcome = "accepted" if self.accepted else "below the threshold: look at it again"
+        title = f"{graph.id}: " if graph.id else ""
+        lines = [f"{title}score {self.score:.2f}, threshold {at.graph:.2f}, {outcome}"]
+        if graph.request:
+            lines.append(f"  asked: {graph.request}")
+        for number, (node, risk) in enumerate(zip(graph.nodes, self.node_risks, strict=True), 1):
+            mark = "!!" if risk >= at.node else "  "
+            text = "" if node.text == node.tool else f"  {node.text}"
+            lines.append(f"  {mark} {number:>3} {node.tool:24} risk {risk:.2f}{text}")
+        lines += [f"  {f.place}: {f.reason} (risk {f.risk:.2f})" for f in self.findings]
+        return lines
+
+    def brief(self) -> list[str]:
+        """Return the verdict in a line, with the riskiest findings below a plan not accepted."""
+        outcome = "what was asked" if self.accepted else "perhaps not what was asked"
+        accepted = f"accepted from {self.thresholds.graph:.2f} on"
+        reasons = [] if self.accepted else [f"  {f.reason}" for f in self.findings[:_FEW]]
+        return [f"verifier: {self.score:.2f}, {accepted}: {outcome}", *reasons]
 
     def summary(self) -> dict[str, Any]:
         """Score, threshold and reasons as plain values, for JSON."""

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hvr.cli.lint import main
-from hvr.errors import UsageError
+from hvr.cli.main import main
 
 DOMAIN = """\
 (define (domain fridge) (:requirements :strips)
@@ -31,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str]:
-    code = main(args)
+    code = main(["lint", *args])
     return code, capsys.readouterr().out
 
 
@@ -103,8 +102,6 @@ class TestLint:
         )
         assert result["level"] == "warning"
 
-    def test_bad_options(self) -> None:
-        with pytest.raises(UsageError):
-            main(["--wrong"])
-        with pytest.raises(UsageError):
-            main([])
+    def test_bad_options(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert run(capsys, "--wrong")[0] == 2
+        assert run(capsys)[0] == 2

@@ -377,18 +377,6 @@ def test_help(
     assert "lint" in listed
 
 
-def test_the_listed_command_is_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    from typer.testing import CliRunner
-
-    from hvr.cli.app import app
-
-    result = CliRunner().invoke(app, ["validate", *TASK, "plans/early.plan", "--json"])
-    assert result.exit_code == 1
-    assert json.loads(result.stdout)[0]["outcome"] == "invalid"
-    assert "examples:" in CliRunner().invoke(app, ["validate", "--help"]).stdout
-    del capsys
-
-
 def test_it_starts_without_what_it_does_not_need() -> None:
     code = (
         "import sys; sys.argv = ['hvr', 'validate', 'domain.pddl', 'problem.pddl',"
@@ -406,7 +394,7 @@ def test_it_starts_without_what_it_does_not_need() -> None:
     heavy = {
         "typer", "click", "rich", "rdflib", "csv", "tomllib", "multiprocessing",
         "hashlib", "xml", "tempfile", "shutil", "glob", "hvr.run", "hvr.knowledge",
-        "hvr.validation.processes", "hvr.validation.reporters.sarif", "hvr.cli.app",
+        "hvr.validation.processes", "hvr.validation.reporters.sarif", "hvr.cli.plan",
     }  # fmt: skip
     assert not loaded & heavy
 

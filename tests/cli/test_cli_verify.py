@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from hvr.cli.verify import plan_first
+from hvr.cli.main import resolve
 from tests.command_line import Hvr
 
 pytest.importorskip("torch_geometric")
@@ -247,11 +247,11 @@ def test_a_missing_extra_is_said_in_one_line(
 
 
 def test_a_plan_may_stand_right_after_the_command() -> None:
-    assert plan_first(["verify", "runs/x", "--json"]) == ["verify", "plan", "runs/x", "--json"]
-    assert plan_first(["verify", "--json", "p"]) == ["verify", "plan", "--json", "p"]
-    assert plan_first(["verify", "train", "x"]) == ["verify", "train", "x"]
-    assert plan_first(["verify", "--help"]) == ["verify", "--help"]
-    assert plan_first(["plan", "make coffee"]) == ["plan", "make coffee"]
+    for rest in (("runs/x", "--json"), ("--json", "p"), ("--help",)):
+        short, whole = resolve(("verify", *rest)), resolve(("verify", "plan", *rest))
+        assert (short.called, short.rest) == (whole.called, whole.rest)
+    assert resolve(("verify", "train", "x")).words == ("hvr", "verify", "train")
+    assert resolve(("plan", "verify", "x")).words == ("hvr", "plan")
 
 
 @pytest.mark.slow

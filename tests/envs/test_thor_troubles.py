@@ -130,7 +130,8 @@ def test_without_build_or_display_the_advice_comes_at_once(tmp_path: Path) -> No
     with pytest.raises(SimulatorError) as failed:
         Thor("FloorPlan1", ThorOptions())
     assert "download_only" in str(failed.value)
-    assert "--thor-executable" in str(failed.value)
+    assert "option executable" in str(failed.value)
+    assert failed.value.field == "thor"
     assert not (tmp_path / ".ai2thor").exists()
 
 

@@ -262,5 +262,5 @@ def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_number_of_processes_that_cannot_be(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--jobs"):
+    with pytest.raises(UsageError, match="jobs must be"):
         run_bench(tmp_path, some(), bench_cells.quick, OPTIONS, jobs=-1)

@@ -1,19 +1,17 @@
 from __future__ import annotations
 
+import io
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from hvr.cli.kg import app
-from hvr.errors import StoreError, UnknownObjectError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.scene_graph import SceneGraph
+from tests.command_line import Hvr
 from tests.knowledge.knowledge_kitchen import PIECES
-
-runner = CliRunner()
 
 
 @pytest.fixture
@@ -29,68 +27,68 @@ def run(tmp_path: Path, scene: SceneGraph, monkeypatch: pytest.MonkeyPatch) -> P
     return tmp_path / "runs" / "new"
 
 
-def test_query_the_newest_run(run: Path) -> None:
-    found = runner.invoke(app, ["query", "SELECT ?mug ?p { ?mug a k:Mug ; k:on ?p }"])
-    assert found.exit_code == 0
-    assert found.output.split() == ["mug", "p", "-----", "------------", "mug-1", "countertop-1"]
+def test_query_the_newest_run(run: Path, hvr_: Hvr, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = hvr_("kg", "query", "SELECT ?mug ?p { ?mug a k:Mug ; k:on ?p }")
+    assert found.code == 0
+    assert found.out.split() == ["mug", "p", "-----", "------------", "mug-1", "countertop-1"]
     text = "SELECT ?d { o:mug-1 k:isDirty ?d }"
-    as_json = runner.invoke(app, ["query", "-", "--json", "--run", str(run)], input=text)
-    assert json.loads(as_json.output) == [{"d": True}]
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    as_json = hvr_("kg", "query", "-", "--json", "--run", run)
+    assert json.loads(as_json.out) == [{"d": True}]
 
 
 @pytest.mark.usefixtures("run")
-def test_show() -> None:
-    found = runner.invoke(app, ["show", "mug-1"])
-    assert "mug-1 (Mug)" in found.output and "countertop-1" in found.output
-    as_json = json.loads(runner.invoke(app, ["show", "mug-1", "--json"]).output)
+def test_show(hvr_: Hvr) -> None:
+    found = hvr_("kg", "show", "mug-1")
+    assert "mug-1 (Mug)" in found.out and "countertop-1" in found.out
+    as_json = json.loads(hvr_("kg", "show", "mug-1", "--json").out)
     assert as_json["type"] == "Mug" and as_json["state"]["isDirty"] is True
 
 
-def test_export(run: Path) -> None:
-    found = runner.invoke(app, ["export"])
-    assert "o:mug-1" in found.output
+def test_export(run: Path, hvr_: Hvr) -> None:
+    found = hvr_("kg", "export")
+    assert "o:mug-1" in found.out
     target = run / "out.trig"
-    assert runner.invoke(app, ["export", "--all", "-o", str(target)]).exit_code == 0
+    assert hvr_("kg", "export", "--all", "-o", str(target)).code == 0
     assert "k:Drinkware" in target.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    ("args", "error", "message"),
+    ("args", "message"),
     [
-        (["query", "SELECT"], StoreError, "line 1"),
-        (["show", "mug-9"], UnknownObjectError, "mug-9"),
-        (["show", "mug-1", "--run", "nowhere"], UsageError, "no such folder"),
-        (["show", "mug-1", "--run", "."], UsageError, "no folder of a run"),
-        (["show", "mug-1", "--run", "runs/new", "--scene", "FloorPlan1"], UsageError, "not both"),
+        (["query", "SELECT"], "line 1"),
+        (["show", "mug-9"], "mug-9"),
+        (["show", "mug-1", "--run", "nowhere"], "no such folder"),
+        (["show", "mug-1", "--run", "."], "no folder of a run"),
+        (["show", "mug-1", "--run", "runs/new", "--scene", "FloorPlan1"], "not both"),
     ],
 )
 @pytest.mark.usefixtures("run")
-def test_bad_input(args: list[str], error: type[Exception], message: str) -> None:
-    result = runner.invoke(app, args)
-    assert isinstance(result.exception, error)
-    assert message in str(result.exception)
+def test_bad_input(args: list[str], message: str, hvr_: Hvr) -> None:
+    ended = hvr_("kg", *args)
+    assert ended.code == 2 and message in ended.err
 
 
-def test_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_run(tmp_path: Path, hvr_: Hvr, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    result = runner.invoke(app, ["show", "mug-1"])
-    assert isinstance(result.exception, UsageError)
+    result = hvr_("kg", "show", "mug-1")
+    assert result.code == 2 and "there is no run" in result.err
 
 
-def test_check_without_java(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_without_java(hvr_: Hvr, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    result = runner.invoke(app, ["check"])
-    assert result.exit_code == 0 and "java was not found" in result.output
-    data = json.loads(runner.invoke(app, ["check", "--json"]).output)
+    result = hvr_("kg", "check")
+    assert result.code == 0 and "java was not found" in result.out
+    data = json.loads(hvr_("kg", "check", "--json").out)
     assert data["checked"] is False
 
 
-def test_scene() -> None:
+def test_scene(hvr_: Hvr) -> None:
     query = "SELECT ?m { ?m a k:CoffeeMachine }"
-    found = runner.invoke(app, ["query", query, "--scene", "FloorPlan16", "--json"])
-    assert json.loads(found.output) == [{"m": "coffeemachine-1"}]
+    found = hvr_("kg", "query", query, "--scene", "FloorPlan16", "--json")
+    assert json.loads(found.out) == [{"m": "coffeemachine-1"}]
 
 
-def test_help_has_examples() -> None:
+def test_help_has_examples(hvr_: Hvr) -> None:
     for command in ("query", "show", "export", "check"):
-        assert f"hvr kg {command}" in runner.invoke(app, [command, "--help"]).output
+        assert f"hvr kg {command}" in hvr_("kg", command, "--help").out

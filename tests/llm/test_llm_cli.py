@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from hvr.cli.llm import app
-from hvr.errors import DataFileError, UsageError
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Usage
 from hvr.llm.record import Recording
+from tests.command_line import Hvr
 from tests.llm.llm_fakes import Fake, Outcome, ask, said
 from tests.llm.servers import OpenAIServer, Reply
 
 pytest.importorskip("openai")
 
+Run = Callable[..., tuple[int, str]]
 KEY = "sk-proj-abcdefghijklmnop1234567890"
 
 
@@ -29,14 +29,18 @@ def _nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HVR_LLM_API_KEY", KEY)
 
 
-def run(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, list(arguments))
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.exit_code, result.output
+@pytest.fixture
+def run(hvr_: Hvr) -> Run:
+    """Runs a command of `hvr llm` and returns its exit code and what it printed."""
+
+    def command(*arguments: str) -> tuple[int, str]:
+        ended = hvr_("llm", *arguments)
+        return ended.code, ended.out + ended.err
+
+    return command
 
 
-def test_a_model_that_answers() -> None:
+def test_a_model_that_answers(run: Run) -> None:
     with OpenAIServer([Reply("ready\nwhen you are")]) as server:
         code, line = run("check", "openai:m", "--base-url", server.url)
         found = json.loads(run("check", "openai:m", "--base-url", server.url, "--json")[1])
@@ -47,7 +51,7 @@ def test_a_model_that_answers() -> None:
     assert found["usage"]["cost"] is None
 
 
-def test_a_model_that_does_not_answer() -> None:
+def test_a_model_that_does_not_answer(run: Run) -> None:
     with OpenAIServer([Reply(status=401, message=f"bad key {KEY}")]) as server:
         code, line = run("check", "openai:m", "--base-url", server.url)
         assert code == 1 and line.count("\n") == 1 and KEY not in line
@@ -56,16 +60,16 @@ def test_a_model_that_does_not_answer() -> None:
     assert code == 1 and KEY not in text and json.loads(text)["answers"] is False
 
 
-def test_questions_that_cannot_be_asked(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="name a model"):
-        run("check")
-    with pytest.raises(UsageError, match="unknown model"):
-        run("check", "nonsense")
-    with pytest.raises(DataFileError, match="cannot read the transcript"):
-        run("usage", str(tmp_path / "none.jsonl"))
+def test_questions_that_cannot_be_asked(run: Run, tmp_path: Path) -> None:
+    code, text = run("check")
+    assert code == 2 and "name a model" in text
+    code, text = run("check", "nonsense")
+    assert code == 2 and "unknown model" in text
+    code, text = run("usage", str(tmp_path / "none.jsonl"))
+    assert code == 2 and "cannot read the transcript" in text
 
 
-def test_sums_of_a_transcript_by_purpose(tmp_path: Path) -> None:
+def test_sums_of_a_transcript_by_purpose(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "llm.jsonl"
     known = Usage(input=100, output=20, cached=40, reasoning=3, cost=0.25)
     outcomes: list[Outcome] = [

@@ -117,8 +117,8 @@ def test_an_interrupt_ends_the_searches(temporary: Path, monkeypatch: pytest.Mon
     ("script", "seconds", "message"),
     [
         ("exit 22", 600, "out of memory"),
-        ("exit 23", 600, "no plan was found in 600 s; give more time"),
-        ("exec sleep 3600", 0.5, "no plan was found in 0.5 s; give more time"),
+        ("exit 23", 600, "no plan was found in 600 s; a larger budget gives more time"),
+        ("exec sleep 3600", 0.5, "no plan was found in 0.5 s; a larger budget gives more time"),
         ("echo no such heuristic; exit 33", 600, "failed with status 33: no such heuristic"),
     ],
 )

@@ -204,7 +204,7 @@ def test_what_is_out_of_scope_is_said_at_the_start(make: Any, asked: dict[str, A
 
 
 def test_the_command_hvr_scene_serve(make: Any) -> None:
-    words = [sys.executable, "-c", "from hvr.cli.scene import app; app()", "serve"]
+    words = [sys.executable, "-m", "hvr", "scene", "serve"]
     controller = make("FloorPlan3", local_executable_path=shlex.join(words), width=400)
     assert controller.last_event.metadata["sceneName"] == "FloorPlan3_physics"
     assert controller.last_event.metadata["screenWidth"] == 400

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from hvr.cli import scene_serve
 from hvr.errors import HvrError, SceneError, UsageError
 from hvr.stand_in.errors import ProtocolError
 from hvr.stand_in.framing import Field, field
 from hvr.stand_in.process import main
+from tests.command_line import Hvr
 
 msgpack = pytest.importorskip("msgpack", reason="msgpack comes with the extra thor")
 
@@ -164,16 +162,18 @@ def test_unchanged_objects_are_not_sent_again(tmp_path: Path) -> None:
     assert _said(process) == (0, "")
 
 
-def test_the_command_hands_on_unitys_options(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_hands_on_unitys_options(hvr_: Hvr, monkeypatch: pytest.MonkeyPatch) -> None:
     got: list[list[str]] = []
-    app = typer.Typer()
-    app.command("serve", context_settings=scene_serve.CONTEXT_SETTINGS)(scene_serve.serve)
-    app.command("other")(lambda: None)
-    shown = CliRunner().invoke(app, ["serve", "--help"])
-    assert shown.exit_code == 0 and "local_executable_path" in shown.output
-    monkeypatch.setattr("hvr.stand_in.process.main", lambda args: got.append(list(args)))
+    shown = hvr_("scene", "serve", "--help")
+    assert shown.code == 0 and "local_executable_path" in shown.out
+
+    def main(words: list[str]) -> int:
+        got.append(words)
+        return 0
+
+    monkeypatch.setattr("hvr.stand_in.process.main", main)
     for options in (UNITYS, ["-batchmode", "-nographics", "--seed", "3"]):
-        assert CliRunner().invoke(app, ["serve", *options]).exit_code == 0
+        assert hvr_("scene", "serve", *options).code == 0
     assert got == [UNITYS, ["-batchmode", "-nographics", "--seed", "3"]]
 
 

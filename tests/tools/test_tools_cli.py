@@ -6,14 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from hvr.cli.tools import app
-from hvr.errors import UsageError
 from hvr.tools.tool_plan import ToolPlan
+from tests.command_line import Hvr
 from tests.tools.travel import GRAPH, travel_plans
-
-_RUN = CliRunner()
 
 
 def _lines(plans: tuple[ToolPlan, ...]) -> str:
@@ -40,28 +36,28 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_train_retrieve_evaluate(data: Path, tmp_path: Path) -> None:
+def test_train_retrieve_evaluate(hvr_: Hvr, data: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch_geometric")
     pytest.importorskip("torch").set_num_threads(1)
     model = str(tmp_path / "model")
     options = ["--out", model, "--encoder", "lexical-hash", "--seen-links", "--epochs", "4"]
-    trained = _RUN.invoke(app, ["train", str(data), *options], catch_exceptions=False)
-    assert "trained on 80 plans over 5 tools" in trained.output
+    trained = hvr_("tools", "train", str(data), *options)
+    assert "trained on 80 plans over 5 tools" in trained.out
     steps = ["look which railway connections go to Rome", "reserve a place on the railway to Rome"]
-    found = _RUN.invoke(app, ["retrieve", model, *steps], catch_exceptions=False)
-    assert found.output == "train_search -> train_book\n"
+    found = hvr_("tools", "retrieve", model, *steps)
+    assert found.out == "train_search -> train_book\n"
     plans = ["retrieve", model, "--plans", str(data / "val.jsonl"), "--json", "--no-names"]
-    lines = _RUN.invoke(app, plans, catch_exceptions=False).output
+    lines = hvr_("tools", *plans).out
     predicted = tmp_path / "found.jsonl"
     predicted.write_text(lines, encoding="utf-8")
     for source in (["--model", model], ["--plans", str(predicted)]):
-        scores = _RUN.invoke(app, ["evaluate", str(data), *source, "--json"])
-        assert json.loads(scores.output)["node_f1"] > 0.95
-    table = _RUN.invoke(app, ["evaluate", str(data), "--plans", str(predicted)]).output
+        scores = hvr_("tools", "evaluate", str(data), *source, "--json")
+        assert json.loads(scores.out)["node_f1"] > 0.95
+    table = hvr_("tools", "evaluate", str(data), "--plans", str(predicted)).out
     assert table.startswith("20 requests\nnode F1")
 
 
-def test_unusable_questions_are_refused(data: Path, tmp_path: Path) -> None:
+def test_unusable_questions_are_refused(hvr_: Hvr, data: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch_geometric")
     for arguments in (
         ["retrieve", str(tmp_path)],
@@ -71,4 +67,4 @@ def test_unusable_questions_are_refused(data: Path, tmp_path: Path) -> None:
         ["train", str(data), "--out", str(tmp_path), "--layer", "rnn"],
         ["train", str(data), "--out", str(tmp_path), "--epochs", "0"],
     ):
-        assert isinstance(_RUN.invoke(app, arguments).exception, UsageError), arguments
+        assert hvr_("tools", *arguments).code == 2, arguments

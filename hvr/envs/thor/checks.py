@@ -85,7 +85,7 @@ def _system(machine: Machine, options: ThorOptions) -> Check:
         fits,
         found,
         "there are builds for 64-bit Linux on x86 processors and for macOS (OSXIntel64); use "
-        "such a machine, or hvr's kitchen, which needs none of this: --env kitchen",
+        "such a machine, or hvr's kitchen, which needs none of this",
     )
 
 
@@ -111,8 +111,8 @@ def _display(machine: Machine, options: ThorOptions, platform: str) -> Check:
         return Check("display", "ok", f"X server {machine.display}")
     advice = (
         "start an X server with GLX (with an NVIDIA GPU: sudo ai2thor-xorg start) and set "
-        "DISPLAY; or draw without one on a GPU with Vulkan: --thor platform=CloudRendering; "
-        "or do without images: --thor headless=true"
+        "DISPLAY; or draw without one on a GPU with Vulkan: option platform=CloudRendering; "
+        "or do without images: option headless=true"
     )
     return Check("display", "missing", machine.display_trouble or "no X server", advice)
 
@@ -170,5 +170,5 @@ def _build(machine: Machine, platform: str) -> Check:
         f"no build for {platform} in {machine.home / 'releases'}{others}",
         "let AI2-THOR's client download it once: python -c \"from ai2thor.controller import "
         f'Controller; Controller({choice}download_only=True)"; or point hvr at a process that '
-        "speaks its protocol: --thor-executable",
+        "speaks its protocol: option executable",
     )

@@ -27,7 +27,8 @@ def require_ready(options: ThorOptions) -> None:
         raise MissingExtraError("ai2thor", "thor")
     if missing:
         lines = [f"  {check.name}: {check.found}\n    {check.advice}" for check in missing]
-        raise SimulatorError("\n".join(["AI2-THOR cannot be started here:", *lines]))
+        title = "AI2-THOR cannot be started here (its options are those of thor):"
+        raise SimulatorError("\n".join([title, *lines]), field="thor")
 
 
 def client_arguments(options: ThorOptions, platforms: dict[str, Any]) -> dict[str, Any]:
@@ -85,7 +86,7 @@ def explain(what: str, error: BaseException, options: ThorOptions, log_start: in
             limits = f"start_timeout {options.start_timeout:g} s, {limits}"
         failure = (
             f"AI2-THOR did not answer in time during {what} ({limits}; "
-            "if it only needs longer: --thor NAME=SECONDS)"
+            "if it only needs longer, raise these options of AI2-THOR)"
         )
     elif code is not None or isinstance(cause, BrokenPipeError):
         ending = f" (exit code {code})" if code is not None else ""

@@ -82,7 +82,7 @@ class Delta:
 
 
 def load_results(path: Path) -> tuple[CellResult, ...]:
-    """Return results of an earlier bench: its folder, or the JSON document of `hvr bench --json`.
+    """Return results of an earlier bench: its folder, or its JSON document.
 
     Raises:
         DataFileError: there is none, or it is damaged.
@@ -98,7 +98,7 @@ def load_results(path: Path) -> tuple[CellResult, ...]:
         raise DataFileError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
         raise DataFileError(
-            f"{path} is neither the folder of a bench nor what hvr bench --json prints: {error}"
+            f"{path} is neither the folder of a bench nor the JSON document of one: {error}"
         ) from error
 
 

@@ -75,7 +75,7 @@ def run_bench(
         KeyboardInterrupt: it was interrupted; finished cells are kept.
     """
     if not 0 <= jobs <= _MOST_JOBS:
-        raise UsageError(f"--jobs must be 0 to {_MOST_JOBS}, not {jobs}")
+        raise UsageError(f"jobs must be 0 to {_MOST_JOBS}, not {jobs}", field="jobs")
     bench = BenchFolder(folder)
     found = {r.cell: r for r in bench.open(cells, options, prompts or {})}
     resumed = len(found)

@@ -1,16 +1,15 @@
-"""`hvr scene`: look at a kitchen, or serve one."""
+"""`hvr scene show`: a floor plan, with characters or as a picture."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from hvr.cli.scene_serve import CONTEXT_SETTINGS, serve
+from hvr.cli.arguments import add_json
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,12 +17,19 @@ if TYPE_CHECKING:
     from hvr.report.floor_plan.plan import FloorPlan
     from hvr.report.floor_plan.route import Route
 
-app = typer.Typer(
-    name="scene",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    help="Draw a kitchen, or serve one to AI2-THOR's Python client.",
-)
+_DESCRIPTION = """\
+Draw the floor plan of a kitchen with its objects.
+
+Without --output it is drawn with characters. +z is up and +x is to the right.
+"""
+
+_EPILOG = """\
+examples:
+  hvr scene show FloorPlan16
+  hvr scene show FloorPlan16 --output kitchen.svg --labels
+  hvr scene show FloorPlan16 --json
+  hvr scene show --run runs/boil --output way.png
+"""
 
 _SUFFIXES = (".svg", ".png")
 _STYLES = {
@@ -33,57 +39,48 @@ _STYLES = {
 }  # fmt: skip
 
 
-@app.command()
-def show(
-    name: Annotated[
-        str | None, typer.Argument(help="The kitchen, such as FloorPlan16.", show_default=False)
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write a picture: FILE.svg or FILE.png."),
-    ] = None,
-    run: Annotated[
-        Path | None,
-        typer.Option(help="Draw the scene of this run folder, with the robot's way and steps."),
-    ] = None,
-    objects: Annotated[bool, typer.Option("--objects", help="List all objects, too.")] = False,
-    labels: Annotated[
-        bool, typer.Option("--labels", help="Name small things in the picture, too.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the objects as JSON.")] = False,
-) -> None:
-    """Draw the floor plan of a kitchen with its objects.
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("name", metavar="SCENE", nargs="?", help="the kitchen, as FloorPlan16")
+    parser.add_argument("--output", "-o", metavar="FILE", type=Path, help=(
+        "write a picture: FILE.svg or FILE.png"))  # fmt: skip
+    parser.add_argument("--run", metavar="FOLDER", type=Path, help=(
+        "draw the scene of this run, with the robot's way and steps"))  # fmt: skip
+    parser.add_argument("--objects", action="store_true", help="list all objects, too")
+    parser.add_argument("--labels", action="store_true", help=(
+        "name small things in the picture, too"))  # fmt: skip
+    add_json(parser, "print the objects as JSON")
 
-    Without --output it is drawn with characters. +z is up and +x is to the right.
 
-    Examples:
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
 
-    - `hvr scene show FloorPlan16`
-    - `hvr scene show FloorPlan16 --output kitchen.svg --labels`
-    - `hvr scene show FloorPlan16 --json`
-    - `hvr scene show --run runs/boil --output way.png`
+    Raises:
+        UsageError: there is nothing to draw, or it cannot be drawn like that.
+        SceneError: there is no such scene.
+        DataFileError: the run cannot be read, or the picture cannot be written.
     """
     from hvr.cli.output import check_writable
 
+    output: Path | None = args.output
     if output is not None:
         if output.suffix.lower() not in _SUFFIXES:
             raise UsageError(f"--output {output}: end the name with {' or '.join(_SUFFIXES)}")
         check_writable(output)
-    plan, way = _plan(name, run)
+    plan, way = _plan(args.name, args.run)
     if output is not None:
-        _write(plan, way, output, labels)
-    if as_json:
+        _write(plan, way, output, args.labels)
+    if args.json:
         print(json.dumps(plan.to_json(), ensure_ascii=False))
-        return
+        return 0
     if output is not None:
         print(f"wrote {output}")
     else:
         _print(plan)
-    if objects:
+    if args.objects:
         _list(plan)
-
-
-app.command("serve", context_settings=CONTEXT_SETTINGS)(serve)
+    return 0
 
 
 def _plan(name: str | None, run: Path | None) -> tuple[FloorPlan, Route | None]:
@@ -116,7 +113,7 @@ def _write(plan: FloorPlan, way: Route | None, output: Path, labels: bool) -> No
 
 
 def _print(plan: FloorPlan) -> None:
-    """The plan with characters and what they stand for; in colours on a terminal."""
+    """Print the plan with characters and what they stand for; in colours on a terminal."""
     from rich.console import Console
     from rich.text import Text
 

@@ -1,0 +1,1 @@
+"""`hvr bench`: tasks x settings x models x seeds, measured."""

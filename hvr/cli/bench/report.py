@@ -1,0 +1,101 @@
+"""What `hvr bench` prints and writes of its results."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.cli.arguments import add_json
+
+if TYPE_CHECKING:
+    from hvr.evaluation.bench.cells import CellResult
+    from hvr.evaluation.bench.compare import Delta
+    from hvr.evaluation.bench.summary import Summary
+
+_MOST_ERRORS = 5
+
+
+def add_report_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is reported, and where."""
+    group = parser.add_argument_group("report")
+    add_json(group, "print one JSON document")
+    group.add_argument("--csv", metavar="FILE", type=Path, help=(
+        "write a CSV file with a line for each cell"))  # fmt: skip
+    group.add_argument("--html", metavar="FILE", type=Path, help=(
+        "write a page with the paper's tables beside these, and plots"))  # fmt: skip
+    group.add_argument("--compare", metavar="BENCH", type=Path, help=(
+        "an earlier bench, as its folder or its --json: print what changed"))  # fmt: skip
+    group.add_argument("--per-task", action="store_true", help=(
+        "print a table for each measure, too"))  # fmt: skip
+
+
+def check_report(args: argparse.Namespace) -> None:
+    """Say before hours of work what could not be written or read after them.
+
+    Raises:
+        DataFileError: a file could not.
+    """
+    from hvr.cli.output import check_writable
+    from hvr.evaluation.bench.compare import load_results
+
+    for path in (args.csv, args.html):
+        if path is not None:
+            check_writable(path)
+    if args.compare is not None:
+        load_results(args.compare)
+
+
+def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace) -> None:
+    """Print results, and write the files that were asked for."""
+    from hvr.cli.output import write_whole
+    from hvr.evaluation.bench import export, page
+    from hvr.evaluation.bench.compare import compare, load_results
+    from hvr.evaluation.bench.folder import BenchFolder
+    from hvr.evaluation.bench.summary import summarise
+
+    summary = summarise(results)
+    manifest = BenchFolder(folder).manifest()
+    deltas = compare(load_results(args.compare), results) if args.compare is not None else None
+    if args.csv is not None:
+        write_whole(args.csv, export.to_csv(results))
+    if args.html is not None:
+        write_whole(args.html, page.render(manifest, results, summary))
+    if args.json:
+        document = export.to_json(manifest, results, summary)
+        if deltas is not None:
+            document["compared"] = [delta.to_json() for delta in deltas]
+        print(json.dumps(document, ensure_ascii=False))
+    else:
+        _print(folder, results, summary, deltas, per_task=args.per_task)
+
+
+def _print(
+    folder: Path,
+    results: Sequence[CellResult],
+    summary: Summary,
+    deltas: Sequence[Delta] | None,
+    *,
+    per_task: bool,
+) -> None:
+    from rich.console import Console
+
+    from hvr.evaluation.bench import tables
+    from hvr.evaluation.bench.compare import delta_table
+
+    console = Console()
+    for table in tables.main_tables(summary):
+        console.print(table)
+    if per_task:
+        for table in tables.task_tables(summary):
+            console.print(table)
+    if deltas is not None:
+        console.print(delta_table(deltas, summary))
+    for result in [r for r in results if not r.finished][:_MOST_ERRORS]:
+        cell = result.cell
+        where = f"{cell.task} {cell.setting} {cell.model} seed {cell.seed}"
+        console.print(f"error in {where}: {result.error}", markup=False)
+    done = sum(r.finished for r in results)
+    console.print(f"{done} of {len(results)} cells · saved in {folder}", markup=False)

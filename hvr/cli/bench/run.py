@@ -1,0 +1,144 @@
+"""`hvr bench`: plan with models, and measure the plans."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.cli.arguments import whole
+from hvr.cli.bench.lists import split_list, split_models, split_seeds
+from hvr.cli.bench.report import add_report_options, check_report, report
+from hvr.cli.model_options import add_model_options, model_choice
+
+if TYPE_CHECKING:
+    from hvr.evaluation.bench.runner import Listen, Progress
+
+_DESCRIPTION = """\
+Plan tasks with models under the paper's settings, and measure the plans.
+
+Every finished cell is kept: the same command goes on where it was interrupted or killed, and
+tries cells again that ended in an error.
+"""
+
+_EPILOG = """\
+examples:
+  hvr bench --models scripted:error=0.1 --seeds 5 --jobs 2 --save bench/x
+  hvr bench --tasks T1,T2 --settings HVR+,HVR,LLM --html bench.html
+  hvr bench --models openai:NAME --base-url http://localhost:8000/v1 --json
+  hvr bench show bench/x --per-task
+  hvr bench show bench/x --compare bench/y
+
+exit codes:
+  0  all cells have scores
+  1  some ended in an error
+  2  an option cannot be used
+"""
+
+_TWELVE = "T1,T2,T3,T4,T5,T6,T7,T8,T9,T10,T11,T12"
+_MODELS = ("scripted:error=0.1",)
+_MODEL_FIELDS = (
+    "base_url", "embedder", "prompts", "cache", "temperature",
+    "max_calls", "max_tokens", "max_dollars",
+)  # fmt: skip
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("--tasks", default=_TWELVE, help=(
+        "tasks, separated by commas, or all (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--settings", default="HVR,HV,HR,VR,R,LLM", help=(
+        "settings, such as HVR+ or HVR+planner_repair (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--models", action="append", help=(
+        "models, such as scripted:error=0.1 (a simulation) or openai:NAME "
+        f"(default: {_MODELS[0]})"))  # fmt: skip
+    parser.add_argument("--seeds", default="1", help=(
+        "how many (5 stands for 0 to 4), or which, as in 0,7 (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--scene", help="where (default: where each task has its ground truth)")
+    parser.add_argument("--jobs", metavar="N", type=whole, default=1, help=(
+        "processes; 0 for one a processor core (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
+        "folder of the bench; one that is there is gone on with "
+        "(default: a new one under ./bench)"))  # fmt: skip
+    parser.add_argument("--execute", action=argparse.BooleanOptionalAction, default=True, help=(
+        "carry plans out in the kitchen"))  # fmt: skip
+    parser.add_argument("--cassettes", metavar="FOLDER", type=Path, help=(
+        "replay the answers in this folder, such as bench/x/transcripts"))  # fmt: skip
+    add_model_options(parser, _MODEL_FIELDS)
+    add_report_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: an option cannot be used, or a file cannot be read or written.
+    """
+    from hvr.evaluation import cell
+    from hvr.evaluation.bench.cells import CellOptions, plan_cells
+    from hvr.evaluation.bench.runner import run_bench
+    from hvr.tasks import task_ids
+
+    check_report(args)
+    cells = plan_cells(
+        task_ids() if args.tasks.lower() == "all" else split_list(args.tasks),
+        split_list(args.settings),
+        [spec for text in args.models or _MODELS for spec in split_models(text)],
+        split_seeds(args.seeds),
+        args.scene,
+    )
+    folder = args.save or Path("bench") / f"{datetime.now():%Y%m%d-%H%M%S}"
+    options = CellOptions(execute=args.execute, cassettes=args.cassettes, model=model_choice(args))
+    cell.check_models(cells, options)
+    prompts = cell.prompt_digests(options)
+    try:
+        with _progress(quiet=args.json) as listen:
+            results = run_bench(
+                folder, cells, cell.run_cell, options,
+                jobs=args.jobs, prompts=prompts, listen=listen,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        print(
+            f"interrupted: finished cells are in {folder}, "
+            f"go on with --save {folder} and the same options",
+            file=sys.stderr,
+        )
+        return 130
+    report(folder, results, args)
+    return 0 if all(r.finished for r in results) else 1
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Listen]:
+    """Return a progress bar with the time left, on standard error."""
+    if quiet:
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )  # fmt: skip
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Bar(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("cells", total=None)
+
+        def listen(progress: Progress) -> None:
+            latest = progress.result.cell if progress.result else None
+            text = f"{latest.task} {latest.setting}" if latest else "cells"
+            bar.update(task, total=progress.total, completed=progress.done, description=text)
+
+        yield listen

@@ -1,0 +1,76 @@
+"""Which graph a command of `hvr kg` is about."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.errors import UsageError
+
+if TYPE_CHECKING:
+    from hvr.knowledge.graph import KnowledgeGraph
+
+
+def add_graph_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name a graph."""
+    parser.add_argument(
+        "--run", metavar="FOLDER", type=Path,
+        help="folder of a run (default: the newest one under ./runs)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--scene", help="take the graph of a scene as it starts, such as FloorPlan16"
+    )
+
+
+@contextmanager
+def open_graph(run: Path | None, scene: str | None) -> Iterator[KnowledgeGraph]:
+    """Open the graph of a run, of a scene, or, with neither, of the newest run.
+
+    Raises:
+        UsageError: both are named, or there is no such run.
+    """
+    from hvr.knowledge.graph import KnowledgeGraph
+
+    if run is not None and scene is not None:
+        raise UsageError("give either --run or --scene, not both")
+    if scene is not None:
+        graph = _scene_graph(scene)
+    else:
+        graph = KnowledgeGraph.open(_run_folder(run) / "graph", read_only=True)
+    with graph:
+        yield graph
+
+
+def _scene_graph(scene: str) -> KnowledgeGraph:
+    from hvr.envs.kitchen import Kitchen
+    from hvr.envs.naming import Names
+    from hvr.envs.observe import scene_graph
+    from hvr.knowledge.graph import KnowledgeGraph
+
+    metadata = Kitchen(scene).last_event.metadata
+    names = Names.from_metadata(metadata)
+    observed = scene_graph(metadata, names)
+    graph = KnowledgeGraph.create()
+    graph.add_scene(observed, {n: p for n in observed.objects if (p := names.pieces(n))})
+    return graph
+
+
+def _run_folder(run: Path | None) -> Path:
+    if run is not None:
+        if not run.is_dir():
+            raise UsageError(f"--run {run}: there is no such folder")
+        if not (run / "graph").is_dir():
+            raise UsageError(f"--run {run}: this is no folder of a run; it has no graph in it")
+        return run
+    runs = [p.parent for p in Path("runs").glob("*/graph") if p.is_dir()]
+    if not runs:
+        raise UsageError("there is no run under ./runs: name a folder with --run, or use --scene")
+    return max(runs, key=lambda p: (p.stat().st_mtime, p.name))
+
+
+def value_text(value: object) -> str:
+    """Return a value of the graph, for people."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

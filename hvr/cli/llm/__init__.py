@@ -1,0 +1,1 @@
+"""`hvr llm`: does a model answer, and what did a run use."""

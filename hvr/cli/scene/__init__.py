@@ -1,0 +1,1 @@
+"""`hvr scene`: look at a kitchen, or serve one."""

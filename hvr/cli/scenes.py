@@ -1,0 +1,41 @@
+"""`hvr scenes`: the kitchens."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from hvr.cli.arguments import add_json
+
+_EPILOG = """\
+examples:
+  hvr scenes
+  hvr scenes --having Kettle
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = "List the kitchens.", _EPILOG
+    parser.add_argument(
+        "--having", metavar="TYPE", help="only those with this AI2-THOR type, such as Kettle"
+    )
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code."""
+    from hvr.envs.scenes import load_scene, scene_names
+
+    entries = []
+    for name in scene_names():
+        objects = load_scene(name).objects
+        types = sorted({o.object_type for o in objects})
+        if args.having is None or args.having.lower() in {t.lower() for t in types}:
+            entries.append({"scene": name, "objects": len(objects), "types": types})
+    if args.json:
+        print(json.dumps(entries))
+    else:
+        for entry in entries:
+            print(f"{entry['scene']:12} {entry['objects']:3} objects")
+    return 0

@@ -1,0 +1,38 @@
+"""`hvr tasks`: the paper's tasks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from hvr.cli.arguments import add_json
+
+_EPILOG = """\
+examples:
+  hvr tasks
+  hvr tasks --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description = "List the paper's tasks, with the scenes that fit."
+    parser.epilog = _EPILOG
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code."""
+    from hvr.tasks import load_task, task_ids
+
+    tasks = [load_task(name) for name in task_ids()]
+    if args.json:
+        print(json.dumps([
+            {"id": t.id, "name": t.name, "goal_oriented": t.goal_oriented,
+             "constructive": t.constructive, "paraphrases": list(t.paraphrases),
+             "goal": t.goal, "scenes": list(t.scenes)} for t in tasks
+        ]))  # fmt: skip
+    else:
+        for t in tasks:
+            print(f"{t.id:6} {t.name:34} {len(t.scenes):2} scenes  {t.goal_oriented}")
+    return 0

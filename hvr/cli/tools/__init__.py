@@ -1,0 +1,1 @@
+"""`hvr tools`: which tools carry out the steps of a plan."""

@@ -1,0 +1,137 @@
+"""`hvr verify correct`: plans mended at their risky places."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.cli.model_options import add_model_options, model_choice
+
+if TYPE_CHECKING:
+    from hvr.llm.choice import ModelChoice
+    from hvr.tools.tool_plan import ToolPlan
+    from hvr.verifier.verifier import Verifier
+
+_DESCRIPTION = """\
+Correct plans at their risky places; the changes are printed on standard error.
+
+The best plan near the draft is searched for, or a language model edits the draft (--llm).
+"""
+
+_EPILOG = """\
+examples:
+  hvr verify correct verifier plans.jsonl --out corrected.jsonl
+  hvr verify correct verifier plans.jsonl --requests requests.jsonl
+  hvr verify correct verifier plans.jsonl --llm openai:gpt-4o-mini
+"""
+
+_MODEL_FIELDS = ("base_url", "cache", "max_calls", "max_tokens", "max_dollars")
+
+Mend = Callable[["Sequence[ToolPlan]"], "Iterable[tuple[ToolPlan, tuple[str, ...]]]"]
+"""From plans to the corrected ones, each with what was changed, in words."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("model", metavar="VERIFIER", type=Path, help=(
+        "folder that `hvr verify train` wrote"))  # fmt: skip
+    parser.add_argument("plans", metavar="PLANS", type=Path, help="plans to correct, JSON lines")
+    parser.add_argument("--requests", metavar="FILE", type=Path, help=(
+        "JSON lines with id and user_request, for plans that lack their request"))  # fmt: skip
+    parser.add_argument("--one-by-one", action="store_true", help=(
+        "the plans are not all by one planner, whose ways would show in the other "
+        "plans"))  # fmt: skip
+    parser.add_argument("--out", metavar="FILE", type=Path, help=(
+        "write the plans as JSON lines (default: print them)"))  # fmt: skip
+    parser.add_argument("--llm", dest="spec", metavar="MODEL", help=(
+        "let a language model edit the risky places, such as openai:MODEL"))  # fmt: skip
+    add_model_options(parser, _MODEL_FIELDS)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        MissingExtraError: the extra `gnn` is not installed.
+        UsageError: an option cannot be used.
+        DataFileError: a file cannot be read or written.
+        LLMError: the language model gives no answer.
+    """
+    from hvr.extras import need_gnn
+
+    need_gnn()
+    from hvr.cli.output import check_writable, write_whole
+    from hvr.cli.verify.tool_plans import read_tool_plans
+    from hvr.tools.plan_files import read_plans, to_record
+    from hvr.verifier.verifier import Verifier
+
+    if args.out is not None:
+        check_writable(args.out)
+    verifier = Verifier.load(args.model)
+    mend = (
+        _by_model(verifier, model_choice(args))
+        if args.spec is not None
+        else _by_search(verifier, args.model, one_planner=not args.one_by_one)
+    )
+    drafts = read_tool_plans(args.plans)
+    if args.requests is not None:
+        drafts = _asked(drafts, {p.id: p.request for p in read_plans(args.requests)})
+    if unasked := sum(not p.request for p in drafts):
+        print(f"{unasked} of {len(drafts)} plans have no request, and are corrected by their "
+              "steps alone: give --requests", file=sys.stderr)  # fmt: skip
+    records = []
+    for corrected, changes in mend(drafts):
+        records.append(json.dumps(to_record(corrected), ensure_ascii=False))
+        for change in changes:
+            print(f"{corrected.id}: {change}", file=sys.stderr)
+    if args.out is not None:
+        write_whole(args.out, "".join(f"{record}\n" for record in records))
+        print(f"wrote {args.out}")
+    else:
+        print("\n".join(records))
+    return 0
+
+
+def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
+    from rich.console import Console
+    from rich.progress import track
+
+    from hvr.verifier.correction.corrector_file import load_corrector
+
+    corrector = load_corrector(folder, verifier)
+
+    def mend(plans: Sequence[ToolPlan]) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
+        shown = track(plans, "plans", console=Console(stderr=True), transient=True)
+        corrections = corrector.correct_all(shown, one_planner=one_planner)
+        return [(c.plan, c.changes) for c in corrections]
+
+    return mend
+
+
+def _by_model(verifier: Verifier, choice: ModelChoice) -> Mend:
+    from hvr.llm.connect import connect
+    from hvr.verifier.correction.llm_correction import repair
+
+    model = connect(choice)
+
+    def mend(plans: Sequence[ToolPlan]) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
+        for plan in plans:
+            if not plan.tools:
+                yield plan, ("the plan is empty: nothing to edit",)
+                continue
+            correction = repair(verifier, plan, model)
+            changes = tuple(str(edit) for edit in correction.edits) or (correction.outcome,)
+            yield correction.after.graph.plan(), changes
+
+    return mend
+
+
+def _asked(plans: Sequence[ToolPlan], requests: Mapping[str, str]) -> tuple[ToolPlan, ...]:
+    """Return plans with the requests that they lack, where these are known."""
+    return tuple(p if p.request else replace(p, request=requests.get(p.id, "")) for p in plans)

@@ -1,0 +1,59 @@
+"""`hvr verify evaluate`: how good a verifier is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from hvr.cli.arguments import add_json, whole
+
+_DESCRIPTION = """\
+Measure how well a verifier tells true plans from wrong ones that are made of them.
+"""
+
+_EPILOG = """\
+examples:
+  hvr verify evaluate verifier val.jsonl
+  hvr verify evaluate verifier val.jsonl --seed 7 --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("model", metavar="VERIFIER", type=Path, help=(
+        "folder that `hvr verify train` wrote"))  # fmt: skip
+    parser.add_argument("plans", metavar="PLANS", type=Path, help=(
+        "true plans that it has not seen, JSON lines"))  # fmt: skip
+    parser.add_argument("--seed", type=whole, default=1, help=(
+        "of the wrong plans made of them (default: %(default)s)"))  # fmt: skip
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        MissingExtraError: the extra `gnn` is not installed.
+        DataFileError: a file cannot be read.
+    """
+    from hvr.extras import need_gnn
+
+    need_gnn()
+    from dataclasses import asdict
+
+    from hvr.tools.plan_files import read_plans
+    from hvr.verifier.network.fit import evaluate
+    from hvr.verifier.verifier import Verifier
+
+    plans = [p for p in read_plans(args.plans) if p.tools]
+    quality = evaluate(Verifier.load(args.model), plans, args.seed)
+    if args.json:
+        print(json.dumps(asdict(quality)))
+    else:
+        print(
+            f"ROC-AUC: plans {quality.graph:.3f}, steps {quality.node:.3f}, "
+            f"links {quality.edge:.3f}"
+        )
+    return 0

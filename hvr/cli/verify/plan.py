@@ -1,0 +1,96 @@
+"""`hvr verify plan`, or `hvr verify` for short: the score of a plan."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from hvr.cli.arguments import add_json
+from hvr.errors import UsageError
+
+_DESCRIPTION = """\
+Score a plan: does it do what was asked? Which steps and links are risky, and why?
+
+Exit code 1 if it scores below the threshold. `hvr verify PLAN` is short for
+`hvr verify plan PLAN`.
+"""
+
+_EPILOG = """\
+examples:
+  hvr verify runs/coffee
+  hvr verify plan.pddl --problem problem.pddl --request "make coffee"
+  hvr verify plans.jsonl --model verifier --svg plan.svg
+  hvr verify plan.json --model verifier --tools tools.json --graph graph.json --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("plan", metavar="PLAN", type=Path, help=(
+        "tool plans (JSON, one or several), the folder of an hvr run, or a PDDL plan"))  # fmt: skip
+    parser.add_argument("--request", metavar="TEXT", help=(
+        "what was asked, if the plan does not say"))  # fmt: skip
+    parser.add_argument("--model", metavar="FOLDER", type=Path, help=(
+        "a verifier that `hvr verify train` wrote (default for robot plans: the one that comes "
+        "with hvr)"))  # fmt: skip
+    parser.add_argument("--tools", metavar="FILE", type=Path, help=(
+        "the tools (tools.json or tool_desc.json)"))  # fmt: skip
+    parser.add_argument("--graph", metavar="FILE", type=Path, help=(
+        "their links (graph.json or graph_desc.json)"))  # fmt: skip
+    parser.add_argument("--domain", metavar="FILE", type=Path, help=(
+        "the domain of a PDDL plan (default: hvr's kitchen)"))  # fmt: skip
+    parser.add_argument("--problem", metavar="FILE", type=Path, help=(
+        "the problem of a PDDL plan"))  # fmt: skip
+    parser.add_argument("--svg", metavar="FILE", type=Path, help=(
+        "draw the plan with its risks; for one plan only"))  # fmt: skip
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        MissingExtraError: the extra `gnn` is not installed.
+        UsageError: an option cannot be used, or one is missing.
+        DataFileError: a file is missing or damaged, or the picture cannot be written.
+        PddlError: a PDDL file is wrong.
+    """
+    from hvr.extras import need_gnn
+
+    need_gnn()
+    from hvr.cli.output import check_writable, write_whole
+    from hvr.cli.verify.tool_plans import is_json, tool_verdicts
+    from hvr.run.verification import verify
+
+    if args.svg is not None:
+        check_writable(args.svg)
+    if is_json(args.plan):
+        verdicts = list(tool_verdicts(args.plan, args.request, args.model, args.tools, args.graph))
+    else:
+        verdicts = [
+            verify(
+                args.plan,
+                args.request,
+                model=args.model,
+                domain=args.domain,
+                problem=args.problem,
+            )
+        ]
+    if args.svg is not None:
+        from hvr.report.plan_graph import draw
+
+        if len(verdicts) != 1:
+            raise UsageError(f"--svg draws one plan, and {args.plan} has {len(verdicts)}")
+        write_whole(args.svg, draw(verdicts[0]))
+    if args.json:
+        documents = [verdict.to_dict() for verdict in verdicts]
+        print(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
+    else:
+        for verdict in verdicts:
+            print("\n".join(verdict.lines()))
+        if len(verdicts) > 1:
+            good = sum(v.accepted for v in verdicts)
+            print(f"{good} of {len(verdicts)} plans accepted")
+    return 0 if all(verdict.accepted for verdict in verdicts) else 1

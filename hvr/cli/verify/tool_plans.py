@@ -1,0 +1,92 @@
+"""The plans of `hvr verify` where they are plans over tools, and what belongs to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.errors import DataFileError, UsageError
+
+if TYPE_CHECKING:
+    from hvr.tools.tool_graph import ToolGraph
+    from hvr.tools.tool_plan import ToolPlan
+    from hvr.verifier.verdict import Verdict
+    from hvr.verifier.verifier import Verifier
+
+
+def is_json(plan: Path) -> bool:
+    """Say whether a plan is a file of tool plans."""
+    return plan.is_file() and plan.suffix in (".json", ".jsonl")
+
+
+def tool_verdicts(
+    path: Path, request: str | None, model: Path | None, tools: Path | None, graph: Path | None
+) -> Sequence[Verdict]:
+    """Return the verdicts on tool plans.
+
+    Args:
+        path: the plans.
+        request: what was asked; None for what the plans say.
+        model: folder of a verifier.
+        tools: the tools that it is to know; given with `graph` or not at all.
+        graph: their links.
+
+    Raises:
+        UsageError: there is no verifier, or it is for other tools.
+        DataFileError: a file is missing or damaged.
+    """
+    verifier = _tool_verifier(model, tools, graph)
+    plans = read_tool_plans(path)
+    return verifier.score([p if request is None else replace(p, request=request) for p in plans])
+
+
+def read_tool_plans(path: Path) -> Sequence[ToolPlan]:
+    """Return the plans of a file.
+
+    Raises:
+        DataFileError: there are none, or they cannot be read.
+    """
+    from hvr.tools.plan_files import read_plans
+
+    plans = read_plans(path)
+    if not plans:
+        raise DataFileError(f"{path}: has no plan")
+    return plans
+
+
+def read_tool_graph(tools: Path, graph: Path) -> ToolGraph:
+    """Return tools with their links.
+
+    Raises:
+        DataFileError: a file cannot be read.
+    """
+    from hvr.tools.datasets import read_graph
+
+    return read_graph(tools, graph)[0]
+
+
+def _tool_verifier(model: Path | None, tools: Path | None, graph: Path | None) -> Verifier:
+    from hvr.verifier.checkpoint import tools_fingerprint
+    from hvr.verifier.verifier import Verifier
+
+    if model is None:
+        raise UsageError(
+            "a tool plan needs --model: train a verifier on plans over your tools with "
+            "hvr verify train"
+        )
+    if (tools is None) != (graph is None):
+        raise UsageError("give both --tools and --graph, or neither: the verifier knows its tools")
+    verifier = Verifier.load(model)
+    if tools is not None and graph is not None:
+        mine, given = (
+            tools_fingerprint(verifier.tools),
+            tools_fingerprint(read_tool_graph(tools, graph)),
+        )
+        if mine != given:
+            raise UsageError(
+                f"{model} was trained for other tools than {tools} and {graph} have "
+                f"({mine} and {given}): train one for these with hvr verify train"
+            )
+    return verifier

@@ -1,0 +1,112 @@
+"""`hvr verify train`: a verifier for tools of your own."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.cli.arguments import add_json, whole
+from hvr.errors import UsageError
+
+if TYPE_CHECKING:
+    from hvr.verifier.config import VerifierConfig
+    from hvr.verifier.network.progress import ProgressCallback
+
+_EPILOG = """\
+examples:
+  hvr verify train train.jsonl --tools tools.json --graph graph.json --out verifier
+  hvr verify train train.jsonl --tools tools.json --graph graph.json --config mine.yaml
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description = "Train a verifier on true plans over your tools."
+    parser.epilog = _EPILOG
+    parser.add_argument("plans", metavar="PLANS", type=Path, help="true plans, JSON lines")
+    parser.add_argument("--tools", metavar="FILE", type=Path, required=True, help=(
+        "the tools (tools.json or tool_desc.json)"))  # fmt: skip
+    parser.add_argument("--graph", metavar="FILE", type=Path, required=True, help=(
+        "their links (graph.json or graph_desc.json)"))  # fmt: skip
+    parser.add_argument("--out", metavar="FOLDER", type=Path, default=Path("verifier"), help=(
+        "folder for the verifier (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--config", metavar="FILE", type=Path, help=(
+        "YAML file of settings; see docs/verifier.md"))  # fmt: skip
+    parser.add_argument("--paper", action="store_true", help=(
+        "the paper's settings instead of the small ones"))  # fmt: skip
+    parser.add_argument("--seed", type=whole, default=0, help=(
+        "of all that is drawn (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--log", metavar="FILE", type=Path, help=(
+        "CSV file of losses by epoch"))  # fmt: skip
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        MissingExtraError: the extra `gnn` is not installed.
+        UsageError: options exclude each other, or a setting cannot be used.
+        DataFileError: a file cannot be read or written.
+    """
+    from hvr.extras import need_gnn
+
+    need_gnn()
+    from dataclasses import asdict
+
+    from hvr.cli.verify.tool_plans import read_tool_graph
+    from hvr.tools.plan_files import read_plans
+    from hvr.verifier.correction.corrector_file import save_corrector
+    from hvr.verifier.correction.corrector_fit import fit_corrector
+    from hvr.verifier.correction.prior_models import PriorConfig
+    from hvr.verifier.network.fit import train
+
+    config = _config(args)
+    tools = read_tool_graph(args.tools, args.graph)
+    plans = read_plans(args.plans)
+    with _progress(args.log) as progress:
+        verifier = train(config, plans, tools, progress)
+        verifier.save(args.out)
+        corrector = fit_corrector(verifier, plans, PriorConfig(seed=args.seed), progress=progress)
+        save_corrector(corrector, args.out)
+    at = verifier.thresholds
+    if args.json:
+        about = {"verifier": str(args.out), "tools": len(tools), "thresholds": asdict(at)}
+        print(json.dumps(about))
+    else:
+        print(
+            f"{args.out}: a verifier for {len(tools)} tools; a plan is accepted from "
+            f"{at.graph:.2f} on, a step is risky from {at.node:.2f}, a link from {at.edge:.2f}"
+        )
+    return 0
+
+
+def _config(args: argparse.Namespace) -> VerifierConfig:
+    from dataclasses import replace
+
+    from hvr.verifier.config import VerifierConfig
+
+    if args.config is not None and args.paper:
+        raise UsageError("give --config or --paper, not both")
+    if args.config is not None:
+        config = VerifierConfig.load(args.config)
+    else:
+        config = VerifierConfig() if args.paper else VerifierConfig.small()
+    return replace(config, seed=args.seed)
+
+
+@contextmanager
+def _progress(log: Path | None) -> Iterator[ProgressCallback]:
+    """Report epochs by a progress bar, and in a file if one is named."""
+    from hvr.verifier.network.progress import combined, csv_log, progress_bar
+
+    with progress_bar() as shown:
+        if log is None:
+            yield shown
+        else:
+            with csv_log(log) as written:
+                yield combined(shown, written)
