@@ -120,10 +120,6 @@ def score(
     run = None
     if execute and plan and (replay.failure is None or correctness == 1):
         run = execute_plan(arena, scene, plan, seed)
-    macro = record.macro_before.total if record.macro_before else len(record.blocks)
-    blocks = block_verification(record.blocks, macro) if record.hierarchical else None
-    # Without blocks nothing says whether V was on; then the check after is taken as it is.
-    corrected = not record.blocks or any(b.verified_after is not None for b in record.blocks)
     return Scores(
         plan_length=len(plan),
         truth_length=length,
@@ -133,10 +129,7 @@ def score(
         else None,
         ld=length_discrepancy(len(plan), length),
         epv=expanded_plan_verification(replay.verified, replay.total),
-        mpv_before=macro_plan_verification(record.macro_before),
-        mpv_after=macro_plan_verification(record.macro_after) if corrected else None,
-        aabv_before=blocks.before if blocks else None,
-        aabv_after=blocks.after if blocks else None,
+        **_verification(record),
         goal_conditions=goal_share,
         success=success,
         executed=run.executed if run else None,
@@ -150,6 +143,20 @@ def score(
         spent=spent or Spent(),
         failures=_failures(record, replay, success, run),
     )
+
+
+def _verification(record: PlanningRecord) -> dict[str, float | None]:
+    """Return how much of macro plan and blocks was verified, before and after correction."""
+    macro = record.macro_before.total if record.macro_before else len(record.blocks)
+    blocks = block_verification(record.blocks, macro) if record.hierarchical else None
+    # Without blocks nothing says whether V was on; then the check after is taken as it is.
+    corrected = not record.blocks or any(b.verified_after is not None for b in record.blocks)
+    return {
+        "mpv_before": macro_plan_verification(record.macro_before),
+        "mpv_after": macro_plan_verification(record.macro_after) if corrected else None,
+        "aabv_before": blocks.before if blocks else None,
+        "aabv_after": blocks.after if blocks else None,
+    }
 
 
 def replay_plan(task: Task, plan: Steps) -> DomainReplay:

@@ -77,7 +77,6 @@ def stack(
     cache: Path | None = None,
     budget: Budget | None = None,
     cancel: Cancellation | None = None,
-    scrubber: Scrubber | None = None,
 ) -> Model:
     """Put the layers around a model, outermost first:
 
@@ -98,14 +97,13 @@ def stack(
         cache: file of a cache, which may be shared.
         budget: what may be used, which may be shared.
         cancel: calls everything off.
-        scrubber: keys to take out of the transcript, besides those in options and environment.
 
     Raises:
         DataFileError: a file cannot be used.
         UsageError: the budget is in dollars and the model's price is not known.
     """
     options = options or ModelOptions()
-    secrets = Scrubber.of(os.environ, options.api_key, *(scrubber.secrets if scrubber else ()))
+    secrets = Scrubber.of(os.environ, options.api_key)
     top = model if isinstance(model, Replay) else _layers(model, options, cache, budget, cancel)
     return top if record is None else Recording(top, record, header, scrubber=secrets)
 

@@ -11,7 +11,7 @@ from hvr.pddl.task import Task
 from hvr.policies.macro import support
 from hvr.search.ground import bits
 from hvr.search.operators import Literals
-from hvr.validation import Validator
+from hvr.validation import StepReport, Validator
 from hvr.verifier.kitchen.linked_plan import (
     NEGATIVE_STATES,
     START,
@@ -47,16 +47,7 @@ def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
         validator = Validator(task)
         for action in actions:
             before = validator.state.bits
-            misfit = task.misfit(action)
-            report = None if misfit is not None else validator.apply(action)
-            if report is None or not report.ok:
-                why = f"{misfit.message}" if misfit is not None else ""
-                if report is not None and report.failure is not None:
-                    why = " ".join(report.failure.explain().split())
-                raise UsageError(
-                    f"step {len(steps) + 1} {action} cannot be executed, so that the plan has no "
-                    f"causal links: {why}"
-                )
+            report = _applied(validator, action, len(steps) + 1)
             needed = _facts(task, _needs(task.ground(action), before))
             needs = [Need(fact, since.get(fact, START)) for fact in needed]
             # That a place is free is a fact about each thing that there is; only who freed it
@@ -84,6 +75,24 @@ def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
     ends |= {f for f in still if f.args[0] in types and f.args[1] in types}
     return LinkedPlan(
         tuple(steps), tuple(Need(fact, since.get(fact, START)) for fact in sorted(ends)), types
+    )
+
+
+def _applied(validator: Validator, action: GroundAction, number: int) -> StepReport:
+    """Apply a step of a plan, which has to be applicable.
+
+    Raises:
+        UsageError: it is not.
+    """
+    misfit = validator.task.misfit(action)
+    report = None if misfit is not None else validator.apply(action)
+    if report is not None and report.ok:
+        return report
+    why = f"{misfit.message}" if misfit is not None else ""
+    if report is not None and report.failure is not None:
+        why = " ".join(report.failure.explain().split())
+    raise UsageError(
+        f"step {number} {action} cannot be executed, so that the plan has no causal links: {why}"
     )
 
 
