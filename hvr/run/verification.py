@@ -56,13 +56,17 @@ def verify(
     elif not path.exists():
         raise DataFileError(f"{path}: there is no such file or folder")
     elif problem is None:
-        raise UsageError(f"{path}: a PDDL plan needs its problem (or give the folder of a run)")
+        raise UsageError(
+            f"{path}: a PDDL plan needs its problem (or give the folder of a run)", field="problem"
+        )
     else:
         known = domain or load_agent(DEFAULT_AGENT).path
         parts, asked = [_part(Path(known), Path(problem), path)], None
     asked = request or asked
     if not asked:
-        raise UsageError(f"what was asked? Give the request, such as 'make coffee' ({path})")
+        raise UsageError(
+            f"what was asked? Give the request, such as 'make coffee' ({path})", field="request"
+        )
     verifier = load_kitchen_verifier() if model is None else Verifier.load(Path(model))
     return judge(verifier, causal_links(*parts), asked)
 

@@ -265,7 +265,7 @@ def test_an_old_output_file_stays_when_the_new_one_is_not_finished(
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(Path, "replace", full)
     code, _, err = call(*TASK, "plans", "--json", "--output-file", "out.json")
     assert code == 2
     assert "No space left" in err
