@@ -53,19 +53,23 @@ def user_folder(kind: Literal["data", "cache"]) -> Path:
 def text_or_path(source: str | Path) -> str | Path:
     """Return PDDL text as a string and the name of a file as a path.
 
-    Text has a parenthesis or more than one line, or is empty; any other string names a file.
+    A string names a file if there is one of this name, or if it is a single word without
+    parentheses; any other string is text.
 
     Raises:
         UsageError: a string could be either.
     """
-    if isinstance(source, Path) or not source.strip():
+    if isinstance(source, Path):
         return source
-    is_text = "(" in source or "\n" in source
-    if is_text and "\n" not in source and len(source) < _LONGEST_NAME and Path(source).is_file():
+    looks_like_text = "(" in source or len(source.split()) != 1
+    one_line = 0 < len(source) < _LONGEST_NAME and "\n" not in source
+    if not (one_line and Path(source).is_file()):
+        return source if looks_like_text else Path(source)
+    if "(" in source:
         raise UsageError(
             f"{source!r} names a file and could be PDDL text: give a pathlib.Path for the file"
         )
-    return source if is_text else Path(source)
+    return Path(source)
 
 
 def commit() -> str:

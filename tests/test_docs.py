@@ -22,7 +22,7 @@ _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _PATH = re.compile(
     r"(?<![\w./-])(?:hvr|tests|benchmarks|tools|studies|domains|ontology)/[\w./-]*\w/?(?![\w*<])"
 )
-_MODULE = re.compile(r"(?<![\w./-])(?:hvr|studies)(?:\.[A-Za-z_]\w*)+(?![\w/])")
+_MODULE = re.compile(r"(?<![\w./\"-])(?:hvr|studies)(?:\.[A-Za-z_]\w*)+(?![\w/])")
 _PYTHON = re.compile(r"^( *)```python\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Libraries of the extras warn while they are imported.

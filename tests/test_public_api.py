@@ -89,6 +89,10 @@ def test_a_string_names_a_file_or_is_text(tmp_path: Path, monkeypatch: pytest.Mo
     assert hvr.validate("d.pddl", "p.pddl", "plan.txt").valid
     assert hvr.validate(DOMAIN, Path("p.pddl"), "(a)").valid
     assert not hvr.validate("d.pddl", "p.pddl", "").valid
+    with pytest.raises(hvr.PddlError):
+        hvr.validate("d.pddl", "p.pddl", "I would do a.")
+    Path("my plan.txt").write_text("(a)\n", encoding="utf-8")
+    assert hvr.validate("d.pddl", "p.pddl", "my plan.txt").valid
     with pytest.raises(hvr.DataFileError, match=r"none\.pddl"):
         hvr.validate("none.pddl", "p.pddl", "plan.txt")
     Path("(a)").write_text("(a)\n", encoding="utf-8")

@@ -71,7 +71,8 @@ def model_choice(args: argparse.Namespace) -> ModelChoice:
 
     given = vars(args)
     fields = [field for field in _OPTIONS if not field.startswith("max_")]
+    limits = {name: given.get(f"max_{name}") for name in _LIMITS}
     return ModelChoice(
         **{field: given[field] for field in fields if field in given},
-        limits=Limits(**{name: given.get(f"max_{name}") for name in _LIMITS}),
+        limits=None if set(limits.values()) == {None} else Limits(**limits),
     )
