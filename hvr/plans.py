@@ -279,7 +279,7 @@ class Policy(Protocol[Wanted]):
             inventory: what there is in it.
         """
         del understanding, graph, inventory
-        return done if not done.reached else Judgement(True)
+        return Judgement(done.reached)
 
     def records(self) -> Mapping[str, Any]:
         """Return JSON files for the run folder, by name: how its plans came about."""

@@ -44,10 +44,9 @@ class Registry:
         # Reading what is installed costs more than most commands: hvr's own names come first.
         if name in self.entries or self._is_path(name) or name in self._declared():
             return
-        near = difflib.get_close_matches(name, self.names(), n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
         raise UsageError(
-            f"unknown {self.kind} {name!r}{hint} ({self.plural}: {', '.join(self.names())}, "
+            f"unknown {self.kind} {name!r}{self._hint(name)} "
+            f"({self.plural}: {', '.join(self.names())}, "
             "or module:attribute)"
         )
 
@@ -61,19 +60,25 @@ class Registry:
         where = self.entries.get(name) or (name if self._is_path(name) else self._declared()[name])
         module, _, attribute = where.partition(":")
         try:
-            found = import_module(module)
-        except ModuleNotFoundError as error:
-            if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-                raise  # it is there, and needs something that is not
+            implementation: Any = import_module(module)
+        except (ImportError, SyntaxError) as error:
+            if name in self.entries:
+                raise  # hvr's own: a fault of hvr, not of the name
             raise UsageError(
-                f"{self.kind} {name!r}: there is no module {error.name!r} on Python's path"
-            ) from None
+                f"{self.kind} {name!r} cannot be imported: {error}{self._hint(module)}"
+            ) from error
         try:
             for part in attribute.split("."):
-                found = getattr(found, part)
+                implementation = getattr(implementation, part)
         except AttributeError:
             raise UsageError(f"{self.kind} {name!r}: {module} has no {attribute!r}") from None
-        return found
+        if not callable(implementation):
+            raise UsageError(f"{self.kind} {name!r}: {attribute} cannot be called")
+        return implementation
+
+    def _hint(self, name: str) -> str:
+        near = difflib.get_close_matches(name, self.names(), n=1)
+        return f"; did you mean {near[0]!r}?" if near else ""
 
     @staticmethod
     def _is_path(name: str) -> bool:
@@ -85,4 +90,6 @@ class Registry:
     def _declared(self) -> dict[str, str]:
         from importlib.metadata import entry_points
 
-        return {point.name: point.value for point in entry_points(group=self.group)}
+        return {
+            point.name: f"{point.module}:{point.attr}" for point in entry_points(group=self.group)
+        }

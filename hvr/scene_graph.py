@@ -58,7 +58,7 @@ class SceneGraph:
     controls: tuple[tuple[str, str], ...] = ()
 
     def shut_in(self, name: str) -> bool:
-        """Return an object is in something that is closed, at any depth."""
+        """Return whether an object is in something that is closed, at any depth."""
         waiting, known = [name], {name}
         while waiting:
             here = self.objects.get(waiting.pop())

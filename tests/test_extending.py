@@ -87,7 +87,7 @@ def test_a_wrong_name_lists_the_names(scratch: Path) -> None:
         ("--env", "slipery", ["unknown environment", "did you mean 'slippery'", "kitchen, thor"]),
         ("--llm", "rota:1", ["unknown model 'rota:1'", "openai:MODEL", "rote:"]),
         ("--policy", "toy_policy:Nothing", ["toy_policy has no 'Nothing'"]),
-        ("--policy", "no_module:Nothing", ["there is no module 'no_module'"]),
+        ("--policy", "no_module:Nothing", ["No module named 'no_module'"]),
     ):
         ended = hvr(scratch, "plan", "make coffee", option, name)
         assert ended.returncode == 2

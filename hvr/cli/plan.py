@@ -92,10 +92,13 @@ def run(args: argparse.Namespace) -> int:
 def _add_environment_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("environment")
     group.add_argument("--scene", help=(
-        "the kitchen, FloorPlan1 to FloorPlan30 (default: FloorPlan16)"))  # fmt: skip
+        "the kitchen, FloorPlan1 to FloorPlan30 (default: FloorPlan16; of a task, the scene of its "
+        "ground truth)"))  # fmt: skip
     group.add_argument("--env", default="kitchen", help=(
         "where: kitchen (hvr's own), or thor (AI2-THOR, docs/thor.md) "
         "(default: %(default)s)"))  # fmt: skip
+    group.add_argument("--env-option", dest="env_options", metavar="NAME=VALUE", action="append",
+                       default=[], help="an option of the environment")  # fmt: skip
     group.add_argument("--thor-executable", metavar="COMMAND", help=(
         "with --env thor: command line of a process that speaks AI2-THOR's protocol "
         "(default: $HVR_THOR_EXECUTABLE)"))  # fmt: skip
@@ -150,8 +153,6 @@ def _options(args: argparse.Namespace) -> Options:
 
     if args.env != "thor" and (args.thor or args.thor_executable):
         raise UsageError("--thor and --thor-executable go with --env thor")
-    if args.spec is not None and args.policy == "symbolic":
-        raise UsageError("--llm names a model and --policy symbolic asks none: leave out one")
     return Options(
         scene=args.scene,
         policy=args.policy,
@@ -163,7 +164,7 @@ def _options(args: argparse.Namespace) -> Options:
         save=args.save,
         model=model_choice(args),
         env=args.env,
-        env_options=tuple(option_texts(args.thor_executable, args.thor)),
+        env_options=(*args.env_options, *option_texts(args.thor_executable, args.thor)),
         sight=args.sight,
         error_rate=args.error_rate,
         faults=args.faults,

@@ -17,10 +17,10 @@ from hvr.evaluation.scoring import score
 from hvr.execution.world import open_world
 from hvr.knowledge.ontology import load_ontology
 from hvr.llm.choice import ModelChoice
-from hvr.llm.connect import reach
-from hvr.llm.factory import make_model
+from hvr.llm.connect import connect
 from hvr.pddl import Domain, Problem, Task
 from hvr.plans import PolicyContext
+from hvr.policies.llm.opening import embedder_access
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
 from hvr.retrieval.embedders import Embedder, make_embedder
@@ -82,7 +82,7 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
 
 
 def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
-    """Make each model once, so that what cannot work is said before anything is run.
+    """Make each model and the embedder once, to report what cannot work before anything is run.
 
     Local models are left out: loading one takes long.
 
@@ -91,11 +91,13 @@ def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
         LLMError: a key is missing.
         MissingExtraError: a package is not installed.
         DataFileError: a recording is missing.
+        UsageError: the budget is in dollars, and the price of a model is not known.
     """
     for cell in {cell.model: cell for cell in cells}.values():
+        choice = _choice(cell, options)
+        _embedder(choice)
         if not cell.model.startswith("hf:"):
-            chosen = reach(_choice(cell, options), _about(cell))
-            make_model(str(chosen.spec), chosen.options)
+            connect(choice, about=_about(cell))
 
 
 def prompt_digests(options: CellOptions) -> dict[str, str]:
@@ -134,7 +136,10 @@ def _compiled(domain: Domain, problem: Problem) -> Task:
     return Task(domain, problem)
 
 
-@cache
 def _embedder(choice: ModelChoice) -> Embedder:
-    options = reach(choice).options
-    return make_embedder(choice.embedder, base_url=options.base_url, api_key=options.api_key)
+    return _made(choice.embedder, *embedder_access(choice))
+
+
+@cache
+def _made(name: str, base_url: str | None, api_key: str | None) -> Embedder:
+    return make_embedder(name, base_url=base_url, api_key=api_key)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from hvr.errors import ImpossibleGoalError, InvalidPlanError, PlannerError
+from hvr.errors import ImpossibleGoalError, InvalidPlanError, PlannerError, UsageError
 from hvr.execution.detection import foreseen, goal_unmet
 from hvr.execution.events import (
     Event,
@@ -25,7 +25,7 @@ from hvr.execution.events import (
 )
 from hvr.execution.failures import Deviation
 from hvr.execution.ladder import Ladder
-from hvr.execution.recovery import MENDS, Impasse, crowding, replaceable
+from hvr.execution.recovery import MENDS, REPLANS, Impasse, crowding, replaceable
 from hvr.execution.watching import Watch
 from hvr.execution.words import opposite, say
 from hvr.execution.world import World
@@ -65,7 +65,14 @@ class Executor(Generic[Goal]):
     _avoid: frozenset[str] = field(default=frozenset(), init=False)
 
     def __post_init__(self) -> None:
-        mends = tuple((name, MENDS[name]) for name in self.policy.rungs.mend)
+        rungs = self.policy.rungs
+        unknown = [*(set(rungs.mend) - set(MENDS)), *(set(rungs.replan) - set(REPLANS))]
+        if unknown:
+            raise UsageError(
+                f"unknown rung {unknown[0]!r} (rungs that keep the plan: {', '.join(MENDS)}; "
+                f"that make a new one: {', '.join(REPLANS)})"
+            )
+        mends = tuple((name, MENDS[name]) for name in rungs.mend)
         self._ladder = Ladder(mends, self.listen, self.max_tries)
 
     def run(self, stages: Sequence[Goal]) -> Finished:

@@ -130,6 +130,9 @@ Mends = tuple[tuple[str, Mend], ...]
 MENDS: Mapping[str, Mend] = {"retry": retry, "re-navigate": renavigate, "satisfy": satisfy}
 """The rungs that keep the plan, by the names that policies use in `hvr.plans.Rungs`."""
 
+REPLANS = ("satisfy", "replace", "ask")
+"""The rungs that make a new plan, which the executor climbs."""
+
 
 def crowding(
     impasse: Impasse, relevant: Collection[str], scene: SceneGraph, *, new: bool

@@ -192,7 +192,7 @@ class World:
         return tuple(sorted({*found, *named}))
 
     def _is_near(self, name: str) -> bool:
-        """Return a thing that the robot means to be near has not been taken away or shut in."""
+        """Return whether a thing has not been taken away or shut in since the robot went there."""
         there = self.scene.objects.get(name)
         if there is None or self.scene.shut_in(name):
             return False
@@ -237,7 +237,6 @@ def open_world(
     *,
     ontology: Ontology | None = None,
     senses: Senses | None = None,
-    force_put: bool = False,
 ) -> World:
     """Return a world with a new graph: the one place where environment, graph and senses meet.
 
@@ -246,14 +245,13 @@ def open_world(
         folder: where the graph is kept; in memory without one.
         ontology: classes and their ties to the domain; hvr's own if None.
         senses: how the robot perceives; perfectly if None.
-        force_put: put things down without asking AI2-THOR's placement table.
 
     Raises:
         StoreError: the folder cannot hold a graph.
     """
     graph = KnowledgeGraph.create(folder, ontology)
     try:
-        return World(env, graph, force_put=force_put, senses=senses)
+        return World(env, graph, senses=senses)
     except BaseException:
         graph.close()
         raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -232,7 +232,10 @@ class Budgeted(Layer):
             raise
         # An interrupt passes here: what was reserved stays charged, the provider may bill it.
         charged = self._charge(answer.usage, reserved)
-        self._budget._settle(reserved, charged, answer.usage, failed=False)
+        # The answer is paid for and must not be lost: if the ledger cannot be written, what was
+        # reserved stays charged, which errs on the safe side.
+        with suppress(DataFileError):
+            self._budget._settle(reserved, charged, answer.usage, failed=False)
         return answer
 
     def _load(self, prompt: int, answer: int) -> _Load:

@@ -66,7 +66,8 @@ def connect(
     limits = choice.limits
     # A limit of 0 is a limit, too.
     limited = limits is not None and any(limit is not None for limit in astuple(limits))
-    budget = Budget(limits, ledger) if limited else None
+    # A ledger counts what is asked without a limit, too: a later start may set one.
+    budget = Budget(limits, ledger) if limited or ledger is not None else None
     return Meter(
         stack(
             model,

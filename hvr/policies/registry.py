@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hvr.errors import UsageError
 from hvr.plans import Policy
 from hvr.registry import Registry
 
@@ -18,6 +19,9 @@ POLICIES = Registry(
 )
 """Each entry is a class with the methods of `hvr.plans.Policy`."""
 
+_MEMBERS = ("open", "understand", "plan", "clearing", "judge", "records", "keep", "rungs",
+            "asks_model", "meter")  # fmt: skip
+
 
 def policy_class(name: str) -> type[Policy[Any]]:
     """Return the policy of a name.
@@ -26,5 +30,9 @@ def policy_class(name: str) -> type[Policy[Any]]:
         UsageError: there is none, or it cannot be imported.
         MissingExtraError: a package that it needs is not installed.
     """
-    found: type[Policy[Any]] = POLICIES.load(name)
-    return found
+    policy = POLICIES.load(name)
+    lacking = [member for member in _MEMBERS if not hasattr(policy, member)]
+    if not isinstance(policy, type) or lacking:
+        what = f"it has no {', '.join(lacking)}" if lacking else "it is no class"
+        raise UsageError(f"{name!r} is not a policy: {what}")
+    return policy

@@ -122,9 +122,11 @@ class RunFolder:
 
     def discard(self) -> None:
         """Remove all that was made: the request could not be used."""
-        shutil.rmtree(self.path / "graph", ignore_errors=True)
         for entry in self.path.iterdir():
-            entry.unlink()
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink()
         for folder in reversed(self._created):
             if not any(folder.iterdir()):
                 folder.rmdir()

@@ -79,6 +79,12 @@ def read_request(text: str | None, task: str | None, options: Options) -> Reques
         MissingExtraError: a package that the policy needs is not installed.
     """
     policy = policy_class(options.policy_name)
+    if options.model.spec is not None and not policy.asks_model:
+        raise UsageError(
+            f"the model {options.model.spec} is named, and the policy {options.policy_name} asks "
+            "none: leave out one",
+            field="spec",
+        )
     recorded = recorded_run(options.model) if policy.asks_model else None
     if recorded is not None:
         if text is None and task is None:

@@ -39,7 +39,7 @@ def plan(
     Raises:
         LanguageError: the request was not understood.
         ImpossibleGoalError: it cannot be met in this scene; the message says why.
-        PlannerError: no plan was found in the time allowed.
+        PlannerError: no plan was found in the time allowed, or it does not validate.
         LLMError: the language model gave no usable answer; what it was asked and answered so
             far is in the run folder.
         SceneError, UsageError, DataFileError: an option cannot be used.
@@ -94,9 +94,11 @@ def _pursue(run: Assembly, understanding: Understanding[Any]) -> Finished | None
         run.executor.prepare(understanding.stages[0])
         return None
     except InvalidPlanError as error:
+        if not run.policy.asks_model:
+            raise
         # Without verification a model may well write what cannot be done: that is a result.
-        plans, steps = run.recorder.plans, run.recorder.steps
-        finished = Finished(False, len(steps), len(plans) - 1, str(error))
+        steps, replans = len(run.recorder.steps), run.executor.replans
+        finished = Finished(False, steps, replans, str(error))
         run.recorder(finished)
         return finished
     finally:

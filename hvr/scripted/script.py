@@ -7,14 +7,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import Scene, load_scene
 from hvr.errors import UsageError
-from hvr.execution.world import World
-from hvr.files import data_path
-from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.ontology import load_ontology
-from hvr.pddl import GroundAction, Problem, Task, parse_domain
+from hvr.execution.world import open_world
+from hvr.pddl import GroundAction, Problem, Task
 from hvr.plans import AABlock, MacroAction
 from hvr.policies.macro import block_conditions, block_name
 from hvr.retrieval.inventory import Inventory
@@ -88,9 +86,10 @@ def script_of(task: PaperTask, scene: str) -> Script:
             f"the simulated model knows the ground truth of {task.id} only in {truth.scene}, not "
             f"in {scene}: choose the scene {truth.scene}"
         )
-    domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    with KnowledgeGraph.create(None, load_ontology()) as graph:
-        inventory = World(Kitchen(load_scene(scene), 0), graph).inventory()
+    domain = load_agent(DEFAULT_AGENT).domain()
+    world = open_world(Kitchen(scene))
+    with world.graph as graph:
+        inventory = world.inventory()
         problem: Problem = graph.problem(domain, "script", _objects(truth.steps, inventory))
     pddl = Task(domain, problem)
     state = pddl.initial.bits

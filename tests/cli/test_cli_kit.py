@@ -198,7 +198,7 @@ def test_the_choice_of_a_model_is_read_from_its_options(monkeypatch: pytest.Monk
     monkeypatch.setenv("HVR_LIBRARY", "")
     parser = ArgumentParser("x")
     add_model_options(parser, ("cache", "library"))
-    assert model_choice(parser.read([])) == ModelChoice(limits=Limits())
+    assert model_choice(parser.read([])) == ModelChoice()
 
 
 def test_the_environment_says_whether_plans_are_scored(

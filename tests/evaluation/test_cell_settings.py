@@ -10,15 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from hvr.errors import BudgetError
-from hvr.evaluation.bench.cells import CellOptions, CellResult, plan_cells
+from hvr.errors import BudgetError, UsageError
+from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult, RunCell, plan_cells
 from hvr.evaluation.bench.folder import BenchFolder
 from hvr.evaluation.bench.runner import run_bench
-from hvr.evaluation.cell import prompt_digests, run_cell
+from hvr.evaluation.cell import check_models, prompt_digests, run_cell
 from hvr.llm.budget import Budget, Budgeted, Limits
 from hvr.llm.choice import ModelChoice
 from hvr.llm.connect import connect, reach
 from hvr.llm.model import Message, Request
+from hvr.policies.llm.opening import embedder_access
+from hvr.retrieval.embedders import LexicalEmbedder
+from tests.command_line import Hvr
 from tests.llm.llm_fakes import Fake, said
 from tests.llm.servers import OpenAIServer
 from tests.model_server import Behaviour, make_coffee
@@ -99,6 +102,69 @@ def test_the_budget_is_that_of_the_whole_bench(server: OpenAIServer) -> None:
     larger = replace(limited, limits=Limits(calls=3 * calls + 1))
     assert all(r.finished for r in bench("b", larger, seeds=3))
     assert len(BenchFolder(Path("b")).results()) == 3
+
+
+def test_a_start_without_a_limit_counts_for_the_next_one(server: OpenAIServer) -> None:
+    cells = plan_cells(["T2"], ["HVR"], [SPEC], range(2))
+
+    def only_the_first(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
+        if cell.seed:
+            raise OSError("the power went out")
+        return run_cell(cell, options, folder)
+
+    def start(run: RunCell, choice: ModelChoice) -> list[bool]:
+        options = CellOptions(model=choice, execute=False)
+        results = run_bench(Path("b"), cells, run, options, prompts=prompt_digests(options))
+        return [result.finished for result in results]
+
+    assert start(only_the_first, ModelChoice()) == [True, False]
+    asked = len(server.received)
+    assert start(run_cell, ModelChoice(limits=Limits(calls=asked))) == [True, False]
+    assert len(server.received) == asked
+    assert start(run_cell, ModelChoice()) == [True, True]
+
+
+def test_a_budget_without_a_price_is_refused_before_anything_is_run(hvr_: Hvr) -> None:
+    ended = hvr_("bench", "--tasks", "T2", "--settings", "HVR", "--max-dollars", 1, "--save", "b")
+    assert ended.code == 2 and "price" in ended.err
+    assert not Path("b").exists()
+
+
+def test_an_embedder_is_made_once_whatever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from hvr.evaluation import cell
+
+    made: list[str] = []
+
+    def make(name: str, **_: str | None) -> LexicalEmbedder:
+        made.append(name)
+        return LexicalEmbedder()
+
+    cell._made.cache_clear()
+    monkeypatch.setattr(cell, "make_embedder", make)
+    cells = plan_cells(["T1", "T2"], ["HVR", "LLM"], ["scripted", "scripted:error=0.1"], [0])
+    check_models(cells, CellOptions(model=ModelChoice(embedder="minilm")))
+    assert made == ["minilm"]
+    cell._made.cache_clear()
+
+
+@pytest.mark.usefixtures("server")
+def test_the_key_of_a_model_is_for_embedders_of_its_provider_alone() -> None:
+    def access(spec: str, embedder: str) -> tuple[str | None, str | None]:
+        return embedder_access(ModelChoice(spec=spec, embedder=embedder))
+
+    assert access(SPEC, "openai:e")[1] == KEY
+    assert access(SPEC, "gemini:e") == (None, None)
+    assert access("gemini:m", "openai:e") == (None, None)
+
+
+def test_answers_of_another_server_are_another_bench(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench("b", ModelChoice())
+    monkeypatch.setenv("HVR_LLM_BASE_URL", "http://elsewhere.example/v1")
+    with pytest.raises(UsageError, match="other addresses"):
+        bench("b", ModelChoice())
+    assert server.received
 
 
 def test_a_ledger_is_shared_and_never_overdrawn(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ class CellOptions:
             "base_url": Scrubber().text(model.base_url) if model.base_url else None,
             "cassettes": str(self.cassettes) if self.cassettes else None,
             "embedder": model.embedder,
-            "extra": {},
+            "extra": {},  # of earlier versions, whose benches are gone on with
         }
         if model.temperature:
             values["temperature"] = model.temperature

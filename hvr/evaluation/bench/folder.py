@@ -21,6 +21,8 @@ import hvr
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
 from hvr.files import commit, write_whole
+from hvr.llm.config import read_config
+from hvr.llm.scrub import Scrubber
 from hvr.policies.llm.settings import named
 
 MANIFEST = "manifest.json"
@@ -168,7 +170,14 @@ def subject_of(
     def unique(values: list[Any]) -> list[Any]:
         return list(dict.fromkeys(values))
 
+    # Addresses may come from the environment or a file, too; answers of another server would mix.
+    addresses = {} if options.cassettes else {
+        model: Scrubber().text(url)
+        for model in unique([c.model for c in cells])
+        if (url := read_config(model, base_url=options.model.base_url).options.base_url)
+    }  # fmt: skip
     return {
+        **({"addresses": addresses} if addresses and not options.model.base_url else {}),
         "tasks": unique([c.task for c in cells]),
         "scenes": sorted({c.scene for c in cells}),
         "settings": {name: named(name).to_json() for name in unique([c.setting for c in cells])},

@@ -100,9 +100,20 @@ def _header(
     }
 
 
+def embedder_access(choice: ModelChoice) -> tuple[str | None, str | None]:
+    """Return address and key for the embedder: those of the model, if both have one provider.
+
+    Another provider must not get the model's key; it finds its own in the environment.
+    """
+    chosen = reach(choice)
+    if str(chosen.spec).partition(":")[0] != choice.embedder.partition(":")[0]:
+        return None, None
+    return chosen.options.base_url, chosen.options.api_key
+
+
 def _embedder(choice: ModelChoice) -> Embedder:
-    options = reach(choice).options
-    return make_embedder(choice.embedder, base_url=options.base_url, api_key=options.api_key)
+    base_url, api_key = embedder_access(choice)
+    return make_embedder(choice.embedder, base_url=base_url, api_key=api_key)
 
 
 def _planner(context: PolicyContext, recorded: Recorded | None) -> Planner:

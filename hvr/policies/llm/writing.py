@@ -67,7 +67,6 @@ class Equipment:
         library: macro actions to use instead of asking; None for none.
         agent: whose domain it is, for the library.
         listen: is told what happens.
-        seed: for the model's sampling, where the provider takes one.
         temperature: of the model's sampling.
         compile_task: see `Foresight`.
     """
@@ -82,7 +81,6 @@ class Equipment:
     library: Library | None = None
     agent: str = DEFAULT_AGENT
     listen: Callable[[PolicyEvent], None] = _ignore
-    seed: int | None = None
     temperature: float = 0.0
     compile_task: Callable[[Domain, Problem], Task] = Task
 
@@ -107,9 +105,7 @@ class Writing:
         """Ids of the entries of the library whose blocks went into the plan."""
         self._listen = equipment.listen
         self._foresight = Foresight(graph, equipment.domain, inventory, equipment.compile_task)
-        self._dialogue = Dialogue(
-            equipment.model, equipment.prompts, equipment.temperature, equipment.seed
-        )
+        self._dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
         self._retrieval = Retrieval(self._dialogue, self.settings, equipment.embedder, self._listen)
 
     def write(self) -> PlanningRecord:

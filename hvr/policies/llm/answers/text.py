@@ -185,5 +185,5 @@ def json_values(text: str) -> list[Any]:
 
 
 def _numbers_only(value: Any) -> bool:
-    """Return a footnote such as [1]."""
+    """Return whether a value is a footnote such as [1]."""
     return isinstance(value, list) and all(isinstance(v, int | float) for v in value)
