@@ -81,9 +81,9 @@ def load_agent(name: str) -> Agent:
     Raises:
         UsageError: there is no such agent; the message lists all.
     """
-    found = AGENTS.get(name.strip().lower())
-    if found is None:
+    agent = AGENTS.get(name.strip().lower())
+    if agent is None:
         near = difflib.get_close_matches(name.lower(), AGENTS, n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise UsageError(f"unknown agent {name!r}{hint} (agents: {', '.join(AGENTS)})")
-    return found
+    return agent

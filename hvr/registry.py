@@ -61,7 +61,7 @@ class Registry:
         where = self.entries.get(name) or (name if self._is_path(name) else self._declared()[name])
         module, _, attribute = where.partition(":")
         try:
-            found = import_module(module)
+            implementation = import_module(module)
         except ModuleNotFoundError as error:
             if error.name is None or not f"{module}.".startswith(f"{error.name}."):
                 raise  # it is there, and needs something that is not
@@ -70,10 +70,10 @@ class Registry:
             ) from None
         try:
             for part in attribute.split("."):
-                found = getattr(found, part)
+                implementation = getattr(implementation, part)
         except AttributeError:
             raise UsageError(f"{self.kind} {name!r}: {module} has no {attribute!r}") from None
-        return found
+        return implementation
 
     @staticmethod
     def _is_path(name: str) -> bool:

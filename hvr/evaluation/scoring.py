@@ -204,9 +204,9 @@ def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> Executio
                 break
             done, ideal = number, validator
             observed = _seen(task, world, names)
-            found = difference(expected, observed, outcome.scene)
-            if found:
-                lost = {atom for atom in found.missing if atom.predicate == "near"}
+            mismatch = difference(expected, observed, outcome.scene)
+            if mismatch:
+                lost = {atom for atom in mismatch.missing if atom.predicate == "near"}
                 validator = Validator(task, state=task.state(observed - lost))
         return ExecutionOutcome(done, len(plan), task.state(_seen(task, world, names)), problem)
     finally:
@@ -234,17 +234,17 @@ def _failures(
     """Return what went wrong, by kind: the first inapplicable step only, the others follow
     from it.
     """
-    found: Counter[str] = Counter()
-    found["unmapped action"] = sum(len(block.unmapped) for block in record.blocks)
+    counts: Counter[str] = Counter()
+    counts["unmapped action"] = sum(len(block.unmapped) for block in record.blocks)
     if replay.failure is not None:
-        found.update(_kinds(replay.failure))
+        counts.update(_kinds(replay.failure))
     elif not success:
-        found["goal not met"] = 1
+        counts["goal not met"] = 1
     if replay.total == 0:
-        found["empty plan"] = 1
+        counts["empty plan"] = 1
     if run is not None and run.problem:
-        found["execution stopped"] = 1
-    return {kind: count for kind, count in sorted(found.items()) if count}
+        counts["execution stopped"] = 1
+    return {kind: count for kind, count in sorted(counts.items()) if count}
 
 
 def _kinds(failure: Failure) -> set[str]:

@@ -202,10 +202,10 @@ class Executor(Generic[Goal]):
         place, things = crowding(impasse, planned.relevant.names, self.world.scene, new=new)
         if not things or self.replans >= self.max_replans:
             return False
-        told = f"{impasse.reason} First make room."
+        reason = f"{impasse.reason} First make room."
         goal = self.policy.clearing(things, place)
         try:
-            clearing = self._another("make room", goal, impasse, told)
+            clearing = self._another("make room", goal, impasse, reason)
         except (ImpossibleGoalError, PlannerError):
             return False
         left = self._execute(clearing, Watch(self.world, clearing))
@@ -239,22 +239,22 @@ class Executor(Generic[Goal]):
         for name in self._ladder.least_tried(names, impasse):
             if self.replans >= self.max_replans:
                 break
-            told = impasse.reason
+            reason = impasse.reason
             avoided = self._avoid
             if name == "replace":
                 other = replaceable(impasse, self.world.graph, self.world.inventory(), self._avoid)
                 if other is None:
                     continue
                 self._avoid |= {other}
-                told += f" Use another one instead of {other}."
+                reason += f" Use another one instead of {other}."
             try:
-                return self._another(name, stage, impasse, told)
+                return self._another(name, stage, impasse, reason)
             except (ImpossibleGoalError, PlannerError) as error:
                 self._avoid = avoided
                 reasons.append(str(error))
         return None
 
-    def _another(self, rung: str, goal: Goal, impasse: Impasse, told: str) -> Planned:
+    def _another(self, rung: str, goal: Goal, impasse: Impasse, reason: str) -> Planned:
         """Return the plan of a rung; what came of it is told and counted.
 
         Raises:
@@ -266,7 +266,7 @@ class Executor(Generic[Goal]):
         self._done = 0
         self.listen(Replanning(impasse.reason, self.replans))
         try:
-            planned = self.prepare(goal, told)
+            planned = self.prepare(goal, reason)
         except (ImpossibleGoalError, PlannerError) as error:
             self._say(rung, impasse, f"no plan: {error}")
             raise
@@ -275,11 +275,11 @@ class Executor(Generic[Goal]):
 
     def _look_around(self, impasse: Impasse, everything: bool) -> bool:
         """Look for what is lost, or at everything once more; True when that told something."""
-        found = self.world.look_around(self.steps, everything)
-        if found:
+        things = self.world.look_around(self.steps, everything)
+        if things:
             self._ladder.take("look around", impasse)
-            self._say("look around", impasse, f"found {', '.join(found)}")
-        return bool(found)
+            self._say("look around", impasse, f"found {', '.join(things)}")
+        return bool(things)
 
     # telling
 

@@ -74,8 +74,8 @@ class World:
         self._near: frozenset[str] = frozenset()
         self._marks: set[tuple[str, str]] = set()
         self._changes = ChangeReader(graph.ontology)
-        pieces = {name: found for name in self.scene.objects
-                  if (found := self.names.pieces(name))}  # fmt: skip
+        pieces = {name: parts for name in self.scene.objects
+                  if (parts := self.names.pieces(name))}  # fmt: skip
         graph.add_scene(self.scene, pieces)
         if self.perception.senses.sight is Sight.VISIBLE:
             facts = graph.facts()
@@ -184,12 +184,12 @@ class World:
         """
         if not self.perception.lost and not everything:
             return ()
-        found = self.perception.look_around(step)
+        things = self.perception.look_around(step)
         change = self.graph.update(self.scene)
         if not everything:
-            return found
+            return things
         named = (s[0] for s in (*change.added, *change.removed) if s[0] in self.scene.objects)
-        return tuple(sorted({*found, *named}))
+        return tuple(sorted({*things, *named}))
 
     def _is_near(self, name: str) -> bool:
         """Return a thing that the robot means to be near has not been taken away or shut in."""

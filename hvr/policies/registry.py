@@ -26,5 +26,5 @@ def policy_class(name: str) -> type[Policy[Any]]:
         UsageError: there is none, or it cannot be imported.
         MissingExtraError: a package that it needs is not installed.
     """
-    found: type[Policy[Any]] = POLICIES.load(name)
-    return found
+    policy: type[Policy[Any]] = POLICIES.load(name)
+    return policy

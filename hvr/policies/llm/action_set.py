@@ -45,7 +45,7 @@ class ActionSet:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self._found: dict[str, tuple[GroundAction, ...]] = {}
+        self._by_name: dict[str, tuple[GroundAction, ...]] = {}
         self._adders: dict[str, list[_Adder]] | None = None
         self._attainable: dict[Atom, bool] = {}
         self._members: dict[GroundAction, bool] = {}
@@ -75,10 +75,10 @@ class ActionSet:
         """Return the valid actions of a name, in a fixed order; none when there is no such
         action.
         """
-        if name not in self._found:
+        if name not in self._by_name:
             schema = self.task.domain.actions.get(name)
-            self._found[name] = tuple(self._enumerate(schema)) if schema is not None else ()
-        return self._found[name]
+            self._by_name[name] = tuple(self._enumerate(schema)) if schema is not None else ()
+        return self._by_name[name]
 
     # Finding them ---------------------------------------------------------------------------
 
@@ -108,11 +108,11 @@ class ActionSet:
         ]
         # Each parameter is a type of its own: the objects that its own conditions leave.
         variables = [TypedName(p.name, (p.name,)) for p in schema.parameters]
-        for found in bindings(
+        for binding in bindings(
             variables, static, {}, self.task.static_facts.relation, lambda types: allowed[types[0]]
         ):
-            if all(self._possible(c, found, True) for c in rest):
-                yield GroundAction(schema.name, tuple(found[p.name] for p in schema.parameters))
+            if all(self._possible(c, binding, True) for c in rest):
+                yield GroundAction(schema.name, tuple(binding[p.name] for p in schema.parameters))
 
     def _static(self, literal: Literal) -> bool:
         return isinstance(literal[0], Equal) or self.task.is_static(literal[0].predicate)
@@ -134,8 +134,8 @@ class ActionSet:
             case Imply(left, right):
                 return self._possible(Or((Not(left), right)), binding, wanted)
             case Exists(variables, body) | Forall(variables, body):
-                found = self._instances(variables, body, binding, wanted)
-                return (any if isinstance(formula, Exists) == wanted else all)(found)
+                instances = self._instances(variables, body, binding, wanted)
+                return (any if isinstance(formula, Exists) == wanted else all)(instances)
         return True
 
     def _possible_atom(self, atom: Atom, binding: Binding, wanted: bool) -> bool:
@@ -207,18 +207,18 @@ class _Adder:
         self.needs = needs
 
     def may_add(self, task: Task, atom: Atom) -> bool:
-        found = match_row(self.atom, atom.args)
-        if found is None:
+        binding = match_row(self.atom, atom.args)
+        if binding is None:
             return False
         types = {v.name: v.types for v in self.variables}
-        if any(o not in task.members(types[v]) for v, o in found.items() if v in types):
+        if any(o not in task.members(types[v]) for v, o in binding.items() if v in types):
             return False
 
         def relation(predicate: str) -> Relation:
             return task.static_facts.relation(predicate)
 
-        open_ = [v for v in self.variables if v.name not in found]
-        return any(True for _ in bindings(open_, self.needs, found, relation, task.members))
+        open_ = [v for v in self.variables if v.name not in binding]
+        return any(True for _ in bindings(open_, self.needs, binding, relation, task.members))
 
 
 def _adders(

@@ -124,7 +124,7 @@ class BlockWriter:
             )  # fmt: skip
         block, tries = self._correct(work, foresight, written, values)
         repaired = False
-        if self.settings.planner_repair and self._trouble(work, foresight, block):
+        if self.settings.planner_repair and self._examined(work, foresight, block):
             bridged = self._bridge(work, foresight, block)
             repaired = bridged != block
             if repaired:
@@ -157,16 +157,16 @@ class BlockWriter:
         read = read_actions(answer)
         mapper = self.mapper(work.names)
         self._unmapped += [f"{line}: this is no action" for line in read.unread]
-        state, found = foresight.state, []
+        state, actions = foresight.state, []
         for text in read.actions:
             held = next((a.args[0] for a in state.atoms() if a.predicate == "holding"), None)
             mapped = mapper.map(text, holding=held)
             if mapped.action is None:
                 self._unmapped.append(mapped.note)
                 continue
-            found.append(mapped.action)
+            actions.append(mapped.action)
             state = run(foresight.task, state, (mapped.action,))
-        return tuple(found[: self.settings.block_limit])
+        return tuple(actions[: self.settings.block_limit])
 
     # Correcting -----------------------------------------------------------------------------
 
@@ -187,24 +187,24 @@ class BlockWriter:
             if walked != block:
                 block = walked
                 self._tell(work, block, "navigation")
-            trouble = self._trouble(work, foresight, block)
+            error = self._examined(work, foresight, block)
             most = self.settings.tries_per_step * max(1, len(block))
-            self.listen(BlockChecked(work.number, trouble.text if trouble else "", tries, most))
-            if trouble is None:
+            self.listen(BlockChecked(work.number, error.text if error else "", tries, most))
+            if error is None:
                 return block, tries
-            if best is None or trouble.rank <= best[0]:
-                best = trouble.rank, block
-            if tries >= most or (trouble.step is None and at_end >= POSTCONDITION_TRIES):
+            if best is None or error.rank <= best[0]:
+                best = error.rank, block
+            if tries >= most or (error.step is None and at_end >= POSTCONDITION_TRIES):
                 if best[1] != block:
                     self._tell(work, best[1], "best")
                 return best[1], tries
-            at_end += trouble.step is None
+            at_end += error.step is None
             tries += 1
             unread, self._unmapped = self._unmapped, []
-            problem = "\n".join([trouble.text, *unread[:3]])
-            told = with_objects(work, [trouble.text], foresight)
-            if told.names != work.names:
-                work = told
+            problem = "\n".join([error.text, *unread[:3]])
+            wider = with_objects(work, [error.text], foresight)
+            if wider.names != work.names:
+                work = wider
                 values["objects"] = object_context(foresight.graph, work.names)
             answer = self.dialogue.ask(
                 prompt, **values, block=numbered(block), problem=problem,
@@ -215,7 +215,7 @@ class BlockWriter:
                 block = corrected
                 self._tell(work, block, "correction")
 
-    def _trouble(self, work: Assignment, foresight: Foresight, block: Block) -> BlockError | None:
+    def _examined(self, work: Assignment, foresight: Foresight, block: Block) -> BlockError | None:
         wanted = work.macro.postcondition if work.hierarchical else ()
         if not block and not wanted and (self._unmapped or not work.hierarchical):
             nothing = "there is no action in the answer that can be carried out"
@@ -312,14 +312,14 @@ def _what_is_in_the_way(
         for x in failure.literals
     ):
         return ""
-    said = []
+    obstacles = []
     for move in navigation.actions:
         for name in action.args:
             report = validator.fork().apply(GroundAction(move, (name,)))
             if report.failure is not None and report.failure.literals:
                 why = " ".join(explain_literal(x, _UNCHANGED) for x in report.failure.literals)
-                said.append(f" It cannot go to {name}: {why}")
-    return "".join(said)
+                obstacles.append(f" It cannot go to {name}: {why}")
+    return "".join(obstacles)
 
 
 def numbered(block: Sequence[GroundAction]) -> str:

@@ -80,14 +80,14 @@ class Bridge:
             if len(names) > MOST_OBJECTS:
                 return None
             self.calls += 1
-            found = self._planner.solve(Task(self._domain, self._problem(task, now, names, goal)))
+            result = self._planner.solve(Task(self._domain, self._problem(task, now, names, goal)))
         except DataFileError:
             raise  # what was found cannot be written down: the run could not be repeated
         except HvrError:
             return None
-        if found.plan is None or not run(task, state, found.plan).holds(goal):
+        if result.plan is None or not run(task, state, result.plan).holds(goal):
             return None
-        return found.plan if applicable(task, state, found.plan) == len(found.plan) else None
+        return result.plan if applicable(task, state, result.plan) == len(result.plan) else None
 
     def through(
         self, state: State, actions: Sequence[GroundAction], inventory: Inventory
@@ -155,10 +155,10 @@ class Bridge:
 
 def _with_places(names: Iterable[str], inventory: Inventory) -> set[str]:
     """Return some objects and what they stand on or in, and what that stands on or in."""
-    found = set(names)
+    objects = set(names)
     for _ in range(2):
-        found |= {inventory.parents[n] for n in found if n in inventory.parents}
-    return found
+        objects |= {inventory.parents[n] for n in objects if n in inventory.parents}
+    return objects
 
 
 def _precondition(task: Task, action: GroundAction) -> Formula:

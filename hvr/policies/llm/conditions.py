@@ -36,9 +36,9 @@ def literal(task: Task, text: str) -> Atom | Not:
     Raises:
         PddlError: it is none.
     """
-    found = parse_formula(text, task.domain, task.problem.objects, file="<condition>")
-    assert isinstance(found, Atom | Not), text
-    return found
+    formula = parse_formula(text, task.domain, task.problem.objects, file="<condition>")
+    assert isinstance(formula, Atom | Not), text
+    return formula
 
 
 def conjunction(task: Task, texts: Sequence[str]) -> And:
@@ -99,7 +99,7 @@ def _usable(
     *,
     effect: bool,
 ) -> tuple[str, ...]:
-    found: dict[str, None] = {}
+    usable: dict[str, None] = {}
     for text in texts:
         mapped, note = mapper.map_literal(text)
         if mapped is None:
@@ -111,8 +111,8 @@ def _usable(
         if effect and mapper.task.is_static(predicate):
             dropped.append(f"{mapped}: no action changes this, so it is no postcondition")
             continue
-        found.setdefault(mapped)
-    return tuple(found)
+        usable.setdefault(mapped)
+    return tuple(usable)
 
 
 def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> MacroCheck:

@@ -119,7 +119,7 @@ class Mapper:
         if lower in self.task.objects:
             return {lower: 1.0}
         base, number = split_instance(text)
-        found: dict[str, float] = {}
+        fits: dict[str, float] = {}
         for name, score in self._class_names.scores(base).items():
             if score < OBJECT_THRESHOLD:
                 break
@@ -128,22 +128,22 @@ class Mapper:
             if chosen is None:
                 chosen = next(iter(instances.values()))
             missed = number is not None and number not in instances
-            found[chosen] = score * _OTHER_NUMBER if missed else score
-        return found
+            fits[chosen] = score * _OTHER_NUMBER if missed else score
+        return fits
 
     def _instead(self, objects: Mapping[str, float]) -> dict[str, float]:
         """Return what may be meant by some objects that cannot be: other parts of the same
         thing.
         """
-        found: dict[str, float] = {}
+        fits: dict[str, float] = {}
         for name, score in objects.items():
             base, number = split_instance(name)
             for other in self._partners.get(base, ()):
                 instances = self._classes.get(other, {})
                 chosen = instances.get(number, next(iter(instances.values()), None))
                 if chosen is not None:
-                    found[chosen] = score * _SIBLING
-        return found
+                    fits[chosen] = score * _SIBLING
+        return fits
 
     # Actions --------------------------------------------------------------------------------
 
@@ -170,37 +170,37 @@ class Mapper:
         objects = [self.objects_like(a) for a in args]
         choice = max(self._readings(names, objects, holding), default=None, key=_score)
         if choice is None and any(objects):
-            wider = [{**found, **self._instead(found)} for found in objects]
+            wider = [{**options, **self._instead(options)} for options in objects]
             choice = max(self._readings(names, wider, holding), default=None, key=_score)
             choice = choice or self._nearest(text, names, objects)
         if choice is not None:
             return Mapped(choice.action, False, f"{text} was read as {choice.action}")
-        unknown = [a for a, found in zip(args, objects, strict=True) if not found]
+        unknown = [a for a, options in zip(args, objects, strict=True) if not options]
         if unknown:
             return Mapped(None, False, f"{text}: there is no object like {unknown[0]!r}")
         best = next(iter(names))
-        given = " ".join([best, *(next(iter(found)) for found in objects)])
+        given = " ".join([best, *(next(iter(options)) for options in objects)])
         return Mapped(None, False, f"{text}: ({given}) can never be done")
 
     def _names(self, text: ActionText) -> dict[str, float]:
         """Return the actions that a name may mean, the best first."""
         scores = self._action_names.scores(text.name)
-        found = {n: s for n, s in scores.items() if s >= NAME_THRESHOLD}
+        fits = {n: s for n, s in scores.items() if s >= NAME_THRESHOLD}
         verb = split_name(text.name)[:1]
-        if not found and verb:  # "crack into": the particle is not known
+        if not fits and verb:  # "crack into": the particle is not known
             known = self._action_names.scores(verb[0])
-            found = {n: 0.9 for n, s in known.items() if s == 1.0}
-        if not found:
+            fits = {n: 0.9 for n, s in known.items() if s == 1.0}
+        if not fits:
             return {}
-        best = next(iter(found))
+        best = next(iter(fits))
         shared = set(self._verbs.get(best, ()))
         count = len(self.task.domain.actions[best].parameters)
         for name in self.actions.names:
             if len(self.task.domain.actions[name].parameters) != count:
                 continue
-            if name not in found and shared & set(self._verbs.get(name, ())):
-                found[name] = _SIBLING
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
+            if name not in fits and shared & set(self._verbs.get(name, ())):
+                fits[name] = _SIBLING
+        return dict(sorted(fits.items(), key=lambda item: -item[1]))
 
     def _readings(
         self,
@@ -287,13 +287,16 @@ class Mapper:
             for name, score in names.scores(text.predicate).items():
                 if score < NAME_THRESHOLD or (best is not None and score + 1 <= best[0]):
                     break
-                found = self._arguments(self.task.domain.predicates[name], args)
-                if found is not None and (best is None or score + found[1] > best[0]):
-                    best = score + found[1], name, same, found[0]
+                fitting = self._arguments(self.task.domain.predicates[name], args)
+                if fitting is None:
+                    continue
+                objects, fit = fitting
+                if best is None or score + fit > best[0]:
+                    best = score + fit, name, same, objects
         if best is None:
             return MappedLiteral(None, self._why_not(text, args))
-        _, name, same, found_args = best
-        atom = f"({' '.join((name, *found_args))})"
+        _, name, same, objects = best
+        atom = f"({' '.join((name, *objects))})"
         literal = atom if text.positive == same else f"(not {atom})"
         exact = literal.lower() == text.text.lower()
         return MappedLiteral(literal, "" if exact else f"{text.text} was read as {literal}")
@@ -304,7 +307,7 @@ class Mapper:
         """Return the nearest objects of the right types, and how well they fit from 0 to 1."""
         if len(args) != len(predicate.parameters):
             return None
-        found: list[str] = []
+        objects: list[str] = []
         fit = 0.0
         for arg, parameter in zip(args, predicate.parameters, strict=True):
             members = self.task.members(parameter.types)
@@ -312,9 +315,9 @@ class Mapper:
             if not options:
                 return None
             name = next(iter(options))
-            found.append(name)
+            objects.append(name)
             fit += options[name]
-        return tuple(found), fit / len(args) if args else 1.0
+        return tuple(objects), fit / len(args) if args else 1.0
 
     def _why_not(self, text: LiteralText, args: Sequence[str]) -> str:
         near = {

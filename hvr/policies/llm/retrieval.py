@@ -52,10 +52,10 @@ class Retrieval:
         classes = ", ".join(sorted(set(inventory.classes.values())))
         answer = self.dialogue.ask("select", request=request, classes=classes)
         chosen = select(read_objects(answer), inventory, self.embedder)
-        found = dict(chosen.reasons)
+        reasons = dict(chosen.reasons)
         if self.settings.expansion:
-            found |= expand(chosen.names, inventory)
-        picked = tuple(n for n in found if n in foresight.task.objects)
+            reasons |= expand(chosen.names, inventory)
+        picked = tuple(n for n in reasons if n in foresight.task.objects)
         picked = picked or otherwise or names
         self.listen(ObjectsChosen(request, picked, chosen.unmatched))
         return picked

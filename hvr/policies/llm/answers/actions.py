@@ -105,9 +105,9 @@ def read_actions(text: str) -> Actions:
         text: the answer.
     """
     text = _YAML.sub(r"- \1(\2)", clean(text))
-    found = from_json(text)
-    if found:
-        return Actions(tuple(ActionText(*order, shown) for order, shown in found))
+    orders = from_json(text)
+    if orders:
+        return Actions(tuple(ActionText(*order, shown) for order, shown in orders))
     blocks = _blocks(lines(text))
     ranked = [b for b in reversed(blocks) if b.headed] + [b for b in blocks[::-1] if not b.headed]
     unread: tuple[str, ...] = ()
@@ -123,12 +123,12 @@ def read_actions(text: str) -> Actions:
 # Where the actions are ----------------------------------------------------------------------
 
 
-def _blocks(found: Iterable[Line]) -> list[_Block]:
+def _blocks(answer_lines: Iterable[Line]) -> list[_Block]:
     """Cut an answer into what may be plans."""
     block = _Block(headed=False)
     blocks = [block]
     skipping = part = False
-    for line in found:
+    for line in answer_lines:
         is_action = _is_action(line)
         section = None if is_action else _SECTION.fullmatch(line.text)
         if section is not None and _announces(line, section):
@@ -214,8 +214,8 @@ def _orders(line: Line, following: Line | None, goes_on: bool, alone: bool) -> l
     if _FINISHED.fullmatch(text):
         return []
     listed = line.listed or line.fenced or text[:1] in "[(|"
-    if listed and not (line.heading and text.endswith(":")) and (found := in_line(text)):
-        return found
+    if listed and not (line.heading and text.endswith(":")) and (orders := in_line(text)):
+        return orders
     if _is_action(line):
         return in_line(text)
     if not goes_on or _heads(line, following) or text.endswith(":"):

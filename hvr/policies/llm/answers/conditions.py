@@ -155,10 +155,10 @@ def _is_bare_literal(text: str) -> bool:
 
 def _from_json(text: str) -> list[_Entry]:
     values = json_values(text)
-    found: list[_Entry] = []
+    entries: list[_Entry] = []
     for value in values:
-        found += _values(value)
-    return found
+        entries += _values(value)
+    return entries
 
 
 def _values(value: Any) -> list[_Entry]:

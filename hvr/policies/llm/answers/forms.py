@@ -77,8 +77,8 @@ def in_line(text: str) -> list[Order]:
             continue
         name, args = order
         before = text[: group.start()]
-        if not args and not orders and (said := read_order(before)) and len(said) == 1:
-            args = said[0][1]  # "Turn on the microwave-1 (toggle_on)"
+        if not args and not orders and (english := read_order(before)) and len(english) == 1:
+            args = english[0][1]  # "Turn on the microwave-1 (toggle_on)"
         orders.append((name, args))
         comment = re.match(r"\s*(?:#|;(?!\s*[A-Za-z_]+\()|//|--|[–—])", text[group.end() :])
         if comment:
@@ -91,8 +91,8 @@ def in_line(text: str) -> list[Order]:
 
 def in_prose(text: str) -> list[Order]:
     """Return the calls in running text, with objects; the last resort."""
-    found = (_group(group, strict=True) for group in _GROUP.finditer(text))
-    return [o for o in found if o is not None and any(map(INSTANCE.fullmatch, o[1]))]
+    calls = (_group(group, strict=True) for group in _GROUP.finditer(text))
+    return [o for o in calls if o is not None and any(map(INSTANCE.fullmatch, o[1]))]
 
 
 def _spaced(before: str, body: str) -> Order | None:
@@ -180,10 +180,10 @@ def _arguments(text: str) -> tuple[str, ...]:
         alone = len(tokens) > 1 and all(re.fullmatch(r"\W*[\w#|-]*\W*", t) for t in tokens)
         if "=" not in text and alone and "?" not in text:
             return noun_phrases(text)
-    found = []
+    args = []
     for written in text.split(","):
-        found.append(_argument(re.sub(r"^\s*[A-Za-z_]\w*\s*(?:=|:)\s*", "", written.strip(" {}"))))
-    return tuple(a for a in found if a)
+        args.append(_argument(re.sub(r"^\s*[A-Za-z_]\w*\s*(?:=|:)\s*", "", written.strip(" {}"))))
+    return tuple(a for a in args if a)
 
 
 _SMALL = re.compile(r"^(?:(?:the|an?|on|in|to|into|onto|from)\s+)+", re.IGNORECASE)
@@ -223,7 +223,7 @@ def _row(text: str) -> list[Order]:
 
 def from_json(text: str) -> list[tuple[Order, str]]:
     """Return the actions of the last JSON value of a cleaned text that has any, with their text."""
-    found: list[tuple[Order, str]] = []
+    actions: list[tuple[Order, str]] = []
     pieces = False
     for value in json_values(text):
         orders = [(order, _shown(order)) for order in _value(value)]
@@ -233,10 +233,10 @@ def from_json(text: str) -> list[tuple[Order, str]]:
         single = isinstance(value, dict) and not any(str(k).lower() in _LIST_KEYS for k in value)
         single = single or (isinstance(value, list) and len(orders) == 1)
         if not (single and pieces):
-            found = []
-        found += orders
+            actions = []
+        actions += orders
         pieces = single
-    return found
+    return actions
 
 
 def _shown(order: Order) -> str:
@@ -291,8 +291,8 @@ def _dictionary(value: dict[str, Any]) -> Order | None:
         chosen = next(rest[k] for k in _ARG_KEYS[:5] if k in rest)
     args = _values(chosen)
     if not args and re.search(r"[( ]", name):
-        found = in_line(name) or read_order(name)
-        return found[0] if found else None
+        orders = in_line(name) or read_order(name)
+        return orders[0] if orders else None
     return name, args
 
 

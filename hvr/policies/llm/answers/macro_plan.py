@@ -47,8 +47,10 @@ def read_macro_plan(text: str) -> tuple[str, ...]:
     for value in reversed(json_values(text)):
         if steps := _from_json(value):
             return tuple(steps)
-    found = list(lines(text))
-    steps = _from_list(found) or _from_plain_lines(found) or _from_paragraph(found)
+    answer_lines = list(lines(text))
+    steps = (
+        _from_list(answer_lines) or _from_plain_lines(answer_lines) or _from_paragraph(answer_lines)
+    )
     return tuple(steps)
 
 
@@ -63,10 +65,10 @@ def _from_json(value: Any) -> list[str]:
         return []
     steps = []
     for entry in value:
-        said = entry
+        phrase = entry
         if isinstance(entry, dict):
-            said = next((entry[k] for k in _STEP_KEYS if isinstance(entry.get(k), str)), None)
-        if isinstance(said, str) and (step := _step(_bare(said))):
+            phrase = next((entry[k] for k in _STEP_KEYS if isinstance(entry.get(k), str)), None)
+        if isinstance(phrase, str) and (step := _step(_bare(phrase))):
             steps.append(step)
     return steps
 
@@ -75,13 +77,13 @@ def _bare(entry: str) -> str:
     return next((line.text for line in lines(entry)), "")
 
 
-def _from_list(found: Sequence[Line]) -> list[str]:
+def _from_list(answer_lines: Sequence[Line]) -> list[str]:
     """Return the items of the (last) list on its outermost level, numbered ones if there
     are any.
     """
     plans: list[list[Line]] = [[]]
     ended = False
-    for line in found:
+    for line in answer_lines:
         if not line.listed:
             if _END.match(line.text):
                 ended = True
@@ -104,17 +106,17 @@ def _from_list(found: Sequence[Line]) -> list[str]:
     return steps
 
 
-def _from_plain_lines(found: Sequence[Line]) -> list[str]:
+def _from_plain_lines(answer_lines: Sequence[Line]) -> list[str]:
     """Return lines without markers, each an order."""
-    texts = [line.text for line in found]
+    texts = [line.text for line in answer_lines]
     if len(texts) == 1 and len(_SENTENCE.findall(texts[0])) > 1:
         return []
     return [step for text in texts if starts_with_verb(text) and (step := _step(text))]
 
 
-def _from_paragraph(found: Sequence[Line]) -> list[str]:
+def _from_paragraph(answer_lines: Sequence[Line]) -> list[str]:
     steps = []
-    for line in found:
+    for line in answer_lines:
         for sentence in re.split(r"(?<=[.!;])\s+", line.text):
             for piece in _SENTENCE.split(sentence):
                 part = re.sub(r"[,\s]+and$", "", without_leading(piece.strip(" ,;.")))

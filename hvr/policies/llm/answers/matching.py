@@ -59,20 +59,20 @@ class KnownNames:
         return self._known[plain]
 
     def _compare(self, plain: str) -> dict[str, float]:
-        found = dict.fromkeys(self.names, 0.0)
+        scores = dict.fromkeys(self.names, 0.0)
         if not plain or not self._candidates:
-            return found
+            return scores
         same = self._spelt.get(_key(plain))
         if same:
-            return {**dict.fromkeys(same, 1.0), **{n: 0.0 for n in found if n not in same}}
+            return {**dict.fromkeys(same, 1.0), **{n: 0.0 for n in scores if n not in same}}
         similar = self._embedder.similarities(plain, self._candidates)
         by_phrase = dict(zip(self._candidates, similar, strict=True))
         for phrase, name in self._pairs:
             # Rounded: the last bits of a sum may depend on the machine. Only spelling gives 1.
             likeness = max(round(by_phrase[phrase], 6), _spelling(plain, phrase))
-            found[name] = max(found[name], min(0.99, likeness))
-        order = sorted(found, key=lambda n: -found[n])
-        return {name: found[name] for name in order}
+            scores[name] = max(scores[name], min(0.99, likeness))
+        order = sorted(scores, key=lambda n: -scores[n])
+        return {name: scores[name] for name in order}
 
 
 def split_instance(text: str) -> tuple[str, int | None]:
@@ -98,5 +98,5 @@ def _plain(text: str) -> str:
 
 
 def _key(plain: str) -> str:
-    found = plain.split()
-    return squeezed(" ".join([*found[:-1], singular(found[-1])])) if found else ""
+    parts = plain.split()
+    return squeezed(" ".join([*parts[:-1], singular(parts[-1])])) if parts else ""

@@ -60,11 +60,11 @@ def _from_json(value: Any, nested: bool = True) -> Iterator[str]:
             yield from _from_json(entry, nested=False)
 
 
-def _from_lines(found: list[Line]) -> Iterator[str]:
+def _from_lines(answer_lines: list[Line]) -> Iterator[str]:
     # Where there is a list, running text beside it is chat.
     headed = False
-    has_list = any(line.listed for line in found)
-    for line in found:
+    has_list = any(line.listed for line in answer_lines)
+    for line in answer_lines:
         rest = line.text
         heading = _HEADING.fullmatch(rest)
         if heading is not None and not (line.listed and not _group(rest)):

@@ -65,11 +65,11 @@ def _clause(text: str, antecedent: tuple[str, ...]) -> Order | None:
         name.append(rest.pop(0).lower())
     if verb in {"pour", "empty", "transfer"}:
         rest = _poured(rest)
-    found, preposition = _phrases(rest)
+    phrases, preposition = _phrases(rest)
     if len(name) == 1 and preposition and preposition not in _NEAR:
         name.append(preposition)
     args: list[str] = []
-    for phrase in found:
+    for phrase in phrases:
         args += antecedent if phrase.lower() in _PRONOUNS else (phrase,)
     return " ".join(name), tuple(args)
 

@@ -143,8 +143,8 @@ def read_line(raw: str, fenced: bool = False) -> Line:
         marker = _MARKER.match(rest)
         if marker is None or not rest[marker.end() :].strip():
             break
-        found = next((d for d in map(marker.group, _DIGITS) if d), None)
-        number = int(found) if found and number is None else number
+        digits = next((d for d in map(marker.group, _DIGITS) if d), None)
+        number = int(digits) if digits and number is None else number
         listed = True
         rest = rest[marker.end() :]
     rest = _without_emphasis(rest).strip()
@@ -165,7 +165,7 @@ def json_values(text: str) -> list[Any]:
     order.
     """
     decoder = json.JSONDecoder()
-    found: list[Any] = []
+    values: list[Any] = []
     position = 0
     # Each failure may read to the end of the text: few are allowed.
     failures = 0
@@ -180,8 +180,8 @@ def json_values(text: str) -> list[Any]:
             position = start.end()
             continue
         if value and not _numbers_only(value):
-            found.append(value)
-    return found
+            values.append(value)
+    return values
 
 
 def _numbers_only(value: Any) -> bool:

@@ -103,13 +103,13 @@ def load_prompts(folder: Path | None = None) -> Prompts:
             raise DataFileError(
                 f"{path}: there is no prompt of this name (prompts: {', '.join(NAMES)})"
             )
-    found = {}
+    by_name = {}
     for name in NAMES:
         path = own / f"{name}.txt"
         if folder is not None and (folder / path.name).exists():
             path = folder / path.name
-        found[name] = _read(name, path)
-    return Prompts(found)
+        by_name[name] = _read(name, path)
+    return Prompts(by_name)
 
 
 def _read(name: str, path: Path) -> Prompt:
