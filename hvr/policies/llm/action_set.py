@@ -1,8 +1,8 @@
 """The action set: the ground actions that can ever be applicable.
 
-What never changes decides: types and static facts; of the rest, only atoms that nothing can ever
-make true. This is the paper's set of valid actions (section 3.3, "Action parser and action
-mapper").
+Types and static facts rule actions out, and so do positive conditions that nothing can ever make
+true; any other fluent is taken to be possible at some time. This is the paper's set of valid
+actions (section 3.3, "Action parser and action mapper").
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from hvr.pddl.task import binding_of
 Binding = Mapping[str, str]
 
 _MOST_INSTANCES = 50_000
-"""A quantifier with more instances is taken to be possible."""
+"""A quantifier with more instances is not expanded but taken to be possible."""
 
 
 class ActionSet:
-    """The valid actions of a task, found when they are asked for.
+    """The valid actions of a task, enumerated on demand.
 
     Args:
         task: the task.
@@ -56,7 +56,7 @@ class ActionSet:
         return tuple(self.task.domain.actions)
 
     def __contains__(self, action: object) -> bool:
-        """Say whether an action is valid; nothing is enumerated for it."""
+        """Return whether an action is valid, without enumerating any."""
         if not isinstance(action, GroundAction):
             return False
         known = self._members.get(action)
@@ -72,15 +72,13 @@ class ActionSet:
         return sum(len(self.of(name)) for name in self.names)
 
     def of(self, name: str) -> tuple[GroundAction, ...]:
-        """Return the valid actions of a name, in a fixed order; none when there is no such
-        action.
-        """
+        """Return the valid actions of a name in a fixed order; none for an unknown name."""
         if name not in self._by_name:
             schema = self.task.domain.actions.get(name)
             self._by_name[name] = tuple(self._enumerate(schema)) if schema is not None else ()
         return self._by_name[name]
 
-    # Finding them ---------------------------------------------------------------------------
+    # Enumeration ----------------------------------------------------------------------------
 
     def _valid(self, action: GroundAction) -> bool:
         schema = self.task.domain.actions.get(action.name)
@@ -95,6 +93,8 @@ class ActionSet:
         rest: list[Expression] = []
         alone: dict[str, list[Expression]] = {name: [] for name in names}
         for conjunct in conjuncts:
+            # A condition on one parameter is checked once for each object instead of once for
+            # each combination of objects.
             free = _free(conjunct) & names
             (alone[next(iter(free))] if len(free) == 1 else rest).append(conjunct)
         for parameter in schema.parameters:
@@ -120,7 +120,7 @@ class ActionSet:
     # What is possible -----------------------------------------------------------------------
 
     def _possible(self, formula: Expression, binding: Binding, wanted: bool) -> bool:
-        """Say whether a formula may have a value at some time; True where that is not known."""
+        """Return whether a formula may take a value at some time; True where that is unknown."""
         match formula:
             case Atom():
                 return self._possible_atom(formula, binding, wanted)
@@ -161,13 +161,14 @@ class ActionSet:
             yield self._possible(body, inner, wanted)
 
     def _can_become_true(self, atom: Atom) -> bool:
-        """Say whether an atom is true at the start or something may make it true.
+        """Return whether an atom is true at the start or some effect may make it true.
 
-        Of what adds it, types and static conditions are looked at, not whether it can happen.
+        Only the types and static conditions of the effect count, not whether its action can ever
+        be applied: that would take a search.
         """
         known = self._attainable.get(atom)
         if known is None:
-            # Derived and timed atoms are not followed.
+            # Derived and timed atoms are not traced to their causes but taken to be possible.
             followed = atom.predicate not in self.task.derived_predicates
             known = not followed or bool(self.task.problem.timed_init)
             known = known or atom in self.task.problem.init
@@ -186,7 +187,7 @@ class ActionSet:
 
 
 def action_set(task: Task) -> ActionSet:
-    """Return the action set of a task; actions are found when they are asked for.
+    """Return the action set of a task; actions are enumerated on demand.
 
     Args:
         task: the task.
