@@ -37,7 +37,7 @@ def unlabelled(text: str) -> str:
 
 
 def at_start(text: str) -> Order | None:
-    """Return the action with which a line begins, in one of the written forms but English."""
+    """Return the action that a line begins with, in any written form except English."""
     text = unlabelled(text)
     group = _GROUP.match(text)
     if group is not None:
@@ -48,7 +48,7 @@ def at_start(text: str) -> Order | None:
 
 
 def is_whole(text: str) -> bool:
-    """Say whether little but an action stands in a line that begins with one."""
+    """Return whether a line that begins with an action consists of little else."""
     text = unlabelled(text)
     group = _GROUP.match(text)
     tail = _COMMENT.sub("", text[group.end() :]) if group else ""
@@ -56,7 +56,7 @@ def is_whole(text: str) -> bool:
 
 
 def in_line(text: str) -> list[Order]:
-    """Return all actions of a list item or a table row, wherever in it they stand."""
+    """Return all actions anywhere in a list item or a table row."""
     text = unlabelled(text)
     if text.count("|") >= 2:
         return _row(text)
@@ -90,13 +90,13 @@ def in_line(text: str) -> list[Order]:
 
 
 def in_prose(text: str) -> list[Order]:
-    """Return the calls in running text, with objects; the last resort."""
+    """Return the calls with objects in running text: the last resort."""
     calls = (_group(group, strict=True) for group in _GROUP.finditer(text))
     return [o for o in calls if o is not None and any(map(INSTANCE.fullmatch, o[1]))]
 
 
 def _spaced(before: str, body: str) -> Order | None:
-    """`Put in (mug-1, sinkbasin-1)`: a name in words with its arguments in parentheses."""
+    """Read a name in words before its arguments: `Put in (mug-1, sinkbasin-1)`."""
     words = before.split()
     args = _arguments(body)
     alike = args and all(map(INSTANCE.fullmatch, args)) and INSTANCE.search(before) is None
@@ -106,7 +106,7 @@ def _spaced(before: str, body: str) -> Order | None:
 
 
 def _group(group: re.Match[str], strict: bool) -> Order | None:
-    """Return the action in a pair of parentheses, with the name before it or in it."""
+    """Return the action in a pair of parentheses, its name before or inside them."""
     name, body = (group["name"] or ""), group["body"].strip()
     if name and not name.endswith(" "):
         name = name.split(".")[-1]
@@ -145,7 +145,7 @@ def _first(body: str) -> str:
 
 
 def _is_name(name: str, strict: bool) -> bool:
-    """May it name an action? Strictly: its first word is a verb."""
+    """Return whether a text may name an action; strictly, its first word has to be a verb."""
     words = split_name(name)
     if not words:
         return False
@@ -153,7 +153,7 @@ def _is_name(name: str, strict: bool) -> bool:
 
 
 def _plain(text: str) -> Order | None:
-    """`navigate_to_obj tomato-1` without parentheses."""
+    """Read an action without parentheses: `navigate_to_obj tomato-1`."""
     match = _PLAIN.match(text)
     if match is None:
         return None
@@ -195,7 +195,7 @@ def _argument(text: str) -> str:
 
 
 def _virtual(text: str) -> Order | None:
-    """`[Walk] <kitchen_counter> (1)`, as VirtualHome writes it."""
+    """Read an action as VirtualHome writes it: `[Walk] <kitchen_counter> (1)`."""
     match = _VIRTUAL.match(text.strip())
     if match is None:
         return None
@@ -204,7 +204,7 @@ def _virtual(text: str) -> Order | None:
 
 
 def _row(text: str) -> list[Order]:
-    """Return a row of a Markdown table."""
+    """Return the actions in a row of a Markdown table."""
     cells = [cell.strip() for cell in text.strip().strip("|").split("|")]
     cells = [c for c in cells if re.search(r"[^\W\d_]", c)]
     for cell in cells:
@@ -222,7 +222,7 @@ def _row(text: str) -> list[Order]:
 
 
 def from_json(text: str) -> list[tuple[Order, str]]:
-    """Return the actions of the last JSON value of a cleaned text that has any, with their text."""
+    """Return the actions, with their texts, of the last JSON value of a cleaned text with any."""
     actions: list[tuple[Order, str]] = []
     pieces = False
     for value in json_values(text):
@@ -269,7 +269,7 @@ def _value(value: Any) -> Iterator[Order]:
 
 
 def _is_call(names: list[str]) -> bool:
-    """`["pick_up", "mug-1"]`"""
+    """Return whether a list of names is a call such as `["pick_up", "mug-1"]`."""
     return (
         1 < len(names) < 5
         and re.fullmatch(r"[\w-]+(?: \w+)?", names[0]) is not None

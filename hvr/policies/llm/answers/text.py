@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_CHARACTERS = 400_000
-"""What stands behind this many characters is not read: no answer is that long."""
+"""Characters of an answer that are read; no sensible answer is longer."""
 
 MOST_OF_A_LINE = 2_000
 """Characters of a line that are read."""
@@ -61,12 +61,12 @@ class Line:
     """A line of an answer.
 
     Args:
-        text: what it says, without marker and emphasis.
+        text: its text, without marker and emphasis.
         number: its number in a numbered list.
-        listed: it is an item of a list, numbered or not.
-        indent: spaces before it.
-        heading: it is set as a heading: with `#`, all in bold, or with a colon at its end.
-        fenced: it stands in a code fence.
+        listed: whether it is an item of a list, numbered or not.
+        indent: the spaces before it.
+        heading: whether it is set as a heading: with `#`, all in bold, or ending in a colon.
+        fenced: whether it stands in a code fence.
     """
 
     text: str
@@ -80,8 +80,8 @@ class Line:
 def clean(text: str) -> str:
     """Return plain characters: no full-width forms, curly quotes, CRLF, thoughts or further turns.
 
-    A thought that is not closed takes all that follows; what a model says after it began to speak
-    for the user is cut off.
+    A thought that is never closed extends to the end of the text. The answer ends where the model
+    begins to speak for the user.
     """
     text = text[:MOST_CHARACTERS].replace("\r\n", "\n").replace("\r", "\n")
     text = unicodedata.normalize("NFKC", text).translate(_CHARACTERS)
@@ -111,7 +111,7 @@ def _without_thoughts(text: str) -> str:
 
 
 def lines(text: str) -> Iterator[Line]:
-    """Yield the lines of a cleaned text that say something, without code fences and rules."""
+    """Yield the lines of a cleaned text with words in them, without code fences and rules."""
     fenced = False
     for full in text.split("\n"):
         raw = full[:MOST_OF_A_LINE].rstrip()
@@ -126,7 +126,7 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def read_line(raw: str, fenced: bool = False) -> Line:
-    """Return one line: its list marker, its indentation, what it says."""
+    """Return one line with its list marker, indentation and text told apart."""
     indent = len(raw) - len(raw.lstrip())
     rest = raw.strip()
     # "> 1. …": a quotation
@@ -161,9 +161,7 @@ def _without_emphasis(text: str) -> str:
 
 
 def json_values(text: str) -> list[Any]:
-    """Return the JSON arrays and objects that stand in a cleaned text, the outermost ones, in
-    order.
-    """
+    """Return the outermost JSON arrays and objects in a cleaned text, in order."""
     decoder = json.JSONDecoder()
     values: list[Any] = []
     position = 0
@@ -185,5 +183,5 @@ def json_values(text: str) -> list[Any]:
 
 
 def _numbers_only(value: Any) -> bool:
-    """Return a footnote such as [1]."""
+    """Return whether a value is a footnote such as [1]."""
     return isinstance(value, list) and all(isinstance(v, int | float) for v in value)
