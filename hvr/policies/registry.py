@@ -20,10 +20,10 @@ POLICIES = Registry(
 
 
 def policy_class(name: str) -> type[Policy[Any]]:
-    """Return the policy of a name.
+    """Return the class of a policy by name.
 
     Raises:
-        UsageError: there is none, or it cannot be imported.
+        UsageError: there is no such policy, or it cannot be imported.
         MissingExtraError: a package that it needs is not installed.
     """
     policy: type[Policy[Any]] = POLICIES.load(name)
