@@ -22,8 +22,8 @@ class Agent:
     """A kind of robot.
 
     Args:
-        name: what it is asked for by.
-        domain_file: its domain, below the folder `domains`.
+        name: the name that users give.
+        domain_file: the file of its domain, below the folder `domains`.
         description: what it can do, in a sentence.
     """
 
@@ -33,7 +33,7 @@ class Agent:
 
     @property
     def path(self) -> Path:
-        """Where its domain is.
+        """The file of its domain.
 
         Raises:
             DataFileError: hvr's data folder is missing.
@@ -41,7 +41,7 @@ class Agent:
         return data_path("domains") / self.domain_file
 
     def domain(self) -> Domain:
-        """Return its domain, read only once.
+        """Return its domain, which is read only once.
 
         Raises:
             DataFileError, PddlError: the file is missing or damaged.
@@ -79,11 +79,11 @@ def load_agent(name: str) -> Agent:
     """Return an agent by name.
 
     Raises:
-        UsageError: there is no such agent; the message lists all.
+        UsageError: there is no such agent; the message lists them all.
     """
-    found = AGENTS.get(name.strip().lower())
-    if found is None:
+    agent = AGENTS.get(name.strip().lower())
+    if agent is None:
         near = difflib.get_close_matches(name.lower(), AGENTS, n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise UsageError(f"unknown agent {name!r}{hint} (agents: {', '.join(AGENTS)})")
-    return found
+    return agent

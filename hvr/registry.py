@@ -1,4 +1,4 @@
-"""Names to implementations, each imported only when it is asked for."""
+"""Registries of implementations by name, each imported only on demand."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hvr.errors import UsageError
 class Registry:
     """The implementations of one contract.
 
-    A name is one of `entries`, one that an installed package declares as an entry point, or
-    `module:attribute`, for what is not installed but can be imported.
+    A name is one of `entries`, an entry point that an installed package declares, or
+    `module:attribute` for code that is not installed but can be imported.
 
     Args:
-        kind: what the contract is called in messages, such as `policy`.
-        plural: the same of several, such as `policies`.
-        entries: where each of hvr's own is, as `module:attribute`, by name.
-        group: the group of entry points of other packages.
+        kind: the word for an implementation in messages, such as `policy`.
+        plural: its plural, such as `policies`.
+        entries: hvr's own implementations, as `module:attribute`, by name.
+        group: the group of entry points that other packages use.
     """
 
     kind: str
@@ -36,12 +36,12 @@ class Registry:
         return (*self.entries, *sorted(others))
 
     def check(self, name: str) -> None:
-        """Refuse a name that cannot be one of an implementation.
+        """Refuse a name that no implementation can have.
 
         Raises:
-            UsageError: it is unknown; the message lists the names.
+            UsageError: the name is unknown; the message lists the known ones.
         """
-        # Reading what is installed costs more than most commands: hvr's own names come first.
+        # Reading the entry points takes longer than most commands: hvr's own names come first.
         if name in self.entries or self._is_path(name) or name in self._declared():
             return
         raise UsageError(

@@ -106,7 +106,7 @@ def prompt_digests(options: CellOptions) -> dict[str, str]:
 
 
 def _choice(cell: Cell, options: CellOptions) -> ModelChoice:
-    """Return the model of a cell, or what it answered in the bench that is repeated."""
+    """Return the model of a cell, or its recorded answers when a bench is repeated."""
     spec = cell.model
     if options.cassettes is not None:
         spec = f"replay:{options.cassettes / f'{cell.id}.jsonl'}"
@@ -118,21 +118,22 @@ def _about(cell: Cell) -> dict[str, Any]:
 
 
 def _planner(cell: Cell, options: CellOptions, transcript: Path) -> Planner:
-    """Return Fast Downward with its results beside the transcript, or those of the repeated
-    bench.
+    """Return Fast Downward with its results kept beside the transcript.
+
+    When a bench is repeated, its recorded results are used.
     """
     name = f"{cell.id}.planner.jsonl"
     earlier = options.cassettes / name if options.cassettes is not None else None
     return RecordedPlanner(FastDownward(), transcript.with_name(name), earlier)
 
 
-# What never changes is made once in each process: compiling a scene and loading an embedder's
-# model each take longer than a cell without them.
+# Cached for each process: compiling a scene and loading an embedder's model each take longer
+# than the rest of a cell.
 
 
 @lru_cache(maxsize=2)
 def _compiled(domain: Domain, problem: Problem) -> Task:
-    """Return a task that remembers what it has compiled, for the next cell in the same scene."""
+    """Return a task that keeps what it has compiled for the next cell in the same scene."""
     return Task(domain, problem)
 
 

@@ -50,13 +50,13 @@ against itself without its unnecessary steps; any other against the task's groun
 
 @dataclass(frozen=True)
 class DomainReplay:
-    """What became of a plan in the domain.
+    """The outcome of a plan in the domain.
 
     Args:
-        verified: applicable steps from the first on.
-        total: all steps.
-        state: after the verified ones.
-        failure: why the next one is not applicable; None when all are.
+        verified: number of applicable steps from the first on.
+        total: number of all steps.
+        state: the state after the verified steps.
+        failure: why the next step is not applicable; None when all are.
     """
 
     verified: int
@@ -67,13 +67,13 @@ class DomainReplay:
 
 @dataclass(frozen=True)
 class ExecutionOutcome:
-    """What became of a plan in the environment.
+    """The outcome of a plan in the environment.
 
     Args:
-        executed: steps done before the first failure.
-        total: all steps.
-        state: as seen at the end.
-        problem: why it stopped early; empty when it did not.
+        executed: number of steps done before the first failure.
+        total: number of all steps.
+        state: the state as seen at the end.
+        problem: why execution stopped early; empty when it did not.
     """
 
     executed: int
@@ -95,12 +95,12 @@ def score(
 
     Args:
         record: the plan and how it came about.
-        task: with its goal and its ground truth.
-        scene: where the plan was made for; the scene of the ground truth if None.
+        task: the task, with its goal and its ground truth.
+        scene: the scene that the plan was made for; that of the ground truth if None.
         spent: what the model used.
         execute: carry the plan out in the embedded kitchen, if its steps are applicable or it
-            is correct; another plan would fail there by its own fault.
-        seed: of the environment.
+            is correct; any other plan would fail there by its own fault.
+        seed: seed of the environment.
     """
     truth = task.ground_truth
     scene = scene or truth.scene
@@ -146,10 +146,10 @@ def score(
 
 
 def _verification(record: PlanningRecord) -> dict[str, float | None]:
-    """Return how much of macro plan and blocks was verified, before and after correction."""
+    """Return the verified share of macro plan and blocks, before and after correction."""
     macro = record.macro_before.total if record.macro_before else len(record.blocks)
     blocks = block_verification(record.blocks, macro) if record.hierarchical else None
-    # Without blocks nothing says whether V was on; then the check after is taken as it is.
+    # Without blocks there is no sign of whether V was on: the later check is taken as it is.
     corrected = not record.blocks or any(b.verified_after is not None for b in record.blocks)
     return {
         "mpv_before": macro_plan_verification(record.macro_before),
@@ -160,7 +160,7 @@ def _verification(record: PlanningRecord) -> dict[str, float | None]:
 
 
 def replay_plan(task: Task, plan: Steps) -> DomainReplay:
-    """Apply the steps of a plan one after the other, up to the first that is not applicable."""
+    """Apply the steps of a plan in turn, up to the first that is not applicable."""
     validator = Validator(task)
     for number, action in enumerate(plan):
         report = validator.apply(action)
@@ -172,16 +172,16 @@ def replay_plan(task: Task, plan: Steps) -> DomainReplay:
 def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> ExecutionOutcome:
     """Carry a plan out in a fresh kitchen, without planning anew.
 
-    Like `hvr.execution.executor`: what is seen after a step is compared with what the domain
-    expects; where it differs, execution goes on from what was seen. It stops at the first step
-    that the environment refuses or that is no longer applicable; a step whose outcome made the
-    next one inapplicable counts as failed.
+    As in `hvr.execution.executor`, what is seen after a step is compared with what the domain
+    predicts, and where they differ, execution goes on from what was seen. It stops at the first
+    step that the environment refuses or that is no longer applicable; a step whose outcome made
+    the next one inapplicable counts as failed.
 
     Args:
         task: the problem of the whole scene.
-        scene: its name.
+        scene: name of the scene.
         plan: the steps.
-        seed: of the environment.
+        seed: seed of the environment.
     """
     world = open_world(Kitchen(scene, seed))
     names = [o.name for o in task.problem.objects]
@@ -204,9 +204,9 @@ def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> Executio
                 break
             done, ideal = number, validator
             observed = _seen(task, world, names)
-            found = difference(expected, observed, outcome.scene)
-            if found:
-                lost = {atom for atom in found.missing if atom.predicate == "near"}
+            mismatch = difference(expected, observed, outcome.scene)
+            if mismatch:
+                lost = {atom for atom in mismatch.missing if atom.predicate == "near"}
                 validator = Validator(task, state=task.state(observed - lost))
         return ExecutionOutcome(done, len(plan), task.state(_seen(task, world, names)), problem)
     finally:
@@ -223,7 +223,7 @@ def _valid(task: Task, goal: Expression, truth: GroundTruth) -> bool:
 
 
 def _aligned(goal: str, scene: str, plan: Steps) -> Steps:
-    """Return a plan that reaches the goal, without the steps it does not need."""
+    """Return a plan that reaches the goal, without its unnecessary steps."""
     kept = eliminate(_task_with(goal, scene).initial, plan)
     return plan if kept is None else [plan[i] for i in kept]
 
@@ -231,20 +231,21 @@ def _aligned(goal: str, scene: str, plan: Steps) -> Steps:
 def _failures(
     record: PlanningRecord, replay: DomainReplay, success: bool, run: ExecutionOutcome | None
 ) -> dict[str, int]:
-    """Return what went wrong, by kind: the first inapplicable step only, the others follow
-    from it.
+    """Return how often each kind of failure occurred.
+
+    Of the inapplicable steps only the first counts: the others follow from it.
     """
-    found: Counter[str] = Counter()
-    found["unmapped action"] = sum(len(block.unmapped) for block in record.blocks)
+    counts: Counter[str] = Counter()
+    counts["unmapped action"] = sum(len(block.unmapped) for block in record.blocks)
     if replay.failure is not None:
-        found.update(_kinds(replay.failure))
+        counts.update(_kinds(replay.failure))
     elif not success:
-        found["goal not met"] = 1
+        counts["goal not met"] = 1
     if replay.total == 0:
-        found["empty plan"] = 1
+        counts["empty plan"] = 1
     if run is not None and run.problem:
-        found["execution stopped"] = 1
-    return {kind: count for kind, count in sorted(found.items()) if count}
+        counts["execution stopped"] = 1
+    return {kind: count for kind, count in sorted(counts.items()) if count}
 
 
 def _kinds(failure: Failure) -> set[str]:
@@ -256,12 +257,12 @@ def _kinds(failure: Failure) -> set[str]:
     return {f"inapplicable: {name}" for name in names}
 
 
-# What never changes is made once in each process: grounding a scene's actions is what costs.
+# Cached for each process: grounding the actions of a scene is expensive.
 
 
 @lru_cache(maxsize=32)
 def scene_task(scene: str) -> Task:
-    """Return the problem of all objects of a scene at its start, without a goal."""
+    """Return the initial problem of a scene with all of its objects, without a goal."""
     domain = load_agent(DEFAULT_AGENT).domain()
     with open_world(Kitchen(scene)).graph as graph:
         return Task(domain, graph.problem(domain, "score"))

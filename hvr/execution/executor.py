@@ -1,8 +1,10 @@
-"""The loop: plan, validate, act, look, go on or recover.
+"""The loop: plan, validate, act, look, then go on or recover.
 
 Every step is validated before it is executed, and the state seen after it is compared with
-the state the domain predicts. Where they differ and the rest of the plan would no longer
-work, the ladder of recoveries is climbed (`hvr.execution.recovery`).
+the state that the domain predicts. Where they differ and the rest of the plan would no longer
+work, the ladder of recoveries is climbed (`hvr.execution.recovery`): first the rungs that keep
+the plan, since a new one costs most and gives up what has been planned; then room is made, and
+only then is the stage planned anew.
 """
 
 from __future__ import annotations
@@ -40,16 +42,16 @@ PlanListener = Callable[[Planned], None]
 
 @dataclass
 class Executor(Generic[Goal]):
-    """Carries out the stages of a goal.
+    """The loop that carries out the stages of a goal.
 
     Args:
-        world: where.
+        world: the world to act in.
         policy: makes the plans; its rungs say how it recovers.
-        listen: is told each event as it happens.
-        planned: is told each plan with its problem, before it is executed.
-        max_replans: how many new plans may be made.
-        max_tries: how often a rung that keeps the plan may be used for the same step; 0
-            makes a new plan at once.
+        listen: called with each event as it happens.
+        planned: called with each plan and its problem, before it is executed.
+        max_replans: most new plans of a run.
+        max_tries: how often a rung that keeps the plan may be used for the same step; with 0 a
+            new plan is made at once.
     """
 
     world: World
@@ -96,7 +98,7 @@ class Executor(Generic[Goal]):
         Raises:
             ImpossibleGoalError: there is no plan.
             PlannerError: no plan was found.
-            InvalidPlanError: it does not validate.
+            InvalidPlanError: the plan does not validate.
         """
         started = time.perf_counter()
         inventory = self.world.inventory()
@@ -122,6 +124,9 @@ class Executor(Generic[Goal]):
             impasse = self._execute(planned, watch)
             if impasse is None:
                 return self._finished()
+            # What has just come in the way is taken away first, so that the new plan can use the
+            # place as the old one would have. What has stood there all along is left alone until
+            # no other plan is found (`_new_plan`).
             self._make_room(impasse, planned, new=True)
             new, reason = self._new_plan(stage, impasse, planned)
             if new is None:
@@ -137,7 +142,7 @@ class Executor(Generic[Goal]):
         )  # fmt: skip
 
     def _execute(self, planned: Planned, watch: Watch) -> Impasse | None:
-        """Carry out a plan; where it cannot go on, or None when its goal is reached."""
+        """Carry out a plan; return the impasse it ends in, or None when its goal is reached."""
         todo = [
             (number, action)
             for number, block in enumerate(planned.plan.blocks)
@@ -159,6 +164,8 @@ class Executor(Generic[Goal]):
                 if success and not done.difference:
                     self._ladder.done()
                     continue
+                # From here on the plan has to work in what is seen, not in what was predicted. A
+                # difference that the rest does not mind needs no recovery.
                 validator = watch.resumed(done.difference)
                 ahead = validator.check(rest)
                 if success and ahead.valid:
@@ -177,6 +184,8 @@ class Executor(Generic[Goal]):
             steps = self._ladder.mend(impasse)
             if steps is None:
                 return impasse
+            # Whatever the rung puts in belongs to the block that got stuck; the steps that were
+            # planned before keep their blocks.
             todo = [(block, a) for a in steps[: len(steps) - len(todo)]] + [
                 (block if a != old else number, a)
                 for (number, old), a in zip(todo, steps[len(steps) - len(todo) :], strict=True)
@@ -196,23 +205,23 @@ class Executor(Generic[Goal]):
     # a new plan
 
     def _make_room(self, impasse: Impasse, planned: Planned, *, new: bool) -> bool:
-        """Take away what has nothing to do with the plan from where there was no room.
+        """Clear things that the plan does not need from a place without room.
 
         Args:
-            impasse: what went wrong.
+            impasse: why the plan cannot go on.
             planned: the plan.
-            new: only what has just come there.
+            new: clear only what has just come there.
 
         Returns:
-            Whether it was done.
+            whether the place was cleared.
         """
         place, things = crowding(impasse, planned.relevant.names, self.world.scene, new=new)
         if not things or self.replans >= self.max_replans:
             return False
-        told = f"{impasse.reason} First make room."
+        reason = f"{impasse.reason} First make room."
         goal = self.policy.clearing(things, place)
         try:
-            clearing = self._another("make room", goal, impasse, told)
+            clearing = self._another("make room", goal, impasse, reason)
         except (ImpossibleGoalError, PlannerError):
             return False
         left = self._execute(clearing, Watch(self.world, clearing))
@@ -221,14 +230,18 @@ class Executor(Generic[Goal]):
         return left is None
 
     def _new_plan(self, stage: Goal, impasse: Impasse, old: Planned) -> tuple[Planned | None, str]:
-        """Return the plan of the next rung that makes one; or None, and why there is none."""
+        """Return the plan of the next rung that makes one, or None and the reason."""
         if self.replans >= self.max_replans:
             return None, f"gave up after {self.replans} new plans: {impasse.reason}"
         names = self.policy.rungs.replan
         again = self.replans > 0 and self._done <= 1  # the last plan got nowhere
+        # Look before planning: a plan made from a wrong belief would fail like the last one. When
+        # that one got nowhere, even what seems certain is looked at again.
         self._look_around(impasse, again)
         reasons: list[str] = []
         planned = self._climb(names, stage, impasse, reasons)
+        # No plan from what is believed: either the belief is wrong, or what has stood in the way
+        # all along has to go. Looking comes first, since it rearranges nothing.
         if planned is None and (
             (not again and self._look_around(impasse, True))
             or self._make_room(impasse, old, new=False)
@@ -242,27 +255,29 @@ class Executor(Generic[Goal]):
     def _climb(
         self, names: tuple[str, ...], stage: Goal, impasse: Impasse, reasons: list[str]
     ) -> Planned | None:
-        """Return the plan of the first of some rungs that makes one; adds why the others do not."""
+        """Return the plan of the first rung that makes one; append to `reasons` why others fail."""
+        # Least tried first: the same rung at the same step would most likely fail again.
         for name in self._ladder.least_tried(names, impasse):
             if self.replans >= self.max_replans:
                 break
-            told = impasse.reason
+            reason = impasse.reason
             avoided = self._avoid
             if name == "replace":
                 other = replaceable(impasse, self.world.graph, self.world.inventory(), self._avoid)
                 if other is None:
                     continue
                 self._avoid |= {other}
-                told += f" Use another one instead of {other}."
+                reason += f" Use another one instead of {other}."
             try:
-                return self._another(name, stage, impasse, told)
+                return self._another(name, stage, impasse, reason)
             except (ImpossibleGoalError, PlannerError) as error:
+                # Without a plan for its replacement the object may be used again.
                 self._avoid = avoided
                 reasons.append(str(error))
         return None
 
-    def _another(self, rung: str, goal: Goal, impasse: Impasse, told: str) -> Planned:
-        """Return the plan of a rung; what came of it is told and counted.
+    def _another(self, rung: str, goal: Goal, impasse: Impasse, reason: str) -> Planned:
+        """Return the plan of a rung; report and count the outcome.
 
         Raises:
             ImpossibleGoalError: there is no plan.
@@ -273,7 +288,7 @@ class Executor(Generic[Goal]):
         self._done = 0
         self.listen(Replanning(impasse.reason, self.replans))
         try:
-            planned = self.prepare(goal, told)
+            planned = self.prepare(goal, reason)
         except (ImpossibleGoalError, PlannerError) as error:
             self._say(rung, impasse, f"no plan: {error}")
             raise
@@ -281,14 +296,14 @@ class Executor(Generic[Goal]):
         return planned
 
     def _look_around(self, impasse: Impasse, everything: bool) -> bool:
-        """Look for what is lost, or at everything once more; True when that told something."""
-        found = self.world.look_around(self.steps, everything)
-        if found:
+        """Look for lost things, or at everything again; return whether anything new was seen."""
+        things = self.world.look_around(self.steps, everything)
+        if things:
             self._ladder.take("look around", impasse)
-            self._say("look around", impasse, f"found {', '.join(found)}")
-        return bool(found)
+            self._say("look around", impasse, f"found {', '.join(things)}")
+        return bool(things)
 
-    # telling
+    # reports
 
     def _say(self, rung: str, impasse: Impasse, outcome: str) -> None:
         self.listen(Recovery(rung, impasse.reason, outcome, impasse.step))

@@ -25,12 +25,12 @@ from hvr.scene_graph import SceneGraph
 
 @dataclass(frozen=True)
 class ActionOutcome:
-    """What became of one action.
+    """The outcome of one action.
 
     Args:
-        result: what the skill did.
+        result: the result of the skill.
         change: what was seen to change.
-        look: what was seen and heard after it.
+        look: what was seen and heard after the action.
         gained: PDDL atoms that became true in the graph.
         lost: PDDL atoms that became false.
     """
@@ -43,16 +43,16 @@ class ActionOutcome:
 
     @property
     def scene(self) -> SceneGraph:
-        """The scene after it, as it is believed to be."""
+        """The scene after the action, as the robot believes it to be."""
         return self.look.scene
 
 
 class World:
-    """Acts in an environment and keeps the graph in step with what is seen.
+    """An environment to act in, with a graph that is kept in step with what is seen.
 
     Args:
         env: the environment, reset to its scene.
-        graph: a graph that has only the ontology; the scene is added.
+        graph: a graph with nothing but the ontology; the scene is added to it.
         force_put: put things down without asking AI2-THOR's placement table.
         senses: how the robot perceives. The first look is perfect and sees everything.
     """
@@ -74,8 +74,8 @@ class World:
         self._near: frozenset[str] = frozenset()
         self._marks: set[tuple[str, str]] = set()
         self._changes = ChangeReader(graph.ontology)
-        pieces = {name: found for name in self.scene.objects
-                  if (found := self.names.pieces(name))}  # fmt: skip
+        pieces = {name: parts for name in self.scene.objects
+                  if (parts := self.names.pieces(name))}  # fmt: skip
         graph.add_scene(self.scene, pieces)
         if self.perception.senses.sight is Sight.VISIBLE:
             facts = graph.facts()
@@ -83,11 +83,11 @@ class World:
 
     @property
     def scene(self) -> SceneGraph:
-        """The scene as it is believed to be."""
+        """The scene as the robot believes it to be."""
         return self.perception.scene
 
     def inventory(self) -> Inventory:
-        """Return what there is now, nearest to the robot first."""
+        """Return the objects and facts of the present, nearest to the robot first."""
         positions = {name: o.position for name, o in self.scene.objects.items()}
         return take_inventory(self.graph, self.scene.scene, positions, self.perception.stands_at)
 
@@ -99,9 +99,9 @@ class World:
         """Do one action, look, and write both into the graph.
 
         Args:
-            step: its number.
-            action: what to do.
-            near: the objects that the robot then means to be near, if it succeeds.
+            step: the number of the step.
+            action: the action.
+            near: the objects that the robot should be near afterwards, if it succeeds.
         """
         outcome = self.do(step, action, near)
         self.record(step, action, outcome)
@@ -118,11 +118,11 @@ class World:
         """Do one action, look, and bring the graph up to date; `record` writes the event.
 
         Args:
-            step: its number.
-            action: what to do.
-            near: the objects that the robot then means to be near, if it succeeds.
-            added: atoms that it should make true; believed where they are not seen.
-            deleted: atoms that it should make false; likewise.
+            step: the number of the step.
+            action: the action.
+            near: the objects that the robot should be near afterwards, if it succeeds.
+            added: atoms that the action should make true, believed where they cannot be seen.
+            deleted: atoms that it should make false, likewise.
         """
         before = self.scene
         result = perform(self.env, self.names, action.name, action.args, force_put=self.force_put)
@@ -152,10 +152,10 @@ class World:
         """Write an action, what it changed and what went wrong into the graph's event log.
 
         Args:
-            step: its number.
-            action: what was done.
-            outcome: what `do` returned.
-            failures: what went otherwise than expected.
+            step: the number of the step.
+            action: the action.
+            outcome: the outcome that `do` returned.
+            failures: deviations from what was expected.
         """
         result = outcome.result
         self.graph.record(
@@ -168,31 +168,31 @@ class World:
 
         Args:
             step: number of the last step that was done.
-            failures: what was noticed.
+            failures: the deviations that were noticed.
         """
         self.graph.notice(step, _notes(failures))
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """Look for things that are believed to be nowhere, or at everything once more.
+        """Look for things whose place is unknown, or at everything once more.
 
         Args:
             step: number of the last step.
-            everything: look although nothing is lost: something may have been seen wrongly.
+            everything: look even when nothing is lost, since something may have been seen wrongly.
 
         Returns:
-            names of the things that were found, or turned out to be otherwise than believed.
+            names of the things that were found, or that differ from what was believed.
         """
         if not self.perception.lost and not everything:
             return ()
-        found = self.perception.look_around(step)
+        things = self.perception.look_around(step)
         change = self.graph.update(self.scene)
         if not everything:
-            return found
+            return things
         named = (s[0] for s in (*change.added, *change.removed) if s[0] in self.scene.objects)
-        return tuple(sorted({*found, *named}))
+        return tuple(sorted({*things, *named}))
 
     def _is_near(self, name: str) -> bool:
-        """Return whether a thing has not been taken away or shut in since the robot went there."""
+        """Return whether a thing is still there, in reach and not shut in."""
         there = self.scene.objects.get(name)
         if there is None or self.scene.shut_in(name):
             return False
@@ -201,7 +201,7 @@ class World:
     # remembering
 
     def _remember(self, result: SkillResult, before: SceneGraph) -> Change:
-        """Keep what no camera shows: that something was washed, heated, cooled."""
+        """Keep what no camera shows: that something was washed, heated or cooled."""
         added: set[tuple[str, str]] = set()
         removed: set[tuple[str, str]] = set()
         for step in result.steps:

@@ -1,7 +1,7 @@
 """Cut a plan into macro actions: each block ends where something has been accomplished.
 
 A block ends with putting something down, cutting, cracking or pouring, with switching an
-appliance off, and with closing a door that is not closed to switch something on. Its
+appliance off, or with closing a door for good rather than to switch something on. Its
 precondition is what its actions need and do not bring about themselves; its postcondition
 is what it changes for good.
 """
@@ -20,6 +20,9 @@ from hvr.search.ground import Literals, bits
 _ENDS = frozenset(
     {"put_on", "put_in", "drop_obj", "throw_away", "slice_obj", "crack_obj", "pour", "toggle_off"}
 )
+"""Actions whose effect may be wanted for its own sake; going, opening and picking up only lead
+to these."""
+
 _FLEETING = "near"
 
 
@@ -27,7 +30,7 @@ def macro_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABlock, 
     """Cut a valid plan into blocks.
 
     Args:
-        task: the task; the plan must be applicable in its initial state.
+        task: the task, in whose initial state the plan must be applicable.
         actions: the plan.
     """
     state = task.initial.bits
@@ -43,7 +46,10 @@ def macro_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABlock, 
 def block_conditions(
     task: Task, state: int, block: Sequence[GroundAction]
 ) -> tuple[tuple[str, ...], tuple[str, ...], int]:
-    """Find what a block needs and does not bring about itself, and what it changes for good.
+    """Return the pre- and postcondition of a block.
+
+    The precondition is what it needs and does not bring about itself; the postcondition is what
+    it changes for good.
 
     Args:
         task: the task.
@@ -51,19 +57,20 @@ def block_conditions(
         block: its actions.
 
     Returns:
-        precondition and postcondition as literals without nearness, and the bits after it.
+        precondition and postcondition as literals without nearness, and the bits of the state
+        after the block.
     """
     after = state
     needs = have = Literals()
     for action in block:
         operator = task.ground(action)
-        # Of what the action reads the block needs only what no earlier action has brought about.
+        # The block itself needs only what none of its earlier actions has brought about.
         used = support(operator.precondition, after)
         needs = Literals(
             needs.true | used.true & ~have.true, needs.false | used.false & ~have.false
         )
         following = operator.apply(after)
-        # Brought about is what has changed and was not changed back since.
+        # Changes that are undone within the block do not count as brought about.
         have = Literals(
             (have.true | following & ~after) & following,
             (have.false | after & ~following) & ~following,
@@ -74,11 +81,12 @@ def block_conditions(
 
 
 def support(condition: Conjunction, state: int) -> Literals:
-    """Return literals of a condition that make it true in a state, of a disjunction the first."""
+    """Return literals that make a condition true in a state; of a disjunction, only the first."""
     true, false = condition.positive, condition.negative
     for clause in condition.clauses:
         held = clause.positive & state
         missing = clause.negative & ~state
+        # One literal supports a disjunction; the lowest bit makes it the same one every time.
         if held:
             true |= held & -held
         elif missing:
@@ -98,9 +106,10 @@ def _cut(actions: Sequence[GroundAction]) -> Iterator[list[GroundAction]]:
         block.append(action)
         following = actions[number + 1].name if number + 1 < len(actions) else ""
         ends = action.name in _ENDS or (action.name == "close_obj" and following != "toggle_on")
-        # An appliance is used in one block with filling it and closing its door.
+        # Filling an appliance and closing its door belong to the block that uses it.
         if action.name in {"put_on", "put_in"} and following in {"close_obj", "toggle_on"}:
             ends = False
+        # An egg is cracked to be put somewhere at once: one result, which `block_name` names so.
         if action.name == "crack_obj" and following in {"put_in", "put_on"}:
             ends = False
         if ends:
@@ -122,6 +131,7 @@ def block_name(task: Task, block: Sequence[GroundAction], before: int, after: in
     """Name what a block accomplishes, in a few words."""
     gained = [task.fluent(bit) for bit in bits(after & ~before)]
     last = block[-1]
+    # A block that uses an appliance is named by what that has done, not by switching it off.
     switched = [a.args[0] for a in block if a.name == "toggle_on"]
     if switched:
         return _used(switched[-1], gained)
@@ -135,7 +145,7 @@ def block_name(task: Task, block: Sequence[GroundAction], before: int, after: in
 
 
 def _used(appliance: str, gained: list[Atom]) -> str:
-    """Name what using an appliance has done, the most telling change first."""
+    """Name what using an appliance has done, by its most telling change."""
 
     def things(predicate: str, *rest: str) -> str:
         names = [a.args[0] for a in gained if a.predicate == predicate and a.args[1:] == rest]

@@ -24,10 +24,10 @@ _MEMBERS = ("open", "understand", "plan", "clearing", "judge", "records", "keep"
 
 
 def policy_class(name: str) -> type[Policy[Any]]:
-    """Return the policy of a name.
+    """Return the class of a policy by name.
 
     Raises:
-        UsageError: there is none, or it cannot be imported.
+        UsageError: there is no such policy, or it cannot be imported.
         MissingExtraError: a package that it needs is not installed.
     """
     policy = POLICIES.load(name)

@@ -27,12 +27,12 @@ from hvr.search.polish import eliminate, switch_late
 
 
 class SymbolicPolicy(Policy[Stage]):
-    """Plans without a language model.
+    """The policy that plans without a language model.
 
     Args:
         ontology: words, task knowledge and preferences.
         domain: the actions.
-        planner: finds plans.
+        planner: the classical planner.
         any_place: plan as if everything could be put everywhere, for a world that forces puts.
     """
 
@@ -51,7 +51,7 @@ class SymbolicPolicy(Policy[Stage]):
 
     @cached_property
     def reader(self) -> Reader:
-        """Reads requests."""
+        """The reader of requests."""
         return Reader(self.ontology, self.domain)
 
     def understand(
@@ -80,12 +80,12 @@ class SymbolicPolicy(Policy[Stage]):
         Args:
             stage: the goal.
             graph: the world as observed.
-            inventory: what there is in it.
-            reason: why an earlier plan could not be carried on; the state tells enough.
+            inventory: the objects and facts of the world.
+            reason: why an earlier plan could not go on; unused, since the state says it all.
 
         Raises:
-            ImpossibleGoalError: it is proven that there is no plan.
-            PlannerError: none was found in the time allowed.
+            ImpossibleGoalError: the planner has proven that there is no plan.
+            PlannerError: no plan was found in the time allowed.
         """
         del reason
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]

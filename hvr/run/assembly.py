@@ -1,4 +1,4 @@
-"""Puts together what a run needs: folder, environment, graph, world, policy, executor."""
+"""Assembly of all that a run needs: folder, environment, graph, world, policy, executor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hvr.plans import Policy, PolicyContext
 from hvr.report.run_page.scenes import AFTER, BEFORE
 from hvr.run.folder import RunFolder
 from hvr.run.recorder import Listener, Recorder
-from hvr.run.request import Request
+from hvr.run.request import RunRequest
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,16 @@ class Assembly:
     """A run that is ready to begin.
 
     Args:
-        request: what is asked for.
-        folder: of the run.
+        request: the request.
+        folder: folder of the run.
         recorder: keeps what happens.
-        world: environment, graph and senses.
-        policy: who plans.
+        env: the environment.
+        world: environment, graph and senses as one.
+        policy: makes the plans.
         executor: carries the plans out.
     """
 
-    request: Request
+    request: RunRequest
     folder: RunFolder
     recorder: Recorder
     env: OpenEnvironment
@@ -43,11 +44,11 @@ class Assembly:
 
 
 @contextmanager
-def assembled(request: Request, listen: Listener | None) -> Iterator[Assembly]:
-    """Open all that a run needs, and close it in the end, whatever comes between.
+def assembled(request: RunRequest, listen: Listener | None) -> Iterator[Assembly]:
+    """Open all that a run needs, and close it at the end, whatever happens in between.
 
-    Of a run that breaks off before anything was finished or paid for no folder is left; of any
-    other the folder says why it broke off.
+    A run that breaks off before anything was finished or paid for leaves no folder; the folder of
+    any other says why it broke off.
 
     Raises:
         DataFileError: the run folder cannot be made.
@@ -106,7 +107,7 @@ def assembled(request: Request, listen: Listener | None) -> Iterator[Assembly]:
 
 
 def _injected(env: OpenEnvironment) -> list[dict[str, Any]]:
-    """Return what faults were played, and what they changed."""
+    """Return the faults that were played, with their effects."""
     from hvr.envs.faults import FaultyEnvironment
 
     assert isinstance(env, FaultyEnvironment)

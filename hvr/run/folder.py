@@ -1,4 +1,4 @@
-"""The folder that a run leaves: everything needed to look at it again.
+"""The folder that a run leaves, with everything needed to look at it again.
 
 task.json       the request, the scene, the goal, what was assumed, the result
 subgraph.json   the objects chosen for the problem, why, and the facts about them
@@ -43,7 +43,7 @@ class RunFolder:
     """
 
     TRANSCRIPT = "llm.jsonl"
-    """What a language model was asked and answered; `hvr.llm.transcript` writes it."""
+    """File with the dialogue with a language model; `hvr.llm.transcript` writes it."""
 
     def __init__(self, path: Path, created: tuple[Path, ...] = ()) -> None:
         self.path = path
@@ -54,12 +54,12 @@ class RunFolder:
         """Make a folder for a run.
 
         Args:
-            path: where; None makes one under `./runs` named by time and request.
+            path: the folder; None makes one under `./runs` named by time and request.
             text: the request.
             now: the time for the name.
 
         Raises:
-            DataFileError: it cannot be made, or there is something in it.
+            DataFileError: the folder cannot be made, or is not empty.
         """
         target = path if path is not None else _free_name(Path("runs"), text, now)
         missing = [p for p in (target, *target.parents) if not p.exists()]
@@ -94,11 +94,11 @@ class RunFolder:
     def write_scene(
         self, name: str, metadata: Mapping[str, Any], names: Names | None = None
     ) -> None:
-        """Keep what an event of the environment shows as a floor plan.
+        """Write the scene of an event of the environment as a floor plan.
 
         Args:
             name: `BEFORE` or `AFTER` of `hvr.report.run_page.scenes`.
-            metadata: of the event.
+            metadata: metadata of the event.
             names: the names of the scene.
 
         Raises:
@@ -121,7 +121,7 @@ class RunFolder:
             ) from error
 
     def discard(self) -> None:
-        """Remove all that was made: the request could not be used."""
+        """Remove everything that was made, when the request could not be used."""
         for entry in self.path.iterdir():
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""How a request is run, as one value."""
+"""The options of a run, as one value."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ DEFAULT_SCENE = "FloorPlan16"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to run.
+    """The options of a run.
 
     Args:
         scene: the kitchen, FloorPlan1 to FloorPlan30; None for that of a task's ground truth, and
             for FloorPlan16 with any other request.
-        policy: who plans, one of `hvr.policies.registry.POLICIES`; None for `llm` when a model
+        policy: the policy, one of `hvr.policies.registry.POLICIES`; None for `llm` when a model
             is named, and for `symbolic` otherwise.
         planner: the classical planner of the symbolic policy, and for repair.
-        budget: seconds for one planner call at most.
-        seed: for the environment.
-        max_replans: how many new plans may be made when something differs.
-        execute: False only plans and validates.
+        budget: most seconds for one planner call.
+        seed: seed of the environment.
+        max_replans: most new plans when something differs from what was expected.
+        execute: False to plan and validate only.
         save: the run folder; None makes one under ./runs.
         model: the language model, for policies that ask one.
-        env: where to execute, one of `hvr.envs.registry.ENVIRONMENTS`.
+        env: the environment to execute in, one of `hvr.envs.registry.ENVIRONMENTS`.
         env_options: options of the environment, as texts `name=value`.
         sight: what the robot sees: `omniscient`, all of the metadata, or `visible`.
-        error_rate: share of wrong readings that it takes its sensor to have.
+        error_rate: share of wrong readings that the robot assumes its sensor to have.
         faults: file of faults to play (docs/faults.md); None for none.
     """
 
@@ -67,7 +67,7 @@ class Options:
 
     @property
     def policy_name(self) -> str:
-        """Who plans."""
+        """The name of the policy."""
         return self.policy or ("symbolic" if self.model.spec is None else "llm")
 
     @property

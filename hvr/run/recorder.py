@@ -1,4 +1,4 @@
-"""Keeps what happens in a run: events, plans, pictures, whatever may be wanted afterwards."""
+"""The recorder of a run: it keeps events and plans for later."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Listener = Callable[[Event | PolicyEvent], None]
 
 @dataclass
 class Recorder:
-    """Writes plans and events into the run folder and passes events on.
+    """A listener that writes plans and events into the run folder and passes events on.
 
     Args:
-        folder: of the run.
-        listen: is told each event as it happens.
+        folder: folder of the run.
+        listen: called with each event as it happens.
     """
 
     folder: RunFolder
@@ -36,7 +36,7 @@ class Recorder:
         return sum(planned.planner_calls for planned in self.planned)
 
     def worth_keeping(self) -> bool:
-        """Return whether something was finished, or a model was asked, that must not be lost."""
+        """Return whether there is a finished plan, or an answer of a model, that must be kept."""
         return bool(self.plans) or (self.folder.path / RunFolder.TRANSCRIPT).exists()
 
     def __call__(self, event: Event | PolicyEvent) -> None:
@@ -50,7 +50,7 @@ class Recorder:
             self.listen(event)
 
     def understood(self, understanding: Understanding[Any]) -> None:
-        """Tell of the goal, where it is what is planned for."""
+        """Report the goal, if it is the one that is planned for."""
         goal = understanding.goal
         if goal is not None and not understanding.judged_only:
             wanted = tuple(stage.wanted for stage in goal.stages)

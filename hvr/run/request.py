@@ -1,4 +1,4 @@
-"""What is asked for: a sentence, one of the paper's tasks, or a recorded run once more."""
+"""Requests: a sentence, one of the paper's tasks, or the repetition of a recorded run."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
-    """What is asked for, and how it is to be run.
+class RunRequest:
+    """A request and how it is to be run.
 
     Args:
         text: the sentence.
-        task: the paper's task that it is the sentence of; None for any other.
+        task: the paper's task that the sentence belongs to; None for any other sentence.
         scene: name of the scene.
-        options: those of a recorded run where one is repeated.
-        policy: who plans.
+        options: the options; those of a recorded run where one is repeated.
+        policy: class of the policy.
         planner: the classical planner.
-        faults: what is to go wrong; None for nothing.
+        faults: faults to play; None for none.
     """
 
     text: str
@@ -44,11 +44,11 @@ class Request:
 
     @property
     def name(self) -> str:
-        """What the run folder is named by."""
+        """The name of the request, for the run folder."""
         return self.task.id if self.task else self.text
 
     def about(self) -> Mapping[str, Any]:
-        """Return what it takes to repeat the run, as transcripts name it."""
+        """Return all that it takes to repeat the run, by the names that transcripts use."""
         options = self.options
         return {
             "request": self.text,
@@ -65,13 +65,13 @@ class Request:
         }
 
 
-def read_request(text: str | None, task: str | None, options: Options) -> Request:
-    """Return what is asked for, checked before anything is opened or written.
+def read_request(text: str | None, task: str | None, options: Options) -> RunRequest:
+    """Return the request, checked before anything is opened or written.
 
     Args:
         text: the sentence; or
         task: id of one of the paper's tasks. A recorded run needs neither.
-        options: where and how.
+        options: how to run.
 
     Raises:
         UsageError, DataFileError, SceneError: something cannot be used.
@@ -104,7 +104,7 @@ def read_request(text: str | None, task: str | None, options: Options) -> Reques
             f"{scene} lacks what {chosen.id} needs ({', '.join(chosen.requires)}); "
             f"scenes that have it: {', '.join(chosen.scenes)}"
         )
-    return Request(
+    return RunRequest(
         text=chosen.goal_oriented if chosen else text or "",
         task=chosen,
         scene=scene,
@@ -116,7 +116,7 @@ def read_request(text: str | None, task: str | None, options: Options) -> Reques
 
 
 def _repeated(options: Options, recorded: Recorded) -> Options:
-    """Return the options of a recorded run; where it is saved and executed is chosen anew."""
+    """Return the options of a recorded run, except where to save and execute it."""
     run = recorded.run
     return replace(
         options,
@@ -133,7 +133,7 @@ def _repeated(options: Options, recorded: Recorded) -> Options:
 
 
 def _faults(options: Options, recorded: Recorded | None) -> Schedule | None:
-    """Return the faults to play: of the file named, or of the run that is repeated."""
+    """Return the faults to play: those of the file, or of the run that is repeated."""
     earlier = recorded.run.get("faults") if recorded is not None else None
     if options.faults is None and earlier is None:
         return None

@@ -1,4 +1,4 @@
-"""What came of a request."""
+"""The result of a request."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from hvr.language.goals import Goal
 
 if TYPE_CHECKING:
     from hvr.llm.meter import Spent
-    from hvr.run.request import Request
+    from hvr.run.request import RunRequest
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What came of a request.
+    """The result of a request.
 
     Args:
         request: the sentence.
-        scene: where.
-        goal: how hvr's own grammar reads it: what the symbolic policy plans for, and what a
-            language model's plan is judged by. None when it could not be read.
-        reached: what was asked for holds in what the environment shows; None when not executed,
+        scene: name of the scene.
+        goal: the goal as hvr's own grammar reads it: the symbolic policy plans for it, and a
+            language model's plan is judged by it. None when the sentence could not be read.
+        reached: whether the request is met in what the environment shows; None when not executed,
             or when hvr cannot judge what a language model's plan has done.
         plans: every plan made, in order.
         steps: every step executed, in order.
-        finished: how it ended; None when not executed.
-        planner_calls: how often a classical planner was called.
+        finished: how the execution ended; None when not executed.
+        planner_calls: number of calls of a classical planner.
         seconds: wall time.
         folder: the run folder.
-        verdict: in a sentence, what `reached` rests on.
+        verdict: the grounds for `reached`, in a sentence.
         model: name of the language model; empty without one.
-        simulated: the model is a simulation of one.
+        simulated: whether the model is a simulation of one.
         spent: what the model used; None without one.
     """
 
@@ -74,8 +74,8 @@ class Run:
         }
 
 
-def summary(run: Run, request: Request) -> dict[str, Any]:
-    """Return what `task.json` says: the result without what has files of its own."""
+def summary(run: Run, request: RunRequest) -> dict[str, Any]:
+    """Return the content of `task.json`: the result without the parts that have their own files."""
     values = run.to_json()
     del values["plans"], values["steps"]
     options = request.options

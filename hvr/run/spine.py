@@ -33,8 +33,8 @@ def plan(
         text: the request, such as "make coffee"; or
         task: the id of one of the paper's tasks, such as "T2". Its sentence is the request;
             its gold goal is not looked at.
-        options: where and how.
-        listen: is told every event as it happens.
+        options: how to run.
+        listen: called with each event as it happens.
 
     Raises:
         LanguageError: the request was not understood.
@@ -73,7 +73,10 @@ def plan(
 
 
 def _understand(run: Assembly) -> Understanding[Any]:
-    """Return what is planned for; when an object is missing, the message names scenes with one."""
+    """Return how the policy understands the request.
+
+    When an object is missing, the error names scenes that have one.
+    """
     try:
         understanding = run.policy.understand(
             run.request.text, run.world.graph, run.world.inventory()
@@ -87,7 +90,7 @@ def _understand(run: Assembly) -> Understanding[Any]:
 
 
 def _pursue(run: Assembly, understanding: Understanding[Any]) -> Finished | None:
-    """Plan, validate, execute and watch; None when it is only planned."""
+    """Plan, validate, execute and watch; return None if the plan is only made."""
     try:
         if run.request.options.execute:
             return run.executor.run(understanding.stages)
@@ -109,7 +112,7 @@ def _pursue(run: Assembly, understanding: Understanding[Any]) -> Finished | None
 def _judge(
     run: Assembly, understanding: Understanding[Any], finished: Finished | None
 ) -> Judgement:
-    """Return whether the request was met; a policy learns from what met it."""
+    """Return whether the request was met, and let the policy keep a plan that met it."""
     if finished is None:
         return Judgement(None)
     judgement = run.policy.judge(

@@ -1,4 +1,4 @@
-"""The plan verifier on a robot's plan: that of a run, or a PDDL plan."""
+"""The plan verifier applied to the plan of a run, or to a PDDL plan."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def verify(
 
     Args:
         plan: a run, its folder, or the file of a PDDL plan.
-        request: what was asked; None for what the run says.
+        request: the request; None for that of the run.
         model: folder of a verifier; None for the one that comes with hvr.
-        domain: of a PDDL plan; None for hvr's kitchen.
-        problem: of a PDDL plan.
+        domain: domain of a PDDL plan; None for hvr's kitchen.
+        problem: problem of a PDDL plan.
 
     Raises:
         MissingExtraError: the extra `gnn` is not installed.
-        UsageError: something is missing that the plan does not say, or a step cannot be executed.
+        UsageError: the problem or the request is missing, or a step cannot be executed.
         DataFileError: a file is missing or damaged.
         PddlError: a PDDL file is wrong.
     """
@@ -72,8 +72,9 @@ def verify(
 
 
 def _of_run(folder: Path) -> tuple[list[Part], str | None]:
-    """Return the plans of a run, one for each stage, and its request; the first one after a
-    failure.
+    """Return the plans of a run, one for each stage, and its request.
+
+    After a replanning that is only the first plan.
     """
     about = folder / "task.json"
     try:
@@ -86,9 +87,8 @@ def _of_run(folder: Path) -> tuple[list[Part], str | None]:
         raise DataFileError(f"{about}: is not what a run writes")
     numbers = [""]
     finished = run.get("finished")
-    if not (
-        isinstance(finished, dict) and finished.get("replans")
-    ):  # else the later ones go on where an earlier one broke off
+    # After a replanning, the later plans go on where an earlier one broke off.
+    if not (isinstance(finished, dict) and finished.get("replans")):
         while (folder / f"plan-{len(numbers) + 1}.pddl").exists():
             numbers.append(f"-{len(numbers) + 1}")
     parts = [

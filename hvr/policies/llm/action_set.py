@@ -1,8 +1,8 @@
 """The action set: the ground actions that can ever be applicable.
 
-What never changes decides: types and static facts; of the rest, only atoms that nothing can ever
-make true. This is the paper's set of valid actions (section 3.3, "Action parser and action
-mapper").
+Types and static facts rule actions out, and so do positive conditions that nothing can ever make
+true; any other fluent is taken to be possible at some time. This is the paper's set of valid
+actions (section 3.3, "Action parser and action mapper").
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from hvr.pddl.task import binding_of
 Binding = Mapping[str, str]
 
 _MOST_INSTANCES = 50_000
-"""A quantifier with more instances is taken to be possible."""
+"""A quantifier with more instances is not expanded but taken to be possible."""
 
 
 class ActionSet:
-    """The valid actions of a task, found when they are asked for.
+    """The valid actions of a task, enumerated on demand.
 
     Args:
         task: the task.
@@ -45,7 +45,7 @@ class ActionSet:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self._found: dict[str, tuple[GroundAction, ...]] = {}
+        self._by_name: dict[str, tuple[GroundAction, ...]] = {}
         self._adders: dict[str, list[_Adder]] | None = None
         self._attainable: dict[Atom, bool] = {}
         self._members: dict[GroundAction, bool] = {}
@@ -56,7 +56,7 @@ class ActionSet:
         return tuple(self.task.domain.actions)
 
     def __contains__(self, action: object) -> bool:
-        """Say whether an action is valid; nothing is enumerated for it."""
+        """Return whether an action is valid, without enumerating any."""
         if not isinstance(action, GroundAction):
             return False
         known = self._members.get(action)
@@ -72,15 +72,13 @@ class ActionSet:
         return sum(len(self.of(name)) for name in self.names)
 
     def of(self, name: str) -> tuple[GroundAction, ...]:
-        """Return the valid actions of a name, in a fixed order; none when there is no such
-        action.
-        """
-        if name not in self._found:
+        """Return the valid actions of a name in a fixed order; none for an unknown name."""
+        if name not in self._by_name:
             schema = self.task.domain.actions.get(name)
-            self._found[name] = tuple(self._enumerate(schema)) if schema is not None else ()
-        return self._found[name]
+            self._by_name[name] = tuple(self._enumerate(schema)) if schema is not None else ()
+        return self._by_name[name]
 
-    # Finding them ---------------------------------------------------------------------------
+    # Enumeration ----------------------------------------------------------------------------
 
     def _valid(self, action: GroundAction) -> bool:
         schema = self.task.domain.actions.get(action.name)
@@ -95,6 +93,8 @@ class ActionSet:
         rest: list[Expression] = []
         alone: dict[str, list[Expression]] = {name: [] for name in names}
         for conjunct in conjuncts:
+            # A condition on one parameter is checked once for each object instead of once for
+            # each combination of objects.
             free = _free(conjunct) & names
             (alone[next(iter(free))] if len(free) == 1 else rest).append(conjunct)
         for parameter in schema.parameters:
@@ -108,11 +108,11 @@ class ActionSet:
         ]
         # Each parameter is a type of its own: the objects that its own conditions leave.
         variables = [TypedName(p.name, (p.name,)) for p in schema.parameters]
-        for found in bindings(
+        for binding in bindings(
             variables, static, {}, self.task.static_facts.relation, lambda types: allowed[types[0]]
         ):
-            if all(self._possible(c, found, True) for c in rest):
-                yield GroundAction(schema.name, tuple(found[p.name] for p in schema.parameters))
+            if all(self._possible(c, binding, True) for c in rest):
+                yield GroundAction(schema.name, tuple(binding[p.name] for p in schema.parameters))
 
     def _static(self, literal: Literal) -> bool:
         return isinstance(literal[0], Equal) or self.task.is_static(literal[0].predicate)
@@ -120,7 +120,7 @@ class ActionSet:
     # What is possible -----------------------------------------------------------------------
 
     def _possible(self, formula: Expression, binding: Binding, wanted: bool) -> bool:
-        """Say whether a formula may have a value at some time; True where that is not known."""
+        """Return whether a formula may take a value at some time; True where that is unknown."""
         match formula:
             case Atom():
                 return self._possible_atom(formula, binding, wanted)
@@ -134,8 +134,8 @@ class ActionSet:
             case Imply(left, right):
                 return self._possible(Or((Not(left), right)), binding, wanted)
             case Exists(variables, body) | Forall(variables, body):
-                found = self._instances(variables, body, binding, wanted)
-                return (any if isinstance(formula, Exists) == wanted else all)(found)
+                instances = self._instances(variables, body, binding, wanted)
+                return (any if isinstance(formula, Exists) == wanted else all)(instances)
         return True
 
     def _possible_atom(self, atom: Atom, binding: Binding, wanted: bool) -> bool:
@@ -161,13 +161,14 @@ class ActionSet:
             yield self._possible(body, inner, wanted)
 
     def _can_become_true(self, atom: Atom) -> bool:
-        """Say whether an atom is true at the start or something may make it true.
+        """Return whether an atom is true at the start or some effect may make it true.
 
-        Of what adds it, types and static conditions are looked at, not whether it can happen.
+        Only the types and static conditions of the effect count, not whether its action can ever
+        be applied: that would take a search.
         """
         known = self._attainable.get(atom)
         if known is None:
-            # Derived and timed atoms are not followed.
+            # Derived and timed atoms are not traced to their causes but taken to be possible.
             followed = atom.predicate not in self.task.derived_predicates
             known = not followed or bool(self.task.problem.timed_init)
             known = known or atom in self.task.problem.init
@@ -186,7 +187,7 @@ class ActionSet:
 
 
 def action_set(task: Task) -> ActionSet:
-    """Return the action set of a task; actions are found when they are asked for.
+    """Return the action set of a task; actions are enumerated on demand.
 
     Args:
         task: the task.
@@ -207,18 +208,18 @@ class _Adder:
         self.needs = needs
 
     def may_add(self, task: Task, atom: Atom) -> bool:
-        found = match_row(self.atom, atom.args)
-        if found is None:
+        binding = match_row(self.atom, atom.args)
+        if binding is None:
             return False
         types = {v.name: v.types for v in self.variables}
-        if any(o not in task.members(types[v]) for v, o in found.items() if v in types):
+        if any(o not in task.members(types[v]) for v, o in binding.items() if v in types):
             return False
 
         def relation(predicate: str) -> Relation:
             return task.static_facts.relation(predicate)
 
-        open_ = [v for v in self.variables if v.name not in found]
-        return any(True for _ in bindings(open_, self.needs, found, relation, task.members))
+        open_ = [v for v in self.variables if v.name not in binding]
+        return any(True for _ in bindings(open_, self.needs, binding, relation, task.members))
 
 
 def _adders(

@@ -34,8 +34,8 @@ _WORD = re.compile(r"[\w-]+")
 _UNCHANGED = "before step 1, and no step since has changed it"
 
 POSTCONDITION_TRIES = 3
-"""Corrections at most of a block whose steps are fine and which does not bring about its
-postcondition: the condition may be what is wrong. hvr's own; the paper has no such check."""
+"""Most corrections of a block whose steps all work but miss its postcondition: the condition
+itself may be wrong. hvr's own; the paper has no such check."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class BlockError:
     """What is wrong with a block.
 
     Args:
-        text: in sentences.
-        step: number of the step that cannot be done, from 1; None when all can and something
-            is missing at the end.
-        wrong: how many steps cannot be done when these are skipped, and conditions are missing
-            then; more than a block can have when there is no block at all.
-        done: how many steps can be done.
+        text: the error in sentences.
+        step: number of the first step that cannot be done, from 1; None when all can be done
+            and only the postcondition is missed.
+        wrong: steps that cannot be done when each of them is skipped, plus literals of the
+            postcondition that are missing at the end; infinite when there is no block at all.
+        done: steps that can be done.
     """
 
     text: str
@@ -58,21 +58,23 @@ class BlockError:
 
     @property
     def rank(self) -> tuple[float, int]:
-        """How bad it is; of blocks with as much wrong, one that does more may do what is right."""
+        """How bad the error is; of two blocks with as much wrong, the one that does more is
+        better.
+        """
         return self.wrong, -self.done
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a block is to be written for.
+    """The macro action that a block is written for, and what its prompts say.
 
     Args:
         request: the whole task.
-        number: of the macro action, from 1.
-        macro: it; without H one that stands for the whole task.
-        names: the objects that the prompt tells of.
+        number: number of the macro action, from 1.
+        macro: the macro action; without H, one that stands for the whole task.
+        names: the objects that the prompt describes.
         history: what was planned before, as the prompt shows it.
-        hierarchical: the macro action is a part of the task.
+        hierarchical: whether the macro action is a part of the task.
     """
 
     request: str
@@ -85,14 +87,14 @@ class Assignment:
 
 @dataclass
 class BlockWriter:
-    """Writes blocks.
+    """Writes the blocks of a plan.
 
     Args:
         dialogue: asks the model.
-        settings: which parts are on.
-        mapper: makes actions of what the model writes, for the objects of an assignment.
+        settings: which parts of the method are on.
+        mapper: returns the mapper for the objects of an assignment.
         bridge: the classical planner.
-        listen: is told what happens.
+        listen: called with each event.
     """
 
     dialogue: Dialogue
@@ -109,8 +111,8 @@ class BlockWriter:
             LLMError: the model did not answer.
         """
         self._unmapped = []
-        spoken_of = (*work.macro.precondition, *work.macro.postcondition)
-        work = with_objects(work, (*foresight.inventory.held, *spoken_of), foresight)
+        conditions = (*work.macro.precondition, *work.macro.postcondition)
+        work = with_objects(work, (*foresight.inventory.held, *conditions), foresight)
         values = self._values(work, foresight)
         prompt = "block" if work.hierarchical else "plan"
         written = self._read(self.dialogue.ask(prompt, **values), work, foresight)
@@ -124,7 +126,7 @@ class BlockWriter:
             )  # fmt: skip
         block, tries = self._correct(work, foresight, written, values)
         repaired = False
-        if self.settings.planner_repair and self._trouble(work, foresight, block):
+        if self.settings.planner_repair and self._error(work, foresight, block):
             bridged = self._bridge(work, foresight, block)
             repaired = bridged != block
             if repaired:
@@ -153,77 +155,94 @@ class BlockWriter:
         return values
 
     def _read(self, answer: str, work: Assignment, foresight: Foresight) -> Block:
-        """Return the actions of an answer; what cannot be read is noted."""
+        """Return the actions of an answer, and take note of what cannot be read."""
         read = read_actions(answer)
         mapper = self.mapper(work.names)
         self._unmapped += [f"{line}: this is no action" for line in read.unread]
-        state, found = foresight.state, []
+        state, actions = foresight.state, []
         for text in read.actions:
+            # The hand is followed through the block: what it holds is meant where a line names
+            # only the place.
             held = next((a.args[0] for a in state.atoms() if a.predicate == "holding"), None)
             mapped = mapper.map(text, holding=held)
             if mapped.action is None:
                 self._unmapped.append(mapped.note)
                 continue
-            found.append(mapped.action)
+            actions.append(mapped.action)
             state = run(foresight.task, state, (mapped.action,))
-        return tuple(found[: self.settings.block_limit])
+        return tuple(actions[: self.settings.block_limit])
 
     # Correcting -----------------------------------------------------------------------------
 
     def _correct(
         self, work: Assignment, foresight: Foresight, written: Block, values: dict[str, str]
     ) -> tuple[Block, int]:
-        """Correct a block until nothing is wrong or the tries are spent; how many there were.
+        """Correct a block until nothing is wrong or the tries are spent.
 
-        Then the best one that was written is kept, which need not be the last; of equally good
-        ones the last, which knew most.
+        When they are spent, the best block that was written is kept, which need not be the last
+        one. Of equally good blocks the latest wins: it was written knowing the most errors.
+
+        Returns:
+            the block, and the number of corrections that were asked for.
         """
         task, state, limit = foresight.task, foresight.state, self.settings.block_limit
         block, tries, at_end = written, 0, 0
         prompt = "correct_block" if work.hierarchical else "correct_plan"
         best: tuple[tuple[float, int], Block] | None = None
         while True:
+            # Missing moves are inserted before the check: they cost none of the model's tries.
             walked = repair_navigation(task, state, block, foresight.navigation)[:limit]
             if walked != block:
                 block = walked
                 self._tell(work, block, "navigation")
-            trouble = self._trouble(work, foresight, block)
+            error = self._error(work, foresight, block)
+            # By the present length, as in the paper; an empty block may be corrected as well.
             most = self.settings.tries_per_step * max(1, len(block))
-            self.listen(BlockChecked(work.number, trouble.text if trouble else "", tries, most))
-            if trouble is None:
+            self.listen(BlockChecked(work.number, error.text if error else "", tries, most))
+            if error is None:
                 return block, tries
-            if best is None or trouble.rank <= best[0]:
-                best = trouble.rank, block
-            if tries >= most or (trouble.step is None and at_end >= POSTCONDITION_TRIES):
+            if best is None or error.rank <= best[0]:
+                best = error.rank, block
+            if tries >= most or (error.step is None and at_end >= POSTCONDITION_TRIES):
                 if best[1] != block:
                     self._tell(work, best[1], "best")
                 return best[1], tries
-            at_end += trouble.step is None
+            at_end += error.step is None
             tries += 1
+            # The prompt shows what could not be read in the answer that it corrects, and no older
+            # one.
             unread, self._unmapped = self._unmapped, []
-            problem = "\n".join([trouble.text, *unread[:3]])
-            told = with_objects(work, [trouble.text], foresight)
-            if told.names != work.names:
-                work = told
+            problem = "\n".join([error.text, *unread[:3]])
+            wider = with_objects(work, [error.text], foresight)
+            if wider.names != work.names:
+                work = wider
                 values["objects"] = object_context(foresight.graph, work.names)
             answer = self.dialogue.ask(
                 prompt, **values, block=numbered(block), problem=problem,
                 attempt=str(tries), attempts=str(most),
             )  # fmt: skip
             corrected = self._read(answer, work, foresight)
+            # An answer without a single action has used up a try and changes nothing.
             if corrected:
                 block = corrected
                 self._tell(work, block, "correction")
 
-    def _trouble(self, work: Assignment, foresight: Foresight, block: Block) -> BlockError | None:
+    def _error(self, work: Assignment, foresight: Foresight, block: Block) -> BlockError | None:
+        """Return what is wrong with a block, or None."""
         wanted = work.macro.postcondition if work.hierarchical else ()
+        # No step of an empty block can fail: without a postcondition to miss it would pass.
+        # It is right only for a macro action for which the model had nothing to write.
         if not block and not wanted and (self._unmapped or not work.hierarchical):
             nothing = "there is no action in the answer that can be carried out"
             return BlockError(nothing, None, math.inf)
         return examine(foresight.task, foresight.state, block, wanted)
 
     def _bridge(self, work: Assignment, foresight: Foresight, block: Block) -> Block:
-        """Return the part of a block that works, and what the planner makes of the rest."""
+        """Return the part of a block that works, continued by the planner.
+
+        A plan for the postcondition replaces the rest of the block. Only where there is none is
+        the rest kept, with whatever makes each of its steps applicable.
+        """
         task, state = foresight.task, foresight.state
         inventory = foresight.inventory
         good = block[: applicable(task, state, block)]
@@ -241,13 +260,13 @@ class BlockWriter:
 
 
 def finish(record: BlockRecord, task: Task, state: State, hierarchical: bool) -> BlockRecord:
-    """Return a record with what the validator says of its block, and its conditions refined.
+    """Return a record with the verdict on its block, and with refined conditions.
 
     Args:
         record: how the block came about.
         task: the task.
         state: the state before the block.
-        hierarchical: the block belongs to a macro action, which has conditions.
+        hierarchical: whether the block belongs to a macro action, which has conditions.
     """
     valid = applicable(task, state, record.actions) == len(record.actions)
     achieved, macro = None, record.macro
@@ -255,16 +274,17 @@ def finish(record: BlockRecord, task: Task, state: State, hierarchical: bool) ->
         goal = conjunction(task, macro.postcondition)
         achieved = run(task, state, record.actions).holds(goal)
         if valid:
+            # What the model guessed gives way to what the block provably needs and changes.
             before, after, _ = block_conditions(task, state.bits, record.actions)
             macro = refined(macro, before, after)
     return replace(record, macro=macro, verified_after=valid, achieved=achieved)
 
 
 def with_objects(work: Assignment, texts: Iterable[str], foresight: Foresight) -> Assignment:
-    """Return an assignment whose prompt tells of the objects that some texts name, too.
+    """Return an assignment whose prompt also describes the objects that some texts name.
 
-    What the validator or a condition speaks of cannot be used by a model that is not told of it;
-    the model may not have picked it, or may not have known that it matters.
+    The model can only use objects that the prompt describes. Retrieval may have missed one that
+    a condition or the validator's message names.
     """
     known = {o.name for o in foresight.task.problem.objects}
     named = (word for text in texts for word in _WORD.findall(text) if word in known)
@@ -284,6 +304,8 @@ def examine(
     """
     validator = Validator(task, state=state)
     navigation = find_navigation(task.domain)
+    # The text explains the first error only, since later ones often follow from it; the whole
+    # block is counted all the same, so that two blocks can be compared.
     done = doable(task, state, block)
     end = run(task, state, block)
     missing = [text for text in wanted if not end.holds(conjunction(task, [text]))]
@@ -312,14 +334,15 @@ def _what_is_in_the_way(
         for x in failure.literals
     ):
         return ""
-    said = []
+    obstacles = []
     for move in navigation.actions:
         for name in action.args:
+            # On a fork: the validator itself has to stay before the failed step.
             report = validator.fork().apply(GroundAction(move, (name,)))
             if report.failure is not None and report.failure.literals:
                 why = " ".join(explain_literal(x, _UNCHANGED) for x in report.failure.literals)
-                said.append(f" It cannot go to {name}: {why}")
-    return "".join(said)
+                obstacles.append(f" It cannot go to {name}: {why}")
+    return "".join(obstacles)
 
 
 def numbered(block: Sequence[GroundAction]) -> str:

@@ -1,7 +1,7 @@
-"""Planner-assisted repair: the classical planner goes where the model did not get to.
+"""Planner-assisted repair: the classical planner gets to where the model did not.
 
 This is hvr's own, beyond the paper. The planner sees only the present state and a condition
-that the model has written: a postcondition, or what its next step needs.
+of the model's making: a postcondition that it wrote, or what its next step needs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from hvr.search.navigation import insert_navigation
 from hvr.search.planners import Planner
 
 MOST_OBJECTS = 40
-"""A problem with more objects takes half a minute to ground; none is tried."""
+"""Larger problems are not tried: grounding one takes half a minute."""
 
 
 class Bridge:
@@ -63,9 +63,9 @@ class Bridge:
         Args:
             state: where to begin; its task has all objects.
             goal: the condition.
-            inventory: what there is in the scene.
-            objects: what may be of use besides what the condition needs.
-            relevant: the part of the condition by which objects are chosen; all of it if None.
+            inventory: the objects and facts of the scene.
+            objects: objects that may be of use besides those that the condition needs.
+            relevant: the part of the condition that objects are chosen by; all of it if None.
         """
         task = state.task
         if state.holds(goal):
@@ -80,25 +80,27 @@ class Bridge:
             if len(names) > MOST_OBJECTS:
                 return None
             self.calls += 1
-            found = self._planner.solve(Task(self._domain, self._problem(task, now, names, goal)))
+            result = self._planner.solve(Task(self._domain, self._problem(task, now, names, goal)))
         except DataFileError:
-            raise  # what was found cannot be written down: the run could not be repeated
+            raise  # the planner's result cannot be recorded: the run could not be repeated
         except HvrError:
             return None
-        if found.plan is None or not run(task, state, found.plan).holds(goal):
+        # The planner saw fewer objects: a quantified condition may say more in the full task.
+        if result.plan is None or not run(task, state, result.plan).holds(goal):
             return None
-        return found.plan if applicable(task, state, found.plan) == len(found.plan) else None
+        return result.plan if applicable(task, state, result.plan) == len(result.plan) else None
 
     def through(
         self, state: State, actions: Sequence[GroundAction], inventory: Inventory
     ) -> tuple[GroundAction, ...]:
-        """Return the actions with what it takes to make each applicable; without those that never
-        are.
+        """Return the actions, each preceded by what makes it applicable.
+
+        An action that nothing makes applicable is left out: those behind it may still work.
 
         Args:
             state: where to begin.
             actions: the block.
-            inventory: what there is in the scene.
+            inventory: the objects and facts of the scene.
         """
         task = state.task
         done: list[GroundAction] = []
@@ -119,13 +121,15 @@ class Bridge:
     def _way(
         self, state: State, action: GroundAction, inventory: Inventory
     ) -> tuple[GroundAction, ...] | None:
-        """Return what it takes to make an action applicable; often only going there."""
+        """Return actions that make an action applicable, or None."""
         task = state.task
+        # Most actions lack nothing but nearness, for which no planner is needed.
         move = insert_navigation(task, state, action)
         if move is not None and applicable(task, state, (move, action)) == 2:
             return (move,)
         precondition = _precondition(task, action)
-        # Disjunctions and quantifiers speak of every kind of thing; they choose no objects.
+        # Disjunctions and quantifiers range over all kinds of things: relevance by them would
+        # choose far too many objects.
         plain = And(
             tuple(
                 part
@@ -154,11 +158,11 @@ class Bridge:
 
 
 def _with_places(names: Iterable[str], inventory: Inventory) -> set[str]:
-    """Return some objects and what they stand on or in, and what that stands on or in."""
-    found = set(names)
+    """Return some objects with their places and the places of these: a mug, its tray, the table."""
+    objects = set(names)
     for _ in range(2):
-        found |= {inventory.parents[n] for n in found if n in inventory.parents}
-    return found
+        objects |= {inventory.parents[n] for n in objects if n in inventory.parents}
+    return objects
 
 
 def _precondition(task: Task, action: GroundAction) -> Formula:

@@ -25,7 +25,7 @@ from hvr.validation import Validator
 from hvr.validation.text import explain_literal
 
 MOST_PROBLEMS = 5
-"""Of how many macro actions it is told at once what is wrong: as many as a prompt has room for."""
+"""Macro actions whose errors are reported at once: as many as a prompt has room for."""
 
 _UNCHANGED = "at first, and no macro action before it changes that"
 
@@ -34,11 +34,11 @@ def literal(task: Task, text: str) -> Atom | Not:
     """Return a literal over the objects of a task.
 
     Raises:
-        PddlError: it is none.
+        PddlError: the text is no literal.
     """
-    found = parse_formula(text, task.domain, task.problem.objects, file="<condition>")
-    assert isinstance(found, Atom | Not), text
-    return found
+    formula = parse_formula(text, task.domain, task.problem.objects, file="<condition>")
+    assert isinstance(formula, Atom | Not), text
+    return formula
 
 
 def conjunction(task: Task, texts: Sequence[str]) -> And:
@@ -53,15 +53,15 @@ def with_conditions(
     nearness: frozenset[str],
     earlier: Sequence[MacroAction] = (),
 ) -> tuple[tuple[MacroAction, ...], tuple[str, ...]]:
-    """Return macro actions with those conditions of an answer that mean something.
+    """Return macro actions with the usable conditions of an answer.
 
-    Those that a correction does not speak of keep the conditions that they had `earlier`.
+    Macro actions that a correction does not mention keep their `earlier` conditions.
 
-    Nearness is left out, since the robot goes somewhere else at once; so is a postcondition
-    that no action can bring about or undo.
+    Nearness is left out, since the next move ends it; so is a postcondition that no action can
+    bring about or undo.
 
     Returns:
-        the macro actions, and what was left out, with the reason.
+        the macro actions, and what was left out, with the reasons.
     """
     dropped: list[str] = []
     macros = []
@@ -79,7 +79,7 @@ def with_conditions(
 
 
 def lasting(macro: MacroAction, nearness: frozenset[str]) -> MacroAction:
-    """Return a macro action without conditions of nearness: the robot goes where it has to be."""
+    """Return a macro action without conditions of nearness, which moves are inserted for."""
     before, after = (
         tuple(t for t in texts if _predicate(t) not in nearness)
         for texts in (macro.precondition, macro.postcondition)
@@ -99,7 +99,7 @@ def _usable(
     *,
     effect: bool,
 ) -> tuple[str, ...]:
-    found: dict[str, None] = {}
+    usable: dict[str, None] = {}
     for text in texts:
         mapped, note = mapper.map_literal(text)
         if mapped is None:
@@ -111,19 +111,19 @@ def _usable(
         if effect and mapper.task.is_static(predicate):
             dropped.append(f"{mapped}: no action changes this, so it is no postcondition")
             continue
-        found.setdefault(mapped)
-    return tuple(found)
+        usable.setdefault(mapped)
+    return tuple(usable)
 
 
 def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> MacroCheck:
     """Check that each macro action can follow those before it.
 
-    The macro actions become actions of a PDDL domain, without parameters, and the validator
-    looks at the sequence of them. One that cannot follow is taken to have happened all the same
-    for those after it, so that all that is wrong is told at once.
+    The macro actions become parameterless actions of a PDDL domain, and the validator checks
+    their sequence. One that cannot follow is applied all the same, by a twin without a
+    precondition, so that the errors of those behind it can be reported at once.
 
     Args:
-        task: has the objects and facts.
+        task: the task, with the objects and facts.
         state: the state before the first.
         macros: the macro plan.
     """
@@ -134,6 +134,7 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
         needs = conjunction(task, macro.precondition)
         schemas[_id(number)] = ActionSchema(_id(number), (), needs, effect)
         schemas[_anyway(number)] = ActionSchema(_anyway(number), (), TRUE, effect)
+    # Without parameters, conditions name objects directly: these have to be constants.
     macro_domain = domain.replace(actions=schemas, constants=(*domain.constants, *problem.objects))
     macro_task = Task(
         macro_domain, problem.replace(objects=(), init=state.atoms(static=True), goal=TRUE)
@@ -149,6 +150,7 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
             literals = [explain_literal(x, _UNCHANGED) for x in failure.literals]
             why = why or f"cannot follow: {' '.join(literals)}"
         if why:
+            # The validator names its own steps; the model knows macro actions by their numbers.
             for other in range(number, 0, -1):
                 for name in (_id(other), _anyway(other)):
                     why = re.sub(rf"step \d+ \({name}\)", f"macro action {other}", why)
@@ -158,7 +160,7 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
 
 
 def _contradiction(macro: MacroAction) -> str:
-    """Return what a macro action says to be true and false, or nothing."""
+    """Return the contradiction within a condition of a macro action, or an empty text."""
     for kind, texts in (("pre", macro.precondition), ("post", macro.postcondition)):
         both = next((t for t in texts if f"(not {t})" in texts), None)
         if both is not None:
@@ -179,9 +181,7 @@ def describe(macros: Sequence[MacroAction]) -> str:
 
 
 def refined(macro: MacroAction, before: Sequence[str], after: Sequence[str]) -> MacroAction:
-    """Return a macro action whose conditions are what its block turned out to need and to
-    change.
-    """
+    """Return a macro action with the conditions that its block turned out to have."""
     return replace(macro, precondition=tuple(before), postcondition=tuple(after))
 
 
@@ -190,5 +190,5 @@ def _id(number: int) -> str:
 
 
 def _anyway(number: int) -> str:
-    """Return the action that stands for a macro action that cannot follow."""
+    """Return the name of the twin that is applied where the macro action itself cannot follow."""
     return f"macro-{number}-anyway"

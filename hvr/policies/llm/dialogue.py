@@ -19,18 +19,18 @@ MAX_TOKENS: Mapping[str, int] = {
     "plan": 1280,
     "correct_plan": 1280,
 }
-"""Length of the answers at most, by prompt; with it every prompt fits a context of 4,096."""
+"""Most tokens of an answer, by prompt: few enough for every prompt to fit a context of 4,096."""
 
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A model and the prompts that it is asked with.
+    """A model and the prompts to ask it with.
 
     Args:
-        model: who answers.
+        model: the language model.
         prompts: the templates.
-        temperature: of sampling.
-        seed: for sampling, where the provider takes one.
+        temperature: temperature of sampling.
+        seed: seed of sampling, where the provider takes one.
     """
 
     model: Model
@@ -39,11 +39,11 @@ class Dialogue:
     seed: int | None = None
 
     def ask(self, prompt: str, **values: str) -> str:
-        """Return the text that the model answers.
+        """Ask the model and return the text of its answer.
 
         Args:
             prompt: name of the template.
-            values: what is filled in.
+            values: values for the template.
 
         Raises:
             LLMError: there is no usable answer.
@@ -59,7 +59,7 @@ class Dialogue:
 
 
 def _printable(text: str) -> str:
-    """Return the text without what would command a terminal or fits no file: � instead."""
+    """Replace characters that would command a terminal or fit no file by �."""
     return "".join(
         c if c in "\n\t\r" or unicodedata.category(c) not in {"Cc", "Cs"} else "\ufffd"
         for c in text

@@ -1,4 +1,4 @@
-"""What happens while a language model plans, as values: shown, traced and tested alike."""
+"""The events of planning with a language model, as values to show, trace and test."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class ObjectsChosen:
     """Retrieval has chosen what goes into the prompts.
 
     Args:
-        request: what they were chosen for.
+        request: the request that they were chosen for.
         names: the objects, in order.
-        unmatched: names in the answer that stand for nothing in the scene.
+        unmatched: names in the answer that match nothing in the scene.
     """
 
     request: str
@@ -50,8 +50,8 @@ class ConditionsWritten:
     """The model has given the macro actions conditions.
 
     Args:
-        macros: with the conditions that could be used.
-        dropped: what could not, and why.
+        macros: the macro actions with the usable conditions.
+        dropped: the other conditions, with reasons.
     """
 
     macros: tuple[MacroAction, ...]
@@ -83,12 +83,12 @@ class BlockWritten:
     """A block was written.
 
     Args:
-        number: of the macro action, from 1.
-        name: of the macro action.
+        number: number of the macro action, from 1.
+        name: name of the macro action.
         actions: the block.
         source: `model`, `library`, `correction`, `navigation`, `planner`, or `best` (the best of
             those written, when the tries are spent).
-        unmapped: lines that could not be made an action, and why.
+        unmapped: lines that could not be mapped to an action, with reasons.
     """
 
     number: int
@@ -114,10 +114,10 @@ class BlockChecked:
     """The validator has looked at a block.
 
     Args:
-        number: of the macro action, from 1.
+        number: number of the macro action, from 1.
         problem: what is wrong; empty when nothing is.
-        attempt: corrections so far.
-        attempts: corrections at most.
+        attempt: number of corrections so far.
+        attempts: most corrections.
     """
 
     number: int

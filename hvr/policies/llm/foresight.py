@@ -16,14 +16,14 @@ from hvr.search.navigation import find_navigation
 
 
 class Foresight:
-    """A state that moves with the plan, as PDDL and as a graph to ask.
+    """The state after the steps planned so far, as PDDL and as a graph for retrieval.
 
     Args:
         graph: the world as it is; it is not changed.
         domain: the actions.
-        inventory: what there is in the graph.
-        compile_task: makes a task of the domain and a problem; one that remembers saves time
-            when the same world is planned in again and again.
+        inventory: the objects and facts of the graph.
+        compile_task: makes a task of a domain and a problem; one that caches saves time when
+            plans are made for the same world again and again.
     """
 
     def __init__(
@@ -41,13 +41,14 @@ class Foresight:
         self._shown: int | None = None
 
     def advance(self, actions: Iterable[GroundAction]) -> None:
-        """Carry out actions; those that are not applicable are skipped."""
+        """Apply actions to the state; those that are not applicable are skipped."""
         self.state = run(self.task, self.state, actions)
 
     @property
     def graph(self) -> KnowledgeGraph:
         """The predicted state as a graph."""
         graph = self._imagined
+        # Prompts ask for it several times between two blocks: only a new state is written again.
         if self._shown != self.state.bits:
             known = self.task.fluent_predicates & predicate_rules(graph.ontology).keys()
             suppose(graph, self.state.atoms(), known)
@@ -56,14 +57,15 @@ class Foresight:
 
     @property
     def inventory(self) -> Inventory:
-        """What there is in the predicted state."""
+        """The objects and facts of the predicted state."""
+        # A state has fluents alone: facts that never change are those of the world as it is.
         fluents = self.task.fluent_predicates
         fixed = frozenset(a for a in self._inventory.facts if a.predicate not in fluents)
         return replace(self._inventory, facts=fixed | self.state.atoms())
 
     @property
     def nearness(self) -> frozenset[str]:
-        """The predicates of nearness: fleeting, so no condition speaks of them."""
+        """The predicates of nearness, which change with every move: no condition uses them."""
         return self.navigation.predicates if self.navigation else frozenset()
 
     @cached_property

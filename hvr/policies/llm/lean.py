@@ -1,7 +1,7 @@
 """Action elimination: leave out the steps without which a plan comes to the same end.
 
-Action elimination (Nakhost & Müller, ICAPS 2010) needs to know what the plan is for. Since no
-gold goal may be known here, it is how everything that the plan touches is at its end.
+Action elimination (Nakhost & Müller, ICAPS 2010) needs a goal. Since no gold goal may be known
+here, the goal is the final state of everything that the plan touches.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from hvr.validation import minimise
 def outcome(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> And:
-    """Return how everything that a plan touches is at its end, as a condition.
+    """Return the final state of everything that a plan touches, as a condition.
 
-    What is switched on and off again is in it as off: a plan may not leave it on.
+    A lamp that is switched on and off again appears as off: a shorter plan may not leave it on.
 
     Args:
         task: the task.
-        state: the beginning.
+        state: the state before the plan.
         actions: the plan; steps that are not applicable are skipped.
         fleeting: predicates that do not count, such as nearness.
     """
+    # Step by step: the two ends alone would not show what was changed and changed back.
     touched = 0
     for action in actions:
         following = run(task, state, (action,))
@@ -37,13 +38,12 @@ def outcome(
 def lean(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> tuple[int, ...]:
-    """Return numbers of the steps to keep, from 0, so that the end is the same but for what is
-    fleeting.
+    """Return the numbers of the steps to keep, from 0, for the same end but for fleeting facts.
 
     Args:
         task: the task.
-        state: the beginning.
-        actions: the plan. It is left as it is when some step is not applicable.
+        state: the state before the plan.
+        actions: the plan. All steps are kept when one of them is not applicable.
         fleeting: predicates that do not count, such as nearness.
     """
     end = run(task, state, actions)
@@ -54,7 +54,9 @@ def lean(
         kept = minimise.eliminate(Task(task.domain, problem).initial, actions)
         if kept is None or kept == everything:
             return everything
-        # Leaving a step out may touch something that the whole plan spares.
+        # A shorter plan may change what the whole plan leaves alone; then that joins the goal.
+        # The new literals hold at the plan's end and not yet in the goal, so the goal grows each
+        # time, the whole plan always reaches it, and the loop ends.
         other = run(task, state, [actions[n] for n in kept])
         more = _literals(task, end, end.bits ^ other.bits, fleeting)
         if not more.operands:
@@ -63,7 +65,7 @@ def lean(
 
 
 def _literals(task: Task, state: State, fluents: int, fleeting: frozenset[str]) -> And:
-    """Return how some fluents, given as bits, are in a state; without those that are fleeting."""
+    """Return the values of some fluents in a state, given as bits, without the fleeting ones."""
     true = [a for a in task.atoms_in(fluents & state.bits) if a.predicate not in fleeting]
     false = [a for a in task.atoms_in(fluents & ~state.bits) if a.predicate not in fleeting]
     return And((*sorted(true, key=str), *(Not(a) for a in sorted(false, key=str))))

@@ -1,8 +1,8 @@
 """The action mapper: from what a model wrote to a valid ground action (paper, section 3.3).
 
-An action is first read to the letter. Else its predicate and each of its objects are mapped to the
-nearest known one by the cosine similarity of their embeddings, and when what comes of that is no
-valid action, the most similar valid one that shares predicate and object is taken. What is like
+An action is first read to the letter. Failing that, its predicate and each of its objects are
+mapped to the nearest known name by the cosine similarity of their embeddings. If the result is no
+valid action, the most similar valid one that shares predicate and object is taken. What resembles
 nothing is not mapped at all: a wild guess would be worse than a gap that is reported.
 """
 
@@ -22,29 +22,29 @@ from hvr.policies.llm.answers.matching import KnownNames, Similarity, split_inst
 from hvr.policies.llm.answers.words import split_name
 
 NAME_THRESHOLD = 0.6
-"""Least similarity of a predicate."""
+"""Least similarity at which a predicate is taken to be meant."""
 
 OBJECT_THRESHOLD = 0.6
-"""Least similarity of an object."""
+"""Least similarity at which an object is taken to be meant."""
 
 _MOST_ARGUMENTS = 6
 _OTHER_NUMBER = 0.95
-"""How well an object fits when its class is named with a number that there is not."""
+"""Fit of an object whose class is named with a number that does not exist."""
 
 _SIBLING = 0.5
-"""How well an action fits that shares a name with the one that is meant, such as `put`."""
+"""Fit of an action that shares a verb, such as `put`, with the most similar one."""
 
 _ROBOT = frozenset({"robot", "agent", "arm", "gripper", "hand", "self", "me", "i", "you", "?o"})
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """What an action was mapped to.
+    """The result of mapping an action.
 
     Args:
         action: a valid action, or None when nothing is near enough.
-        exact: it was written like this.
-        note: what was changed, or why there is none; empty when it is exact.
+        exact: whether it was written like this.
+        note: what was changed, or why there is no action; empty when it is exact.
     """
 
     action: GroundAction | None
@@ -53,11 +53,11 @@ class Mapped:
 
 
 class MappedLiteral(NamedTuple):
-    """What a literal was mapped to.
+    """The result of mapping a literal.
 
     Args:
         literal: PDDL text that fits the domain and the objects, or None.
-        note: what was changed, or why there is none; empty when it is exact.
+        note: what was changed, or why there is no literal; empty when it is exact.
     """
 
     literal: str | None
@@ -72,7 +72,7 @@ class _Choice(NamedTuple):
 
 
 class Mapper:
-    """Maps actions and literals of a model's answer to those of a task.
+    """A map from the actions and literals of a model's answer to those of a task.
 
     Args:
         actions: the valid actions.
@@ -112,14 +112,14 @@ class Mapper:
     def objects_like(self, text: str) -> dict[str, float]:
         """Return the objects that a name may mean and how well they fit, the best first.
 
-        One object of each class that is near enough: that of the number which was written, or the
-        first that is available.
+        There is one object of each class that is near enough: the one with the number that was
+        written, or else the first that is available.
         """
         lower = text.strip().lower()
         if lower in self.task.objects:
             return {lower: 1.0}
         base, number = split_instance(text)
-        found: dict[str, float] = {}
+        fits: dict[str, float] = {}
         for name, score in self._class_names.scores(base).items():
             if score < OBJECT_THRESHOLD:
                 break
@@ -128,22 +128,20 @@ class Mapper:
             if chosen is None:
                 chosen = next(iter(instances.values()))
             missed = number is not None and number not in instances
-            found[chosen] = score * _OTHER_NUMBER if missed else score
-        return found
+            fits[chosen] = score * _OTHER_NUMBER if missed else score
+        return fits
 
     def _instead(self, objects: Mapping[str, float]) -> dict[str, float]:
-        """Return what may be meant by some objects that cannot be: other parts of the same
-        thing.
-        """
-        found: dict[str, float] = {}
+        """Return stand-ins for objects that no valid action has: other parts of the same thing."""
+        fits: dict[str, float] = {}
         for name, score in objects.items():
             base, number = split_instance(name)
             for other in self._partners.get(base, ()):
                 instances = self._classes.get(other, {})
                 chosen = instances.get(number, next(iter(instances.values()), None))
                 if chosen is not None:
-                    found[chosen] = score * _SIBLING
-        return found
+                    fits[chosen] = score * _SIBLING
+        return fits
 
     # Actions --------------------------------------------------------------------------------
 
@@ -151,9 +149,9 @@ class Mapper:
         """Return the action that is meant.
 
         Args:
-            text: what was written.
-            holding: what is then in the robot's hand; it is meant where a thing is left out, as
-                in `(put_on, countertop-1)`.
+            text: the action as written.
+            holding: the object in the robot's hand at that point, which is meant where a thing
+                is left out, as in `(put_on, countertop-1)`.
 
         Raises:
             LLMError: the provider of the embeddings did not answer.
@@ -169,38 +167,40 @@ class Mapper:
         args = text.args[:_MOST_ARGUMENTS]
         objects = [self.objects_like(a) for a in args]
         choice = max(self._readings(names, objects, holding), default=None, key=_score)
+        # Stand-ins come second: they must not outbid an object that was named.
         if choice is None and any(objects):
-            wider = [{**found, **self._instead(found)} for found in objects]
+            wider = [{**options, **self._instead(options)} for options in objects]
             choice = max(self._readings(names, wider, holding), default=None, key=_score)
             choice = choice or self._nearest(text, names, objects)
         if choice is not None:
             return Mapped(choice.action, False, f"{text} was read as {choice.action}")
-        unknown = [a for a, found in zip(args, objects, strict=True) if not found]
+        unknown = [a for a, options in zip(args, objects, strict=True) if not options]
         if unknown:
             return Mapped(None, False, f"{text}: there is no object like {unknown[0]!r}")
         best = next(iter(names))
-        given = " ".join([best, *(next(iter(found)) for found in objects)])
+        given = " ".join([best, *(next(iter(options)) for options in objects)])
         return Mapped(None, False, f"{text}: ({given}) can never be done")
 
     def _names(self, text: ActionText) -> dict[str, float]:
         """Return the actions that a name may mean, the best first."""
         scores = self._action_names.scores(text.name)
-        found = {n: s for n, s in scores.items() if s >= NAME_THRESHOLD}
+        fits = {n: s for n, s in scores.items() if s >= NAME_THRESHOLD}
         verb = split_name(text.name)[:1]
-        if not found and verb:  # "crack into": the particle is not known
+        if not fits and verb:  # "crack into": the particle is not known
             known = self._action_names.scores(verb[0])
-            found = {n: 0.9 for n, s in known.items() if s == 1.0}
-        if not found:
+            fits = {n: 0.9 for n, s in known.items() if s == 1.0}
+        if not fits:
             return {}
-        best = next(iter(found))
+        best = next(iter(fits))
         shared = set(self._verbs.get(best, ()))
         count = len(self.task.domain.actions[best].parameters)
+        # "Put the mug in the sink" may well mean put_on: what shares a verb is an option, too.
         for name in self.actions.names:
             if len(self.task.domain.actions[name].parameters) != count:
                 continue
-            if name not in found and shared & set(self._verbs.get(name, ())):
-                found[name] = _SIBLING
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
+            if name not in fits and shared & set(self._verbs.get(name, ())):
+                fits[name] = _SIBLING
+        return dict(sorted(fits.items(), key=lambda item: -item[1]))
 
     def _readings(
         self,
@@ -208,9 +208,7 @@ class Mapper:
         objects: Sequence[Mapping[str, float]],
         holding: str | None,
     ) -> Iterator[_Choice]:
-        """Yield the valid actions of the names with the objects, some left out or the held one
-        added.
-        """
+        """Yield valid actions with these names and objects, some left out or the held one added."""
         mentioned = [o for o in objects if o]
         for name, score in names.items():
             count = len(self.task.domain.actions[name].parameters)
@@ -218,6 +216,8 @@ class Mapper:
             if len(mentioned) == count - 1 and holding is not None:
                 places.append(({holding: _OTHER_NUMBER}, *mentioned))
             for rank, place in enumerate(places):
+                # Readings with as many objects as were written come first; among equals, those
+                # with the objects that were written first.
                 lost = abs(len(objects) - count) * 0.1 + rank * 0.001
                 for action, fit in self._products(name, place):
                     yield _Choice(score + fit / max(count, 1) - lost, action)
@@ -225,9 +225,10 @@ class Mapper:
     def _products(
         self, name: str, place: Sequence[Mapping[str, float]]
     ) -> Iterator[tuple[GroundAction, float]]:
-        """Valid actions of one name whose arguments are among some objects each."""
+        """Yield valid actions of one name, each argument one of the options for its place."""
         rows: list[tuple[tuple[str, ...], float]] = [((), 0.0)]
         for options in place:
+            # The options come best first; four at each place keep the product small.
             few = list(options.items())[:4]
             rows = [((*row, o), fit + s) for row, fit in rows for o, s in few]
         for row, fit in rows:
@@ -240,9 +241,7 @@ class Mapper:
         names: Mapping[str, float],
         objects: Sequence[Mapping[str, float]],
     ) -> _Choice | None:
-        """Return the valid action most like the whole text that shares the first object, and a
-        name.
-        """
+        """Return the valid action most like the text that shares its name and first object."""
         first = objects[0] if objects else {}
         wanted = len(objects)
         pool: dict[GroundAction, float] = {}
@@ -254,11 +253,13 @@ class Mapper:
                     pool[action] = score + first[action.args[0]]
         if not pool:
             return None
-        # The objects left to find, the first being given; whole texts would drown in it.
+        # All share the first object; only the others tell them apart, and in the whole text its
+        # name would drown them.
         rest = " ".join(text.args[1:])
         endings = tuple(dict.fromkeys(" ".join(a.args[1:]) for a in pool))
         similar = self._embedder.similarities(rest, endings)
         by_ending = {e: round(s, 6) for e, s in zip(endings, similar, strict=True)}
+        # Ties go to the objects that come first in the prompt.
         order = {name: place for place, name in enumerate(self.objects)}
 
         def rank(action: GroundAction) -> tuple[float, list[int]]:
@@ -272,28 +273,35 @@ class Mapper:
     # Literals -------------------------------------------------------------------------------
 
     def map_literal(self, text: LiteralText) -> MappedLiteral:
-        """Return the literal that is meant: a predicate with as many arguments, objects that fit
-        it.
+        """Return the literal that is meant.
+
+        Its predicate takes as many arguments as were written, and its objects have the types
+        of the parameters.
 
         Args:
-            text: what was written.
+            text: the literal as written.
 
         Raises:
             LLMError: the provider of the embeddings did not answer.
         """
         args = [a for a in text.args if a.lower() not in _ROBOT]
         best: tuple[float, str, bool, tuple[str, ...]] | None = None
+        # A model may write `closed` where the domain has only `open`: then the sign changes.
         for names, same in ((self._predicate_names, True), (self._opposites, False)):
             for name, score in names.scores(text.predicate).items():
+                # Scores fall and objects add at most 1: the rest cannot do better.
                 if score < NAME_THRESHOLD or (best is not None and score + 1 <= best[0]):
                     break
-                found = self._arguments(self.task.domain.predicates[name], args)
-                if found is not None and (best is None or score + found[1] > best[0]):
-                    best = score + found[1], name, same, found[0]
+                fitting = self._arguments(self.task.domain.predicates[name], args)
+                if fitting is None:
+                    continue
+                objects, fit = fitting
+                if best is None or score + fit > best[0]:
+                    best = score + fit, name, same, objects
         if best is None:
             return MappedLiteral(None, self._why_not(text, args))
-        _, name, same, found_args = best
-        atom = f"({' '.join((name, *found_args))})"
+        _, name, same, objects = best
+        atom = f"({' '.join((name, *objects))})"
         literal = atom if text.positive == same else f"(not {atom})"
         exact = literal.lower() == text.text.lower()
         return MappedLiteral(literal, "" if exact else f"{text.text} was read as {literal}")
@@ -304,7 +312,7 @@ class Mapper:
         """Return the nearest objects of the right types, and how well they fit from 0 to 1."""
         if len(args) != len(predicate.parameters):
             return None
-        found: list[str] = []
+        objects: list[str] = []
         fit = 0.0
         for arg, parameter in zip(args, predicate.parameters, strict=True):
             members = self.task.members(parameter.types)
@@ -312,9 +320,9 @@ class Mapper:
             if not options:
                 return None
             name = next(iter(options))
-            found.append(name)
+            objects.append(name)
             fit += options[name]
-        return tuple(found), fit / len(args) if args else 1.0
+        return tuple(objects), fit / len(args) if args else 1.0
 
     def _why_not(self, text: LiteralText, args: Sequence[str]) -> str:
         near = {
@@ -339,7 +347,7 @@ def _score(choice: _Choice) -> float:
 
 
 def _pieces(name: str) -> tuple[str, ...]:
-    """Return what pieces of something cut may be called."""
+    """Return names for the pieces of something that was cut."""
     whole = name.removesuffix("sliced")
     if whole == name:
         return ()

@@ -23,17 +23,17 @@ from hvr.search.recorded import NAME as PLANNER
 from hvr.search.recorded import RecordedPlanner
 
 LIBRARY = "library.ttl"
-"""The macro actions that a run could use, in its folder."""
+"""File in a run's folder with the macro actions that it could use."""
 
 PROMPTS = "prompts"
-"""The user's own templates, in the folder of a run."""
+"""Folder within a run's folder with the user's own templates."""
 
 
 def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | None]:
-    """Return what plans are written with, what counts the model's use, and the library to add to.
+    """Return the means to write plans, the meter of the model's use, and the library to add to.
 
-    A repeated run uses the library, the prompts and the planner's results that it had, and adds
-    to no library.
+    A repeated run uses the library, prompts and planner results of the recorded one, and adds to
+    no library.
 
     Raises:
         UsageError: no model is named, or an option cannot be used.
@@ -85,7 +85,7 @@ def _ignore(event: object) -> None:
 def _header(
     context: PolicyContext, settings: PolicySettings, prompts: Prompts
 ) -> Mapping[str, Any]:
-    """Return what the first line of a transcript says: all that it takes to repeat the run."""
+    """Return the first line of a transcript, with all that it takes to repeat the run."""
     choice = context.model
     return {
         "run": {
@@ -117,7 +117,7 @@ def _embedder(choice: ModelChoice) -> Embedder:
 
 
 def _planner(context: PolicyContext, recorded: Recorded | None) -> Planner:
-    """Return the planner, whose results a run keeps: those of one against the clock may differ."""
+    """Return the planner; a run keeps its results, since under a time limit they may differ."""
     if context.folder is None:
         return context.planner
     earlier = recorded.folder / PLANNER if recorded else None
@@ -127,7 +127,7 @@ def _planner(context: PolicyContext, recorded: Recorded | None) -> Planner:
 def _library(
     choice: ModelChoice, settings: PolicySettings, recorded: Recorded | None
 ) -> Library | None:
-    """Return the macro actions to use: of a repeated run, those that it had."""
+    """Return the macro actions to use; for a repeated run, those of the recorded one."""
     if not settings.library:
         return None
     if recorded is not None:

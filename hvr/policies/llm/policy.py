@@ -24,10 +24,10 @@ from hvr.search.navigation import find_navigation
 
 
 class LLMPolicy(Policy[str]):
-    """Plans with a language model.
+    """The policy that plans with a language model.
 
     Args:
-        equipment: what plans are written with.
+        equipment: the means to write plans.
         meter: counts what the model uses; None where nobody asks.
         library: file of macro actions to add to after success; None adds nothing.
         about: the request and the scene, for the library.
@@ -46,17 +46,17 @@ class LLMPolicy(Policy[str]):
     ) -> None:
         self.equipment = equipment
         self.plans: list[PlanningRecord] = []
-        """How every plan came about, in order."""
+        """The record of each plan, in order."""
         self._meter = meter
         self._library = library
         self._about = dict(about or {})
         self._library_uses: set[str] = set()
-        # The reading is for the judgement alone: nothing that writes a plan gets it.
+        # For the judgement alone: a plan that knew hvr's own reading would not be the model's.
         self._reader = Reader(equipment.ontology, equipment.domain)
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
-        """See `Policy`; what belongs to a repeated run comes from its folder.
+        """See `Policy`; the inputs of a repeated run come from its folder.
 
         Raises:
             UsageError: no model is named, or an option cannot be used.
@@ -77,7 +77,7 @@ class LLMPolicy(Policy[str]):
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
     ) -> Understanding[str]:
-        """See `Policy`; hvr's own reading is what the result is judged by."""
+        """See `Policy`; the result is judged by hvr's own reading."""
         del graph
         try:
             goal = self._reader.goal(request, inventory)
@@ -94,7 +94,7 @@ class LLMPolicy(Policy[str]):
     def plan(
         self, stage: str, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """Return a plan for a request, whose goal is how it should leave what it touches.
+        """Return a plan for a request, with the predicted end of what it touches as its goal.
 
         Raises:
             LLMError: the model did not answer.
@@ -114,10 +114,10 @@ class LLMPolicy(Policy[str]):
         return Planned(problem, Task(domain, problem), relevant, record.plan, record.planner_calls)
 
     def write(self, request: str, graph: KnowledgeGraph, inventory: Inventory) -> PlanningRecord:
-        """Return a plan for a request in the world that a graph shows, and how it came about.
+        """Return a plan for a request in the world of a graph, with the record of its making.
 
         Raises:
-            LLMError: the model did not answer; what was asked so far is in its transcript.
+            LLMError: the model did not answer; its transcript has the dialogue so far.
         """
         writing = Writing(self.equipment, request, graph, inventory)
         record = writing.write()
@@ -131,7 +131,7 @@ class LLMPolicy(Policy[str]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Judgement:
-        """See `Policy`: that every step did what it should does not say that it was asked for."""
+        """See `Policy`; even a plan whose steps all worked may not do what was asked for."""
         if not any(record.plan.actions for record in self.plans):
             return Judgement(False, "the plan has no steps")
         if not done.reached:

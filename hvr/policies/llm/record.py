@@ -1,4 +1,4 @@
-"""What came of planning with a language model, as values: what metrics are computed from."""
+"""The record of planning with a language model, from which metrics are computed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hvr.plans import MacroAction, Plan
 
 @dataclass(frozen=True)
 class MacroCheck:
-    """How far a macro plan is consistent: preconditions hold, step after step.
+    """The check that the preconditions of a macro plan hold, step after step.
 
     Args:
-        verified: macro actions from the first on whose preconditions hold.
-        total: all macro actions.
-        problem: what is wrong with the next one; empty when all are verified.
+        verified: number of macro actions from the first on whose preconditions hold.
+        total: number of all macro actions.
+        problem: what is wrong with the others; empty when all are verified.
     """
 
     verified: int
@@ -30,17 +30,17 @@ class MacroCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class BlockRecord:
-    """How a block came about.
+    """The record of how a block came about.
 
     Args:
         macro: the macro action, with its conditions as refined at the end.
         written: the actions as first answered and mapped, before any correction.
         actions: the actions after correction and repair, before elimination.
-        verified_before: every action of `written` was applicable, one after the other.
+        verified_before: whether the actions of `written` were applicable one after the other.
         verified_after: likewise for `actions`; None without verification.
-        achieved: the postcondition holds after the block; None without conditions.
-        tries: corrections that were asked of the model.
-        repaired: the classical planner wrote part of it.
+        achieved: whether the postcondition holds after the block; None without conditions.
+        tries: number of corrections that the model was asked for.
+        repaired: whether the classical planner wrote part of the block.
         from_library: the name of the library's macro action that it was taken from, or empty.
         unmapped: lines of the answer that could not be made an action.
     """
@@ -74,17 +74,17 @@ class BlockRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanningRecord:
-    """How a plan came about.
+    """The record of how a plan came about.
 
     Args:
         plan: the plan; with H in a block for each macro action that has steps left, else in one.
-        blocks: how each block came about; one for the whole plan without H.
-        hierarchical: there were macro actions.
+        blocks: the records of the blocks; without H, one for the whole plan.
+        hierarchical: whether there were macro actions.
         macro_before: check of the macro plan as first answered; None without H.
         macro_after: the same after correction; None without H.
-        removed: steps that elimination left out at the end.
-        library_used: blocks taken from the library.
-        planner_calls: calls of the classical planner.
+        removed: number of steps that elimination left out.
+        library_used: number of blocks taken from the library.
+        planner_calls: number of calls of the classical planner.
     """
 
     plan: Plan

@@ -1,4 +1,4 @@
-"""KG-RAG in the loop: the model picks kinds of objects, the graph says what there is to know."""
+"""KG-RAG in the loop: the model picks kinds of objects, the graph supplies the facts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from hvr.retrieval.selection import select
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Chooses the objects that a prompt tells of (paper, sections 2.2 and 3.3).
+    """The choice of objects for a prompt (paper, sections 2.2 and 3.3).
 
     Args:
-        dialogue: the model picks; it is not asked without R.
-        settings: whether to retrieve, and to expand.
+        dialogue: asks the model to pick; it is not used without R.
+        settings: whether to retrieve, and whether to expand.
         embedder: maps the names that the model gives to objects.
-        listen: is told what was chosen.
+        listen: called with each choice.
     """
 
     dialogue: Dialogue
@@ -34,12 +34,12 @@ class Retrieval:
     def choose(
         self, request: str, foresight: Foresight, otherwise: tuple[str, ...] = ()
     ) -> tuple[str, ...]:
-        """Return the objects for a request in the predicted state; all of them without R.
+        """Return the objects for a request in the predicted state; without R, all of them.
 
         Args:
             request: the task, or a macro action of it.
             foresight: the predicted state.
-            otherwise: the objects when nothing that the model names is there; all if empty.
+            otherwise: the objects if nothing that the model names exists; all if empty.
 
         Raises:
             LLMError: the model did not answer.
@@ -52,10 +52,10 @@ class Retrieval:
         classes = ", ".join(sorted(set(inventory.classes.values())))
         answer = self.dialogue.ask("select", request=request, classes=classes)
         chosen = select(read_objects(answer), inventory, self.embedder)
-        found = dict(chosen.reasons)
+        reasons = dict(chosen.reasons)
         if self.settings.expansion:
-            found |= expand(chosen.names, inventory)
-        picked = tuple(n for n in found if n in foresight.task.objects)
+            reasons |= expand(chosen.names, inventory)
+        picked = tuple(n for n in reasons if n in foresight.task.objects)
         picked = picked or otherwise or names
         self.listen(ObjectsChosen(request, picked, chosen.unmatched))
         return picked

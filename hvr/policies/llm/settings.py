@@ -1,4 +1,4 @@
-"""Which parts of HVR are on: the paper's settings and what hvr adds to them."""
+"""The parts of HVR that are on: the paper's settings and what hvr adds to them."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from hvr.errors import UsageError
 
 @dataclass(frozen=True, kw_only=True)
 class PolicySettings:
-    """How the language model's policy plans. The first three are the paper's H, V and R.
+    """The settings of the language model's policy, the first three being the paper's H, V and R.
 
     Args:
         hierarchical: H: macro actions first, then a block of atomic actions for each.
-            Without it the whole plan is asked for at once.
+            Without it the model is asked for the whole plan at once.
         verification: V: the navigation heuristic, the step-wise check and backprompting.
-        retrieval: R: only the objects that the model picks go into prompts, with what the
-            graph knows of them. Without it all objects do.
+        retrieval: R: only the objects that the model picks go into prompts, with the facts
+            that the graph has about them. Without it all objects do.
         expansion: with R: add what the picked objects depend on.
         planner_repair: with V: when the model's tries are spent, a classical planner bridges
             to the block's postcondition, or to the next step that can be saved.
-        elimination: leave out steps at the end that the plan does not need.
+        elimination: finally leave out the steps that the plan does not need.
         library: use macro actions of the library instead of asking the model.
         block_limit: most steps that the model may write for a block (without H: for the plan);
             planner repair may add more.
-        tries_per_step: corrections of a block at most, for each of its steps.
-        macro_tries: corrections of the conditions of the macro actions at most.
+        tries_per_step: most corrections of a block for each of its steps.
+        macro_tries: most corrections of the conditions of the macro actions.
         macro_limit: most macro actions of a plan.
     """
 
@@ -59,7 +59,7 @@ NAMED: Mapping[str, PolicySettings] = {
     "R": replace(_PAPER, hierarchical=False, verification=False),
     "LLM": replace(_PAPER, hierarchical=False, verification=False, retrieval=False),
 }
-"""The paper's method and its baselines, and `HVR+`: with all that hvr adds."""
+"""The paper's method, its baselines, and `HVR+` with everything that hvr adds."""
 
 
 def named(text: str) -> PolicySettings:

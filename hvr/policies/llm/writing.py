@@ -54,19 +54,19 @@ def _ignore(event: PolicyEvent) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Equipment:
-    """What plans are written with.
+    """The means to write plans.
 
     Args:
         ontology: classes and their names.
         domain: the actions.
-        model: who answers.
-        settings: which parts are on.
+        model: the language model.
+        settings: which parts of the method are on.
         embedder: maps names to objects and actions.
         planner: for planner-assisted repair.
         prompts: the templates.
         library: macro actions to use instead of asking; None for none.
-        agent: whose domain it is, for the library.
-        listen: is told what happens.
+        agent: the robot that the domain belongs to, for the library.
+        listen: called with each event.
         temperature: of the model's sampling.
         compile_task: see `Foresight`.
     """
@@ -86,13 +86,13 @@ class Equipment:
 
 
 class Writing:
-    """The writing of one plan. It knows the request and the graph, and no gold goal.
+    """The writing of one plan, which knows the request and the graph but no gold goal.
 
     Args:
-        equipment: what it is written with.
-        request: in words.
+        equipment: the means to write it.
+        request: the request in words.
         graph: the world; it is not changed.
-        inventory: what there is in it.
+        inventory: the objects and facts of the world.
     """
 
     def __init__(
@@ -148,12 +148,13 @@ class Writing:
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        """The objects that prompts about the whole request tell of; the model is asked once."""
+        """The objects in prompts about the whole request; the model is asked for them once."""
         return self._retrieval.choose(self.request, self._foresight)
 
     @cached_property
     def _mapper_of(self) -> Callable[[tuple[str, ...]], Mapper]:
-        """Makes the mapper of some objects. Its action set is that of the first state."""
+        """A function that returns the mapper of some objects, made once for each choice of them."""
+        # Whatever can ever be applicable: one set does for all states of the plan.
         actions = action_set(self._foresight.task)
 
         @cache
@@ -165,7 +166,7 @@ class Writing:
     # Macro actions and their conditions -----------------------------------------------------
 
     def _macro_plan(self) -> Macros:
-        """Return the macro actions; the request itself is the only one if the model gives none."""
+        """Return the macro actions; if the model gives none, the request is the only one."""
         objects = class_context(self._foresight.graph, self._names)
         answer = self._dialogue.ask("macro_plan", request=self.request, objects=objects)
         titles = read_macro_plan(answer)[: self.settings.macro_limit] or (self.request,)
@@ -173,9 +174,10 @@ class Writing:
         return tuple(MacroAction(title) for title in titles)
 
     def _conditions(self, macros: Macros, known: Sequence[Match]) -> tuple[Macros, Checks]:
-        """Return the macro actions with conditions, corrected, and the checks before and after.
+        """Return the macro actions with corrected conditions, and the checks before and after.
 
-        The first ones, which the library knows, keep the conditions that they have there.
+        The first ones, which are `known` from the library, keep the conditions that they have
+        there.
         """
         titles = [m.name for m in macros]
         listed = "\n".join(f"{i}. {name}" for i, name in enumerate(titles, start=1))
@@ -186,10 +188,13 @@ class Writing:
         return self._corrected(macros, len(known), self.settings.macro_tries)
 
     def _corrected(self, macros: Macros, fixed: int, tries: int) -> tuple[Macros, Checks]:
-        """Return macro actions each of which can follow those before it, as far as the model
-        corrects them, and the checks before and after.
+        """Return macro actions with conditions corrected until each can follow the others.
 
-        The first `fixed` ones keep their conditions.
+        When the tries are spent, they are returned as they are. The first `fixed` ones keep their
+        conditions.
+
+        Returns:
+            the macro actions, and the checks before and after.
         """
         first = None
         for attempt in range(tries + 1):
@@ -213,13 +218,13 @@ class Writing:
     def _read_conditions(
         self, answer: str, titles: Sequence[str], earlier: Sequence[MacroAction] = ()
     ) -> tuple[Macros, tuple[str, ...]]:
-        """Return the macro actions with the conditions of an answer, and what was unreadable."""
+        """Return the macro actions with the conditions of an answer, and its unusable parts."""
         written = read_conditions(answer, len(titles))
         mapper = self._mapper_of(self._names)
         return with_conditions(titles, written, mapper, self._foresight.nearness, earlier)
 
     def _world(self) -> dict[str, str]:
-        """Return what prompts about conditions tell of the world."""
+        """Return the values that describe the world in prompts about conditions."""
         return {
             "request": self.request,
             "objects": object_context(self._foresight.graph, self._names),
@@ -231,10 +236,10 @@ class Writing:
     def _blocks(
         self, macros: Macros, known: Sequence[Match], writer: BlockWriter
     ) -> list[BlockRecord]:
-        """Return the blocks, one after the other.
+        """Return the blocks, written one after the other.
 
-        After each one the conditions of those that are still to come are checked again, from the
-        state to which it really leads, and corrected once (paper, B.3).
+        After each block the remaining conditions are checked again, from the state that it really
+        leads to, and corrected once (paper, B.3).
         """
         records: list[BlockRecord] = []
         rest = macros
@@ -284,8 +289,8 @@ class Writing:
     def _match(self, macro: MacroAction, state: State) -> Match | None:
         """Return a macro action of the library that works from a state, or None.
 
-        One that brings about what the model has written is preferred to one that only goes by
-        the same words: the library's conditions were proven, the model's are a guess.
+        One with the postcondition that the model wrote is preferred. One that is only named alike
+        will do, too: the library's conditions were proven, the model's are a guess.
         """
         library = self.equipment.library
         if library is None or not self.settings.library:
@@ -336,7 +341,7 @@ class Writing:
         actions = tuple(a for b in blocks for a in b.actions)
         if applicable(task, state, actions) < len(actions):
             return blocks, 0
-        # A plan that changes nothing is left as it is: what it was for is not known.
+        # A plan that changes nothing for good is left as it is: its purpose is not known.
         kept = set(lean(task, state, actions, self._foresight.nearness)) or set(range(len(actions)))
         shorter: list[AABlock] = []
         position = 0

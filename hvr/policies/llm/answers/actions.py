@@ -39,7 +39,7 @@ class ActionText:
 
 @dataclass(frozen=True)
 class Actions:
-    """What was read from an answer.
+    """The actions that were read from an answer.
 
     Args:
         actions: the actions in order.
@@ -98,19 +98,20 @@ def read_actions(text: str) -> Actions:
     """Return the actions of an answer.
 
     `(a, b)`, `a(b)`, `(a b)`, `a b`, orders in English, tables and JSON are understood, with any
-    numbering, in code fences or not, with comments behind them and chat around them. What stands
-    under `Description:` is left out, and of a plan and its corrected version the last counts.
+    numbering, with or without code fences, comments and chat. Text under `Description:` is left
+    out, and of a plan and its corrected version the last counts.
 
     Args:
         text: the answer.
     """
     text = _YAML.sub(r"- \1(\2)", clean(text))
-    found = from_json(text)
-    if found:
-        return Actions(tuple(ActionText(*order, shown) for order, shown in found))
+    orders = from_json(text)
+    if orders:
+        return Actions(tuple(ActionText(*order, shown) for order, shown in orders))
     blocks = _blocks(lines(text))
     ranked = [b for b in reversed(blocks) if b.headed] + [b for b in blocks[::-1] if not b.headed]
     unread: tuple[str, ...] = ()
+    # Loose sentences count only when no block has anything clearer: most are chat.
     for alone in (False, True):
         for block in ranked:
             result = _read(block, alone)
@@ -123,12 +124,12 @@ def read_actions(text: str) -> Actions:
 # Where the actions are ----------------------------------------------------------------------
 
 
-def _blocks(found: Iterable[Line]) -> list[_Block]:
-    """Cut an answer into what may be plans."""
+def _blocks(answer_lines: Iterable[Line]) -> list[_Block]:
+    """Cut an answer into blocks of lines, each of which may be a plan."""
     block = _Block(headed=False)
     blocks = [block]
     skipping = part = False
-    for line in found:
+    for line in answer_lines:
         is_action = _is_action(line)
         section = None if is_action else _SECTION.fullmatch(line.text)
         if section is not None and _announces(line, section):
@@ -164,7 +165,7 @@ def _add(block: _Block, line: Line) -> None:
 
 
 def _announces(line: Line, section: re.Match[str]) -> bool:
-    """Is it the heading of a plan, rather than a step such as `Action: pick_up mug-1`?"""
+    """Return whether a line heads a plan, unlike a step such as `Action: pick_up mug-1`."""
     rest = section["rest"]
     if section["head"].lower() == "action" and rest:
         return False
@@ -174,7 +175,7 @@ def _announces(line: Line, section: re.Match[str]) -> bool:
 
 
 def _is_action(line: Line) -> bool:
-    """Is an action written in it with nothing before it?"""
+    """Return whether a line begins with an action."""
     if line.text.count("|") >= 2:
         return bool(in_line(line.text))
     return at_start(line.text) is not None and (line.listed or is_whole(line.text))
@@ -188,7 +189,7 @@ def _read(block: _Block, alone: bool) -> Actions:
 
     Args:
         block: the block.
-        alone: orders in English count where they are no items of a list, too.
+        alone: count orders in English outside of lists, too.
     """
     actions: list[ActionText] = []
     unread: list[str] = []
@@ -214,8 +215,8 @@ def _orders(line: Line, following: Line | None, goes_on: bool, alone: bool) -> l
     if _FINISHED.fullmatch(text):
         return []
     listed = line.listed or line.fenced or text[:1] in "[(|"
-    if listed and not (line.heading and text.endswith(":")) and (found := in_line(text)):
-        return found
+    if listed and not (line.heading and text.endswith(":")) and (orders := in_line(text)):
+        return orders
     if _is_action(line):
         return in_line(text)
     if not goes_on or _heads(line, following) or text.endswith(":"):
@@ -228,7 +229,7 @@ def _orders(line: Line, following: Line | None, goes_on: bool, alone: bool) -> l
 
 
 def _heads(line: Line, following: Line | None) -> bool:
-    """Do an item in English only introduce the actions that follow it?"""
+    """Return whether an item in English only introduces the actions that follow it."""
     if following is None or not _is_action(following):
         return False
     restarts = following.number == 1 and line.number is not None

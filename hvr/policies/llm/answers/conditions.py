@@ -46,7 +46,7 @@ _LISTS = ("macro_actions", "macro_plan", "conditions", "steps", "plan", "actions
 
 @dataclass
 class _Entry:
-    """What was written about one macro action."""
+    """The conditions of one macro action, as written."""
 
     number: int | None = None
     pre: list[str] = field(default_factory=list)
@@ -57,9 +57,9 @@ class _Entry:
 def read_conditions(text: str, count: int) -> tuple[MacroConditions, ...]:
     """Return the conditions of each macro action, always `count` of them.
 
-    They are matched by their numbers where these are clear, else by their order; those that
-    are missing are empty. `(and …)`, `(not (x a))`, `not x(a)`, `x(a, b)`, `(x, a, b)` and `x a b`
-    are understood, and JSON. What has `or`, `when` or a quantifier is named as a problem.
+    They are matched by their numbers where these are clear, otherwise by their order; missing
+    ones are empty. `(and …)`, `(not (x a))`, `not x(a)`, `x(a, b)`, `(x, a, b)`, `x a b` and JSON
+    are understood. Parts with `or`, `when` or a quantifier are listed as problems.
 
     Args:
         text: the answer.
@@ -117,8 +117,9 @@ def _from_lines(text: str) -> list[_Entry]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Yield a line cut at `Preconditions:` and the like: what is before, then each side with its
-    text.
+    """Cut a line at `Preconditions:` and the like.
+
+    The first piece is the text before any of these, the others are the sides with their texts.
     """
     pattern = _PDDL_SIDE if ":precondition" in text.lower() or ":effect" in text.lower() else _SIDE
     position, name = 0, ""
@@ -131,7 +132,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _begins(line: Line, head: str, side: str, labelled: bool) -> bool:
-    """Do a line begin what is said of the next macro action?"""
+    """Return whether a line opens the conditions of the next macro action."""
     if not head or _LITERAL.match(head):
         return False
     if line.number is not None:
@@ -142,7 +143,7 @@ def _begins(line: Line, head: str, side: str, labelled: bool) -> bool:
 
 
 def _is_list(text: str) -> bool:
-    """Do a line go on with literals, rather than being a title or chat?"""
+    """Return whether a line continues a list of literals, rather than being a title or chat."""
     return bool(re.search(r"[()]", text)) or _is_bare_literal(text.split(",")[0])
 
 
@@ -155,10 +156,10 @@ def _is_bare_literal(text: str) -> bool:
 
 def _from_json(text: str) -> list[_Entry]:
     values = json_values(text)
-    found: list[_Entry] = []
+    entries: list[_Entry] = []
     for value in values:
-        found += _values(value)
-    return found
+        entries += _values(value)
+    return entries
 
 
 def _values(value: Any) -> list[_Entry]:

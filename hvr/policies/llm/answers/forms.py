@@ -37,7 +37,7 @@ def unlabelled(text: str) -> str:
 
 
 def at_start(text: str) -> Order | None:
-    """Return the action with which a line begins, in one of the written forms but English."""
+    """Return the action that a line begins with, in any written form except English."""
     text = unlabelled(text)
     group = _GROUP.match(text)
     if group is not None:
@@ -48,7 +48,7 @@ def at_start(text: str) -> Order | None:
 
 
 def is_whole(text: str) -> bool:
-    """Say whether little but an action stands in a line that begins with one."""
+    """Return whether a line that begins with an action consists of little else."""
     text = unlabelled(text)
     group = _GROUP.match(text)
     tail = _COMMENT.sub("", text[group.end() :]) if group else ""
@@ -56,7 +56,7 @@ def is_whole(text: str) -> bool:
 
 
 def in_line(text: str) -> list[Order]:
-    """Return all actions of a list item or a table row, wherever in it they stand."""
+    """Return all actions anywhere in a list item or a table row."""
     text = unlabelled(text)
     if text.count("|") >= 2:
         return _row(text)
@@ -77,8 +77,8 @@ def in_line(text: str) -> list[Order]:
             continue
         name, args = order
         before = text[: group.start()]
-        if not args and not orders and (said := read_order(before)) and len(said) == 1:
-            args = said[0][1]  # "Turn on the microwave-1 (toggle_on)"
+        if not args and not orders and (english := read_order(before)) and len(english) == 1:
+            args = english[0][1]  # "Turn on the microwave-1 (toggle_on)"
         orders.append((name, args))
         comment = re.match(r"\s*(?:#|;(?!\s*[A-Za-z_]+\()|//|--|[–—])", text[group.end() :])
         if comment:
@@ -90,13 +90,13 @@ def in_line(text: str) -> list[Order]:
 
 
 def in_prose(text: str) -> list[Order]:
-    """Return the calls in running text, with objects; the last resort."""
-    found = (_group(group, strict=True) for group in _GROUP.finditer(text))
-    return [o for o in found if o is not None and any(map(INSTANCE.fullmatch, o[1]))]
+    """Return the calls with objects in running text: the last resort."""
+    calls = (_group(group, strict=True) for group in _GROUP.finditer(text))
+    return [o for o in calls if o is not None and any(map(INSTANCE.fullmatch, o[1]))]
 
 
 def _spaced(before: str, body: str) -> Order | None:
-    """`Put in (mug-1, sinkbasin-1)`: a name in words with its arguments in parentheses."""
+    """Read a name in words before its arguments: `Put in (mug-1, sinkbasin-1)`."""
     words = before.split()
     args = _arguments(body)
     alike = args and all(map(INSTANCE.fullmatch, args)) and INSTANCE.search(before) is None
@@ -106,7 +106,7 @@ def _spaced(before: str, body: str) -> Order | None:
 
 
 def _group(group: re.Match[str], strict: bool) -> Order | None:
-    """Return the action in a pair of parentheses, with the name before it or in it."""
+    """Return the action in a pair of parentheses, its name before or inside them."""
     name, body = (group["name"] or ""), group["body"].strip()
     if name and not name.endswith(" "):
         name = name.split(".")[-1]
@@ -145,7 +145,7 @@ def _first(body: str) -> str:
 
 
 def _is_name(name: str, strict: bool) -> bool:
-    """May it name an action? Strictly: its first word is a verb."""
+    """Return whether a text may name an action; strictly, its first word has to be a verb."""
     words = split_name(name)
     if not words:
         return False
@@ -153,7 +153,7 @@ def _is_name(name: str, strict: bool) -> bool:
 
 
 def _plain(text: str) -> Order | None:
-    """`navigate_to_obj tomato-1` without parentheses."""
+    """Read an action without parentheses: `navigate_to_obj tomato-1`."""
     match = _PLAIN.match(text)
     if match is None:
         return None
@@ -180,10 +180,10 @@ def _arguments(text: str) -> tuple[str, ...]:
         alone = len(tokens) > 1 and all(re.fullmatch(r"\W*[\w#|-]*\W*", t) for t in tokens)
         if "=" not in text and alone and "?" not in text:
             return noun_phrases(text)
-    found = []
+    args = []
     for written in text.split(","):
-        found.append(_argument(re.sub(r"^\s*[A-Za-z_]\w*\s*(?:=|:)\s*", "", written.strip(" {}"))))
-    return tuple(a for a in found if a)
+        args.append(_argument(re.sub(r"^\s*[A-Za-z_]\w*\s*(?:=|:)\s*", "", written.strip(" {}"))))
+    return tuple(a for a in args if a)
 
 
 _SMALL = re.compile(r"^(?:(?:the|an?|on|in|to|into|onto|from)\s+)+", re.IGNORECASE)
@@ -195,7 +195,7 @@ def _argument(text: str) -> str:
 
 
 def _virtual(text: str) -> Order | None:
-    """`[Walk] <kitchen_counter> (1)`, as VirtualHome writes it."""
+    """Read an action as VirtualHome writes it: `[Walk] <kitchen_counter> (1)`."""
     match = _VIRTUAL.match(text.strip())
     if match is None:
         return None
@@ -204,7 +204,7 @@ def _virtual(text: str) -> Order | None:
 
 
 def _row(text: str) -> list[Order]:
-    """Return a row of a Markdown table."""
+    """Return the actions in a row of a Markdown table."""
     cells = [cell.strip() for cell in text.strip().strip("|").split("|")]
     cells = [c for c in cells if re.search(r"[^\W\d_]", c)]
     for cell in cells:
@@ -222,8 +222,8 @@ def _row(text: str) -> list[Order]:
 
 
 def from_json(text: str) -> list[tuple[Order, str]]:
-    """Return the actions of the last JSON value of a cleaned text that has any, with their text."""
-    found: list[tuple[Order, str]] = []
+    """Return the actions, with their texts, of the last JSON value of a cleaned text with any."""
+    actions: list[tuple[Order, str]] = []
     pieces = False
     for value in json_values(text):
         orders = [(order, _shown(order)) for order in _value(value)]
@@ -233,10 +233,10 @@ def from_json(text: str) -> list[tuple[Order, str]]:
         single = isinstance(value, dict) and not any(str(k).lower() in _LIST_KEYS for k in value)
         single = single or (isinstance(value, list) and len(orders) == 1)
         if not (single and pieces):
-            found = []
-        found += orders
+            actions = []
+        actions += orders
         pieces = single
-    return found
+    return actions
 
 
 def _shown(order: Order) -> str:
@@ -269,7 +269,7 @@ def _value(value: Any) -> Iterator[Order]:
 
 
 def _is_call(names: list[str]) -> bool:
-    """`["pick_up", "mug-1"]`"""
+    """Return whether a list of names is a call such as `["pick_up", "mug-1"]`."""
     return (
         1 < len(names) < 5
         and re.fullmatch(r"[\w-]+(?: \w+)?", names[0]) is not None
@@ -291,8 +291,8 @@ def _dictionary(value: dict[str, Any]) -> Order | None:
         chosen = next(rest[k] for k in _ARG_KEYS[:5] if k in rest)
     args = _values(chosen)
     if not args and re.search(r"[( ]", name):
-        found = in_line(name) or read_order(name)
-        return found[0] if found else None
+        orders = in_line(name) or read_order(name)
+        return orders[0] if orders else None
     return name, args
 
 

@@ -17,7 +17,7 @@ class LiteralText:
     Args:
         predicate: its name.
         args: names of objects.
-        positive: it is not negated.
+        positive: whether it is not negated.
         text: the literal in PDDL's form, with the names as written.
     """
 
@@ -40,7 +40,7 @@ _MOST_TOKENS = 20_000
 
 
 def read_literals(text: str) -> tuple[tuple[LiteralText, ...], tuple[str, ...]]:
-    """Return the literals of a list or conjunction, each once, and the parts that are none."""
+    """Return the literals of a list or conjunction, each once, and the parts that are not any."""
     literals: dict[str, LiteralText] = {}
     problems: list[str] = []
     for part, positive in _parts(_tree(text)):
@@ -49,8 +49,9 @@ def read_literals(text: str) -> tuple[tuple[LiteralText, ...], tuple[str, ...]]:
 
 
 def _tree(text: str) -> list[Node]:
-    """Return words and lists, as the parentheses nest; a word right before a parenthesis goes
-    inside.
+    """Return words and lists, nested like the parentheses.
+
+    A word right before a parenthesis goes inside: `on(a b)` is read as `(on a b)`.
     """
     top: list[Node] = []
     stack = [top]
@@ -79,7 +80,7 @@ def _tree(text: str) -> list[Node]:
 
 
 def _parts(nodes: list[Node]) -> list[tuple[list[Node], bool]]:
-    """Cut a conjunction without parentheses around it into its members, with their signs."""
+    """Return the members of a conjunction without parentheses, with their signs."""
     parts: list[tuple[list[Node], bool]] = []
     run: list[Node] = []
     positive = True

@@ -1,4 +1,4 @@
-"""Reader of macro plans: a numbered list, a sentence each."""
+"""Reader of macro plans: numbered lists with a sentence for each macro action."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def read_macro_plan(text: str) -> tuple[str, ...]:
     """Return the macro actions of an answer, one phrase each, in order.
 
     Numbers, bullets, `Step 1:`, bold type, code fences and JSON are understood. Nested items
-    explain the step that they stand under and are left out, like chat around the list. Of several
-    plans one of which is headed as corrected or final, the last counts. An answer in one paragraph
-    ("First, …, then …") is split.
+    explain the step above them and are left out, as is chat around the list. When a later plan is
+    headed as corrected or final, the last one counts. An answer in one paragraph ("First, …,
+    then …") is split.
 
     Args:
         text: the answer.
@@ -47,8 +47,10 @@ def read_macro_plan(text: str) -> tuple[str, ...]:
     for value in reversed(json_values(text)):
         if steps := _from_json(value):
             return tuple(steps)
-    found = list(lines(text))
-    steps = _from_list(found) or _from_plain_lines(found) or _from_paragraph(found)
+    answer_lines = list(lines(text))
+    steps = (
+        _from_list(answer_lines) or _from_plain_lines(answer_lines) or _from_paragraph(answer_lines)
+    )
     return tuple(steps)
 
 
@@ -63,10 +65,10 @@ def _from_json(value: Any) -> list[str]:
         return []
     steps = []
     for entry in value:
-        said = entry
+        phrase = entry
         if isinstance(entry, dict):
-            said = next((entry[k] for k in _STEP_KEYS if isinstance(entry.get(k), str)), None)
-        if isinstance(said, str) and (step := _step(_bare(said))):
+            phrase = next((entry[k] for k in _STEP_KEYS if isinstance(entry.get(k), str)), None)
+        if isinstance(phrase, str) and (step := _step(_bare(phrase))):
             steps.append(step)
     return steps
 
@@ -75,13 +77,11 @@ def _bare(entry: str) -> str:
     return next((line.text for line in lines(entry)), "")
 
 
-def _from_list(found: Sequence[Line]) -> list[str]:
-    """Return the items of the (last) list on its outermost level, numbered ones if there
-    are any.
-    """
+def _from_list(answer_lines: Sequence[Line]) -> list[str]:
+    """Return the outermost items of the last list, only the numbered ones if there are any."""
     plans: list[list[Line]] = [[]]
     ended = False
-    for line in found:
+    for line in answer_lines:
         if not line.listed:
             if _END.match(line.text):
                 ended = True
@@ -97,24 +97,24 @@ def _from_list(found: Sequence[Line]) -> list[str]:
     if not chosen:
         return []
     outermost = min(line.indent for line in chosen)
-    # A list that is set in by a space or two is no nested one.
+    # A space more or less is carelessness, not nesting.
     steps = [step for line in chosen if line.indent <= outermost + 1 and (step := _step(line.text))]
     if len(steps) == 1 and len(chosen) > 2:
         return [step for line in chosen if (step := _step(line.text))]
     return steps
 
 
-def _from_plain_lines(found: Sequence[Line]) -> list[str]:
-    """Return lines without markers, each an order."""
-    texts = [line.text for line in found]
+def _from_plain_lines(answer_lines: Sequence[Line]) -> list[str]:
+    """Return the lines that are orders, without any list markers."""
+    texts = [line.text for line in answer_lines]
     if len(texts) == 1 and len(_SENTENCE.findall(texts[0])) > 1:
         return []
     return [step for text in texts if starts_with_verb(text) and (step := _step(text))]
 
 
-def _from_paragraph(found: Sequence[Line]) -> list[str]:
+def _from_paragraph(answer_lines: Sequence[Line]) -> list[str]:
     steps = []
-    for line in found:
+    for line in answer_lines:
         for sentence in re.split(r"(?<=[.!;])\s+", line.text):
             for piece in _SENTENCE.split(sentence):
                 part = re.sub(r"[,\s]+and$", "", without_leading(piece.strip(" ,;.")))
@@ -124,9 +124,7 @@ def _from_paragraph(found: Sequence[Line]) -> list[str]:
 
 
 def _step(text: str) -> str:
-    """Return a step without its title's colon and the explanation behind it; empty when it
-    is none.
-    """
+    """Return a step without its colon and explanation; empty when the text is no step."""
     text = text.strip().strip("\"'").strip()
     title, colon, rest = text.partition(":")
     if colon:

@@ -1,4 +1,4 @@
-"""Which known name a written one means: by spelling, by what it may be called, by embeddings."""
+"""Match written names to known ones: by spelling, by their phrases, by embeddings."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _INSTANCE = re.compile(r"(?P<base>.*?[^\W\d])[-_ |#(]*(?P<number>\d{1,4})\)?\W*"
 
 
 _SLIP = 0.85
-"""Texts that are as alike as this letter by letter differ by a slip."""
+"""Letter-by-letter similarity from which two texts are taken to differ by a slip of the pen."""
 
 
 class Similarity(Protocol):
-    """What is needed of an embedder; see `hvr.retrieval.embedders.Embedder`."""
+    """The part of `hvr.retrieval.embedders.Embedder` that matching needs."""
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
         """Return the cosine of the angle between the query and each candidate, from -1 to 1."""
@@ -27,9 +27,9 @@ class KnownNames:
     """Known names with the phrases that mean them.
 
     Args:
-        embedder: compares what is spelt differently.
-        names: the names, the preferred first.
-        phrases: what else a name may be called.
+        embedder: compares texts that are spelt differently.
+        names: the names, the preferred ones first.
+        phrases: other phrases for each name.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class KnownNames:
     def scores(self, text: str) -> dict[str, float]:
         """Return how well each name fits a text, from 0 to 1, the best first.
 
-        1 is a name or one of its phrases in other spelling at most.
+        Only the name itself and its phrases score 1, in whatever spelling.
         """
         plain = _plain(text)
         if plain not in self._known:
@@ -59,20 +59,22 @@ class KnownNames:
         return self._known[plain]
 
     def _compare(self, plain: str) -> dict[str, float]:
-        found = dict.fromkeys(self.names, 0.0)
+        scores = dict.fromkeys(self.names, 0.0)
         if not plain or not self._candidates:
-            return found
+            return scores
+        # An exact match needs no embedding, and no other name may compete with it.
         same = self._spelt.get(_key(plain))
         if same:
-            return {**dict.fromkeys(same, 1.0), **{n: 0.0 for n in found if n not in same}}
+            return {**dict.fromkeys(same, 1.0), **{n: 0.0 for n in scores if n not in same}}
         similar = self._embedder.similarities(plain, self._candidates)
         by_phrase = dict(zip(self._candidates, similar, strict=True))
         for phrase, name in self._pairs:
-            # Rounded: the last bits of a sum may depend on the machine. Only spelling gives 1.
+            # Rounded, since the last bits of a sum may depend on the machine; below 1, which is
+            # kept for the exact matches above.
             likeness = max(round(by_phrase[phrase], 6), _spelling(plain, phrase))
-            found[name] = max(found[name], min(0.99, likeness))
-        order = sorted(found, key=lambda n: -found[n])
-        return {name: found[name] for name in order}
+            scores[name] = max(scores[name], min(0.99, likeness))
+        order = sorted(scores, key=lambda n: -scores[n])
+        return {name: scores[name] for name in order}
 
 
 def split_instance(text: str) -> tuple[str, int | None]:
@@ -84,9 +86,8 @@ def split_instance(text: str) -> tuple[str, int | None]:
 
 
 def _spelling(one: str, other: str) -> float:
-    """Return how alike two texts are letter by letter; 0 where that is more than a slip of
-    the pen.
-    """
+    """Return the letter-by-letter similarity of two texts; 0 for more than a slip of the pen."""
+    # In a short word one other letter makes another word; a long text is a sentence, not a name.
     if min(len(one), len(other)) < 4 or abs(len(one) - len(other)) > 2 or len(one) > 40:
         return 0.0
     ratio = SequenceMatcher(None, one, other, autojunk=False).ratio()
@@ -98,5 +99,5 @@ def _plain(text: str) -> str:
 
 
 def _key(plain: str) -> str:
-    found = plain.split()
-    return squeezed(" ".join([*found[:-1], singular(found[-1])])) if found else ""
+    parts = plain.split()
+    return squeezed(" ".join([*parts[:-1], singular(parts[-1])])) if parts else ""

@@ -27,10 +27,10 @@ _CHAT = words(
 
 
 def read_objects(text: str) -> tuple[str, ...]:
-    """Return the names in an answer, as written, each once, in order.
+    """Return the names in an answer as written, each once, in order.
 
-    Commas, bullets, numbers, JSON, code fences and headings are understood; explanations behind a
-    dash or a colon or in parentheses, and chat around the list, are left out.
+    Commas, bullets, numbers, JSON, code fences and headings are understood. Explanations behind a
+    dash or a colon or in parentheses are left out, and so is chat around the list.
 
     Args:
         text: the answer.
@@ -60,11 +60,11 @@ def _from_json(value: Any, nested: bool = True) -> Iterator[str]:
             yield from _from_json(entry, nested=False)
 
 
-def _from_lines(found: list[Line]) -> Iterator[str]:
+def _from_lines(answer_lines: list[Line]) -> Iterator[str]:
     # Where there is a list, running text beside it is chat.
     headed = False
-    has_list = any(line.listed for line in found)
-    for line in found:
+    has_list = any(line.listed for line in answer_lines)
+    for line in answer_lines:
         rest = line.text
         heading = _HEADING.fullmatch(rest)
         if heading is not None and not (line.listed and not _group(rest)):
@@ -80,13 +80,13 @@ def _from_lines(found: list[Line]) -> Iterator[str]:
 
 
 def _group(text: str) -> bool:
-    """Is a list item a heading of its own, such as `Tools: Knife, Pan`?"""
+    """Return whether a list item is a heading with its own list, such as `Tools: Knife, Pan`."""
     _, colon, rest = text.partition(":")
     return bool(colon) and (not rest.strip() or "," in rest)
 
 
 def _is_list(text: str, names: list[str]) -> bool:
-    """Is a line without marker a list of names rather than a sentence?"""
+    """Return whether a line without a marker is a list of names rather than a sentence."""
     parts = [p for p in re.split(r",|\s+and\s+", re.sub(r"\([^()]*\)", "", text)) if p.strip()]
     return bool(names) and len(names) >= len(parts)
 

@@ -15,7 +15,7 @@ from hvr.policies.llm.answers.words import (
 )
 
 Order = tuple[str, tuple[str, ...]]
-"""A verb with its particle, and noun phrases."""
+"""A verb with its particle, and the noun phrases that it is about."""
 
 INSTANCE = re.compile(r"[A-Za-z][A-Za-z_]*[-_ |#]?\d+")
 """A name of one object, such as `mug-1`, `Mug_1` or `Mug 1`."""
@@ -29,7 +29,7 @@ _NEAR = frozenset({"next", "near", "beside", "by"})
 def read_order(text: str) -> list[Order]:
     """Return the orders of a sentence; none when it does not begin with a verb.
 
-    `from …` and `with …` are left out, and `it` is the first thing of the order before.
+    `from …` and `with …` are left out, and `it` is the first object of the previous order.
     """
     text = re.sub(r"\([^()]*\)", " ", text)
     text = _COMMENT.sub("", without_leading(text.strip()))
@@ -50,7 +50,7 @@ def read_order(text: str) -> list[Order]:
 
 
 def noun_phrases(text: str) -> tuple[str, ...]:
-    """Return the names in a list of arguments without much grammar: `mug-1 on the countertop-1`."""
+    """Return the names in arguments without much grammar, such as `mug-1 on the countertop-1`."""
     return _phrases(_words(text))[0]
 
 
@@ -65,17 +65,17 @@ def _clause(text: str, antecedent: tuple[str, ...]) -> Order | None:
         name.append(rest.pop(0).lower())
     if verb in {"pour", "empty", "transfer"}:
         rest = _poured(rest)
-    found, preposition = _phrases(rest)
+    phrases, preposition = _phrases(rest)
     if len(name) == 1 and preposition and preposition not in _NEAR:
         name.append(preposition)
     args: list[str] = []
-    for phrase in found:
+    for phrase in phrases:
         args += antecedent if phrase.lower() in _PRONOUNS else (phrase,)
     return " ".join(name), tuple(args)
 
 
 def _poured(words: list[str]) -> list[str]:
-    """`the water from pot-1 into cup-1` is about the pot and the cup."""
+    """Drop the liquid: `the water from pot-1 into cup-1` is about the pot and the cup."""
     lower = [w.lower() for w in words]
     return words[lower.index("from") + 1 :] if "from" in lower else words
 
@@ -87,7 +87,7 @@ def _words(text: str) -> list[str]:
 
 
 def _phrases(words: list[str]) -> tuple[tuple[str, ...], str]:
-    """Noun phrases, and the first preposition behind one of them or in front of them all."""
+    """Return the noun phrases and the first preposition among them."""
     phrases: list[str] = []
     current: list[str] = []
     preposition = ""

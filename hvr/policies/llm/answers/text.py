@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_CHARACTERS = 400_000
-"""What stands behind this many characters is not read: no answer is that long."""
+"""Characters of an answer that are read; no sensible answer is longer."""
 
 MOST_OF_A_LINE = 2_000
 """Characters of a line that are read."""
@@ -61,12 +61,12 @@ class Line:
     """A line of an answer.
 
     Args:
-        text: what it says, without marker and emphasis.
+        text: its text, without marker and emphasis.
         number: its number in a numbered list.
-        listed: it is an item of a list, numbered or not.
-        indent: spaces before it.
-        heading: it is set as a heading: with `#`, all in bold, or with a colon at its end.
-        fenced: it stands in a code fence.
+        listed: whether it is an item of a list, numbered or not.
+        indent: the spaces before it.
+        heading: whether it is set as a heading: with `#`, all in bold, or ending in a colon.
+        fenced: whether it stands in a code fence.
     """
 
     text: str
@@ -80,8 +80,8 @@ class Line:
 def clean(text: str) -> str:
     """Return plain characters: no full-width forms, curly quotes, CRLF, thoughts or further turns.
 
-    A thought that is not closed takes all that follows; what a model says after it began to speak
-    for the user is cut off.
+    A thought that is never closed extends to the end of the text. The answer ends where the model
+    begins to speak for the user.
     """
     text = text[:MOST_CHARACTERS].replace("\r\n", "\n").replace("\r", "\n")
     text = unicodedata.normalize("NFKC", text).translate(_CHARACTERS)
@@ -111,7 +111,7 @@ def _without_thoughts(text: str) -> str:
 
 
 def lines(text: str) -> Iterator[Line]:
-    """Yield the lines of a cleaned text that say something, without code fences and rules."""
+    """Yield the lines of a cleaned text with words in them, without code fences and rules."""
     fenced = False
     for full in text.split("\n"):
         raw = full[:MOST_OF_A_LINE].rstrip()
@@ -126,7 +126,7 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def read_line(raw: str, fenced: bool = False) -> Line:
-    """Return one line: its list marker, its indentation, what it says."""
+    """Return one line with its list marker, indentation and text told apart."""
     indent = len(raw) - len(raw.lstrip())
     rest = raw.strip()
     # "> 1. …": a quotation
@@ -143,8 +143,8 @@ def read_line(raw: str, fenced: bool = False) -> Line:
         marker = _MARKER.match(rest)
         if marker is None or not rest[marker.end() :].strip():
             break
-        found = next((d for d in map(marker.group, _DIGITS) if d), None)
-        number = int(found) if found and number is None else number
+        digits = next((d for d in map(marker.group, _DIGITS) if d), None)
+        number = int(digits) if digits and number is None else number
         listed = True
         rest = rest[marker.end() :]
     rest = _without_emphasis(rest).strip()
@@ -161,11 +161,9 @@ def _without_emphasis(text: str) -> str:
 
 
 def json_values(text: str) -> list[Any]:
-    """Return the JSON arrays and objects that stand in a cleaned text, the outermost ones, in
-    order.
-    """
+    """Return the outermost JSON arrays and objects in a cleaned text, in order."""
     decoder = json.JSONDecoder()
-    found: list[Any] = []
+    values: list[Any] = []
     position = 0
     # Each failure may read to the end of the text: few are allowed.
     failures = 0
@@ -180,8 +178,8 @@ def json_values(text: str) -> list[Any]:
             position = start.end()
             continue
         if value and not _numbers_only(value):
-            found.append(value)
-    return found
+            values.append(value)
+    return values
 
 
 def _numbers_only(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""English around actions: what an order begins with, and which words carry no meaning in it."""
+"""English around actions: the words that begin an order, and those without meaning in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def words(text: str) -> frozenset[str]:
 
 
 PARTICLES = words("""up on off away down out to onto into in inside over at toward towards""")
-"""Words right behind a verb that belong to it."""
+"""Words that belong to the verb right before them."""
 
 ARTICLES = words(
     """the a an some your its my this that these those any one robot's available same"""
@@ -26,7 +26,7 @@ ENDS = words(
     """with using for while because since until where which who so before after if when as via from
     without again order make ensure making allowing to_"""
 )
-"""What follows one of these is no object of the action."""
+"""Words after which no object of the action follows."""
 
 _LEADING = re.compile(
     r"^(?:(?:and|then|next|now|first|firstly|second|third|finally|lastly|afterwards|also|please"
@@ -49,8 +49,9 @@ def without_leading(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    """Return the verb of `picks` or `picking` when an order may begin with it, else the word in
-    lower case.
+    """Return the verb of an inflected form that may begin an order, else the word in lower case.
+
+    So `picks` and `picking` become `pick`.
     """
     verbs = load_wording().order_verbs
     word = word.lower().strip("'\".,;:!()[]")
@@ -65,12 +66,12 @@ def stem(word: str) -> str:
 
 
 def is_verb(word: str) -> bool:
-    """Say whether an order may begin with a word, in any of its forms."""
+    """Return whether an order may begin with a word, in any of its forms."""
     return stem(word) in load_wording().order_verbs
 
 
 def starts_with_verb(text: str) -> bool:
-    """Say whether a text is an order, as far as its first word tells."""
+    """Return whether a text begins like an order."""
     words = without_leading(text.strip()).split(maxsplit=1)
     return bool(words) and is_verb(words[0].split("-")[0])
 

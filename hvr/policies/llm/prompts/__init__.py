@@ -1,7 +1,7 @@
 """The prompts, a file each, which users may copy and change.
 
 A file is a conversation: lines `[system]`, `[user]` and `[assistant]` begin a turn, and
-`$name` stands for what is filled in.
+`$name` stands for a value to fill in.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NAMES: Mapping[str, frozenset[str]] = {
         {"request", "objects", "actions", "history", "block", "problem", "attempt", "attempts"}
     ),
 }  # fmt: skip
-"""The templates, and what may be filled into each."""
+"""The templates and the names of the values that each may use."""
 
 _TURN = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
 
@@ -42,8 +42,8 @@ class Prompt:
     """A template of a conversation.
 
     Args:
-        name: of the template.
-        turns: roles and texts with `$name` in them.
+        name: name of the template.
+        turns: roles and texts, with `$name` for values.
         digest: SHA-256 of the file, hexadecimal.
         source: the file as it was read.
     """
@@ -54,7 +54,7 @@ class Prompt:
     source: bytes
 
     def fill(self, values: Mapping[str, str]) -> tuple[Message, ...]:
-        """Return the conversation with everything filled in."""
+        """Return the conversation with all values filled in."""
         return tuple(Message(role, Template(text).substitute(values)) for role, text in self.turns)
 
 
@@ -90,7 +90,7 @@ def load_prompts(folder: Path | None = None) -> Prompts:
     """Read the templates.
 
     Args:
-        folder: of a user's own; hvr's are used for those that it lacks.
+        folder: folder of the user's own templates; hvr's are used for those that it lacks.
 
     Raises:
         DataFileError: a file cannot be read, has no turns, or names something unknown.
@@ -103,13 +103,13 @@ def load_prompts(folder: Path | None = None) -> Prompts:
             raise DataFileError(
                 f"{path}: there is no prompt of this name (prompts: {', '.join(NAMES)})"
             )
-    found = {}
+    by_name = {}
     for name in NAMES:
         path = own / f"{name}.txt"
         if folder is not None and (folder / path.name).exists():
             path = folder / path.name
-        found[name] = _read(name, path)
-    return Prompts(found)
+        by_name[name] = _read(name, path)
+    return Prompts(by_name)
 
 
 def _read(name: str, path: Path) -> Prompt:
