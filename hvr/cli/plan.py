@@ -148,7 +148,6 @@ def _options(args: argparse.Namespace) -> Options:
     Raises:
         UsageError: options exclude each other.
     """
-    from hvr.envs.thor.options import option_texts
     from hvr.run import Options
 
     if args.env != "thor" and (args.thor or args.thor_executable):
@@ -164,11 +163,19 @@ def _options(args: argparse.Namespace) -> Options:
         save=args.save,
         model=model_choice(args),
         env=args.env,
-        env_options=(*args.env_options, *option_texts(args.thor_executable, args.thor)),
+        env_options=(*args.env_options, *_thor_options(args)),
         sight=args.sight,
         error_rate=args.error_rate,
         faults=args.faults,
     )
+
+
+def _thor_options(args: argparse.Namespace) -> list[str]:
+    if args.env != "thor":
+        return []
+    from hvr.envs.thor.options import option_texts
+
+    return option_texts(args.thor_executable, args.thor)
 
 
 def _score_wanted(given: bool | None) -> bool:

@@ -124,9 +124,7 @@ def score(
         plan_length=len(plan),
         truth_length=length,
         pc=correctness,
-        es=execution_success(correctness, run.executed, length)
-        if run is not None and correctness is not None
-        else None,
+        es=execution_success(correctness, run.executed, length) if run and at_home else None,
         ld=length_discrepancy(len(plan), length),
         epv=expanded_plan_verification(replay.verified, replay.total),
         **_verification(record),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from hvr.errors import BudgetError, DataFileError, LLMError, UsageError
 from hvr.llm.errors import used
 from hvr.llm.layer import Layer
+from hvr.llm.ledger import Ledger, Load
 from hvr.llm.model import Answer, Model, Request, Usage
 from hvr.llm.prices import Price
 from hvr.llm.tokens import count_tokens
@@ -44,31 +44,6 @@ class Limits:
                 raise UsageError(f"a budget of {value} {field.name} is not a number from 0 on")
 
 
-@dataclass(frozen=True)
-class _Load:
-    """Amounts that count against the limits."""
-
-    calls: int = 0
-    input: int = 0
-    output: int = 0
-    dollars: float = 0.0
-
-    @property
-    def tokens(self) -> int:
-        return self.input + self.output
-
-    def __add__(self, other: _Load) -> _Load:
-        return _Load(
-            self.calls + other.calls,
-            self.input + other.input,
-            self.output + other.output,
-            self.dollars + other.dollars,
-        )
-
-    def __sub__(self, other: _Load) -> _Load:
-        return self + _Load(-other.calls, -other.input, -other.output, -other.dollars)
-
-
 class Budget:
     """An account of what was used against limits.
 
@@ -91,7 +66,7 @@ class Budget:
         self.limits = limits or Limits()
         self._lock = threading.Lock()
         self._ledger = Ledger(ledger) if ledger is not None else None
-        self._charged = _Load()
+        self._charged = Load()
         self._totals = Totals()
 
     @property
@@ -105,8 +80,8 @@ class Budget:
         limits = {f.name: getattr(self.limits, f.name) for f in fields(Limits)}
         return {"limits": limits, "used": self.totals.to_json()}
 
-    def _reserve(self, load: _Load) -> None:
-        def reserved(charged: _Load) -> _Load:
+    def _reserve(self, load: Load) -> None:
+        def reserved(charged: Load) -> Load:
             after = charged + load
             for field in fields(Limits):
                 limit = getattr(self.limits, field.name)
@@ -118,69 +93,17 @@ class Budget:
         # Checked and charged in one transaction: two requests may each fit where both do not.
         self._change(reserved)
 
-    def _settle(self, reserved: _Load, charged: _Load, usage: Usage, failed: bool) -> None:
+    def _settle(self, reserved: Load, charged: Load, usage: Usage, failed: bool) -> None:
         self._change(lambda before: before - reserved + charged)
         with self._lock:
             self._totals = self._totals.plus(usage, failed=failed)
 
-    def _change(self, update: Callable[[_Load], _Load]) -> None:
+    def _change(self, update: Callable[[Load], Load]) -> None:
         with self._lock:
             if self._ledger is None:
                 self._charged = update(self._charged)
             else:
                 self._ledger.change(update)
-
-
-class Ledger:
-    """What was charged, in a file that several processes write.
-
-    Args:
-        path: the file; it is made when it is not there.
-
-    Raises:
-        DataFileError: it cannot be used.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        columns = ", ".join(f"{f.name} REAL NOT NULL" for f in fields(_Load))
-        with self._transaction() as database:
-            database.execute(f"CREATE TABLE IF NOT EXISTS charged ({columns})")
-            if database.execute("SELECT COUNT(*) FROM charged").fetchone()[0] == 0:
-                database.execute("INSERT INTO charged VALUES (0, 0, 0, 0)")
-
-    def change(self, update: Callable[[_Load], _Load]) -> None:
-        """Replace what is charged; nobody else does so meanwhile.
-
-        Raises:
-            DataFileError: the file cannot be used.
-        """
-        with self._transaction() as database:
-            calls, prompt, answer, dollars = database.execute("SELECT * FROM charged").fetchone()
-            after = update(_Load(int(calls), int(prompt), int(answer), dollars))
-            database.execute(
-                "UPDATE charged SET calls = ?, input = ?, output = ?, dollars = ?", astuple(after)
-            )
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        try:
-            # Writers wait for each other: a charge takes no time, so nobody waits long.
-            database = sqlite3.connect(self._path, timeout=60.0, isolation_level=None)
-        except sqlite3.Error as error:
-            raise DataFileError(f"{self._path}: cannot be used as a ledger: {error}") from error
-        try:
-            database.execute("BEGIN IMMEDIATE")
-            try:
-                yield database
-            except BaseException:
-                database.execute("ROLLBACK")
-                raise
-            database.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise DataFileError(f"{self._path}: cannot be used as a ledger: {error}") from error
-        finally:
-            database.close()
 
 
 class Budgeted(Layer):
@@ -238,11 +161,11 @@ class Budgeted(Layer):
             self._budget._settle(reserved, charged, answer.usage, failed=False)
         return answer
 
-    def _load(self, prompt: int, answer: int) -> _Load:
+    def _load(self, prompt: int, answer: int) -> Load:
         dollars = self._price.at_most(prompt, answer) if self._price else 0.0
-        return _Load(1, prompt, answer, dollars)
+        return Load(1, prompt, answer, dollars)
 
-    def _charge(self, usage: Usage, reserved: _Load) -> _Load:
+    def _charge(self, usage: Usage, reserved: Load) -> Load:
         """Return the load to charge: what was used where it is known, else what was reserved."""
         # Reasoning is billed as output.
         prompt = reserved.input if usage.input is None else usage.input
@@ -250,10 +173,10 @@ class Budgeted(Layer):
         known = self._load(prompt, answer)
         if usage.cost is None or self._price is None:
             return known
-        return _Load(1, prompt, answer, usage.cost)
+        return Load(1, prompt, answer, usage.cost)
 
 
-def _refusal(name: str, limit: float, spent: float, load: _Load) -> str:
+def _refusal(name: str, limit: float, spent: float, load: Load) -> str:
     wanted = getattr(load, name)
     unit = {"calls": "calls", "dollars": "US dollars"}.get(name, f"{name} tokens")
     unit = "tokens" if name == "tokens" else unit

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hvr.execution.events import Event, PlanReady, StepDone, Understood
 from hvr.pddl import print_plan, print_problem
 from hvr.plans import Planned, Understanding
-from hvr.policies.llm.events import PolicyEvent
 from hvr.run.folder import RunFolder
 
-Listener = Callable[[Event | PolicyEvent], None]
+if TYPE_CHECKING:
+    from hvr.policies.llm.events import PolicyEvent
+
+Listener: TypeAlias = "Callable[[Event | PolicyEvent], None]"
 
 
 @dataclass

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from hvr.envs.registry import ENVIRONMENTS
 from hvr.envs.scenes import load_scene
 from hvr.errors import ImpossibleGoalError, UsageError
-from hvr.llm.recorded import Recorded, recorded_run, repeated
 from hvr.plans import Policy
 from hvr.policies.registry import policy_class
 from hvr.run.options import DEFAULT_SCENE, Options
@@ -18,6 +17,7 @@ from hvr.tasks import PaperTask, load_task
 
 if TYPE_CHECKING:
     from hvr.envs.faults import Schedule
+    from hvr.llm.recorded import Recorded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,12 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
             "none: leave out one",
             field="spec",
         )
-    recorded = recorded_run(options.model) if policy.asks_model else None
+    recorded = None
+    if policy.asks_model:
+        # Imported only where a model is asked: `hvr plan` starts fast.
+        from hvr.llm.recorded import recorded_run
+
+        recorded = recorded_run(options.model)
     if recorded is not None:
         if text is None and task is None:
             task = recorded.run["task"]
@@ -117,6 +122,8 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
 
 def _repeated(options: Options, recorded: Recorded) -> Options:
     """Return the options of a recorded run, except where to save and execute it."""
+    from hvr.llm.recorded import repeated
+
     run = recorded.run
     return replace(
         options,

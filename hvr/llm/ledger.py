@@ -1,0 +1,89 @@
+"""What models were charged, in a file that several processes write."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from hvr.errors import DataFileError
+
+
+@dataclass(frozen=True)
+class Load:
+    """Amounts that count against the limits."""
+
+    calls: int = 0
+    input: int = 0
+    output: int = 0
+    dollars: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """Those of prompts and answers together."""
+        return self.input + self.output
+
+    def __add__(self, other: Load) -> Load:
+        return Load(
+            self.calls + other.calls,
+            self.input + other.input,
+            self.output + other.output,
+            self.dollars + other.dollars,
+        )
+
+    def __sub__(self, other: Load) -> Load:
+        return self + Load(-other.calls, -other.input, -other.output, -other.dollars)
+
+
+class Ledger:
+    """What was charged, in a file that several processes write.
+
+    Args:
+        path: the file; it is made when it is not there.
+
+    Raises:
+        DataFileError: it cannot be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        columns = ", ".join(f"{f.name} REAL NOT NULL" for f in fields(Load))
+        with self._transaction() as database:
+            database.execute(f"CREATE TABLE IF NOT EXISTS charged ({columns})")
+            if database.execute("SELECT COUNT(*) FROM charged").fetchone()[0] == 0:
+                database.execute("INSERT INTO charged VALUES (0, 0, 0, 0)")
+
+    def change(self, update: Callable[[Load], Load]) -> None:
+        """Replace what is charged; nobody else does so meanwhile.
+
+        Raises:
+            DataFileError: the file cannot be used.
+        """
+        with self._transaction() as database:
+            calls, prompt, answer, dollars = database.execute("SELECT * FROM charged").fetchone()
+            after = update(Load(int(calls), int(prompt), int(answer), dollars))
+            database.execute(
+                "UPDATE charged SET calls = ?, input = ?, output = ?, dollars = ?", astuple(after)
+            )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        try:
+            # Writers wait for each other: a charge takes no time, so nobody waits long.
+            database = sqlite3.connect(self._path, timeout=60.0, isolation_level=None)
+        except sqlite3.Error as error:
+            raise DataFileError(f"{self._path}: cannot be used as a ledger: {error}") from error
+        try:
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                yield database
+            except BaseException:
+                database.execute("ROLLBACK")
+                raise
+            database.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise DataFileError(f"{self._path}: cannot be used as a ledger: {error}") from error
+        finally:
+            database.close()
