@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hvr.cli.arguments import real, whole
 
 if TYPE_CHECKING:
+    from hvr.llm.budget import Limits
     from hvr.llm.choice import ModelChoice
 
 # By the fields of ModelChoice; a limit is `max_` and a field of its Limits.
@@ -66,13 +67,19 @@ def add_model_options(
 
 def model_choice(args: argparse.Namespace) -> ModelChoice:
     """Return what was chosen; fields without an option keep their usual values."""
-    from hvr.llm.budget import Limits
     from hvr.llm.choice import ModelChoice
 
     given = vars(args)
     fields = [field for field in _OPTIONS if not field.startswith("max_")]
     limits = {name: given.get(f"max_{name}") for name in _LIMITS}
+    limited = any(limit is not None for limit in limits.values())
     return ModelChoice(
         **{field: given[field] for field in fields if field in given},
-        limits=None if set(limits.values()) == {None} else Limits(**limits),
+        limits=_limits(limits) if limited else None,
     )
+
+
+def _limits(values: dict[str, Any]) -> Limits:
+    from hvr.llm.budget import Limits
+
+    return Limits(**values)

@@ -112,7 +112,6 @@ def score(
     if at_home:
         correctness, _ = best_correctness(plan, truth, lambda v: _valid(arena, goal, v))
     length = len(truth.steps) if at_home else task.optimum[scene].steps
-    goal_share = goal_condition_success(replay.state, goal)
     success = replay.failure is None and replay.state.holds(goal)
     aligned = success and task.id in OPEN_ENDED and at_home and correctness != 1
     if aligned:
@@ -124,11 +123,13 @@ def score(
         plan_length=len(plan),
         truth_length=length,
         pc=correctness,
-        es=execution_success(correctness, run.executed, length) if run and at_home else None,
+        es=execution_success(correctness, run.executed, length)
+        if run is not None and correctness is not None
+        else None,
         ld=length_discrepancy(len(plan), length),
         epv=expanded_plan_verification(replay.verified, replay.total),
         **_verification(record),
-        goal_conditions=goal_share,
+        goal_conditions=goal_condition_success(replay.state, goal),
         success=success,
         executed=run.executed if run else None,
         reached=run.state.holds(goal) if run else None,
