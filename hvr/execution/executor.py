@@ -164,8 +164,8 @@ class Executor(Generic[Goal]):
                 if success and not done.difference:
                     self._ladder.done()
                     continue
-                # From here on the plan has to work in what is seen, not in what was predicted. A
-                # difference that the rest does not mind needs no recovery.
+                # From here on the plan has to work in the state that is seen, not in the predicted
+                # one. A difference that leaves the rest valid needs no recovery.
                 validator = watch.resumed(done.difference)
                 ahead = validator.check(rest)
                 if success and ahead.valid:

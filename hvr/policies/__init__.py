@@ -1,1 +1,1 @@
-"""Policies: who plans, from the built-in symbolic one to language models."""
+"""The policies that plan, from the built-in symbolic one to language models."""

@@ -117,7 +117,7 @@ class ActionSet:
     def _static(self, literal: Literal) -> bool:
         return isinstance(literal[0], Equal) or self.task.is_static(literal[0].predicate)
 
-    # What is possible -----------------------------------------------------------------------
+    # Possibility ----------------------------------------------------------------------------
 
     def _possible(self, formula: Expression, binding: Binding, wanted: bool) -> bool:
         """Return whether a formula may take a value at some time; True where that is unknown."""

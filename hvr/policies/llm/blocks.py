@@ -40,7 +40,7 @@ itself may be wrong. hvr's own; the paper has no such check."""
 
 @dataclass(frozen=True)
 class BlockError:
-    """What is wrong with a block.
+    """An error in a block.
 
     Args:
         text: the error in sentences.
@@ -116,7 +116,7 @@ class BlockWriter:
         values = self._values(work, foresight)
         prompt = "block" if work.hierarchical else "plan"
         written = self._read(self.dialogue.ask(prompt, **values), work, foresight)
-        self._tell(work, written, "model")
+        self._announce(work, written, "model")
         task, state = foresight.task, foresight.state
         before = applicable(task, state, written) == len(written)
         if not self.settings.verification:
@@ -131,7 +131,7 @@ class BlockWriter:
             repaired = bridged != block
             if repaired:
                 block = bridged
-                self._tell(work, block, "planner")
+                self._announce(work, block, "planner")
         return finish(
             BlockRecord(
                 macro=work.macro, written=written, actions=block, verified_before=before,
@@ -194,7 +194,7 @@ class BlockWriter:
             walked = repair_navigation(task, state, block, foresight.navigation)[:limit]
             if walked != block:
                 block = walked
-                self._tell(work, block, "navigation")
+                self._announce(work, block, "navigation")
             error = self._error(work, foresight, block)
             # By the present length, as in the paper; an empty block may be corrected as well.
             most = self.settings.tries_per_step * max(1, len(block))
@@ -205,12 +205,11 @@ class BlockWriter:
                 best = error.rank, block
             if tries >= most or (error.step is None and at_end >= POSTCONDITION_TRIES):
                 if best[1] != block:
-                    self._tell(work, best[1], "best")
+                    self._announce(work, best[1], "best")
                 return best[1], tries
             at_end += error.step is None
             tries += 1
-            # The prompt shows what could not be read in the answer that it corrects, and no older
-            # one.
+            # The prompt shows what could not be read in the latest answer, and in no older one.
             unread, self._unmapped = self._unmapped, []
             problem = "\n".join([error.text, *unread[:3]])
             wider = with_objects(work, [error.text], foresight)
@@ -225,13 +224,13 @@ class BlockWriter:
             # An answer without a single action has used up a try and changes nothing.
             if corrected:
                 block = corrected
-                self._tell(work, block, "correction")
+                self._announce(work, block, "correction")
 
     def _error(self, work: Assignment, foresight: Foresight, block: Block) -> BlockError | None:
         """Return what is wrong with a block, or None."""
         wanted = work.macro.postcondition if work.hierarchical else ()
         # No step of an empty block can fail: without a postcondition to miss it would pass.
-        # It is right only for a macro action for which the model had nothing to write.
+        # It is right only where the model found nothing to do for a macro action.
         if not block and not wanted and (self._unmapped or not work.hierarchical):
             nothing = "there is no action in the answer that can be carried out"
             return BlockError(nothing, None, math.inf)
@@ -254,7 +253,7 @@ class BlockWriter:
                 return (*good, *rest)
         return (*good, *self.bridge.through(after, block[len(good) :], inventory))
 
-    def _tell(self, work: Assignment, block: Block, source: str) -> None:
+    def _announce(self, work: Assignment, block: Block, source: str) -> None:
         notes = tuple(self._unmapped) if source in {"model", "correction"} else ()
         self.listen(BlockWritten(work.number, work.macro.name, block, source, notes))
 

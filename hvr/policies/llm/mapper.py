@@ -216,7 +216,7 @@ class Mapper:
             if len(mentioned) == count - 1 and holding is not None:
                 places.append(({holding: _OTHER_NUMBER}, *mentioned))
             for rank, place in enumerate(places):
-                # Readings with as many objects as were written come first; among equals, those
+                # Readings with as many objects as were written are preferred; among equals, those
                 # with the objects that were written first.
                 lost = abs(len(objects) - count) * 0.1 + rank * 0.001
                 for action, fit in self._products(name, place):

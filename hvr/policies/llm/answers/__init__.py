@@ -1,4 +1,4 @@
-"""What a language model's answer says: pure functions from messy text to plain values.
+"""Readers of a language model's answers: pure functions from messy text to plain values.
 
 Nothing here knows of a planning task. Whatever the text, no function raises, and all take time
 linear in its length.
