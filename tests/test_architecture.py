@@ -40,6 +40,7 @@ def test_the_table_names_each_room_once(
     assert sorted(rooms) == sorted(children(modules))
 
 
+@pytest.mark.slow
 def test_a_room_imports_only_from_rooms_above_it(
     modules: tuple[Module, ...], rooms: tuple[str, ...]
 ) -> None:

@@ -25,6 +25,7 @@ def step_of_the_action() -> dict[str, Any]:
     return dict(step)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the action runs in bash")
 @pytest.mark.parametrize(("plan", "code"), [("(a)\n", 0), ("(a)\n(b)\n", 1), ("prose\n", 2)])
 def test_the_action_annotates_and_tells_the_exit_code(tmp_path: Path, plan: str, code: int) -> None:
@@ -54,6 +55,7 @@ def test_the_action_annotates_and_tells_the_exit_code(tmp_path: Path, plan: str,
     assert ("::error file=my plan.txt" in done.stdout) is (code > 0)
 
 
+@pytest.mark.slow
 def test_the_hooks_call_commands_that_exist() -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     for hook in hooks:

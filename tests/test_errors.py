@@ -96,6 +96,7 @@ def defined() -> Iterator[tuple[str, str]]:
                 yield node.name, module.removesuffix(".__init__")
 
 
+@pytest.mark.slow
 def test_every_exception_of_the_source_is_in_the_drawing_or_among_the_signals() -> None:
     tree = {(name, module) for name, (_, _, module) in drawn().items()}
     signals = set(_SIGNAL.findall(SIGNALS))

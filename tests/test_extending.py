@@ -59,6 +59,7 @@ def trace(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "trace.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["policy", "environment", "provider"])
 def test_the_command_of_an_example_reaches_its_goal(name: str, scratch: Path) -> None:
     words = shlex.split(marked("command")[name])
@@ -76,11 +77,13 @@ def test_the_command_of_an_example_reaches_its_goal(name: str, scratch: Path) ->
         assert "rote:1 (simulated, no language model): 1 calls" in ended.stdout
 
 
+@pytest.mark.slow
 def test_what_is_not_installed_is_named_by_its_module(scratch: Path) -> None:
     ended = hvr(scratch, "plan", "make coffee", "--policy", "toy_policy:OneBlock", "--dry-run")
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.slow
 def test_a_wrong_name_lists_the_names(scratch: Path) -> None:
     for option, name, words in (
         ("--policy", "one-blok", ["unknown policy", "did you mean 'one-block'", "symbolic, llm"]),

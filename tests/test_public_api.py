@@ -32,6 +32,7 @@ def test_no_module_has_a_public_name() -> None:
     assert not {f"hvr.{name}" for name in hvr.__all__} & set(modules())
 
 
+@pytest.mark.slow
 def test_every_name_is_there_twice_after_every_module_was_imported() -> None:
     pytest.importorskip("torch")
     code = f"""

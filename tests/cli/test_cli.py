@@ -80,6 +80,7 @@ def test_a_run_folder_with_something_in_it_is_left_alone(
     assert [p.name for p in keep.parent.iterdir()] == ["notes.txt"]
 
 
+@pytest.mark.slow
 def test_an_empty_run_folder_stays_when_the_request_cannot_be_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +116,7 @@ def test_plan_prints_steps_and_saves_the_run(
     assert "coffee" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_json_is_one_document(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -124,6 +126,7 @@ def test_json_is_one_document(
     assert document["plans"][0]["validation"]["outcome"] == "valid"
 
 
+@pytest.mark.slow
 def test_an_error_is_json_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -141,6 +144,7 @@ def test_dry_run_plans_without_executing(
     assert document["steps"] == []
 
 
+@pytest.mark.slow
 def test_an_invalid_plan_has_exit_code_1(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -79,6 +79,7 @@ def test_the_list_of_commands_costs_nothing() -> None:
     assert all(f"  {command.name} " in "\n".join(page) for command in HVR.commands)
 
 
+@pytest.mark.slow
 def test_options_are_known_without_what_commands_need() -> None:
     """Completion reads all parsers; whatever takes long is imported when a command runs."""
     code = (
@@ -201,6 +202,7 @@ def test_the_choice_of_a_model_is_read_from_its_options(monkeypatch: pytest.Monk
     assert model_choice(parser.read([])) == ModelChoice()
 
 
+@pytest.mark.slow
 def test_the_environment_says_whether_plans_are_scored(
     hvr_: Hvr, monkeypatch: pytest.MonkeyPatch
 ) -> None:

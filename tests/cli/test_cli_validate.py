@@ -205,6 +205,7 @@ def test_all_failures(call: Call) -> None:
     assert kinds("--on-failure", "stop") == ["precondition"]
 
 
+@pytest.mark.slow
 def test_standard_input() -> None:
     child = process("validate", *TASK, "-", "--json")
     out, _ = child.communicate("(open) (fill) (close)")
@@ -402,6 +403,7 @@ def test_it_starts_without_what_it_does_not_need() -> None:
 # Watching -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_watch_validates_again_after_a_change() -> None:
     child = process("validate", *TASK, "plans/ajar.plan", "--watch", GITHUB_ACTIONS="")
     assert child.stdout is not None and child.stderr is not None

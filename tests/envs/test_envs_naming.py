@@ -62,6 +62,7 @@ def test_pieces_counted_from_one() -> None:
     assert names.name("Egg|a|EggCracked_0") == names.name("Egg|a|EggCracked_1") == "eggcracked-1"
 
 
+@pytest.mark.slow
 @given(st.sampled_from(["a", "b"]), st.integers(0, 40), st.integers(0, 1))
 def test_name_and_id_are_inverse_for_any_piece(loaf: str, k: int, base: int) -> None:
     names = Names(TWO, slice_base=base)

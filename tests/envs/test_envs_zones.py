@@ -232,6 +232,7 @@ NAMES = Names.from_metadata(START.last_event.metadata)
 FIRST = START.snapshot()
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(MOVES, max_size=25))
 def test_the_world_stays_consistent(moves: list[tuple[str, str | None]]) -> None:

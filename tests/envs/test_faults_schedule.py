@@ -77,6 +77,7 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
         Schedule.load(tmp_path / "bad.json")
 
 
+@pytest.mark.slow
 @given(_WHEN, st.integers(1, 9), st.integers(1, 40))
 def test_when_a_fault_is_due(when: FaultTiming, start: int, steps: int) -> None:
     """By counting: from the nth matching action from `step` on, `times` times."""

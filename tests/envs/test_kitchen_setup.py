@@ -145,6 +145,7 @@ def spawned(seed: int, scene: str = "FloorPlan1", **more: Any) -> list[dict[str,
     return metadata_of(kitchen.step("InitialRandomSpawn", randomSeed=seed, **more))["objects"]
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(st.integers(0, 10_000), st.sampled_from(["FloorPlan1", "FloorPlan16", "FloorPlan28"]))
 def test_random_places_are_allowed_and_keep_ids(seed: int, scene: str) -> None:

@@ -119,6 +119,7 @@ def test_no_map_camera_means_no_picture_from_above(thor: Thor) -> None:
     assert thor.last_event is before
 
 
+@pytest.mark.slow
 def test_a_stopped_simulator_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     env = Persistent(Thor("FloorPlan5", OPTIONS))
@@ -131,12 +132,14 @@ def test_a_stopped_simulator_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyP
         env.reset()
 
 
+@pytest.mark.slow
 def test_an_unknown_scene_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(SceneError, match="FloorPlan999"):
         Thor("FloorPlan999", OPTIONS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("server", ["http", "fifo"])
 def test_without_images(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -49,6 +49,7 @@ def missing(machine: Machine, options: ThorOptions | None = None) -> list[str]:
     return [check.name for check in checks if check.status == "missing"]
 
 
+@pytest.mark.slow
 @given(machines, some_options)
 def test_advice_comes_with_what_is_missing_and_with_nothing_else(
     machine: Machine, options: ThorOptions
@@ -60,6 +61,7 @@ def test_advice_comes_with_what_is_missing_and_with_nothing_else(
     assert ready(checks) == (not missing(machine, options))
 
 
+@pytest.mark.slow
 @given(machines)
 def test_a_process_of_ones_own_needs_no_display_gpu_build_or_room(machine: Machine) -> None:
     least = dataclasses.replace(GOOD, display="", vulkan=False, gpus=(), builds=(), free=0)

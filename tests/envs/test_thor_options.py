@@ -32,6 +32,7 @@ options = st.builds(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(options)
 def test_options_survive_being_written_as_text(wanted: ThorOptions) -> None:
     values = dataclasses.asdict(wanted)

@@ -100,6 +100,7 @@ def test_another_place_helps() -> None:
     assert event.metadata["inventoryObjects"][0]["objectId"] == mug
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     failures=st.integers(0, 6), tries=st.integers(1, 4), moving=st.integers(0, 8),

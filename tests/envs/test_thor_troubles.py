@@ -47,6 +47,7 @@ def _nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert not [t for t in set(threading.enumerate()) - threads if t.name.startswith("Thread-")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -72,6 +73,7 @@ def test_a_start_that_fails(options: ThorOptions, words: list[str]) -> None:
     assert all(word in str(failed.value) for word in words), str(failed.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "timeout", "words"),
     [

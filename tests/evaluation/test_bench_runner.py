@@ -56,6 +56,7 @@ def test_what_cannot_be_planned_is_said_before_anything_runs() -> None:
         plan_cells(["T1"], ["HVR"], [], [0])
 
 
+@pytest.mark.slow
 @given(st.text(max_size=80), st.text(max_size=80), st.integers(0, 99))
 def test_ids_are_file_names_and_differ_where_cells_do(one: str, two: str, seed: int) -> None:
     a, b = (Cell("T1", "FloorPlan1", "HVR", model, seed) for model in (one, two))

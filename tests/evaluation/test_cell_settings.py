@@ -59,6 +59,7 @@ def bench(folder: str, choice: ModelChoice, seeds: int = 1) -> tuple[CellResult,
     return run_bench(Path(folder), cells, run_cell, options, prompts=prompt_digests(options))
 
 
+@pytest.mark.slow
 def test_key_and_address_come_from_where_hvr_plan_has_them(server: OpenAIServer) -> None:
     (result,) = bench("b", ModelChoice())
     assert result.finished, result.error
@@ -74,6 +75,7 @@ def test_the_time_out_is_that_of_the_file() -> None:
     assert connect(ModelChoice(spec=SPEC)).name == SPEC
 
 
+@pytest.mark.slow
 def test_a_cached_answer_is_counted_apart(server: OpenAIServer) -> None:
     choice = ModelChoice(cache=Path("answers.sqlite"))
     (first,) = bench("one", choice)
@@ -85,6 +87,7 @@ def test_a_cached_answer_is_counted_apart(server: OpenAIServer) -> None:
     assert second.scores.spent.calls == 0 and second.scores.spent.cached_calls == asked
 
 
+@pytest.mark.slow
 def test_the_budget_is_that_of_the_whole_bench(server: OpenAIServer) -> None:
     one = ModelChoice(limits=Limits(calls=1000))
     (whole,) = bench("whole", one)
@@ -104,6 +107,7 @@ def test_the_budget_is_that_of_the_whole_bench(server: OpenAIServer) -> None:
     assert len(BenchFolder(Path("b")).results()) == 3
 
 
+@pytest.mark.slow
 def test_a_start_without_a_limit_counts_for_the_next_one(server: OpenAIServer) -> None:
     cells = plan_cells(["T2"], ["HVR"], [SPEC], range(2))
 
@@ -157,6 +161,7 @@ def test_the_key_of_a_model_is_for_embedders_of_its_provider_alone() -> None:
     assert access("gemini:m", "openai:e") == (None, None)
 
 
+@pytest.mark.slow
 def test_answers_of_another_server_are_another_bench(
     server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ def test_a_missing_step_stops_the_plan_there(coffee: PaperTask) -> None:
     assert "inapplicable: hand_empty" in scores.failures
 
 
+@pytest.mark.slow
 def test_a_plan_that_ends_early_is_verified_and_does_not_meet_the_goal(salad: PaperTask) -> None:
     scores = score(record(salad.ground_truth.blocks[:-1]), salad, execute=False)
     assert scores.epv == 1.0
@@ -109,6 +110,7 @@ _FILL_FIRST = """(navigate_to_obj cup-1) (pick_up cup-1) (navigate_to_obj faucet
 (toggle_on microwave-1) (toggle_off microwave-1) (open_obj microwave-1) (pick_up cup-1)"""
 
 
+@pytest.mark.slow
 def test_an_open_ended_task_done_in_another_way_is_measured_against_itself() -> None:
     plan = parse_plan(_FILL_FIRST.replace(") (", ")\n("))
     detour = (GroundAction("navigate_to_obj", ("microwave-1",)), *plan)
@@ -170,6 +172,7 @@ def test_what_went_wrong_on_the_way_is_counted(coffee: PaperTask) -> None:
     assert (scores.spent.calls, scores.spent.input, scores.spent.cost) == (7, 100, None)
 
 
+@pytest.mark.slow
 def test_execution_stops_where_a_step_is_not_applicable(coffee: PaperTask) -> None:
     truth = coffee.ground_truth
     plan = (*truth.steps[:3], GroundAction("pick_up", ("mug-1",)), *truth.steps[3:])

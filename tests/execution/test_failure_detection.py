@@ -38,6 +38,7 @@ def test_a_run_without_faults_has_no_failures_in_any_sight() -> None:
         assert ran.finished.failures == () and ran.finished.recoveries == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["PickupObject", "PutObject", "ToggleObjectOn", "TeleportFull"])
 def test_an_action_that_reports_success_and_does_nothing(action: str) -> None:
     ran = run("make coffee", silent(action))
@@ -51,6 +52,7 @@ def test_an_action_that_reports_success_and_does_nothing(action: str) -> None:
     assert [(r.rung, r.outcome) for r in ran.recoveries] == [("retry", "worked")]
 
 
+@pytest.mark.slow
 def test_a_mug_that_falls_out_of_the_hand_before_it_is_put_down() -> None:
     ran = run("make coffee", just_before("PutObject", drop))
     failure = first(ran)
@@ -120,6 +122,7 @@ def test_an_egg_that_is_no_longer_in_the_fridge_when_it_is_opened() -> None:
     assert "since step 0" in failure.explanation or "in step 0" in failure.explanation
 
 
+@pytest.mark.slow
 def test_the_wrong_thing_in_the_hand() -> None:
     def cup(kitchen: Kitchen, action: str, count: int, _args: dict[str, Any]) -> Any:
         if action == "PickupObject" and count == 1:
@@ -155,6 +158,7 @@ def test_another_burner_than_the_one_that_was_meant() -> None:
     assert "heard: StoveBurner turned on" in failure.evidence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("action", "message", "kind"),
     [
@@ -171,6 +175,7 @@ def test_a_refusal_is_told_by_its_message(action: str, message: str, kind: str) 
     assert failure.evidence == (message,)
 
 
+@pytest.mark.slow
 def test_what_happens_to_things_the_plan_does_not_name_is_noticed_and_costs_nothing() -> None:
     def break_plate(kitchen: Kitchen) -> None:
         kitchen.step("BreakObject", objectId=the(kitchen, "Plate"), forceAction=True)
@@ -182,6 +187,7 @@ def test_what_happens_to_things_the_plan_does_not_name_is_noticed_and_costs_noth
     assert ran.finished.reached and ran.recoveries == []
 
 
+@pytest.mark.slow
 def test_failures_can_be_asked_of_the_graph() -> None:
     ran = run("make coffee", just_before("PutObject", drop))
     rows = ran.world.graph.query(
@@ -234,6 +240,7 @@ ACTIONS = st.sampled_from(
 SCENE = SceneGraph("FloorPlan1", {n: SceneObject(n, n.split("-")[0].title(), n) for n in NAMES})
 
 
+@pytest.mark.slow
 @given(STATES, STATES, ACTIONS)
 def test_no_difference_no_failure(
     before: frozenset[Atom], after: frozenset[Atom], action: GroundAction
@@ -242,6 +249,7 @@ def test_no_difference_no_failure(
     assert detect(1, action, Expected(before, after, effects), Observed(after, SCENE)) == ()
 
 
+@pytest.mark.slow
 @given(STATES, STATES, STATES, ACTIONS, st.booleans())
 def test_every_failure_names_what_is_otherwise_and_nothing_is_told_twice(
     before: frozenset[Atom],
@@ -267,6 +275,7 @@ def test_every_failure_names_what_is_otherwise_and_nothing_is_told_twice(
         assert (should ^ seen) <= drifted
 
 
+@pytest.mark.slow
 @given(STATES, STATES, STATES, st.frozensets(st.sampled_from(NAMES)))
 def test_what_is_not_seen_is_neither_true_nor_false_and_no_failure(
     before: frozenset[Atom], after: frozenset[Atom], seen: frozenset[Atom], names: frozenset[str]

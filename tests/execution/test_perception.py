@@ -42,6 +42,7 @@ objects = st.fixed_dictionaries(
 scenes = st.builds(lambda o: SceneGraph("FloorPlan1", o), objects)
 
 
+@pytest.mark.slow
 @given(scenes, scenes, st.frozensets(st.sampled_from(NAMES)), st.integers(1, 9))
 def test_a_belief_never_contradicts_what_is_seen(
     believed: SceneGraph, there: SceneGraph, visible: frozenset[str], step: int
@@ -59,6 +60,7 @@ def test_a_belief_never_contradicts_what_is_seen(
         assert not set(now.scene.objects[name].parents) & whole, "it would be seen there"
 
 
+@pytest.mark.slow
 @given(scenes, scenes, st.integers(2, 6))
 def test_the_filter_takes_a_steady_surprise_and_keeps_what_is_as_expected(
     expected: SceneGraph, there: SceneGraph, votes: int
@@ -69,6 +71,7 @@ def test_the_filter_takes_a_steady_surprise_and_keeps_what_is_as_expected(
     assert taken.objects == there.objects
 
 
+@pytest.mark.slow
 @given(scenes, scenes, st.sampled_from(NAMES))
 def test_one_wrong_look_is_not_believed(expected: SceneGraph, there: SceneGraph, name: str) -> None:
     first = replace(expected, objects={**expected.objects, name: there.objects[name]})

@@ -21,6 +21,7 @@ def plans(ran: Ran) -> list[list[str]]:
     return [[str(a) for a in e.plan.actions] for e in ran.events if isinstance(e, PlanReady)]
 
 
+@pytest.mark.slow
 def test_what_somebody_put_into_the_microwave_is_taken_out_again() -> None:
     fault = Fault(
         FaultKind.OCCUPIED, FaultTiming(actions=("PutObject",), nth=2), What(other="lettuce-1")
@@ -32,6 +33,7 @@ def test_what_somebody_put_into_the_microwave_is_taken_out_again() -> None:
     assert plans(ran)[1][-1] == "(put_on lettuce-1 countertop-1)", "not back, nor kept in the hand"
 
 
+@pytest.mark.slow
 def test_what_was_there_before_is_moved_only_if_there_is_no_other_way() -> None:
     fault = Fault(
         FaultKind.OCCUPIED, FaultTiming(actions=("PutObject",), nth=1), What(other="dishsponge-1")

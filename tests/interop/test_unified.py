@@ -71,6 +71,7 @@ def test_examples_print_and_parse(name: str) -> None:
     assert parse_problem(print_problem(problem), read) == problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAID)
 def test_examples_there_and_back(name: str) -> None:
     """unified-planning -> hvr -> unified-planning -> hvr: the same verdicts."""

@@ -448,6 +448,7 @@ def test_describe(graph: KnowledgeGraph) -> None:
 # --- on disk ---
 
 
+@pytest.mark.slow
 def test_reopen(tmp_path: Path, scene: SceneGraph) -> None:
     folder = tmp_path / "run" / "graph"
     with KnowledgeGraph.create(folder) as graph:
@@ -476,6 +477,7 @@ def test_a_folder_in_use_can_be_read_only(tmp_path: Path, scene: SceneGraph) -> 
             assert looking.objects("Mug") == ("mug-1",)
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "graph"
     code = f"""

@@ -218,6 +218,7 @@ k:r rdfs:subPropertyOf k:p ; owl:equivalentProperty k:s .""",
     assert (obj("x"), RDF_TYPE, k("C")) not in found
 
 
+@pytest.mark.slow
 def test_owl_rl_reasoner_finds_nothing_more(ontology: Ontology) -> None:
     assert missing_entailments(ontology.axioms, ontology.closure) == []
 

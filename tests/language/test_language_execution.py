@@ -28,6 +28,7 @@ EXECUTED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scene", "text", "atoms"), EXECUTED, ids=[e[1] for e in EXECUTED])
 def test_carried_out(policy, scene, text, atoms):
     world = open_world(Kitchen(f"FloorPlan{scene}"))

@@ -119,6 +119,7 @@ def test_every_verb_with_every_class(policy):
         ), (text, reason)  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "clause",
     [

@@ -67,6 +67,7 @@ def test_literals_of_conditions():
     assert not cuts("(not (sliced ?x))")
 
 
+@pytest.mark.slow
 def test_the_lexicon_does_not_depend_on_hash_seeds():
     code = (
         "from hvr.knowledge.ontology import load_ontology\n"

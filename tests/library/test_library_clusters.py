@@ -95,6 +95,7 @@ def test_every_macro_action_is_in_one_cluster_whatever_the_order(library: Librar
     assert find_clusters(Library(reversed(library.entries)), ONTOLOGY) == found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alike", [0.5, 0.8, 0.95])
 def test_all_members_of_a_cluster_are_alike(alike: float) -> None:
     for cluster in find_clusters(learnt(), ONTOLOGY, alike):

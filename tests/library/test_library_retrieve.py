@@ -162,6 +162,7 @@ def test_as_learnt_comes_before_generalised() -> None:
     assert not match.generalised
 
 
+@pytest.mark.slow
 def test_a_named_object_is_the_one_that_is_bound() -> None:
     task = task_in("FloorPlan16")
     for number in (1, 2):
@@ -267,6 +268,7 @@ def test_what_holds_already_is_not_done_again() -> None:
 # --- which objects ---
 
 
+@pytest.mark.slow
 def test_the_nearest_fitting_object_is_preferred() -> None:
     task = task_in("FloorPlan1")
     library = learnt()

@@ -71,6 +71,7 @@ def test_turtle_is_read_as_it_was_written(library: Library) -> None:
     assert to_turtle(from_turtle(data, "x")) == data
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(entries())
 def test_json_is_read_as_it_was_written(entry: Entry) -> None:

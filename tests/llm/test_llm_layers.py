@@ -90,6 +90,7 @@ def test_a_wait_that_is_too_long_is_not_begun() -> None:
     assert not clock.slept and caught.value.status == 429
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 400), max_size=8), st.floats(1, 300), st.integers(1, 8))
 def test_no_more_attempts_and_waiting_than_allowed(
     waits: list[float], seconds: float, attempts: int
@@ -169,6 +170,7 @@ def test_requests_a_minute_are_bounded() -> None:
     assert sent == [0, 0, 0, 60, 60, 60, 120, 120]
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 400), min_size=1, max_size=12), st.integers(420, 900))
 def test_tokens_in_any_minute_are_bounded(sizes: list[int], limit: int) -> None:
     clock = Clock()
@@ -216,6 +218,7 @@ def test_a_budget_stops_before_it_could_be_passed(limits: Limits, allowed: int) 
     assert len(model.asked) == allowed == budget.totals.calls
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=20), st.integers(0, 600))
 def test_what_is_used_never_passes_the_budget(outputs: list[int], limit: int) -> None:
     budget = Budget(Limits(tokens=limit))
@@ -310,6 +313,7 @@ def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:
         Cache(Fake([said()]), tmp_path / "no" / "folder.sqlite")
 
 
+@pytest.mark.slow
 def test_a_cached_answer_needs_no_budget_and_each_attempt_does(tmp_path: Path) -> None:
     model = Fake([failed("server", 500), said()])
     budget = Budget(Limits(calls=2))
@@ -343,6 +347,7 @@ for n in range(6):
 """
 
 
+@pytest.mark.slow
 def test_processes_share_a_cache(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _ASK_SIX, str(tmp_path / "cache.sqlite")]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]

@@ -61,6 +61,7 @@ def failure(spec: str, opts: ModelOptions, asked: Request | None = None) -> Mode
     return caught.value
 
 
+@pytest.mark.slow
 def test_a_normal_answer_has_text_finish_model_and_counts(provider: tuple[str, Servers]) -> None:
     spec, server_of = provider
     prices = {"model-x": Price(1.0, 2.0, 0.5)}
@@ -178,6 +179,7 @@ def test_a_wrong_key_of_gemini_is_told_from_a_bad_request() -> None:
     assert error.kind == "auth" and "key is missing or wrong" in str(error)
 
 
+@pytest.mark.slow
 def test_a_hang_ends_at_the_time_out(provider: tuple[str, Servers]) -> None:
     spec, server_of = provider
     with server_of([Reply(hang=30.0)]) as server:
@@ -223,6 +225,7 @@ def test_truncated_json_is_no_answer(provider: tuple[str, Servers]) -> None:
     assert error.kind == "schema" and "no complete JSON value" in str(error)
 
 
+@pytest.mark.slow
 def test_layers_recover_from_what_passes(provider: tuple[str, Servers]) -> None:
     spec, server_of = provider
     replies = [

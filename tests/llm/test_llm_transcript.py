@@ -197,6 +197,7 @@ def test_keys_are_written_nowhere(tmp_path: Path) -> None:
     assert Replay(file, scrubber).answer(request).text == "[key] [key] [key] Bearer [key]"
 
 
+@pytest.mark.slow
 @given(texts, st.lists(st.sampled_from([KEY, LOOKS_LIKE_A_KEY, "Bearer ", "sk-"]), max_size=4))
 def test_taking_keys_out_twice_is_taking_them_out_once(text: str, keys: list[str]) -> None:
     scrubber = Scrubber((KEY,))

@@ -80,6 +80,7 @@ amounts = st.fractions(min_value=0)
 timed = st.builds(TimedAction, actions, amounts, st.one_of(st.none(), amounts))
 
 
+@pytest.mark.slow
 @given(st.lists(actions).map(tuple), st.one_of(st.none(), st.integers(0, 99)))
 @law(40)
 def test_printed_plan_parses_to_an_equal_one(

@@ -101,6 +101,7 @@ def test_joined_numbers_say_the_same(numbers: set[int]) -> None:
     assert named == numbers
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(MOVES), max_size=40))
 def test_every_step_has_one_stop(names: list[str]) -> None:
     way = route(START, [step(i, {"action": n}) for i, n in enumerate(names, start=1)])

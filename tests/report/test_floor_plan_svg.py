@@ -148,6 +148,7 @@ def test_a_png_has_the_fridge_where_it_stands(tmp_path: Path) -> None:
     assert colour == LIGHT["appliance"].fill
 
 
+@pytest.mark.slow
 def test_a_png_of_a_way_is_painted(tmp_path: Path) -> None:
     image_module = pytest.importorskip("PIL.Image")
     plan = scene_plan("FloorPlan2")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ from hvr.report.markup import (
 HOSTILE = "<script>'\"&$title</td>"
 
 
+@pytest.mark.slow
 @given(text=st.text())
 def test_any_text_is_well_formed_as_content_and_as_attribute(text: str) -> None:
     root = ElementTree.fromstring(element("p", escaped(text), data_text=text))

@@ -249,6 +249,7 @@ def test_the_page_is_written_whole(clumsy_run: Path, tmp_path: Path) -> None:
         write_page(clumsy_run, tmp_path / "none" / "page.html")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_the_script_is_javascript(tmp_path: Path) -> None:
     file = tmp_path / "script.js"

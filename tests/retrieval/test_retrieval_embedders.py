@@ -78,6 +78,7 @@ def test_lexical_finds_an_action(lexical: LexicalEmbedder) -> None:
     assert actions[nearest(lexical, "pickup", actions)[0]] == "pick_up"
 
 
+@pytest.mark.slow
 @given(st.text(max_size=30), st.lists(st.text(max_size=30), max_size=5))
 def test_lexical_is_a_cosine(query: str, candidates: list[str]) -> None:
     embedder = LexicalEmbedder()
@@ -90,6 +91,7 @@ def test_lexical_is_a_cosine(query: str, candidates: list[str]) -> None:
         assert math.isclose(embedder.similarities(query, [query])[0], 1)
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from((*NAMES, "Mug 1", "mug_2")), min_size=1, max_size=6),
        st.sampled_from((*NAMES, "mug", "burner", "zzz")), st.randoms())  # fmt: skip
 def test_nearest_does_not_depend_on_order(candidates: list[str], query: str, rng: Any) -> None:
@@ -233,6 +235,7 @@ def test_failures_of_a_provider_are_one_error_without_the_key(status: int, body:
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs_is_an_error() -> None:
     over = threading.Event()
 
@@ -265,6 +268,7 @@ def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     assert make_embedder("openai:m", base_url="http://127.0.0.1:9").name == "openai:m"
 
 
+@pytest.mark.slow
 def test_gemini_embeddings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", KEY)
 

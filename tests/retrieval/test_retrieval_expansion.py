@@ -121,6 +121,7 @@ def test_expansion_is_closed_and_small(kitchen: World, data: st.DataObject) -> N
     assert any(inventory.ontology.is_a(inventory.classes[n], "WorkSurface") for n in together)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scene", ["FloorPlan3", "FloorPlan8", "FloorPlan20"])
 def test_other_kitchens(scene: str) -> None:
     inventory = open_world(Kitchen(load_scene(scene), 0)).inventory()

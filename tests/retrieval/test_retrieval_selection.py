@@ -17,6 +17,7 @@ from tests.retrieval.name_table import HELD_OUT, NAMES
 from tests.retrieval.retrieval_scores import everything, score
 
 
+@pytest.mark.slow
 def test_names_are_mapped_to_classes(lexical: LexicalEmbedder) -> None:
     assert score(NAMES, lexical).right >= 111
     assert score(HELD_OUT, lexical).right >= 28

@@ -75,6 +75,7 @@ def test_only_e5_reads_the_role(model: _Counting, tmp_path: Path) -> None:
     assert model.seen == ["query: a", "passage: a", "a", "a"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("model")
 def test_several_writers_at_once(tmp_path: Path) -> None:
     texts = [f"text {i}" for i in range(700)]

@@ -21,6 +21,7 @@ from hvr.search.planners import FastDownward
 from tests.llm.llm_fakes import Fake
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("request_text", "readable", "impossible"),
     [

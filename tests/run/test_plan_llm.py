@@ -513,6 +513,7 @@ def test_a_replay_repeats_a_failure(hvr_: Hvr, tmp_path: Path) -> None:
     assert differing(first, second, ("llm.jsonl", "trace.jsonl", "error.json")) == []
 
 
+@pytest.mark.slow
 def test_a_replay_with_other_prompts_shows_the_difference(
     coffee: Path, hvr_: Hvr, tmp_path: Path
 ) -> None:

@@ -58,6 +58,7 @@ def replaced(steps: list[tuple[str, ...]]) -> list[tuple[tuple[str, ...], tuple[
     return [(old, new) for old, new in zip(TRUE, steps, strict=True) if old != new]
 
 
+@pytest.mark.slow
 def test_dropped_steps_are_no_navigation() -> None:
     for steps in changes("dropped"):
         assert Counter(TRUE) - Counter(steps)
@@ -65,6 +66,7 @@ def test_dropped_steps_are_no_navigation() -> None:
         assert [s for s in steps if s[0] == "navigate_to_obj"] == [TRUE[0], TRUE[2]]
 
 
+@pytest.mark.slow
 def test_missing_navigation_is_navigation_only() -> None:
     for steps in changes("missing_navigation"):
         lost = Counter(TRUE) - Counter(steps)
@@ -81,6 +83,7 @@ def test_swapped_steps_are_the_same_steps_in_another_order() -> None:
     assert one[place : place + 2] == [TRUE[place + 1], TRUE[place]]
 
 
+@pytest.mark.slow
 def test_wrong_objects_are_listed_and_could_be_meant() -> None:
     seen = set()
     for steps in changes("wrong_object"):
@@ -121,6 +124,7 @@ def test_more_distractors_make_more_confusions() -> None:
     assert many_wrong > few_wrong + 20
 
 
+@pytest.mark.slow
 def test_hallucinated_objects_are_not_listed() -> None:
     seen = set()
     for steps in changes("hallucinated_object"):
@@ -132,6 +136,7 @@ def test_hallucinated_objects_are_not_listed() -> None:
     assert any(not name.startswith(("mug-", "coffeemachine-")) for name in seen)
 
 
+@pytest.mark.slow
 def test_hallucinated_actions_do_not_exist() -> None:
     known = set(scene("T2")[2].domain.actions)
     for steps in changes("hallucinated_action"):
@@ -140,6 +145,7 @@ def test_hallucinated_actions_do_not_exist() -> None:
             assert new[1:] == old[1:2]
 
 
+@pytest.mark.slow
 def test_superfluous_steps_leave_the_others() -> None:
     for steps in changes("superfluous"):
         assert len(steps) > len(TRUE)
@@ -259,6 +265,7 @@ def test_the_rate_of_errors_is_met(error: float) -> None:
     assert abs(wrong / total - error) < 0.05
 
 
+@pytest.mark.slow
 def test_shares_scale_the_rate() -> None:
     none = only("hallucinated_action", error=1.0, steps=0.0)
     assert plan(none, 0) == TRUE
@@ -337,6 +344,7 @@ def test_chat_does_not_change_what_is_said(seed: int, task_id: str) -> None:
     assert read_objects(texts[0]) == read_objects(texts[1])
 
 
+@pytest.mark.slow
 def test_answers_are_chatty_as_often_as_set() -> None:
     answers = [
         coffee(ErrorModel(error=0.0, chatty=0.3), s).answer(request("plan")).text

@@ -248,6 +248,7 @@ def test_repeated_feedback_leads_to_a_plan_that_works(task_id: str, error: float
         state = State(task, bits, state.values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task_id", task_ids())
 def test_feedback_on_the_last_step_leads_to_the_true_plan(task_id: str) -> None:
     objects = scene(task_id)[0]
@@ -317,6 +318,7 @@ def test_later_conditions_stay_as_they_are() -> None:
     assert undone(wrong, problem) == shown(RIGHT.replace("(holding mug-1)", "(holding mug-2)"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task_id", task_ids())
 def test_repeated_feedback_leads_to_the_true_conditions(task_id: str) -> None:
     objects = scene(task_id)[0]

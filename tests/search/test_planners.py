@@ -112,6 +112,7 @@ def test_an_interrupt_ends_the_searches(temporary: Path, monkeypatch: pytest.Mon
     assert not list(temporary.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a shell script")
 @pytest.mark.parametrize(
     ("script", "seconds", "message"),

@@ -118,6 +118,7 @@ def test_a_day_in_the_kitchen(controller: Any) -> None:
     assert twice.metadata["errorMessage"].endswith("can't toggle object on if it's already on!")
 
 
+@pytest.mark.slow
 def test_every_event_is_the_kitchens_own(controller: Any) -> None:
     """What the client gets is, field by field, what a kitchen in this process says."""
     for scene in ("FloorPlan5", "FloorPlan16"):
@@ -187,6 +188,7 @@ def test_images(controller: Any) -> None:
     controller.step("ChangeResolution", x=64, y=48)
 
 
+@pytest.mark.slow
 def test_headless_sends_no_image_and_the_first_scene_is_the_clients_choice(make: Any) -> None:
     controller = make(None, headless=True)
     assert controller.last_event.metadata["sceneName"] == "FloorPlan10_physics"
@@ -203,6 +205,7 @@ def test_what_is_out_of_scope_is_said_at_the_start(make: Any, asked: dict[str, A
         make(**asked)
 
 
+@pytest.mark.slow
 def test_the_command_hvr_scene_serve(make: Any) -> None:
     words = [sys.executable, "-m", "hvr", "scene", "serve"]
     controller = make("FloorPlan3", local_executable_path=shlex.join(words), width=400)
@@ -210,6 +213,7 @@ def test_the_command_hvr_scene_serve(make: Any) -> None:
     assert controller.last_event.metadata["screenWidth"] == 400
 
 
+@pytest.mark.slow
 def test_the_client_gives_up_when_the_process_cannot_start(make: Any) -> None:
     with pytest.raises(ValueError, match="no metadata received"):
         make(local_executable_path=command(profile="9"))

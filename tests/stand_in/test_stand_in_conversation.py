@@ -63,6 +63,7 @@ def test_every_action_is_answered_and_the_conversation_goes_on(asked: list[dict[
     assert _ask(conversation, "Pass")["lastActionSuccess"]
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.lists(actions.filter(lambda a: a["action"] != "Reset"), max_size=6))
 def test_what_is_refused_changes_nothing(asked: list[dict[str, Any]]) -> None:

@@ -47,6 +47,7 @@ def _said(process: subprocess.Popen[str]) -> tuple[int, str]:
     return process.returncode, text
 
 
+@pytest.mark.slow
 def test_started_by_hand_it_says_how_it_is_meant_in_one_line() -> None:
     process = subprocess.run(
         [sys.executable, "-m", "hvr.stand_in"],
@@ -105,6 +106,7 @@ def test_a_client_is_not_left_waiting_when_the_process_cannot_start(
     os.close(reader)
 
 
+@pytest.mark.slow
 def test_it_ends_when_the_client_goes_before_its_first_action(tmp_path: Path) -> None:
     variables = _pipes(tmp_path)
     process = _start(variables)
@@ -113,6 +115,7 @@ def test_it_ends_when_the_client_goes_before_its_first_action(tmp_path: Path) ->
     assert _said(process) == (0, "")
 
 
+@pytest.mark.slow
 def test_it_ends_in_the_middle_of_a_message(tmp_path: Path) -> None:
     variables = _pipes(tmp_path)
     process = _start(variables)
@@ -123,6 +126,7 @@ def test_it_ends_in_the_middle_of_a_message(tmp_path: Path) -> None:
         assert _said(process) == (0, "")
 
 
+@pytest.mark.slow
 def test_rubbish_ends_it_with_one_line(tmp_path: Path) -> None:
     variables = _pipes(tmp_path)
     process = _start(variables)
@@ -136,6 +140,7 @@ def test_rubbish_ends_it_with_one_line(tmp_path: Path) -> None:
     assert text.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_unchanged_objects_are_not_sent_again(tmp_path: Path) -> None:
     """As AI2-THOR's fast emit: a patch, which the client lays over what it has."""
     variables = _pipes(tmp_path)

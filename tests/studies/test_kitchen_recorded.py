@@ -61,6 +61,7 @@ def same_moment(a: dict[str, Any], b: dict[str, Any], *untold: str) -> None:
                 assert value == other[key], (object_id, key)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(STEPS, max_size=12))
 def test_a_scene_of_any_moment_is_that_moment(steps: list[tuple[str, str | None]]) -> None:
@@ -132,6 +133,7 @@ def test_recorded_episodes_agree(shared: Path) -> None:
     assert "changes that AI2-THOR did not make  0" in whole
 
 
+@pytest.mark.slow
 def test_a_difference_is_found(tmp_path: Path, kitchen: Kitchen, names: Names) -> None:
     """A recording in which the mug breaks without anybody having done so."""
     rows = [
@@ -157,6 +159,7 @@ def test_experts_can_be_replayed(shared: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_speed_is_measured() -> None:
     done = run("simulator_speed.py", "--seconds", "0.005", "--jobs", "1", "--memory-steps", "500")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +64,7 @@ def test_a_place_carried_over_keeps_blocks_together() -> None:
     assert (2, 3) in order, "going elsewhere in between would lose the place"
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_every_allowed_order_reaches_the_goal(data: st.DataObject) -> None:
     pool = [

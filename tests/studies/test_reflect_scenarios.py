@@ -27,6 +27,7 @@ def domain() -> Domain:
     return parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.id)
 def test_noticed_at_the_right_step_as_the_right_kind(
     scenario: Scenario, ontology: Ontology, domain: Domain
@@ -38,6 +39,7 @@ def test_noticed_at_the_right_step_as_the_right_kind(
     assert bool(played.injected) == (scenario.fault is not None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scenario", [s for s in SCENARIOS if s.fault is not None and s.at is None], ids=lambda s: s.id
 )

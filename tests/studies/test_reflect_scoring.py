@@ -115,6 +115,7 @@ def test_tables_say_what_the_rows_say() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_benchmark_goes_on_where_it_was(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

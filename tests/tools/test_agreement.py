@@ -36,6 +36,7 @@ def test_f1_counts_repeats_in_lengths_only(predicted: str, true: str, expected: 
     assert f1(predicted, true) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @given(_LISTS, _LISTS)
 def test_f1_is_symmetric_and_within_bounds(one: list[str], other: list[str]) -> None:
     assert 0 <= f1(one, other) <= 1

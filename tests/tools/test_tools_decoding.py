@@ -59,6 +59,7 @@ def _value(
     return total if last >= 0 else -math.inf
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.data())
 def test_viterbi_finds_the_best_of_all_sequences(data: st.DataObject) -> None:

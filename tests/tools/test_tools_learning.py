@@ -70,6 +70,7 @@ def test_what_is_learnt_is_found_without_names(fitted: Retriever) -> None:
     assert _score(untrained, names=False) < 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", LAYERS)
 def test_every_layer_learns_by_ranking(layer: Layer) -> None:
     config = replace(paper(layer), encoder="lexical-hash", batch=32, epochs=6)
@@ -105,6 +106,7 @@ def test_requests_with_the_same_id_are_kept_apart(fitted: Retriever) -> None:
     assert fitted.retrieve([]) == []
 
 
+@pytest.mark.slow
 def test_early_stopping_keeps_the_best_epoch() -> None:
     inner, held = hold_out(TRAIN, 0.2, 0)
     config = replace(SMALL, epochs=30, patience=2)
@@ -207,6 +209,7 @@ class _Words(nn.Module):
         return {"sentence_embedding": self.words(tokens["input_ids"])}
 
 
+@pytest.mark.slow
 def test_a_language_model_is_trained_along(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     model = _Words()

@@ -89,6 +89,7 @@ def test_nothing_found_is_an_error() -> None:
 # Judging --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2, 4])
 def test_results_come_in_order_and_an_unreadable_plan_stops_nothing(jobs: int) -> None:
     files = expand(["plans"]) * 20 + ["plans/none.plan"]
@@ -120,6 +121,7 @@ def test_results_do_not_wait_for_the_last_plan() -> None:
     assert next(results).report.valid
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_costs_only_its_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     # The parent's patch reaches the workers by being there when they are forked.
     from hvr.validation import processes
@@ -215,6 +217,7 @@ def test_minimising() -> None:
     assert len(result.result.removed) == 2
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_all_processes_quickly() -> None:
     """Workers at work on a plan that never comes (a pipe without a writer) do not hold it up."""
     os.mkfifo("never.plan")

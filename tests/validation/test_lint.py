@@ -168,6 +168,7 @@ def test_numbers_need_a_flag_and_costs_another() -> None:
     assert not about(lint(parse_domain(given)), "HVR202")
 
 
+@pytest.mark.slow
 def test_too_many_instances_are_no_reason_to_wait() -> None:
     text = CLEAN.replace("(?r ?s - room)", "(?r ?s ?a ?b ?c ?d - room)").replace(
         "(door ?r ?s))", "(door ?r ?s) (door ?a ?b) (door ?b ?c) (door ?c ?d))"

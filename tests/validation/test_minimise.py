@@ -177,6 +177,7 @@ def swinging(steps: int) -> list[GroundAction]:
     return [GroundAction("make", ("a",)), GroundAction("turn"), *swing, swing[0]]
 
 
+@pytest.mark.slow
 def test_of_many_steps_the_needed_ones_stay() -> None:
     validator = mixed("(and (p b) (q a))")
     shorter, removed = minimise(validator, swinging(400))
@@ -185,6 +186,7 @@ def test_of_many_steps_the_needed_ones_stay() -> None:
     assert validator.check(shorter).cost == Fraction(3)
 
 
+@pytest.mark.slow
 def test_the_work_grows_with_the_square_of_the_steps_and_no_faster() -> None:
     validator = mixed("(and (p b) (q a))")
 

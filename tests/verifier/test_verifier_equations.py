@@ -212,6 +212,7 @@ def test_roc_auc_by_hand() -> None:
     assert best_threshold([0.1, 0.2, 0.9, 0.8], [0, 0, 1, 1]) == 0.25
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(-5, 5), st.integers(0, 1)), min_size=2, max_size=30))
 def test_roc_auc_turns_round_with_the_scores(pairs: list[tuple[float, int]]) -> None:
     scores, labels = [s for s, _ in pairs], [x for _, x in pairs]

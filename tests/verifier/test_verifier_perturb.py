@@ -97,6 +97,7 @@ def test_spans_of_a_branching_plan_stay_on_their_branch() -> None:
     assert sorted(made.edges) == [(0, 1), (0, 2), (1, 2)]
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), insert=st.sampled_from([0.0, 0.4]))
 def test_wrong_plans_stay_executable_and_differ(seed: int, insert: float) -> None:

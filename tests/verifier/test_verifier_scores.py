@@ -51,6 +51,7 @@ def test_training_tells_right_from_wrong(verifier: Verifier) -> None:
     assert len(bad.edge_risks) == 3
 
 
+@pytest.mark.slow
 def test_training_is_the_same_under_a_seed() -> None:
     config = tiny_config(epochs_graph=1, epochs_local=1)
     plans = small_plans()[:20]

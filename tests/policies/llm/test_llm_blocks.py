@@ -74,11 +74,13 @@ def test_missing_navigation_is_inserted_without_asking_the_model() -> None:
     assert sources == ["model", "navigation"]
 
 
+@pytest.mark.slow
 def test_useless_navigation_is_dropped() -> None:
     fake = model(answer_of("navigate_to_obj cup-1", "navigate_to_obj mug-1", *GOOD))
     assert write(fake, "HVR").blocks[0].actions == steps(*GOOD)
 
 
+@pytest.mark.slow
 def test_a_corrected_block_takes_the_place_of_the_old_one() -> None:
     fake = model(answer_of(*SHUT), answer_of(*GOOD))
     (block,) = write(fake, "HVR").blocks
@@ -87,6 +89,7 @@ def test_a_corrected_block_takes_the_place_of_the_old_one() -> None:
     assert (block.tries, block.verified_before, block.verified_after) == (1, False, True)
 
 
+@pytest.mark.slow
 def test_the_backprompt_has_what_is_violated_the_macro_action_and_the_actions() -> None:
     fake = model(answer_of(*SHUT), answer_of(*GOOD))
     write(fake, "HVR", request="I want an egg")
@@ -111,6 +114,7 @@ def test_what_keeps_the_robot_from_going_there_is_told() -> None:
     assert "(opened fridge-1) must be true" in prompt.split("Problem:")[1]
 
 
+@pytest.mark.slow
 def test_the_backprompt_shows_the_present_block_not_the_first() -> None:
     fake = model(answer_of(*STUCK), [answer_of(*FULL_HAND), answer_of(*GOOD)])
     write(fake, "HVR")
@@ -137,6 +141,7 @@ def test_what_a_problem_speaks_of_is_told_of_from_then_on() -> None:
     assert block.actions == steps(*GOOD)
 
 
+@pytest.mark.slow
 def test_what_is_held_and_what_the_conditions_name_is_always_told_of() -> None:
     take = macro("Take the fork", "", "(holding fork-1)")
     put = macro("Put it down", "(holding fork-1)", "(on fork-1 diningtable-1)")
@@ -161,6 +166,7 @@ def test_feedback_says_what_was_so_before_the_block_began() -> None:
     assert "initial state" not in problem
 
 
+@pytest.mark.slow
 def test_the_state_after_a_block_is_where_the_next_one_begins() -> None:
     conditions = describe([TAKE_EGG, macro("Put the egg on the table")])
     fake = model(
@@ -197,6 +203,7 @@ def test_a_block_of_n_steps_is_corrected_2n_times() -> None:
     assert "Attempt: 8 of 8" in fake.prompts("correct_block")[-1]
 
 
+@pytest.mark.slow
 def test_the_tries_are_counted_against_the_length_of_the_present_block() -> None:
     longer = [answer_of(*STUCK)] * 3 + [answer_of(*FULL_HAND)]
     fake = model(answer_of(*STUCK), longer)
@@ -316,6 +323,7 @@ def test_an_unreadable_plan_is_asked_for_again(answer: str) -> None:
 # Without parts of it ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_without_v_nothing_is_inserted_and_nothing_is_corrected() -> None:
     fake = model(answer_of("pick_up mug-1", *CLOSED), answer_of(*GOOD))
     (block,) = write(fake, "HR").blocks

@@ -165,6 +165,7 @@ def test_what_can_never_be_is_not_reached() -> None:
         assert bridge.to(world.state, goal, world.inventory) is None
 
 
+@pytest.mark.slow
 def test_a_step_that_is_not_applicable_gets_what_it_needs() -> None:
     world = foresight()
     bridge = Bridge(domain(), PLANNER)

@@ -97,6 +97,7 @@ def test_facts_that_never_change_can_be_preconditions() -> None:
     assert check(macro("Open", "(openable apple-1)")).verified == 0
 
 
+@pytest.mark.slow
 def test_the_state_is_that_which_is_given() -> None:
     after = foresight()
     after.advance(())
@@ -135,6 +136,7 @@ def macros_(draw: st.DrawFn) -> list[tuple[dict[str, bool], dict[str, bool]]]:
     return draw(st.lists(st.tuples(side, side), max_size=5))
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(macros_())
 def test_it_is_verified_as_far_as_the_preconditions_hold_one_after_the_other(

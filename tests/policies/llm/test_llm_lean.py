@@ -111,6 +111,7 @@ def test_a_ground_truth_with_detours_gets_shorter_by_them(task_id: str) -> None:
     assert not any(thing in action.args for action in kept)
 
 
+@pytest.mark.slow
 def test_a_thing_that_is_picked_up_and_put_back_is_left_alone() -> None:
     assert leaner([*ROUND_TRIP, *TAKE_CUP]) == TAKE_CUP
     assert leaner(ROUND_TRIP * 3) == ()
@@ -152,6 +153,7 @@ def test_nothing_is_left_on_that_the_plan_turns_off(
     assert on == {a for a in end(WORLD, TASK.initial, actions) if a.predicate == "toggled"}
 
 
+@pytest.mark.slow
 def test_what_a_toggle_has_done_keeps_it_with_its_toggle_off() -> None:
     plate = steps(
         "navigate_to_obj plate-1", "pick_up plate-1", "navigate_to_obj sinkbasin-1",
@@ -189,6 +191,7 @@ def test_a_plan_that_does_not_work_is_left_as_it_is() -> None:
     assert lean(TASK, TASK.initial, (), WORLD.nearness) == ()
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(walks())
 def test_the_outcome_of_a_plan_holds_after_it_and_says_nothing_fleeting(

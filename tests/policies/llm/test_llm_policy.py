@@ -96,6 +96,7 @@ def test_the_plan_for_the_executor_solves_the_problem_that_goes_with_it() -> Non
     assert [r.plan for r in planner.plans] == [planned.plan]
 
 
+@pytest.mark.slow
 def test_why_a_plan_was_broken_off_is_told_to_the_model() -> None:
     fake = Fake({"select": "Cup", "macro_plan": "1. Take the cup", "conditions": "none",
                  "block": answer_of("navigate_to_obj cup-1", "pick_up cup-1")})  # fmt: skip
@@ -226,6 +227,7 @@ def test_an_answer_that_names_nothing_of_the_scene_gives_all_objects() -> None:
     assert listed(fake.prompts("plan")[0]) == {o.name for o in foresight().task.problem.objects}
 
 
+@pytest.mark.slow
 def test_expansion_adds_to_what_was_chosen() -> None:
     few, more = cup_model(), cup_model()
     for fake in (few, more):

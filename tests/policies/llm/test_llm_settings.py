@@ -45,6 +45,7 @@ def test_the_bounds_are_those_of_the_paper_in_every_setting() -> None:
         assert (settings.block_limit, settings.tries_per_step) == (50, 2)
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(sorted(NAMED)),
     st.lists(st.tuples(st.sampled_from(SWITCHES), st.booleans()), max_size=6),
@@ -85,6 +86,7 @@ def test_an_unknown_switch_is_refused_with_the_switches_there_are(text: str) -> 
     assert all(switch in str(error.value) for switch in SWITCHES)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=30))
 def test_any_other_text_is_a_setting_or_a_usage_error(text: str) -> None:
     with contextlib.suppress(UsageError):

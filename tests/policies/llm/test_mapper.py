@@ -121,6 +121,7 @@ def test_literals(mapper: Mapper, text: str, meant: str | None) -> None:
     assert mapper.map_literal(literal).literal == meant
 
 
+@pytest.mark.slow
 def test_every_valid_action_maps_to_itself(mapper: Mapper, actions: ActionSet) -> None:
     for valid in actions:
         mapped = mapper.map(ActionText(valid.name, valid.args))
