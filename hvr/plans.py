@@ -278,7 +278,9 @@ class Policy(Protocol[Wanted]):
             graph: the world as observed in the end.
             inventory: what there is in it.
         """
-        del understanding, graph, inventory
+        del graph, inventory
+        if understanding.goal is None and done.reached:
+            return Judgement(True, "the policy's own goal holds; hvr did not read the request")
         return Judgement(done.reached)
 
     def records(self) -> Mapping[str, Any]:

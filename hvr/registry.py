@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from hvr.errors import UsageError
+from hvr.errors import HvrError, UsageError
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,14 @@ class Registry:
         plural: its plural, such as `policies`.
         entries: hvr's own implementations, as `module:attribute`, by name.
         group: the group of entry points that other packages use.
+        members: what every implementation has when it is made.
     """
 
     kind: str
     plural: str
     entries: Mapping[str, str]
     group: str
+    members: tuple[str, ...] = ()
 
     def names(self) -> tuple[str, ...]:
         """Return all names, hvr's own first."""
@@ -61,11 +63,12 @@ class Registry:
         module, _, attribute = where.partition(":")
         try:
             implementation: Any = import_module(module)
-        except (ImportError, SyntaxError) as error:
-            if name in self.entries:
+        except Exception as error:
+            if name in self.entries or isinstance(error, HvrError):
                 raise  # hvr's own: a fault of hvr, not of the name
             raise UsageError(
-                f"{self.kind} {name!r} cannot be imported: {error}{self._hint(module)}"
+                f"{self.kind} {name!r} cannot be imported: {error}{self._hint(module)} (a module "
+                "that is not installed has to be on PYTHONPATH)"
             ) from error
         try:
             for part in attribute.split("."):
@@ -76,9 +79,25 @@ class Registry:
             raise UsageError(f"{self.kind} {name!r}: {attribute} cannot be called")
         return implementation
 
+    def make(self, name: str, *arguments: Any) -> Any:
+        """Call the entry of a name, and check what it returns.
+
+        Raises:
+            UsageError: the name is unknown, or what the entry returns lacks a member.
+            HvrError: what the entry raises.
+        """
+        made = self.load(name)(*arguments)
+        lacking = [member for member in self.members if not hasattr(made, member)]
+        if lacking:
+            raise UsageError(
+                f"{name!r} returns no {self.kind}: {type(made).__name__} has no "
+                f"{', '.join(lacking)}"
+            )
+        return made
+
     def _hint(self, name: str) -> str:
         near = difflib.get_close_matches(name, self.names(), n=1)
-        return f"; did you mean {near[0]!r}?" if near else ""
+        return f"; did you mean {near[0]!r}?" if near and near[0] != name else ""
 
     @staticmethod
     def _is_path(name: str) -> bool:

@@ -25,6 +25,7 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("lacks_a_package", "import no_such_package_at_all"),
         ("raises", "raise ImportError('boom')"),
         ("does_not_parse", "def ("),
+        ("stumbles", "1 / 0"),
     ):
         (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -57,6 +58,7 @@ def test_hvrs_own_names_are_found_without_reading_what_is_installed(
     [
         ("lacks_a_package:X", "cannot be imported: No module named 'no_such_package_at_all'"),
         ("raises:X", "cannot be imported: boom"),
+        ("stumbles:X", "cannot be imported: division by zero"),
         ("does_not_parse:X", "cannot be imported: invalid syntax"),
         ("no_such_module:X", "No module named 'no_such_module'"),
         ("json:nothing", "json has no 'nothing'"),
@@ -86,3 +88,28 @@ def test_rungs_that_do_not_exist_are_refused() -> None:
 
     with pytest.raises(UsageError, match=r"unknown rung 'jump'.*retry"):
         Executor(None, Climber(), print, print)  # type: ignore[arg-type, abstract]
+
+
+class NoPlan(Policy[str]):
+    """A policy that somebody began to write."""
+
+
+def test_a_policy_that_lacks_a_method_is_refused() -> None:
+    with pytest.raises(UsageError, match="it has no open, understand, plan, clearing"):
+        policy_class(f"{__name__}:NoPlan")
+
+
+@pytest.mark.parametrize(
+    ("registry", "arguments", "words"),
+    [
+        (PLANNERS, ("", 1.0), "returns no planner: NoneType has no solve"),
+        (PROVIDERS, ("", None), "returns no model: NoneType has no name, simulated, answer"),
+        (ENVIRONMENTS, (None,), "returns no environment: NoneType has no reset, step, stop"),
+    ],
+    ids=lambda value: getattr(value, "kind", ""),
+)
+def test_what_an_entry_returns_is_checked(
+    registry: Registry, arguments: tuple[object, ...], words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        registry.make("builtins:print", *arguments)

@@ -30,6 +30,7 @@ from hvr.policies.llm.events import (
     PolicyEvent,
     StepsLeftOut,
 )
+from hvr.validation.text import count
 
 
 @contextmanager
@@ -149,10 +150,10 @@ def policy_style(event: Event | PolicyEvent) -> str:
 def describe_plan(event: PlanReady) -> str:
     """Return one line: how long the plan is, what was proven, how long it took."""
     plan = event.plan
-    proven = "shortest, proven" if plan.optimal else "not proven to be shortest"
+    proven = "shortest, proven; " if plan.optimal else "not proven to be shortest; "
     return (
-        f"plan: {len(plan.actions)} steps in {len(plan.blocks)} macro actions "
-        f"({proven}; {plan.planner}, {plan.seconds:.2f} s); "
+        f"plan: {count(len(plan.actions), 'step')} in {count(len(plan.blocks), 'macro action')} "
+        f"({proven if event.report.valid else ''}{plan.planner}, {plan.seconds:.2f} s); "
         f"{len(event.objects)} objects; validator: {event.report.outcome}"
     )
 

@@ -95,7 +95,8 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
         "the kitchen, FloorPlan1 to FloorPlan30 (default: FloorPlan16; of a task, the scene of its "
         "ground truth)"))  # fmt: skip
     group.add_argument("--env", default="kitchen", help=(
-        "where: kitchen (hvr's own), or thor (AI2-THOR, docs/thor.md) "
+        "where: kitchen (hvr's own), thor (AI2-THOR, docs/thor.md), an installed one or "
+        "module:attribute "
         "(default: %(default)s)"))  # fmt: skip
     group.add_argument("--env-option", dest="env_options", metavar="NAME=VALUE", action="append",
                        default=[], help="an option of the environment")  # fmt: skip
@@ -119,7 +120,8 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
 def _add_planner_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("planning")
     group.add_argument("--planner", default="fast-downward", help=(
-        "fast-downward, or up:NAME for an engine of unified-planning "
+        "fast-downward, up:NAME for an engine of unified-planning, an installed one or "
+        "module:attribute "
         "(default: %(default)s)"))  # fmt: skip
     group.add_argument("--budget", metavar="SECONDS", type=real, default=10.0, help=(
         "for one planner call at most (default: %(default)s)"))  # fmt: skip
@@ -218,11 +220,15 @@ def _lines(run: Run) -> list[str]:
         outcome += f" ({run.verdict})" if run.verdict else ""
     else:
         outcome = f"goal not reached: {run.verdict or run.finished.reason}"
+    from hvr.validation.text import count
+
     lines = [f"{outcome} · saved in {run.folder}"]
     if run.spent is not None:
         known = [("in", run.spent.input), ("out", run.spent.output)]
         tokens = ", ".join(f"{'unknown' if n is None else n} {word}" for word, n in known)
         cost = "unknown" if run.spent.cost is None else f"${run.spent.cost:.4f}"
         kind = " (simulated, no language model)" if run.simulated else ""
-        lines.append(f"{run.model}{kind}: {run.spent.calls} calls, tokens {tokens}, cost {cost}")
+        lines.append(
+            f"{run.model}{kind}: {count(run.spent.calls, 'call')}, tokens {tokens}, cost {cost}"
+        )
     return lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -18,6 +17,7 @@ ENVIRONMENTS = Registry(
     "environments",
     {"kitchen": "hvr.envs.kitchen:open_kitchen", "thor": "hvr.envs.thor:open_thor"},
     "hvr.environments",
+    ("reset", "step", "stop", "last_event"),
 )
 """Each entry is called with an `EnvironmentSetup` and returns an `OpenEnvironment`."""
 
@@ -63,8 +63,7 @@ def open_environment(
         MissingExtraError: a package that it needs is not installed.
         SimulatorError: it cannot be started.
     """
-    opened: Callable[[EnvironmentSetup], OpenEnvironment] = ENVIRONMENTS.load(name)
-    env = opened(setup)
+    env: OpenEnvironment = ENVIRONMENTS.make(name, setup)
     if faults is None:
         return env
     from hvr.envs.faults import FaultyEnvironment

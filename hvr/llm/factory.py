@@ -31,6 +31,7 @@ PROVIDERS = Registry(
         "scripted": "hvr.scripted:open_scripted",
     },
     "hvr.providers",
+    ("name", "simulated", "answer"),
 )
 """Each entry is called with what follows the colon of a spec (empty without one) and the
 `ModelOptions`, and returns a `Model`."""
@@ -64,7 +65,7 @@ def make_model(spec: str, options: ModelOptions | None = None) -> Model:
     if not known or (provider in _NEEDS_NAME and not rest):
         forms = (_FORMS.get(name, f"{name}:…") for name in PROVIDERS.names())
         raise UsageError(f"unknown model {spec!r}: use one of {', '.join(forms)}")
-    model: Model = PROVIDERS.load(provider)(rest, options or ModelOptions())
+    model: Model = PROVIDERS.make(provider, rest, options or ModelOptions())
     return model
 
 

@@ -22,6 +22,13 @@ POLICIES = Registry(
 _MEMBERS = ("open", "understand", "plan", "clearing", "judge", "records", "keep", "rungs",
             "asks_model", "meter")  # fmt: skip
 
+_OWN = ("open", "understand", "plan", "clearing")
+
+
+def _body(policy: Any, member: str) -> Any:
+    method = getattr(policy, member)
+    return getattr(method, "__func__", method)
+
 
 def policy_class(name: str) -> type[Policy[Any]]:
     """Return the class of a policy by name.
@@ -32,6 +39,8 @@ def policy_class(name: str) -> type[Policy[Any]]:
     """
     policy = POLICIES.load(name)
     lacking = [member for member in _MEMBERS if not hasattr(policy, member)]
+    # Those that a class inherits from the protocol itself have no body.
+    lacking += [m for m in _OWN if m not in lacking and _body(policy, m) is _body(Policy, m)]
     if not isinstance(policy, type) or lacking:
         what = f"it has no {', '.join(lacking)}" if lacking else "it is no class"
         raise UsageError(f"{name!r} is not a policy: {what}")

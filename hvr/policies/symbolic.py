@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Self
 
-from hvr.errors import ImpossibleGoalError
+from hvr.errors import ImpossibleGoalError, PlannerError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.language.goals import Stage, end_conditions
@@ -98,6 +98,10 @@ class SymbolicPolicy(Policy[Stage]):
         problem = tidy_places(unused(problem, inventory.avoided), wanted, inventory)
         task = Task(self.domain, problem)
         result = self.planner.solve(task)
+        if result.plan is None and not result.optimal:
+            raise PlannerError(
+                f"{result.planner or 'the planner'} found no plan, and no proof that there is none"
+            )
         if result.plan is None:
             raise ImpossibleGoalError(
                 f"there is no way to do this in {inventory.scene} with "

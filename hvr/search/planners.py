@@ -96,6 +96,7 @@ PLANNERS = Registry(
         "up": "hvr.search.planners:UnifiedPlanning.open",
     },
     "hvr.planners",
+    ("solve",),
 )
 """Each entry is called with what follows the colon of a name (empty without one) and the seconds
 for one plan, and returns a `Planner`."""
@@ -112,5 +113,5 @@ def make_planner(name: str, seconds: float) -> Planner:
     known, _, engine = name.partition(":")
     if engine and known not in PLANNERS.entries and known not in PLANNERS.names():
         known, engine = name, ""  # module:attribute
-    planner: Planner = PLANNERS.load(known)(engine, seconds)
+    planner: Planner = PLANNERS.make(known, engine, seconds)
     return planner

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from hvr.errors import PlannerError
+from hvr.errors import PlannerError, UsageError
 from hvr.pddl import Task
 from hvr.search.fast_downward import SearchResult
 from hvr.search.ground import SearchProblem, build, plan_actions
@@ -43,7 +43,7 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
     available = installed_engines()
     if engine not in available:
         names = ", ".join(available) or "none"
-        raise PlannerError(f"unified-planning has no engine {engine!r} here; it has: {names}")
+        raise UsageError(f"unified-planning has no engine {engine!r} here; it has: {names}")
     problem = build(task, reduce=False)
     name = f"unified-planning {engine}"
     size = len(problem.operators)

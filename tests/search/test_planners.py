@@ -224,7 +224,7 @@ def test_converted_problems_have_an_action_for_each_operator_and_goal() -> None:
 
 def test_an_unknown_engine_is_answered_with_those_there_are() -> None:
     assert "fast-downward" in installed_engines()
-    with pytest.raises(PlannerError, match=r"no engine 'enhsq'.*fast-downward"):
+    with pytest.raises(UsageError, match=r"no engine 'enhsq'.*fast-downward"):
         solve_with(room(CUT_ON_TABLE), "enhsq", 5)
 
 

@@ -93,9 +93,13 @@ def _print(
             console.print(table)
     if deltas is not None:
         console.print(delta_table(deltas, summary))
-    for result in [r for r in results if not r.finished][:_MOST_ERRORS]:
+    errors = [r for r in results if not r.finished]
+    for result in errors[:_MOST_ERRORS]:
         cell = result.cell
         where = f"{cell.task} {cell.setting} {cell.model} seed {cell.seed}"
         console.print(f"error in {where}: {result.error}", markup=False)
+    if len(errors) > _MOST_ERRORS:
+        console.print(f"and {len(errors) - _MOST_ERRORS} more errors: see {folder / 'cells'}",
+                      markup=False)  # fmt: skip
     done = sum(r.finished for r in results)
     console.print(f"{done} of {len(results)} cells · saved in {folder}", markup=False)
