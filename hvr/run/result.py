@@ -11,6 +11,8 @@ from hvr.language.goals import Goal
 
 if TYPE_CHECKING:
     from hvr.llm.meter import Spent
+    from hvr.plans import Judgement
+    from hvr.run.assembly import Assembly
     from hvr.run.request import RunRequest
 
 
@@ -72,6 +74,41 @@ class Run:
             "spent": asdict(self.spent) if self.spent else None,
             "folder": str(self.folder),
         }
+
+
+def result_of(
+    run: Assembly,
+    goal: Goal | None,
+    finished: Finished | None,
+    judgement: Judgement,
+    seconds: float,
+) -> Run:
+    """Return the result of a run that is over.
+
+    Args:
+        run: the run.
+        goal: how hvr's own grammar reads the request.
+        finished: how the execution ended; None when it was only planned.
+        judgement: whether the request was met.
+        seconds: wall time of all of it.
+    """
+    meter = run.policy.meter
+    return Run(
+        request=run.request.text,
+        scene=run.request.scene,
+        goal=goal,
+        reached=judgement.reached,
+        plans=tuple(run.recorder.plans),
+        steps=tuple(run.recorder.steps),
+        finished=finished,
+        planner_calls=run.recorder.planner_calls,
+        seconds=seconds,
+        folder=run.folder.path,
+        verdict=judgement.reason,
+        model=meter.name if meter else "",
+        simulated=bool(meter and meter.simulated),
+        spent=meter.spent() if meter else None,
+    )
 
 
 def summary(run: Run, request: RunRequest) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from hvr.run.assembly import Assembly, assembled
 from hvr.run.options import Options
 from hvr.run.recorder import Listener
 from hvr.run.request import read_request
-from hvr.run.result import Run, summary
+from hvr.run.result import Run, result_of, summary
 
 
 def plan(
@@ -51,23 +51,7 @@ def plan(
         understanding = _understand(run)
         finished = _pursue(run, understanding)
         judgement = _judge(run, understanding, finished)
-    meter = run.policy.meter
-    result = Run(
-        request=request.text,
-        scene=request.scene,
-        goal=understanding.goal,
-        reached=judgement.reached,
-        plans=tuple(run.recorder.plans),
-        steps=tuple(run.recorder.steps),
-        finished=finished,
-        planner_calls=run.recorder.planner_calls,
-        seconds=time.perf_counter() - started,
-        folder=run.folder.path,
-        verdict=judgement.reason,
-        model=meter.name if meter else "",
-        simulated=bool(meter and meter.simulated),
-        spent=meter.spent() if meter else None,
-    )
+    result = result_of(run, understanding.goal, finished, judgement, time.perf_counter() - started)
     run.folder.write_json("task.json", summary(result, request))
     return result
 
