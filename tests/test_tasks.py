@@ -61,6 +61,7 @@ def test_the_scenes_have_what_is_required(name: str) -> None:
         assert set(task.requires) <= {o.object_type for o in load_scene(scene).objects}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
 def test_every_order_of_the_ground_truth_reaches_the_goal(
     name: str, policy: SymbolicPolicy

@@ -87,7 +87,7 @@ def _findings(domain: str, problem: str | None, *, lenient: bool = False) -> lis
     """
     from hvr.pddl import Diagnostic, parse_domain, parse_problem
     from hvr.validation.findings import Finding, warning_finding
-    from hvr.validation.lint import lint
+    from hvr.validation.lint.all_rules import lint
     from hvr.validation.rules import rule_of
 
     warnings: list[Diagnostic] = []

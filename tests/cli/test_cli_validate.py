@@ -213,6 +213,7 @@ def test_standard_input() -> None:
     assert json.loads(out)[0]["plan"] == "<stdin>"
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away() -> None:
     with process("validate", *TASK, "plans/early.plan", "plans/good.plan") as child:
         assert child.stdout is not None
@@ -378,6 +379,7 @@ def test_help(
     assert "lint" in listed
 
 
+@pytest.mark.slow
 def test_it_starts_without_what_it_does_not_need() -> None:
     code = (
         "import sys; sys.argv = ['hvr', 'validate', 'domain.pddl', 'problem.pddl',"
@@ -393,7 +395,7 @@ def test_it_starts_without_what_it_does_not_need() -> None:
     )  # fmt: skip
     loaded = set(done.stdout.splitlines()[-1].split())
     heavy = {
-        "typer", "click", "rich", "rdflib", "csv", "tomllib", "multiprocessing",
+        "typer", "click", "dataclasses", "inspect", "hvr.validation.reachability", "rich", "rdflib", "csv", "tomllib", "multiprocessing",
         "hashlib", "xml", "tempfile", "shutil", "glob", "hvr.run", "hvr.knowledge",
         "hvr.validation.processes", "hvr.validation.reporters.sarif", "hvr.cli.plan",
     }  # fmt: skip

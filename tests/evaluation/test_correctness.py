@@ -197,6 +197,7 @@ def test_the_best_variant_is_what_trying_all_of_them_gives(
     assert variant == wanted or valid(variant)
 
 
+@pytest.mark.slow
 def test_other_objects_of_many_classes_are_found_all_the_same() -> None:
     kinds = ["mug", "cup", "pan", "pot", "bowl", "plate", "fork", "knife", "egg", "apple"]
     wanted = truth(*(f"go/{k}-1 take/{k}-1" for k in kinds))

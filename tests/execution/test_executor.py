@@ -66,6 +66,7 @@ def object_id(kitchen: Kitchen, kind: str) -> str:
                 if o["objectType"] == kind)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_plain_run_goes_as_expected_and_is_recorded(policy: SymbolicPolicy) -> None:
     finished, events, world = execute(policy, Kitchen("FloorPlan16"), "make coffee")
     assert finished.reached
@@ -77,6 +78,7 @@ def test_a_plain_run_goes_as_expected_and_is_recorded(policy: SymbolicPolicy) ->
     assert len(recorded) == len(steps)
 
 
+@pytest.mark.slow
 def test_a_drop_from_the_hand_is_noticed_and_mended(policy: SymbolicPolicy) -> None:
     def drop(kitchen: Kitchen) -> None:
         kitchen.step("DropHandObject", forceAction=True)
@@ -92,6 +94,7 @@ def test_a_drop_from_the_hand_is_noticed_and_mended(policy: SymbolicPolicy) -> N
     assert sum(isinstance(e, PlanReady) for e in events) == 2
 
 
+@pytest.mark.slow
 def test_a_silent_failure_is_seen_in_the_state(policy: SymbolicPolicy) -> None:
     """The mug is emptied right after brewing: every action reports success."""
 
@@ -126,6 +129,7 @@ def test_harmless_differences_do_not_cost_a_new_plan(policy: SymbolicPolicy) -> 
     assert any(isinstance(e, StepDone) and e.difference for e in events)
 
 
+@pytest.mark.slow
 def test_the_number_of_new_plans_is_limited(policy: SymbolicPolicy) -> None:
     class Slippery(Meddler):
         """Drops what it holds before every put."""

@@ -77,6 +77,7 @@ def test_a_mug_that_falls_while_the_robot_walks() -> None:
     assert failure.side is Side.POST, "walking needs nothing in the hand"
 
 
+@pytest.mark.slow
 def test_a_mug_that_is_taken_and_slips_at_once() -> None:
     def slip(kitchen: Kitchen, action: str, count: int, args: dict[str, Any]) -> Any:
         if action != "PickupObject" or count > 1:
@@ -90,6 +91,7 @@ def test_a_mug_that_is_taken_and_slips_at_once() -> None:
     assert ran.finished.reached
 
 
+@pytest.mark.slow
 def test_a_door_that_somebody_has_closed() -> None:
     def close(kitchen: Kitchen) -> None:
         kitchen.step("CloseObject", objectId=the(kitchen, "Fridge"), forceAction=True)

@@ -128,6 +128,7 @@ def test_a_noisy_sensor_gives_no_false_alarm_and_hides_no_failure() -> None:
     assert [f.objects for f in ran.failures] == [("microwave-1",)]
 
 
+@pytest.mark.slow
 def test_the_same_noise_unfiltered_is_full_of_false_alarms() -> None:
     ran = run("make coffee", senses=Senses(sense=Flipping(1)), max_replans=0)
     assert ran.failures
@@ -175,6 +176,7 @@ def test_a_sound_of_one_of_several_tells_only_of_what_was_expected() -> None:
     assert odd.objects == before.objects
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sight", list(Sight))
 def test_effects_out_of_sight_are_believed_until_seen(sight: Sight) -> None:
     ran = run("heat the potato in the microwave", senses=Senses(sight))

@@ -27,6 +27,7 @@ def test_retry_mends_what_did_not_take() -> None:
     assert ran.finished.steps == run("make coffee").finished.steps + 1
 
 
+@pytest.mark.slow
 def test_what_is_out_of_sight_is_gone_to_again() -> None:
     ran = run("make coffee", refused("PickupObject", HIDDEN))
     assert ran.finished.reached and ran.finished.replans == 0
@@ -34,6 +35,7 @@ def test_what_is_out_of_sight_is_gone_to_again() -> None:
     assert [s.action.name for s in ran.steps[1:4]] == ["pick_up", "navigate_to_obj", "pick_up"]
 
 
+@pytest.mark.slow
 def test_the_ladder_is_climbed_rung_by_rung_and_ends() -> None:
     ran = run("make coffee", silent("PickupObject", 99), max_replans=2)
     assert not ran.finished.reached
@@ -46,6 +48,7 @@ def test_the_ladder_is_climbed_rung_by_rung_and_ends() -> None:
     assert len(ran.finished.remains) == len(ran.finished.unmet)
 
 
+@pytest.mark.slow
 def test_without_tries_a_new_plan_is_made_at_once() -> None:
     ran = run("make coffee", silent("PickupObject"), max_tries=0)
     assert ran.finished.reached and ran.finished.replans == 1
@@ -71,6 +74,7 @@ def test_an_equivalent_object_stands_in_for_one_that_cannot_be_had() -> None:
     assert str(ran.steps[-1].action) == "(put_on statue-2 diningtable-1)"
 
 
+@pytest.mark.slow
 def test_a_dropped_thing_out_of_sight_is_looked_for() -> None:
     ran = run("make coffee", just_before("PutObject", drop), senses=Senses(Sight.VISIBLE))
     assert ran.finished.reached

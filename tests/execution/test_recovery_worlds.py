@@ -44,6 +44,7 @@ def test_what_was_there_before_is_moved_only_if_there_is_no_other_way() -> None:
     assert "make room" in used and used[-1] == "satisfy"
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_looked_at_again() -> None:
     """A bottle is seen empty for a while: no wine, no plan, until it is looked at again."""
     wrong = Fault(FaultKind.MISPERCEIVED, FaultTiming(step=3, times=3), What("winebottle-1"))
@@ -64,6 +65,7 @@ def test_a_burner_that_cannot_be_switched_is_replaced_with_what_stands_on_it() -
     assert not any("toggle" in a and "stoveburner-3" in a for a in last)
 
 
+@pytest.mark.slow
 def test_a_door_that_somebody_closed_puts_its_content_out_of_reach() -> None:
     put = FaultTiming(actions=("PutObject",), target="microwave-1")
     fault = Fault(FaultKind.CHANGED, put, What("microwave-1", field="isOpen", value=False))

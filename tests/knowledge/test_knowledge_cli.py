@@ -45,6 +45,7 @@ def test_show(hvr_: Hvr) -> None:
     assert as_json["type"] == "Mug" and as_json["state"]["isDirty"] is True
 
 
+@pytest.mark.slow
 def test_export(run: Path, hvr_: Hvr) -> None:
     found = hvr_("kg", "export")
     assert "o:mug-1" in found.out

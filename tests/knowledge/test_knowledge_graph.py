@@ -327,6 +327,7 @@ def test_types_and_places_are_inferred(graph: KnowledgeGraph) -> None:
     )
 
 
+@pytest.mark.slow
 def test_nothing_is_left_to_infer(graph: KnowledgeGraph, scene: SceneGraph) -> None:
     graph.mark("mug-1", "washed")
     graph.record(ActionEvent(1, "pick_up", ("mug-1",)))

@@ -95,6 +95,7 @@ def test_one_agent_is_exported(run: Run, tmp_path: Path) -> None:
     assert read_library(tmp_path / "p.json") == Library()
 
 
+@pytest.mark.slow
 def test_libraries_are_merged(run: Run, path: Path, tmp_path: Path) -> None:
     write_library(learnt("T1"), tmp_path / "a.ttl")
     write_library(learnt("T5"), tmp_path / "b.json")

@@ -156,6 +156,7 @@ def test_going_somewhere_is_not_worth_learning() -> None:
     assert learn(plan, task, "single-arm", Origin()) == ()
 
 
+@pytest.mark.slow
 def test_a_plan_is_learnt_block_by_block_from_where_the_last_one_ended() -> None:
     task = task_in("FloorPlan16")
     plan = Plan((

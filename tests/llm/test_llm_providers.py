@@ -77,6 +77,7 @@ def test_a_normal_answer_has_text_finish_model_and_counts(provider: tuple[str, S
     assert counted == Usage(input=11, output=7, cached=3, reasoning=2)
 
 
+@pytest.mark.slow
 def test_counts_that_are_not_given_are_unknown(provider: tuple[str, Servers]) -> None:
     spec, server_of = provider
     with server_of([Reply(usage=None)]) as server:
@@ -129,6 +130,7 @@ def test_the_providers_own_servers_need_a_key(spec: str) -> None:
         make_model(spec, ModelOptions())
 
 
+@pytest.mark.slow
 def test_a_long_answer_comes_whole(provider: tuple[str, Servers]) -> None:
     spec, server_of = provider
     text = "\n".join(f"{n}. (navigate_to_obj, mug-{n})" for n in range(6500))
@@ -201,6 +203,7 @@ def test_a_connection_that_breaks_off_is_told(provider: tuple[str, Servers]) -> 
         assert failure(spec, options(server.url)).kind == "connection"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("raw", [b'{"choices": [{"mess', b"<html>welcome</html>", b"[]", b"{}"])
 def test_a_reply_that_is_not_of_the_protocol_is_told(
     provider: tuple[str, Servers], raw: bytes
@@ -211,6 +214,7 @@ def test_a_reply_that_is_not_of_the_protocol_is_told(
     assert error.kind == "garbled" and "cannot be read" in str(error)
 
 
+@pytest.mark.slow
 def test_an_empty_answer_is_no_answer(provider: tuple[str, Servers]) -> None:
     spec, server_of = provider
     with server_of([Reply("  \n")]) as server:
@@ -323,6 +327,7 @@ def test_a_missing_package_is_named(
         make_model(spec, options("http://127.0.0.1:1"))
 
 
+@pytest.mark.slow
 def test_printing_a_model_or_its_options_does_not_show_the_key() -> None:
     opts = options("http://me:secret@localhost:1/v1")
     for spec in ("openai:m", "gemini:m"):

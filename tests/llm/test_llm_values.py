@@ -66,6 +66,7 @@ def test_the_estimate_by_hand(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
 
 
+@pytest.mark.slow
 @given(st.text(), st.text())
 def test_the_estimate_of_a_whole_is_at_most_that_of_its_parts(one: str, two: str) -> None:
     assert estimate_tokens(one + two) <= estimate_tokens(one) + estimate_tokens(two)

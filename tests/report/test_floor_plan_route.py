@@ -29,6 +29,7 @@ def after(*names: str, start: Pose = START) -> Pose:
     return way.visits[-1].pose
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(MOVES), max_size=30))
 def test_the_way_back_ends_at_the_start(names: list[str]) -> None:
     end = after(*names, *(BACK[n] for n in reversed(names)))
@@ -92,6 +93,7 @@ def test_failures_are_marked() -> None:
     assert (only.text, only.failed) == ("1–3", (2, 3))
 
 
+@pytest.mark.slow
 @given(st.sets(st.integers(1, 60)))
 def test_joined_numbers_say_the_same(numbers: set[int]) -> None:
     named: set[int] = set()

@@ -641,6 +641,7 @@ def test_an_address_that_is_none_is_refused(hvr_: Hvr, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["openai:gpt-4o-mini", "gemini:gemini-2.0-flash"])
 def test_a_missing_key_is_named(
     spec: str, hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -199,6 +199,7 @@ def altered(kind: str) -> list[tuple[str, str]]:
     return pairs
 
 
+@pytest.mark.slow
 def test_literals_are_dropped() -> None:
     found = [conditions(only("literal_dropped", error=0.4), seed) for seed in range(80)]
     for sides in found:
@@ -207,11 +208,13 @@ def test_literals_are_dropped() -> None:
     assert 0.5 < kept / sum(map(len, RIGHT)) < 0.7
 
 
+@pytest.mark.slow
 def test_literals_are_negated() -> None:
     for old, new in altered("literal_negated"):
         assert new == (old[5:-1] if old.startswith("(not ") else f"(not {old})")
 
 
+@pytest.mark.slow
 def test_literals_have_wrong_objects() -> None:
     pairs = altered("literal_wrong_object")
     assert ("(holding mug-1)", "(holding mug-2)") in pairs
@@ -222,6 +225,7 @@ def test_literals_have_wrong_objects() -> None:
         assert set(args) <= LISTED | {"coffee", "cabinet-4"}
 
 
+@pytest.mark.slow
 def test_literals_have_unknown_predicates() -> None:
     known = scene("T2")[2].domain.predicates
     for old, new in altered("literal_unknown_predicate"):
@@ -306,6 +310,7 @@ def test_a_kind_with_weight_nought_does_not_occur(kind: str) -> None:
     assert read_macro_plan(coffee(errors, 1).answer(request("macro_plan")).text) == tuple(NAMES)
 
 
+@pytest.mark.slow
 def test_a_higher_rate_keeps_the_errors_of_a_lower_one() -> None:
     known = set(scene("T2")[2].domain.actions)
     for seed in range(40):

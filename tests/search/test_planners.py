@@ -135,6 +135,7 @@ def test_failures_are_said_plainly(
     assert list(temporary.iterdir()) == [stand_in]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a shell script")
 @pytest.mark.parametrize("patience", [0.0, 0.2], ids=["until the time is up", "with patience"])
 def test_an_unproven_plan_comes_with_the_bound_that_was_proven(
@@ -228,6 +229,7 @@ def test_an_unknown_engine_is_answered_with_those_there_are() -> None:
         solve_with(room(CUT_ON_TABLE), "enhsq", 5)
 
 
+@pytest.mark.slow
 def test_an_engine_that_cannot_treat_a_task_is_an_error() -> None:
     domain = parse_domain(ROOM)
     problem = FETCH.format(goal="(warm loaf)").replace("(door box)", "(lamp box)")

@@ -77,6 +77,7 @@ def _id(controller: Any, object_type: str) -> str:
     return str(controller.last_event.objects_by_type(object_type)[0]["objectId"])
 
 
+@pytest.mark.slow
 def test_a_day_in_the_kitchen(controller: Any) -> None:
     """Moves, takes, puts, opens, switches and slices as any program for AI2-THOR does."""
     controller.reset("FloorPlan1")

@@ -53,6 +53,7 @@ def test_what_is_no_action_is_said_in_one_line(data: bytes, said: str) -> None:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @given(st.text(), st.text("0123456789abcdef-", min_size=1), st.none() | st.binary())
 def test_the_client_parses_the_post(text: str, token: str, image: bytes | None) -> None:

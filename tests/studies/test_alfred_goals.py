@@ -66,6 +66,7 @@ def test_goals_as_pddl() -> None:
     assert goals.Wanted.of(wanted(task_type="look_at_obj_in_light")) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", [False, True])
 def test_a_demonstration_by_hand(table: bool) -> None:
     episode = goals.run_episode(RECORD, goals.Settings(placement_table=table))
@@ -75,6 +76,7 @@ def test_a_demonstration_by_hand(table: bool) -> None:
     assert episode.steps > 10 if table else episode.steps == 13
 
 
+@pytest.mark.slow
 def test_a_goal_that_the_placement_table_forbids() -> None:
     record = wanted(parent_target="Microwave", task_type="pick_and_place_simple")
     assert goals.run_episode(record, goals.Settings()).reached

@@ -90,6 +90,7 @@ def test_every_kind_has_cases_at_the_steps_that_it_can_affect(baseline: Baseline
     assert steps[FaultKind.OCCUPIED] == puts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [FaultKind.DROP, FaultKind.SILENT, FaultKind.FAILED, FaultKind.MISSING_STEP], ids=str
 )

@@ -86,6 +86,7 @@ def test_links_can_be_those_of_the_training_plans_alone() -> None:
     assert fitted.decoder.transitions.graph == fitted.source.graph
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_scores() -> None:
     config = replace(SMALL, epochs=2, refit=False)
     one, other = (

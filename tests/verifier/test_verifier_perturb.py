@@ -44,6 +44,7 @@ def test_costs_by_hand() -> None:
     assert compress_cost(3, 0.75) == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 5), min_size=2, max_size=2), st.floats(0.1, 2))
 def test_the_target_falls_with_the_cost(costs: list[float], tau: float) -> None:
     low, high = sorted(costs)
@@ -124,6 +125,7 @@ def test_wrong_plans_stay_executable_and_differ(seed: int, insert: float) -> Non
                 assert any(made.edge_labels)
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_plans(embeddings, plans, tools) -> None:
     graph = plan_graph(plans[0], tools)
     assert perturber(embeddings, plans).contrast_group(graph) == perturber(

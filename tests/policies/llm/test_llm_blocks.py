@@ -284,6 +284,7 @@ def test_the_best_block_is_kept_when_the_tries_are_spent() -> None:
 CHAT = "I am afraid that I cannot help with this. Would you like a recipe instead?"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["", "   \n", CHAT, "1. (fly, moon-1)\n2. (dance)", "```\n```"])
 def test_an_unreadable_block_is_corrected(answer: str) -> None:
     fake = model(answer, [answer, answer_of(*GOOD)])
@@ -344,6 +345,7 @@ def test_without_h_the_whole_plan_is_one_block() -> None:
     assert "Macro action" not in fake.prompts("plan")[0]
 
 
+@pytest.mark.slow
 def test_without_h_a_failing_step_is_corrected_too() -> None:
     fake = model(answer_of(*SHUT), answer_of(*GOOD))
     record = write(fake, "VR")

@@ -205,6 +205,7 @@ def test_the_planner_writes_on_from_where_the_block_works_when_the_tries_are_spe
     assert block.actions[-1] == steps("open_obj fridge-1")[0]
 
 
+@pytest.mark.slow
 def test_without_repair_the_block_stays_as_the_model_left_it() -> None:
     _, block = bridged("HVR")
     assert not block.repaired

@@ -239,6 +239,7 @@ def test_conditions_that_never_get_right_are_corrected_five_times() -> None:
     assert attempts == [0, 1, 2, 3, 4, 5, 0]
 
 
+@pytest.mark.slow
 def test_after_a_block_the_conditions_of_the_rest_are_checked_where_it_ended() -> None:
     """The block leaves a cup in the hand, which nobody had foreseen."""
     take = answer_of("navigate_to_obj cup-1", "pick_up cup-1")

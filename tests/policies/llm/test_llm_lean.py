@@ -164,6 +164,7 @@ def test_what_a_toggle_has_done_keeps_it_with_its_toggle_off() -> None:
     assert set(wash[1:]) <= set(kept)
 
 
+@pytest.mark.slow
 def test_what_was_on_at_the_start_is_still_turned_off() -> None:
     start = run(TASK, TASK.initial, COOK[:2])
     assert leaner([*ROUND_TRIP, *COOK[::2]], start)[-1] == COOK[-1]
@@ -185,6 +186,7 @@ def test_what_is_spared_by_a_detour_is_still_spared() -> None:
     assert Atom("washed", ("mug-1",)) not in end(WORLD, start, kept)
 
 
+@pytest.mark.slow
 def test_a_plan_that_does_not_work_is_left_as_it_is() -> None:
     plan = steps("pick_up egg-1", *(str(a)[1:-1] for a in ROUND_TRIP))
     assert lean(TASK, TASK.initial, plan, WORLD.nearness) == (0, 1, 2, 3, 4)
