@@ -395,7 +395,8 @@ def test_it_starts_without_what_it_does_not_need() -> None:
     )  # fmt: skip
     loaded = set(done.stdout.splitlines()[-1].split())
     heavy = {
-        "typer", "click", "dataclasses", "inspect", "hvr.validation.reachability", "rich", "rdflib", "csv", "tomllib", "multiprocessing",
+        "typer", "click", "dataclasses", "inspect", "hvr.validation.reachability",
+        "rich", "rdflib", "csv", "tomllib", "multiprocessing",
         "hashlib", "xml", "tempfile", "shutil", "glob", "hvr.run", "hvr.knowledge",
         "hvr.validation.processes", "hvr.validation.reporters.sarif", "hvr.cli.plan",
     }  # fmt: skip
