@@ -148,12 +148,10 @@ def _options(args: argparse.Namespace) -> Options:
     """Return what is to be done.
 
     Raises:
-        UsageError: options exclude each other.
+        UsageError: an option has a value that cannot be used.
     """
     from hvr.run import Options
 
-    if args.env != "thor" and (args.thor or args.thor_executable):
-        raise UsageError("--thor and --thor-executable go with --env thor")
     return Options(
         scene=args.scene,
         policy=args.policy,
@@ -173,7 +171,7 @@ def _options(args: argparse.Namespace) -> Options:
 
 
 def _thor_options(args: argparse.Namespace) -> list[str]:
-    if args.env != "thor":
+    if not (args.thor or args.thor_executable):
         return []
     from hvr.envs.thor.options import option_texts
 

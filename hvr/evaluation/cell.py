@@ -18,6 +18,7 @@ from hvr.execution.world import open_world
 from hvr.knowledge.ontology import load_ontology
 from hvr.llm.choice import ModelChoice
 from hvr.llm.connect import connect
+from hvr.llm.factory import loads_weights
 from hvr.pddl import Domain, Problem, Task
 from hvr.plans import PolicyContext
 from hvr.policies.llm.opening import embedder_access
@@ -96,7 +97,7 @@ def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
     for cell in {cell.model: cell for cell in cells}.values():
         choice = _choice(cell, options)
         _embedder(choice)
-        if not cell.model.startswith("hf:"):
+        if not loads_weights(cell.model):
             connect(choice, about=_about(cell))
 
 

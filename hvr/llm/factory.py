@@ -43,7 +43,8 @@ _FORMS = {
     "replay": "replay:PATH",
     "scripted": "scripted",
 }
-_NEEDS_NAME = frozenset({"openai", "gemini", "hf", "replay"})
+_LOAD_WEIGHTS = frozenset({"hf"})
+_SIMULATIONS = frozenset({"scripted"})
 
 
 def make_model(spec: str, options: ModelOptions | None = None) -> Model:
@@ -62,11 +63,27 @@ def make_model(spec: str, options: ModelOptions | None = None) -> Model:
     """
     provider, _, rest = spec.partition(":")
     known = provider in PROVIDERS.entries or provider in PROVIDERS.names()
-    if not known or (provider in _NEEDS_NAME and not rest):
+    if not known or (":" in _FORMS.get(provider, "") and not rest):
         forms = (_FORMS.get(name, f"{name}:…") for name in PROVIDERS.names())
         raise UsageError(f"unknown model {spec!r}: use one of {', '.join(forms)}")
     model: Model = PROVIDERS.make(provider, rest, options or ModelOptions())
     return model
+
+
+def loads_weights(spec: str) -> bool:
+    """Return whether making the model of a spec takes long, because it is loaded into memory."""
+    return spec.partition(":")[0] in _LOAD_WEIGHTS
+
+
+def is_simulation(spec: str) -> bool:
+    """Return whether a spec, by its name alone, stands for a simulation of a model."""
+    return spec.partition(":")[0] in _SIMULATIONS
+
+
+def replayed(spec: str) -> Path | None:
+    """Return the transcript or run folder that a spec replays; None for any other spec."""
+    provider, _, rest = spec.partition(":")
+    return Path(rest) if provider == "replay" and rest else None
 
 
 def stack(

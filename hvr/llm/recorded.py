@@ -9,6 +9,7 @@ from typing import Any
 
 from hvr.llm.choice import ModelChoice
 from hvr.llm.config import read_config
+from hvr.llm.factory import replayed
 from hvr.llm.replay import Replay
 
 
@@ -32,9 +33,9 @@ def recorded_run(choice: ModelChoice) -> Recorded | None:
         DataFileError: the transcript cannot be read.
     """
     spec = read_config(choice.spec, base_url=choice.base_url).spec
-    if spec is None or not spec.startswith("replay:"):
+    path = replayed(spec) if spec is not None else None
+    if path is None:
         return None
-    path = Path(spec.removeprefix("replay:"))
     run = Replay(path).header.get("run")
     if not isinstance(run, dict):
         return None

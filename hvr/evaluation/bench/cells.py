@@ -14,6 +14,7 @@ from hvr.envs.scenes import load_scene
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.scores import Scores
 from hvr.llm.choice import ModelChoice
+from hvr.llm.factory import is_simulation
 from hvr.llm.scrub import Scrubber
 from hvr.policies.llm.settings import named
 from hvr.tasks import load_task
@@ -50,7 +51,7 @@ class Cell:
     @property
     def simulated(self) -> bool:
         """The model is a simulation of one, by its spec."""
-        return self.model.startswith("scripted")
+        return is_simulation(self.model)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
