@@ -15,5 +15,7 @@ def open_kitchen(setup: EnvironmentSetup) -> Kitchen:
         UsageError: an option is given.
     """
     if setup.options:
-        raise UsageError(f"the kitchen has no options, such as {setup.options[0]!r}")
+        raise UsageError(
+            f"the kitchen has no option {setup.options[0]!r}; options of AI2-THOR need --env thor"
+        )
     return Kitchen(setup.scene, setup.seed)
