@@ -104,6 +104,7 @@ def assembled(request: RunRequest, listen: Listener | None) -> Iterator[Assembly
             world.graph.close()
         if env is not None:
             env.stop()
+        folder.close()
 
 
 def _injected(env: OpenEnvironment) -> list[dict[str, Any]]:

@@ -16,14 +16,18 @@ scene-after.json   the same after the last one
 trace.jsonl     one event a line, written as it happens
 graph/          the knowledge graph as a persistent store
 graph.ttl       the same as Turtle, written at the end
+run.lock        while the run goes on: a lock that ends with its process
 """
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -31,27 +35,40 @@ from typing import Any
 from hvr.envs.naming import Names
 from hvr.errors import DataFileError
 from hvr.files import write_whole
+from hvr.locks import Lock, held, take
 from hvr.report.floor_plan.plan import floor_plan
 
 
+LOCK = "run.lock"
+
+_TRIES = 100
+"""How often a folder is made that other runs remove; each time, one of them has come to its end."""
+
+
+class _TakenError(Exception):
+    """Another run has the folder."""
+
+
 class RunFolder:
-    """A folder being filled.
+    """A folder being filled, by one run alone.
 
     Args:
         path: the folder; it exists and is empty.
-        created: parent folders that were made for it, outermost first.
+        made: the folders that were made for it, outermost first.
+        lock: the lock that says that the run goes on.
     """
 
     TRANSCRIPT = "llm.jsonl"
     """File with the dialogue with a language model; `hvr.llm.transcript` writes it."""
 
-    def __init__(self, path: Path, created: tuple[Path, ...] = ()) -> None:
+    def __init__(self, path: Path, made: tuple[Path, ...] = (), lock: Lock | None = None) -> None:
         self.path = path
-        self._created = created
+        self._made = made
+        self._lock = lock
 
     @classmethod
     def create(cls, path: Path | None, text: str, now: datetime) -> RunFolder:
-        """Make a folder for a run.
+        """Take a folder for a run, which no other run gets.
 
         Args:
             path: the folder; None makes one under `./runs` named by time and request.
@@ -59,25 +76,53 @@ class RunFolder:
             now: the time for the name.
 
         Raises:
-            DataFileError: the folder cannot be made, or is not empty.
+            DataFileError: the folder cannot be made, is not empty, or another run has taken it.
         """
-        target = path if path is not None else _free_name(Path("runs"), text, now)
-        missing = [p for p in (target, *target.parents) if not p.exists()]
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-            if any(target.iterdir()):
+        made: list[Path] = []
+        if path is not None:
+            try:
+                return cls._take(path, made, new=False)
+            except _TakenError:
                 raise DataFileError(
-                    f"{target}: the run folder must be new or empty; choose another", field="save"
-                )
-            probe = target / "task.json"
-            probe.touch()
-            probe.unlink()
+                    f"{path}: another run has taken this folder; choose another", field="save"
+                ) from None
+        for name in _names(text, now):
+            with suppress(_TakenError):
+                return cls._take(Path("runs") / name, made, new=True)
+        raise AssertionError("there is always another name")
+
+    @classmethod
+    def _take(cls, path: Path, made: list[Path], *, new: bool) -> RunFolder:
+        """Make a folder, if need be, and take its lock.
+
+        Args:
+            path: the folder.
+            made: takes the folders that are made.
+            new: it must not be there yet.
+
+        Raises:
+            _TakenError: another run has it, or it is not new.
+            DataFileError: it cannot be made, or is not empty.
+        """
+        try:
+            for _ in range(_TRIES):
+                _make(path, made)
+                if new and path not in made:
+                    raise _TakenError
+                # Another run may remove the folder as long as it has nothing of this one in it.
+                with suppress(FileNotFoundError):
+                    return cls(path, tuple(made), _lock(path))
         except OSError as error:
             raise DataFileError(
-                f"{target}: cannot write the run here ({error.strerror}); choose another folder",
+                f"{path}: cannot write the run here ({error.strerror}); choose another folder",
                 field="save",
             ) from error
-        return cls(target, tuple(reversed(missing)))
+        raise _TakenError
+
+    def close(self) -> None:
+        """Say that the run does not go on. Idempotent."""
+        if self._lock is not None:
+            self._lock.release()
 
     def write(self, name: str, text: str) -> None:
         """Write a text file whole or not at all.
@@ -123,21 +168,72 @@ class RunFolder:
     def discard(self) -> None:
         """Remove everything that was made, when the request could not be used."""
         for entry in self.path.iterdir():
+            if entry.name == LOCK:
+                continue
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry, ignore_errors=True)
             else:
                 entry.unlink()
-        for folder in reversed(self._created):
-            if not any(folder.iterdir()):
+        self.close()
+        # From here on another run may take the folder, which then cannot be removed.
+        for folder in reversed(self._made):
+            with suppress(OSError):
                 folder.rmdir()
 
 
-def _free_name(root: Path, text: str, now: datetime) -> Path:
+def _make(path: Path, made: list[Path]) -> None:
+    """Make a folder and those above it, and note which were not there, outermost first."""
+    for _ in range(_TRIES):
+        try:
+            path.mkdir()
+        except FileNotFoundError:
+            if path.parent == path:
+                raise
+            _make(path.parent, made)
+        except FileExistsError:
+            if not path.is_dir():
+                raise
+            return
+        else:
+            made.append(path)
+            return
+
+
+def _lock(path: Path) -> Lock:
+    """Return the lock of an empty folder.
+
+    Raises:
+        _TakenError: another run has it.
+        DataFileError: the folder is not empty.
+        FileNotFoundError: it has just been removed.
+    """
+    _check_empty(path)
+    lock = take(path / LOCK)
+    if lock is None:
+        raise _TakenError
+    try:
+        # A run may have begun and ended between the first look and the lock.
+        _check_empty(path)
+    except BaseException:
+        lock.release()
+        raise
+    return lock
+
+
+def _check_empty(path: Path) -> None:
+    # A lock alone is what remains of a run that was killed before it began.
+    if set(os.listdir(path)) <= {LOCK}:
+        return
+    if held(path / LOCK):
+        raise _TakenError
+    raise DataFileError(
+        f"{path}: the run folder must be new or empty; choose another", field="save"
+    )
+
+
+def _names(text: str, now: datetime) -> Iterator[str]:
+    """Return names for a folder: the first is the best one, and the others are numbered."""
     words = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40].strip("-") or "run"
-    base = root / f"{now:%Y%m%d-%H%M%S}-{words}"
-    number = 1
-    path = base
-    while path.exists():
-        number += 1
-        path = base.with_name(f"{base.name}-{number}")
-    return path
+    name = f"{now:%Y%m%d-%H%M%S}-{words}"
+    yield name
+    yield from (f"{name}-{number}" for number in itertools.count(2))
