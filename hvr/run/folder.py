@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -37,7 +36,6 @@ from hvr.errors import DataFileError
 from hvr.files import write_whole
 from hvr.locks import Lock, held, take
 from hvr.report.floor_plan.plan import floor_plan
-
 
 LOCK = "run.lock"
 
@@ -222,7 +220,7 @@ def _lock(path: Path) -> Lock:
 
 def _check_empty(path: Path) -> None:
     # A lock alone is what remains of a run that was killed before it began.
-    if set(os.listdir(path)) <= {LOCK}:
+    if {entry.name for entry in path.iterdir()} <= {LOCK}:
         return
     if held(path / LOCK):
         raise _TakenError

@@ -182,7 +182,7 @@ def test_a_folder_that_cannot_be_used_is_left_alone(kind: str, tmp_path: Path) -
         (path / "diary").touch()
     with pytest.raises(DataFileError, match="choose another"):
         RunFolder.create(path, "x", NOW)
-    assert not path.is_dir() or os.listdir(path) == ["diary"]
+    assert not path.is_dir() or [p.name for p in path.iterdir()] == ["diary"]
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="nobody may not write")
