@@ -33,7 +33,7 @@ from typing import Any
 
 from hvr.envs.naming import Names
 from hvr.errors import DataFileError
-from hvr.files import write_whole
+from hvr.files import append_json_line, unwritable, write_whole
 from hvr.locks import Lock, held, take
 from hvr.report.floor_plan.plan import floor_plan
 
@@ -111,10 +111,9 @@ class RunFolder:
                 with suppress(FileNotFoundError):
                     return cls(path, tuple(made), _lock(path))
         except OSError as error:
-            raise DataFileError(
-                f"{path}: cannot write the run here ({error.strerror}); choose another folder",
-                field="save",
-            ) from error
+            refused = unwritable(path, error, "the run cannot be written here")
+            refused.field = "save"
+            raise refused from error
         raise _TakenError
 
     def close(self) -> None:
@@ -155,13 +154,7 @@ class RunFolder:
         Raises:
             DataFileError: it cannot be written.
         """
-        try:
-            with (self.path / name).open("a", encoding="utf-8") as file:
-                file.write(json.dumps(value, ensure_ascii=False) + "\n")
-        except OSError as error:
-            raise DataFileError(
-                f"{self.path / name}: cannot be written: {error.strerror}"
-            ) from error
+        append_json_line(self.path / name, value)
 
     def discard(self) -> None:
         """Remove everything that was made, when the request could not be used."""

@@ -188,7 +188,7 @@ def test_a_folder_that_cannot_be_used_is_left_alone(kind: str, tmp_path: Path) -
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="nobody may not write")
 def test_a_folder_that_may_not_be_written_is_named(tmp_path: Path) -> None:
     tmp_path.chmod(0o555)
-    with pytest.raises(DataFileError, match="cannot write the run here"):
+    with pytest.raises(DataFileError, match="cannot be written here"):
         RunFolder.create(tmp_path / "run", "x", NOW)
-    with pytest.raises(DataFileError, match="cannot write the run here"):
+    with pytest.raises(DataFileError, match="cannot be written here"):
         RunFolder.create(tmp_path, "x", NOW)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from hvr.errors import DataFileError
+from hvr.files import writing
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,8 @@ def csv_log(path: Path) -> Iterator[ProgressCallback]:
     Raises:
         DataFileError: it cannot be written.
     """
-    try:
-        file = path.open("w", encoding="utf-8", newline="")
-    except OSError as error:
-        raise DataFileError(f"cannot write the log {path}: {error.strerror}") from error
-    with file:
+    # As much as there is room for is kept: each line is a finding of its own.
+    with writing(path), path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["stage", "epoch", "loss", "validation"])
 
