@@ -1,6 +1,7 @@
 """The folder that a run leaves, with everything needed to look at it again.
 
-task.json       the request, the scene, the goal, what was assumed, the result
+task.json       the request with all options, from the beginning; in the end the goal, what was
+                assumed and the result, or the error that the run broke off with
 subgraph.json   the objects chosen for the problem, why, and the facts about them
 domain.pddl     the domain
 problem.pddl    the problem, derived from the graph (problem-2.pddl after a new plan)
@@ -36,8 +37,7 @@ from hvr.errors import DataFileError
 from hvr.files import append_json_line, unwritable, write_whole
 from hvr.locks import Lock, held, take
 from hvr.report.floor_plan.plan import floor_plan
-
-LOCK = "run.lock"
+from hvr.report.run_page.state import LOCK
 
 _TRIES = 100
 """How often a folder is made that other runs remove; each time, one of them has come to its end."""
@@ -156,15 +156,20 @@ class RunFolder:
         """
         append_json_line(self.path / name, value)
 
+    def worth_keeping(self) -> bool:
+        """Return whether there is a plan, or something that a model was asked."""
+        return (self.path / "plan.pddl").exists() or (self.path / self.TRANSCRIPT).exists()
+
     def discard(self) -> None:
-        """Remove everything that was made, when the request could not be used."""
+        """Remove everything that was made, as far as possible, and let go of the folder."""
         for entry in self.path.iterdir():
             if entry.name == LOCK:
                 continue
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry, ignore_errors=True)
             else:
-                entry.unlink()
+                with suppress(OSError):
+                    entry.unlink()
         self.close()
         # From here on another run may take the folder, which then cannot be removed.
         for folder in reversed(self._made):

@@ -7,13 +7,16 @@ another one when the world turns out otherwise.
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from typing import Any
 
 from hvr.envs.scenes import scenes_with
 from hvr.errors import DataFileError, ImpossibleGoalError, InvalidPlanError, MissingObjectError
 from hvr.execution.events import Finished
 from hvr.plans import Judgement, Understanding
+from hvr.run.account import accounted
 from hvr.run.assembly import Assembly, assembled
+from hvr.run.folder import RunFolder
 from hvr.run.options import Options
 from hvr.run.recorder import Listener
 from hvr.run.request import read_request
@@ -41,18 +44,21 @@ def plan(
         ImpossibleGoalError: it cannot be met in this scene; the message says why.
         PlannerError: no plan was found in the time allowed, or it does not validate.
         LLMError: the language model gave no usable answer; what it was asked and answered so
-            far is in the run folder.
+            far is in the error's `folder`.
         SceneError, UsageError, DataFileError: an option cannot be used.
         SimulatorError, MissingExtraError: AI2-THOR cannot be started, or has ended.
     """
     started = time.perf_counter()
     request = read_request(text, task, options or Options())
-    with assembled(request, listen) as run:
-        understanding = _understand(run)
-        finished = _pursue(run, understanding)
-        judgement = _judge(run, understanding, finished)
-    result = result_of(run, understanding.goal, finished, judgement, time.perf_counter() - started)
-    run.folder.write_json("task.json", summary(result, request))
+    folder = RunFolder.create(request.options.save, request.name, datetime.now())
+    with accounted(folder, request.to_json()) as account:
+        with assembled(request, folder, listen) as run:
+            understanding = _understand(run)
+            finished = _pursue(run, understanding)
+            judgement = _judge(run, understanding, finished)
+        seconds = time.perf_counter() - started
+        result = result_of(run, understanding.goal, finished, judgement, seconds)
+        account.finish(summary(result))
     return result
 
 
