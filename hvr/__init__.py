@@ -9,9 +9,11 @@ True
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+# The module typing takes longer to import than all that is needed here.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from hvr.errors import DataFileError as DataFileError
     from hvr.errors import HvrError as HvrError
     from hvr.errors import ImpossibleGoalError as ImpossibleGoalError

@@ -1,6 +1,18 @@
-"""`python -m hvr`: the command line."""
+"""The way in: `hvr` and `python -m hvr`."""
 
-from hvr.cli.main import run
+import sys
+
+
+def start() -> None:
+    """Run the command line as this process, and exit; Ctrl-C is heard while modules load, too."""
+    try:
+        from hvr.cli.main import run
+
+        run()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+
 
 if __name__ == "__main__":
-    run()
+    start()

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hvr.cli.streams import use_utf8
 from hvr.errors import HvrError
 
 if TYPE_CHECKING:
@@ -145,6 +146,8 @@ def _unreadable(file: str, error: BaseException) -> Finding:
 
 
 def _write(findings: Sequence[Finding], form: str) -> None:
+    if form in ("json", "sarif"):
+        use_utf8()
     sys.stdout.writelines(_chunks(findings, form))
     sys.stdout.flush()
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.cli.arguments import add_json, real, whole
+from hvr.cli.arguments import add_json, real, seconds, whole
 from hvr.cli.model_options import add_model_options, model_choice
 from hvr.errors import MissingExtraError, UsageError
 
@@ -66,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         HvrError: the request cannot be met or understood, or an option cannot be used.
     """
     from hvr.cli.display import display
-    from hvr.cli.output import check_writable
+    from hvr.cli.output import check_writable, print_json
     from hvr.cli.show import write_page
     from hvr.run import plan
 
@@ -83,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     verdict = _verdict(result) if scored else None
     if args.json:
         more = {} if verdict is None else {"verifier": verdict.summary()}
-        print(json.dumps({**result.to_json(), **more}, ensure_ascii=False))
+        print_json({**result.to_json(), **more})
     else:
         print("\n".join(_lines(result) + ([] if verdict is None else verdict.brief())))
     return 0 if result.reached is not False else 1
@@ -123,7 +122,7 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
         "fast-downward, up:NAME for an engine of unified-planning, an installed one or "
         "module:attribute "
         "(default: %(default)s)"))  # fmt: skip
-    group.add_argument("--budget", metavar="SECONDS", type=real, default=10.0, help=(
+    group.add_argument("--budget", metavar="SECONDS", type=seconds, default=10.0, help=(
         "for one planner call at most (default: %(default)s)"))  # fmt: skip
     group.add_argument("--max-replans", metavar="N", type=whole, default=3, help=(
         "new plans at most when the world differs (default: %(default)s)"))  # fmt: skip

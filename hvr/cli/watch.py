@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from hvr.cli.streams import reader_gone
 from hvr.errors import HvrError
 
 _INTERVAL = 0.25
@@ -24,7 +25,7 @@ def watch(work: Callable[[], object], files: Callable[[], Iterable[str]]) -> int
         files: gives the files to look at; asked each time, because new ones may have come.
 
     Returns:
-        the exit code, 0: being interrupted is how it ends.
+        the exit code, 0: it ends by being interrupted, or when nobody reads its output any more.
     """
     try:
         while True:
@@ -36,6 +37,8 @@ def watch(work: Callable[[], object], files: Callable[[], Iterable[str]]) -> int
                 print(f"error: {error}", file=sys.stderr, flush=True)
             print(f"-- watching {len(seen)} files; Ctrl-C ends --", file=sys.stderr, flush=True)
             while (now := _stamps(files)) == seen:
+                if reader_gone():
+                    return 0
                 time.sleep(_INTERVAL)
             changed = [name for name in {**seen, **now} if seen.get(name) != now.get(name)]
             clock = time.strftime("%H:%M:%S")

@@ -17,6 +17,7 @@ from hvr.llm.model import Answer, Model, Request, Usage
 from hvr.llm.prices import Price
 from hvr.llm.tokens import count_tokens
 from hvr.llm.usage import Totals
+from hvr.numbers import check_real, check_whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +41,12 @@ class Limits:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is not None and not 0 <= value < float("inf"):
-                raise UsageError(f"a budget of {value} {field.name} is not a number from 0 on")
+            if value is None:
+                continue
+            if field.name == "dollars":
+                check_real(field.name, value)
+            else:
+                check_whole(field.name, value)
 
 
 class Budget:

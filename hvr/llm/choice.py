@@ -6,8 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hvr.numbers import check_real
+
 if TYPE_CHECKING:
     from hvr.llm.budget import Limits
+
+_HOTTEST = 100.0
+"""No provider takes more than 2; a server of one's own may."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +30,9 @@ class ModelChoice:
         cache: file of answers that were paid for; None for none.
         limits: what may be used at most; None for no limit.
         temperature: of the model's sampling.
+
+    Raises:
+        UsageError: the temperature cannot be used.
     """
 
     spec: str | None = None
@@ -36,3 +44,6 @@ class ModelChoice:
     cache: Path | None = None
     limits: Limits | None = None
     temperature: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_real("temperature", self.temperature, most=_HOTTEST)

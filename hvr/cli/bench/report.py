@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,7 +49,7 @@ def check_report(args: argparse.Namespace) -> None:
 
 def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace) -> None:
     """Print results, and write the files that were asked for."""
-    from hvr.cli.output import write_whole
+    from hvr.cli.output import print_json, write_whole
     from hvr.evaluation.bench import export, page
     from hvr.evaluation.bench.compare import compare, load_results
     from hvr.evaluation.bench.folder import BenchFolder
@@ -67,7 +66,7 @@ def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace
         document = export.to_json(manifest, results, summary)
         if deltas is not None:
             document["compared"] = [delta.to_json() for delta in deltas]
-        print(json.dumps(document, ensure_ascii=False))
+        print_json(document)
     else:
         _print(folder, results, summary, deltas, per_task=args.per_task)
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.cli.arguments import whole
+from hvr.cli.arguments import jobs
 from hvr.cli.bench.lists import split_list, split_models, split_seeds
 from hvr.cli.bench.report import add_report_options, check_report, report
 from hvr.cli.model_options import add_model_options, model_choice
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", default="1", help=(
         "how many (5 stands for 0 to 4), or which, as in 0,7 (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--scene", help="where (default: where each task has its ground truth)")
-    parser.add_argument("--jobs", metavar="N", type=whole, default=1, help=(
+    parser.add_argument("--jobs", metavar="N", type=jobs, default=1, help=(
         "processes; 0 for one a processor core (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
         "folder of the bench; one that is there is gone on with "

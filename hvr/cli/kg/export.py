@@ -36,7 +36,8 @@ def run(args: argparse.Namespace) -> int:
         UsageError: there is no such graph.
     """
     with open_graph(args.run, args.scene) as graph:
-        target = args.out if args.out is not None else sys.stdout.buffer
+        to_file = args.out is not None and str(args.out) != "-"
+        target = args.out if to_file else sys.stdout.buffer
         if args.all:
             graph.export_all(target)
         else:

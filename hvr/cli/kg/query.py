@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from hvr.cli.arguments import add_json
 from hvr.cli.kg.graphs import add_graph_options, open_graph, value_text
 from hvr.cli.output import print_json
+from hvr.cli.streams import read_input
 
 _DESCRIPTION = """\
 Answer a SPARQL query.
@@ -39,11 +39,11 @@ def run(args: argparse.Namespace) -> int:
         UsageError: there is no such graph.
         StoreError: the query is malformed.
     """
-    text = sys.stdin.read() if args.sparql == "-" else args.sparql
+    text = read_input("a query") if args.sparql == "-" else args.sparql
     with open_graph(args.run, args.scene) as graph:
         answer = graph.query(text)
     if args.json:
-        print_json(answer.dicts())
+        print_json(answer.dicts(), indent=2)
     else:
         rows = [tuple("" if v is None else value_text(v) for v in row) for row in answer]
         _print_table(answer.variables, rows)

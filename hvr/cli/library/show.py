@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     entry = library.find(args.id)
     cluster = library.cluster_of(entry.id, load_ontology())
     if args.json:
-        print_json({**entry.to_json(), "cluster": cluster.to_json()})
+        print_json({**entry.to_json(), "cluster": cluster.to_json()}, indent=2)
     else:
         print("\n".join(_lines(entry, cluster)))
     return 0

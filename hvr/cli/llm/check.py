@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from hvr.cli.arguments import add_json, real
+from hvr.cli.arguments import add_json, seconds
 from hvr.cli.output import print_json
 from hvr.errors import LLMError, UsageError
 
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="address of the server, such as http://localhost:8000/v1",
     )  # fmt: skip
     parser.add_argument(
-        "--timeout", metavar="SECONDS", type=real, default=30.0,
+        "--timeout", metavar="SECONDS", type=seconds, default=30.0,
         help="how long to wait (default: %(default)s)",
     )  # fmt: skip
     add_json(parser)
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
     result = _ask(read_config(args.spec, base_url=args.base_url, timeout=args.timeout))
     if args.json:
-        print_json(result)
+        print_json(result, indent=2)
     else:
         print(_line(result))
     return 0 if result["answers"] else 1

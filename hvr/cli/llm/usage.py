@@ -57,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
                 "simulated": simulated,
                 "purposes": {name: t.to_json() for name, t in purposes.items()},
                 "total": total.to_json(),
-            }
+            },
+            indent=2,
         )
     else:
         title = f"{header['model']}{' (simulated)' if simulated else ''}"

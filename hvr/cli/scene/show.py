@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 from pathlib import Path
@@ -61,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         SceneError: there is no such scene.
         DataFileError: the run cannot be read, or the picture cannot be written.
     """
-    from hvr.cli.output import check_writable
+    from hvr.cli.output import check_writable, print_json
 
     output: Path | None = args.output
     if output is not None:
@@ -72,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     if output is not None:
         _write(plan, way, output, args.labels)
     if args.json:
-        print(json.dumps(plan.to_json(), ensure_ascii=False))
+        print_json(plan.to_json())
         return 0
     if output is not None:
         print(f"wrote {output}")

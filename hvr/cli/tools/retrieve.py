@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from hvr.cli.arguments import add_json
+from hvr.cli.output import print_json
 from hvr.errors import UsageError
 
 _EPILOG = """\
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     )
     for plan in load_retriever(args.model).retrieve(plans, names=args.names):
         if args.json:
-            print(json.dumps(to_record(plan), ensure_ascii=False))
+            print_json(to_record(plan))
         else:
             head = f"{plan.id}: " if args.plans is not None else ""
             print(head + (" -> ".join(plan.tools) or "no tools"))

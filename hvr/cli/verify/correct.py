@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     from hvr.extras import need_gnn
 
     need_gnn()
-    from hvr.cli.output import check_writable, write_whole
+    from hvr.cli.output import check_writable, print_chunks, write_whole
     from hvr.cli.verify.tool_plans import read_tool_plans
     from hvr.tools.plan_files import read_plans, to_record
     from hvr.verifier.verifier import Verifier
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
         write_whole(args.out, "".join(f"{record}\n" for record in records))
         print(f"wrote {args.out}")
     else:
-        print("\n".join(records))
+        print_chunks(f"{record}\n" for record in records)
     return 0
 
 
