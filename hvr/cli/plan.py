@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json, real, seconds, whole
 from hvr.cli.model_options import add_model_options, model_choice
+from hvr.cli.signals import orderly_end
 from hvr.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.html)
     quiet = args.json or args.quiet
     shown = "none" if quiet else "live" if sys.stdout.isatty() else "lines"
-    with display(shown) as listen:
+    with orderly_end(), display(shown) as listen:
         result = plan(args.text, task=args.task, options=options, listen=listen)
     if args.html is not None:
         write_page(result.folder, args.html)

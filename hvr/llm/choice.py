@@ -30,6 +30,8 @@ class ModelChoice:
         cache: file of answers that were paid for; None for none.
         limits: what may be used at most; None for no limit.
         temperature: of the model's sampling.
+        recorded_url: a run folder named the address, which may be anybody's: no provider's own key
+            is sent there.
 
     Raises:
         UsageError: the temperature cannot be used.
@@ -44,6 +46,7 @@ class ModelChoice:
     cache: Path | None = None
     limits: Limits | None = None
     temperature: float = 0.0
+    recorded_url: bool = False
 
     def __post_init__(self) -> None:
         check_real("temperature", self.temperature, most=_HOTTEST)

@@ -13,6 +13,8 @@ from hvr.llm.choice import ModelChoice
 from hvr.llm.config import Chosen, read_config
 from hvr.llm.factory import make_model, stack
 from hvr.llm.meter import Meter
+from hvr.llm.record import Recording
+from hvr.llm.replay import Replay
 
 
 def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Chosen:
@@ -26,7 +28,7 @@ def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Chosen
         UsageError: no model is named, or a setting cannot be used.
         DataFileError: pyproject.toml cannot be read.
     """
-    chosen = read_config(choice.spec, base_url=choice.base_url)
+    chosen = read_config(choice.spec, base_url=choice.base_url, recorded_url=choice.recorded_url)
     if chosen.spec is None:
         raise UsageError(
             "no model is named: give openai:MODEL, gemini:MODEL, hf:NAME or replay:FOLDER, "
@@ -50,7 +52,7 @@ def connect(
         choice: which model, and how: key, address and limits come from here or from where
             `read_config` finds them.
         about: task, scene and seed, for a simulated model.
-        transcript: file for all that is asked and answered.
+        transcript: file for all that is asked and answered; one that is there is gone on with.
         header: what else goes into the transcript's first line.
         ledger: file of what was charged, for a budget that several processes share.
 
@@ -67,14 +69,13 @@ def connect(
     # A limit of 0 is a limit, too.
     limited = limits is not None and any(limit is not None for limit in astuple(limits))
     # A ledger counts what is asked without a limit, too: a later start may set one.
-    budget = Budget(limits, ledger) if limited or ledger is not None else None
-    return Meter(
-        stack(
-            model,
-            chosen.options,
-            record=transcript,
-            header=header,
-            cache=choice.cache,
-            budget=budget,
-        )
+    counted = (limited or ledger is not None) and not isinstance(model, Replay)
+    top = stack(
+        model,
+        chosen.options,
+        record=transcript,
+        header=header,
+        cache=choice.cache,
+        budget=Budget(limits, ledger) if counted else None,
     )
+    return Meter(top, top.aside) if isinstance(top, Recording) else Meter(top)

@@ -14,6 +14,7 @@ from hvr.cli.arguments import jobs
 from hvr.cli.bench.lists import split_list, split_models, split_seeds
 from hvr.cli.bench.report import add_report_options, check_report, report
 from hvr.cli.model_options import add_model_options, model_choice
+from hvr.cli.signals import Terminated, orderly_end
 
 if TYPE_CHECKING:
     from hvr.evaluation.bench.runner import Listen, Progress
@@ -97,18 +98,17 @@ def run(args: argparse.Namespace) -> int:
     cell.check_models(cells, options)
     prompts = cell.prompt_digests(options)
     try:
-        with _progress(quiet=args.json) as listen:
+        with orderly_end(), _progress(quiet=args.json) as listen:
             results = run_bench(
                 folder, cells, cell.run_cell, options,
                 jobs=args.jobs, prompts=prompts, listen=listen,
             )  # fmt: skip
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Terminated):
         print(
-            f"interrupted: finished cells are in {folder}, "
-            f"go on with --save {folder} and the same options",
+            f"finished cells are in {folder}, go on with --save {folder} and the same options",
             file=sys.stderr,
         )
-        return 130
+        raise
     report(folder, results, args)
     return 0 if all(r.finished for r in results) else 1
 
