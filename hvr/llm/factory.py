@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hvr.errors import UsageError
-from hvr.llm.budget import Budget, Budgeted
+from hvr.llm.budget import Budget, Budgeted, Limits
 from hvr.llm.cache import Cache
 from hvr.llm.cancel import Cancellation
 from hvr.llm.limits import RateLimit
@@ -141,6 +141,8 @@ def _layers(
             tokens=options.tokens_per_minute,
             cancel=cancel,
         )
+    if options.calls is not None:
+        top = Budgeted(top, Budget(Limits(calls=options.calls)))
     if budget is not None:
         top = Budgeted(top, budget, options.price(model.name.partition(":")[2]))
     patience = Patience(attempts=options.attempts, seconds=options.seconds)

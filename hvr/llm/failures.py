@@ -56,9 +56,9 @@ def late(name: str, options: ModelOptions, seconds: float | None = None) -> Mode
         options: how it was reached.
         seconds: how long was waited, if that was not the time-out.
     """
-    waited = options.timeout if seconds is None else seconds
+    waited = max(round(options.timeout if seconds is None else seconds, 1), 0.1)
     return ModelError(
-        f"{name}: no answer within {waited:.3g} s{_place(options)}; "
+        f"{name}: no answer within {waited:g} s{_place(options)}; "
         "raise the time-out if the model is slow",
         kind="timeout",
     )
@@ -66,9 +66,8 @@ def late(name: str, options: ModelOptions, seconds: float | None = None) -> Mode
 
 def redirected(name: str, options: ModelOptions, status: int, place: str) -> ModelError:
     """Return the error for a server that sends requests on to another address."""
-    where = f" to {brief(options, place)}" if place else ""
     return ModelError(
-        f"{name}: the server{_place(options)} sends requests on{where} (status {status}), which "
+        f"{name}: the server sends requests on to {brief(options, place)} (status {status}), which "
         "hvr does not follow, since the key would go there, too; give the right base URL",
         kind="request",
         status=status,

@@ -77,11 +77,12 @@ class OpenAIModel:
         Raises:
             ModelError: no usable answer; `kind` and `status` say why.
         """
+        create = self._client.chat.completions.create
         end = time.monotonic() + self._options.within(request.seconds)
         # Ends: each dialect leaves out or replaces something that the one before had.
         while True:
             try:
-                reply = self._client.chat.completions.create(
+                reply = create(
                     model=self._model,
                     stream=False,
                     timeout=max(end - time.monotonic(), 1e-3),
@@ -93,8 +94,8 @@ class OpenAIModel:
                 if dialect is None:
                     raise self._error(error) from None
                 self.dialect = dialect
-            except (ValueError, TypeError) as error:
-                # A reply that is announced as JSON and is none.
+            except (ValueError, TypeError, RecursionError) as error:
+                # A reply that is announced as JSON and is none, or that nobody can read.
                 raise failures.garbled(self.name, self._options, str(error)) from None
         return schema.checked(self._read(reply, request), request)
 
@@ -118,7 +119,7 @@ class OpenAIModel:
             return [e.embedding for e in sorted(reply.data, key=lambda e: e.index)]
         except self._sdk.OpenAIError as error:
             raise self._error(error) from None
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise failures.garbled(self.name, self._options, str(error)) from None
 
     def _other_dialect(self, error: Any, request: Request) -> Dialect | None:

@@ -28,6 +28,7 @@ class ModelOptions:
         attempts: requests at most for an answer.
         seconds: wall time for all attempts together.
         calls: requests at most for all answers together, each attempt counted; None for no limit.
+        reply_bytes: size of a reply at most, as it comes and unpacked; an answer has thousands.
         requests_per_minute: None for no limit.
         tokens_per_minute: None for no limit.
         prices: the user's prices by model.
@@ -41,10 +42,11 @@ class ModelOptions:
     attempts: int = 5
     seconds: float = 300.0
     calls: int | None = None
+    reply_bytes: int = 4_000_000
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
-    prices: Mapping[str, Price] = field(default_factory=lambda: MappingProxyType({}))
-    about: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    prices: Mapping[str, Price] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    about: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
     def __post_init__(self) -> None:
         for name in _POSITIVE:

@@ -19,9 +19,6 @@ from typing import Any
 from hvr.llm import failures
 from hvr.llm.options import ModelOptions
 
-MOST_BYTES = 16_000_000
-"""Bytes of a reply, packed and unpacked: several times what a hundred embeddings take."""
-
 QUIET_S = 10.0
 """Seconds of silence before it is said that an answer is being waited for."""
 
@@ -99,8 +96,8 @@ class _Bounds:
     def whole(self, reply: Any, end: float) -> Any:
         """Return a reply with all of its body, unpacked."""
         try:
-            if 300 <= reply.status_code < 400:
-                place = reply.headers.get("location", "")
+            if reply.has_redirect_location:
+                place = reply.headers["location"]
                 raise failures.redirected(self.name, self.options, reply.status_code, place)
             packed = self._read(reply.iter_raw(), end)
         finally:
@@ -124,8 +121,8 @@ class _Bounds:
         size = 0
         for piece in pieces:
             size += len(piece)
-            if size > MOST_BYTES:
-                reason = f"it is larger than {MOST_BYTES // 1_000_000} MB"
+            if size > self.options.reply_bytes:
+                reason = f"it is larger than {self.options.reply_bytes / 1e6:g} MB"
                 raise failures.garbled(self.name, self.options, reason)
             if time.monotonic() > end:
                 raise failures.late(self.name, self.options, self.seconds)
