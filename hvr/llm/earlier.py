@@ -1,7 +1,7 @@
 """What earlier tries of a run asked and were answered: nothing is asked or paid for twice.
 
-A run that broke off is done again from the beginning, and its prompts are the same until it comes to
-where it broke off. As long as they are, their answers are those of its transcript. Beside it,
+A run that broke off is done again from the beginning, and its prompts are the same until it comes
+to where it broke off. As long as they are, their answers are those of its transcript. Beside it,
 `llm-aside.jsonl` has the same form and holds what was paid for and is no part of the run:
 
 * the error that a try ended with, since it is asked again;
@@ -141,6 +141,15 @@ def set_aside(path: Path) -> tuple[Exchange, ...]:
         else:
             rest.append(exchange)
     return tuple(rest)
+
+
+def times_asked(path: Path) -> int:
+    """Return how many exchanges earlier tries had, those that are set aside included.
+
+    Raises:
+        DataFileError: a file is damaged.
+    """
+    return len(transcript.read(path)[1]) + len(set_aside(path)) if begun(path) else 0
 
 
 def totals(exchanges: Iterable[Exchange]) -> Totals:

@@ -77,7 +77,6 @@ def assembled(
                 about=request.about(),
                 folder=folder.path,
                 transcript=folder.path / RunFolder.TRANSCRIPT,
-                ledger=folder.path / RunFolder.LEDGER,
                 listen=recorder,
             )
         )

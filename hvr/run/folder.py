@@ -22,11 +22,11 @@ graph/          the knowledge graph as a persistent store
 graph.ttl       the same as Turtle, written at the end
 run.lock        while the run goes on: a lock that ends with its process
 
-A run that broke off can be gone on with. It is then done again from the beginning in the same folder,
-and gets the answers that are in `llm.jsonl` without asking. What was paid for and what the run began
-with stays in its place; the rest is moved aside, so that two tries never mix:
+A run that broke off can be gone on with. It is then done again from the beginning in the same
+folder, and gets the answers that are in `llm.jsonl` without asking. What was paid for and what the
+run began with stays in its place; the rest is moved aside, so that two tries never mix:
 
-llm-aside.jsonl what was paid for and is no part of the run, such as the error that it broke off with
+llm-aside.jsonl what was paid for and is no part of the run, such as the error that ended a try
 broken-1/       what the first try left, but for its graph, which is removed; and so on
 """
 
@@ -75,9 +75,6 @@ class RunFolder:
 
     TRANSCRIPT = "llm.jsonl"
     """File with the dialogue with a language model; `hvr.llm.transcript` writes it."""
-
-    LEDGER = "ledger.sqlite"
-    """File with what models were charged; `hvr.llm.ledger` writes it."""
 
     def __init__(self, path: Path, made: tuple[Path, ...] = (), lock: Lock | None = None) -> None:
         self.path = path

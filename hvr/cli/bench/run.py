@@ -23,7 +23,8 @@ _DESCRIPTION = """\
 Plan tasks with models under the paper's settings, and measure the plans.
 
 Every finished cell is kept: the same command goes on where it was interrupted or killed, and
-tries cells again that ended in an error.
+tries cells again that ended in an error. --max-calls, --max-tokens and --max-dollars hold for all
+cells together, however often the bench is gone on with; each cell is a plan.
 """
 
 _EPILOG = """\
@@ -43,8 +44,8 @@ exit codes:
 _TWELVE = "T1,T2,T3,T4,T5,T6,T7,T8,T9,T10,T11,T12"
 _MODELS = ("scripted:error=0.1",)
 _MODEL_FIELDS = (
-    "base_url", "embedder", "prompts", "cache", "temperature",
-    "max_calls", "max_tokens", "max_dollars",
+    "base_url", "embedder", "prompts", "cache", "temperature", "timeout",
+    "calls_per_plan", "max_calls", "max_tokens", "max_dollars",
 )  # fmt: skip
 
 
@@ -83,6 +84,7 @@ def run(args: argparse.Namespace) -> int:
     from hvr.evaluation import cell
     from hvr.evaluation.bench.cells import CellOptions, plan_cells
     from hvr.evaluation.bench.runner import run_bench
+    from hvr.llm.notices import notices
     from hvr.tasks import task_ids
 
     check_report(args)
@@ -98,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     cell.check_models(cells, options)
     prompts = cell.prompt_digests(options)
     try:
-        with orderly_end(), _progress(quiet=args.json) as listen:
+        with orderly_end(), _progress(quiet=args.json) as listen, notices():
             results = run_bench(
                 folder, cells, cell.run_cell, options,
                 jobs=args.jobs, prompts=prompts, listen=listen,

@@ -10,7 +10,7 @@ from hvr.agents import DEFAULT_AGENT
 from hvr.files import commit
 from hvr.library import Library, read_library, write_library
 from hvr.llm.choice import ModelChoice
-from hvr.llm.connect import connect, reach
+from hvr.llm.connect import connect, embedder_options
 from hvr.llm.earlier import begun
 from hvr.llm.meter import Meter
 from hvr.llm.recorded import Recorded, recorded_run
@@ -18,7 +18,7 @@ from hvr.plans import PolicyContext
 from hvr.policies.llm.prompts import Prompts, load_prompts
 from hvr.policies.llm.settings import PolicySettings, named
 from hvr.policies.llm.writing import Equipment
-from hvr.retrieval.embedders import Embedder, make_embedder
+from hvr.retrieval.embedders import make_embedder
 from hvr.search.planners import Planner
 from hvr.search.recorded import NAME as PLANNER
 from hvr.search.recorded import RecordedPlanner
@@ -28,6 +28,10 @@ LIBRARY = "library.ttl"
 
 PROMPTS = "prompts"
 """Folder within a run's folder with the user's own templates."""
+
+
+LEDGER = "ledger.sqlite"
+"""File in a run's folder with what was charged in all its tries."""
 
 
 def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | None]:
@@ -50,7 +54,7 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
     if (own_prompts is None or source == folder) and source and (source / PROMPTS).is_dir():
         own_prompts = source / PROMPTS
     prompts = load_prompts(own_prompts)
-    embedder = context.embedder or _embedder(choice)
+    embedder = context.embedder or make_embedder(choice.embedder, embedder_options(choice))
     library = _library(choice, settings, source)
     # Before the transcript: where there is one, there is everything that the run began with.
     if folder is not None and source != folder:
@@ -63,7 +67,8 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
         about=context.about,
         transcript=context.transcript,
         header=context.header or _header(context, settings, prompts),
-        ledger=context.ledger,
+        ledger=context.ledger or (folder / LEDGER if folder is not None else None),
+        plans=1 if context.ledger is None else None,
     )
     equipment = Equipment(
         ontology=context.ontology,
@@ -109,22 +114,6 @@ def _header(
         "prompts": prompts.digests,
         "commit": commit(),
     }
-
-
-def embedder_access(choice: ModelChoice) -> tuple[str | None, str | None]:
-    """Return address and key for the embedder: those of the model, if both have one provider.
-
-    Another provider must not get the model's key; it finds its own in the environment.
-    """
-    chosen = reach(choice)
-    if str(chosen.spec).partition(":")[0] != choice.embedder.partition(":")[0]:
-        return None, None
-    return chosen.options.base_url, chosen.options.api_key
-
-
-def _embedder(choice: ModelChoice) -> Embedder:
-    base_url, api_key = embedder_access(choice)
-    return make_embedder(choice.embedder, base_url=base_url, api_key=api_key)
 
 
 def _planner(context: PolicyContext, recorded: Recorded | None) -> Planner:
