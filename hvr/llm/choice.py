@@ -28,7 +28,10 @@ class ModelChoice:
         prompts: folder of the user's own templates.
         library: file of macro actions to use and to add to; None for none.
         cache: file of answers that were paid for; None for none.
-        limits: what may be used at most; None for no limit.
+        limits: what may be used at most, of a bench by all its plans together; None for no limit.
+        calls_per_plan: requests for one plan at most; None for the settings' limit, or 100. For a
+            single plan `limits` may say otherwise.
+        timeout: seconds for a request at most; None for the settings' time-out, or 60.
         temperature: of the model's sampling.
 
     Raises:
@@ -43,6 +46,8 @@ class ModelChoice:
     library: Path | None = None
     cache: Path | None = None
     limits: Limits | None = None
+    calls_per_plan: int | None = None
+    timeout: float | None = None
     temperature: float = 0.0
 
     def __post_init__(self) -> None:

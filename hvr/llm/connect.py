@@ -10,9 +10,13 @@ from typing import Any
 from hvr.errors import UsageError
 from hvr.llm.budget import Budget
 from hvr.llm.choice import ModelChoice
-from hvr.llm.config import Chosen, read_config
+from hvr.llm.config import Chosen, read_config, read_embedder_config
 from hvr.llm.factory import make_model, stack
 from hvr.llm.meter import Meter
+from hvr.llm.options import ModelOptions
+
+CALLS_PER_PLAN = 100
+"""Requests for a plan at most if nobody says otherwise; plans of hvr's tasks take 1 to 70."""
 
 
 def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Chosen:
@@ -26,7 +30,12 @@ def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Chosen
         UsageError: no model is named, or a setting cannot be used.
         DataFileError: pyproject.toml cannot be read.
     """
-    chosen = read_config(choice.spec, base_url=choice.base_url)
+    chosen = read_config(
+        choice.spec,
+        base_url=choice.base_url,
+        timeout=choice.timeout,
+        calls=choice.calls_per_plan,
+    )
     if chosen.spec is None:
         raise UsageError(
             "no model is named: give openai:MODEL, gemini:MODEL, hf:NAME or replay:FOLDER, "
@@ -43,6 +52,7 @@ def connect(
     transcript: Path | None = None,
     header: Mapping[str, Any] | None = None,
     ledger: Path | None = None,
+    plans: int = 1,
 ) -> Meter:
     """Return a model that is counted, with the layers of `stack` around it.
 
@@ -53,6 +63,7 @@ def connect(
         transcript: file for all that is asked and answered.
         header: what else goes into the transcript's first line.
         ledger: file of what was charged, for a budget that several processes share.
+        plans: how many plans the model is connected for.
 
     Raises:
         UsageError: no model is named, or an option cannot be used.
@@ -62,8 +73,11 @@ def connect(
     """
     chosen = reach(choice, about)
     assert chosen.spec is not None
-    model = make_model(chosen.spec, chosen.options)
     limits = choice.limits
+    options = replace(chosen.options, calls=plans * (chosen.options.calls or CALLS_PER_PLAN))
+    if limits is not None and limits.calls is not None and ledger is None:
+        options = replace(options, calls=None)
+    model = make_model(chosen.spec, options)
     # A limit of 0 is a limit, too.
     limited = limits is not None and any(limit is not None for limit in astuple(limits))
     # A ledger counts what is asked without a limit, too: a later start may set one.
@@ -71,10 +85,25 @@ def connect(
     return Meter(
         stack(
             model,
-            chosen.options,
+            options,
             record=transcript,
             header=header,
             cache=choice.cache,
             budget=budget,
         )
     )
+
+
+def embedder_options(choice: ModelChoice) -> ModelOptions:
+    """Return how to reach the embedder of a choice: as the model, if both have one provider.
+
+    Another provider must not get the model's key; it finds its own in the environment.
+
+    Raises:
+        UsageError: no model is named, or a setting cannot be used.
+        DataFileError: pyproject.toml cannot be read.
+    """
+    chosen = reach(choice)
+    if str(chosen.spec).partition(":")[0] == choice.embedder.partition(":")[0]:
+        return chosen.options
+    return read_embedder_config(choice.embedder)

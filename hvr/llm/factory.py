@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hvr.errors import UsageError
-from hvr.llm.budget import Budget, Budgeted
+from hvr.llm.budget import Budget, Budgeted, Limits
 from hvr.llm.cache import Cache
 from hvr.llm.cancel import Cancellation
 from hvr.llm.limits import RateLimit
@@ -16,7 +16,7 @@ from hvr.llm.model import Model
 from hvr.llm.options import ModelOptions
 from hvr.llm.record import Recording
 from hvr.llm.replay import Replay
-from hvr.llm.retry import Patience, Retry
+from hvr.llm.retry import Patience, Persistence, Retry
 from hvr.llm.scrub import Scrubber
 from hvr.registry import Registry
 
@@ -141,8 +141,10 @@ def _layers(
             tokens=options.tokens_per_minute,
             cancel=cancel,
         )
+    if options.calls is not None:
+        top = Budgeted(top, Budget(Limits(calls=options.calls)))
     if budget is not None:
         top = Budgeted(top, budget, options.price(model.name.partition(":")[2]))
     patience = Patience(attempts=options.attempts, seconds=options.seconds)
-    top = Retry(top, patience, cancel=cancel)
+    top = Retry(top, Persistence(patience, cancel=cancel))
     return top if cache is None else Cache(top, cache, options.base_url or "")

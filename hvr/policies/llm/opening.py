@@ -10,14 +10,14 @@ from hvr.agents import DEFAULT_AGENT
 from hvr.files import commit
 from hvr.library import Library, read_library, write_library
 from hvr.llm.choice import ModelChoice
-from hvr.llm.connect import connect, reach
+from hvr.llm.connect import connect, embedder_options
 from hvr.llm.meter import Meter
 from hvr.llm.recorded import Recorded, recorded_run
 from hvr.plans import PolicyContext
 from hvr.policies.llm.prompts import Prompts, load_prompts
 from hvr.policies.llm.settings import PolicySettings, named
 from hvr.policies.llm.writing import Equipment
-from hvr.retrieval.embedders import Embedder, make_embedder
+from hvr.retrieval.embedders import make_embedder
 from hvr.search.planners import Planner
 from hvr.search.recorded import NAME as PLANNER
 from hvr.search.recorded import RecordedPlanner
@@ -48,7 +48,7 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
     if own_prompts is None and recorded is not None and (recorded.folder / PROMPTS).is_dir():
         own_prompts = recorded.folder / PROMPTS
     prompts = load_prompts(own_prompts)
-    embedder = context.embedder or _embedder(choice)
+    embedder = context.embedder or make_embedder(choice.embedder, embedder_options(choice))
     library = _library(choice, settings, recorded)
     meter = connect(
         choice,
@@ -98,22 +98,6 @@ def _header(
         "prompts": prompts.digests,
         "commit": commit(),
     }
-
-
-def embedder_access(choice: ModelChoice) -> tuple[str | None, str | None]:
-    """Return address and key for the embedder: those of the model, if both have one provider.
-
-    Another provider must not get the model's key; it finds its own in the environment.
-    """
-    chosen = reach(choice)
-    if str(chosen.spec).partition(":")[0] != choice.embedder.partition(":")[0]:
-        return None, None
-    return chosen.options.base_url, chosen.options.api_key
-
-
-def _embedder(choice: ModelChoice) -> Embedder:
-    base_url, api_key = embedder_access(choice)
-    return make_embedder(choice.embedder, base_url=base_url, api_key=api_key)
 
 
 def _planner(context: PolicyContext, recorded: Recorded | None) -> Planner:
