@@ -126,6 +126,8 @@ def read(path: Path) -> tuple[Mapping[str, Any], tuple[Exchange, ...]]:
         DataFileError: it is missing, unreadable or corrupt.
     """
     file = path / NAME if path.is_dir() else path
+    if not file.exists():
+        raise DataFileError(f"there is no transcript {file}")
     lines = [_object(value, file, number) for number, value in read_log(file)]
     header = lines[0][1] if lines else {}
     if header.get("format") != FORMAT or not isinstance(header.get("model"), str):

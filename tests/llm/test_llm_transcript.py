@@ -259,9 +259,9 @@ def test_an_edited_prompt_is_noticed(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match="cannot read"):
+    with pytest.raises(DataFileError, match="there is no transcript"):
         make_model(f"replay:{tmp_path / 'none.jsonl'}")
-    with pytest.raises(DataFileError, match="cannot read"):
+    with pytest.raises(DataFileError, match="there is no transcript"):
         make_model(f"replay:{tmp_path}")
     with pytest.raises(DataFileError, match="it is a folder"):
         Recording(Fake([said()]), tmp_path)
