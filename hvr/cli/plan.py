@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json, real, seconds, whole
-from hvr.cli.model_options import add_model_options, model_choice
+from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
+from hvr.cli.signals import orderly_end
 from hvr.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from hvr.cli.display import display
     from hvr.cli.output import check_writable, print_json
     from hvr.cli.show import write_page
+    from hvr.llm.notices import notices
     from hvr.run import plan
 
     options = _options(args)
@@ -75,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.html)
     quiet = args.json or args.quiet
     shown = "none" if quiet else "live" if sys.stdout.isatty() else "lines"
-    with display(shown) as listen:
+    with orderly_end(), display(shown) as listen, notices(quiet=args.quiet):
         result = plan(args.text, task=args.task, options=options, listen=listen)
     if args.html is not None:
         write_page(result.folder, args.html)
@@ -149,9 +151,10 @@ def _options(args: argparse.Namespace) -> Options:
     Raises:
         UsageError: an option has a value that cannot be used.
     """
+    from hvr.policies.registry import policy_class
     from hvr.run import Options
 
-    return Options(
+    options = Options(
         scene=args.scene,
         policy=args.policy,
         planner=args.planner,
@@ -167,6 +170,13 @@ def _options(args: argparse.Namespace) -> Options:
         error_rate=args.error_rate,
         faults=args.faults,
     )
+    if not policy_class(options.policy_name).asks_model:
+        refuse_model_options(
+            args,
+            f"the policy {options.policy_name} asks none: add --llm MODEL (or --policy llm, for "
+            "the one of $HVR_LLM), or leave it out",
+        )
+    return options
 
 
 def _thor_options(args: argparse.Namespace) -> list[str]:

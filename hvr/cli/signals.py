@@ -5,16 +5,18 @@ ends it at once.
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Terminated(BaseException):  # noqa: N818 - like KeyboardInterrupt, it is no error
+class Terminated(BaseException):
     """The process was asked to end, as by `kill`."""
 
     def __init__(self) -> None:
@@ -29,6 +31,8 @@ def orderly_end() -> Iterator[None]:
         KeyboardInterrupt: SIGINT came.
         Terminated: SIGTERM came.
     """
+    import threading
+
     # A background job of a shell ignores SIGINT, and goes on doing so.
     heeded = [s for s in _SIGNALS if signal.getsignal(s) is not signal.SIG_IGN]
     if threading.current_thread() is not threading.main_thread():

@@ -67,11 +67,17 @@ class Budget:
         DataFileError: the ledger cannot be used.
     """
 
-    def __init__(self, limits: Limits | None = None, ledger: Path | None = None) -> None:
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        ledger: Path | None = None,
+        *,
+        charged: Load | None = None,
+    ) -> None:
         self.limits = limits or Limits()
         self._lock = threading.Lock()
         self._ledger = Ledger(ledger) if ledger is not None else None
-        self._charged = Load()
+        self._charged = charged or Load()
         self._totals = Totals()
 
     @property

@@ -33,6 +33,8 @@ class ModelChoice:
             single plan `limits` may say otherwise.
         timeout: seconds for a request at most; None for the settings' time-out, or 60.
         temperature: of the model's sampling.
+        recorded_url: a run folder named the address, which may be anybody's: no provider's own key
+            is sent there.
 
     Raises:
         UsageError: the temperature cannot be used.
@@ -49,6 +51,7 @@ class ModelChoice:
     calls_per_plan: int | None = None
     timeout: float | None = None
     temperature: float = 0.0
+    recorded_url: bool = False
 
     def __post_init__(self) -> None:
         check_real("temperature", self.temperature, most=_HOTTEST)

@@ -50,6 +50,7 @@ def read_config(
     spec: str | None = None,
     *,
     base_url: str | None = None,
+    recorded_url: bool = False,
     api_key: str | None = None,
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
@@ -65,6 +66,7 @@ def read_config(
     Args:
         spec: the model, from an option.
         base_url: the address, from an option.
+        recorded_url: it comes from a run folder instead.
         api_key: the key, from a caller; the command line has no option for it.
         environ: of the process by default.
         folder: where the search for pyproject.toml begins; the working folder by default.
@@ -81,7 +83,7 @@ def read_config(
     address = base_url or environ.get("HVR_LLM_BASE_URL")
     if not address and provider == "openai":
         address = environ.get("OPENAI_BASE_URL")
-    from_file = not address and "base-url" in section
+    from_file = bool(base_url and recorded_url) or (not address and "base-url" in section)
     key = api_key or environ.get("HVR_LLM_API_KEY")
     if not key and not from_file:
         key = next((k for n in _KEYS.get(provider, ()) if (k := environ.get(n))), None)

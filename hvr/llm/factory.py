@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hvr.errors import UsageError
-from hvr.llm.budget import Budget, Budgeted, Limits
+from hvr.llm.budget import Budget, Budgeted
 from hvr.llm.cache import Cache
 from hvr.llm.cancel import Cancellation
 from hvr.llm.limits import RateLimit
@@ -93,7 +93,7 @@ def stack(
     record: Path | None = None,
     header: Mapping[str, Any] | None = None,
     cache: Path | None = None,
-    budget: Budget | None = None,
+    budgets: Sequence[Budget] = (),
     cancel: Cancellation | None = None,
 ) -> Model:
     """Put the layers around a model, outermost first:
@@ -101,7 +101,7 @@ def stack(
     recording   sees what the caller sees: each question once, with its last answer or error
     cache       a known answer costs nothing, so no budget may refuse it and nothing waits
     retry       each attempt passes what is below, one after the other
-    budget      each attempt may be billed, so each has to be allowed, below retries
+    budgets     each attempt may be billed, so each has to be allowed, below retries
     rate limit  counts what is sent, when it is sent
     the model
 
@@ -113,7 +113,7 @@ def stack(
         record: file for a transcript.
         header: what else goes into the transcript's first line.
         cache: file of a cache, which may be shared.
-        budget: what may be used, which may be shared.
+        budgets: what may be used, each of which may be shared.
         cancel: calls everything off.
 
     Raises:
@@ -122,7 +122,7 @@ def stack(
     """
     options = options or ModelOptions()
     secrets = Scrubber.of(os.environ, options.api_key)
-    top = model if isinstance(model, Replay) else _layers(model, options, cache, budget, cancel)
+    top = model if isinstance(model, Replay) else _layers(model, options, cache, budgets, cancel)
     return top if record is None else Recording(top, record, header, scrubber=secrets)
 
 
@@ -130,7 +130,7 @@ def _layers(
     model: Model,
     options: ModelOptions,
     cache: Path | None,
-    budget: Budget | None,
+    budgets: Sequence[Budget],
     cancel: Cancellation | None,
 ) -> Model:
     top = model
@@ -141,9 +141,7 @@ def _layers(
             tokens=options.tokens_per_minute,
             cancel=cancel,
         )
-    if options.calls is not None:
-        top = Budgeted(top, Budget(Limits(calls=options.calls)))
-    if budget is not None:
+    for budget in budgets:
         top = Budgeted(top, budget, options.price(model.name.partition(":")[2]))
     patience = Patience(attempts=options.attempts, seconds=options.seconds)
     top = Retry(top, Persistence(patience, cancel=cancel))

@@ -11,7 +11,6 @@ from hvr.errors import UsageError
 from hvr.llm.prices import Price, price_of
 from hvr.llm.scrub import Scrubber
 
-
 _POSITIVE = (
     "timeout", "attempts", "seconds", "calls", "requests_per_minute", "tokens_per_minute",
 )  # fmt: skip
@@ -27,7 +26,7 @@ class ModelOptions:
         timeout: seconds for a request at most, until the last byte of its reply.
         attempts: requests at most for an answer.
         seconds: wall time for all attempts together.
-        calls: requests at most for all answers together, each attempt counted; None for no limit.
+        calls: requests at most for a plan, each attempt counted; None for the usual limit.
         reply_bytes: size of a reply at most, as it comes and unpacked; an answer has thousands.
         requests_per_minute: None for no limit.
         tokens_per_minute: None for no limit.

@@ -92,5 +92,12 @@ def accounted(folder: RunFolder, begun: Mapping[str, Any]) -> Iterator[Account]:
         folder.close()
 
 
+def earlier_tries(about: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return when each try of a run began that broke off, and why, from its account."""
+    names = ("began", "ended", "error", "message")
+    last = {name: about[name] for name in names if name in about}
+    return [*about.get("earlier", ()), last]
+
+
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")

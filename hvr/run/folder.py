@@ -10,6 +10,9 @@ plan.json       the plan as macro actions with their blocks
 llm.jsonl       with a language model: every prompt and answer, as they came
 planning.json   with a language model: how each block came about
 planner.jsonl   with a language model: what the classical planner found
+library.ttl     with a library: the macro actions that could be used
+prompts/        with prompts of the user's own: these
+ledger.sqlite   with a language model: what was charged, for the budget
 thor/           with AI2-THOR: every action sent and the pictures (docs/thor.md)
 faults.json     with faults: which were played, and what they changed
 scene-before.json  the floor plan before the first step (hvr.report.floor_plan)
@@ -18,6 +21,13 @@ trace.jsonl     one event a line, written as it happens
 graph/          the knowledge graph as a persistent store
 graph.ttl       the same as Turtle, written at the end
 run.lock        while the run goes on: a lock that ends with its process
+
+A run that broke off can be gone on with. It is then done again from the beginning in the same
+folder, and gets the answers that are in `llm.jsonl` without asking. What was paid for and what the
+run began with stays in its place; the rest is moved aside, so that two tries never mix:
+
+llm-aside.jsonl what was paid for and is no part of the run, such as the error that ended a try
+broken-1/       what the first try left, but for its graph, which is removed; and so on
 """
 
 from __future__ import annotations
@@ -29,15 +39,22 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from hvr.envs.naming import Names
-from hvr.errors import DataFileError
-from hvr.files import append_json_line, unwritable, write_whole
+from hvr.errors import DataFileError, UsageError
+from hvr.files import append_json_line, unwritable, write_whole, writing
 from hvr.locks import Lock, held, take
 from hvr.report.floor_plan.plan import floor_plan
-from hvr.report.run_page.state import LOCK
+from hvr.report.run_page.state import ACCOUNT, LOCK, RunState, read_account
+
+_STAYS = re.compile(
+    r"task\.json|run\.lock|llm\.jsonl|llm-aside\.jsonl|planner\.jsonl|library\.ttl|prompts"
+    r"|ledger\.sqlite.*|broken-\d+"
+)
+"""What a run is gone on with."""
 
 _TRIES = 100
 """How often a folder is made that other runs remove; each time, one of them has come to its end."""
@@ -63,6 +80,36 @@ class RunFolder:
         self.path = path
         self._made = made
         self._lock = lock
+        self._resumed = False
+
+    @classmethod
+    def reopen(cls, path: Path) -> tuple[RunFolder, Mapping[str, Any]]:
+        """Take the folder of a run that broke off.
+
+        Returns:
+            the folder, and the account that the run gave of itself.
+
+        Raises:
+            UsageError: there is no run, it is finished, or it is still going on.
+            DataFileError: the folder cannot be used, or the account is damaged.
+        """
+        lock = _lock_of_run(path)
+        try:
+            # Under the lock: another process may just have gone on with the run.
+            about, state = read_account(path)
+            if "state" not in about:
+                raise UsageError(
+                    f"{path}: an earlier version of hvr made this run, which cannot be resumed",
+                    field="resume",
+                )
+            if state is RunState.FINISHED:
+                raise UsageError(f"{path}: this run is finished", field="resume")
+        except BaseException:
+            lock.release()
+            raise
+        folder = cls(path, (), lock)
+        folder._resumed = True
+        return folder, about
 
     @classmethod
     def create(cls, path: Path | None, text: str, now: datetime) -> RunFolder:
@@ -157,8 +204,37 @@ class RunFolder:
         append_json_line(self.path / name, value)
 
     def worth_keeping(self) -> bool:
-        """Return whether there is a plan, or something that a model was asked."""
-        return (self.path / "plan.pddl").exists() or (self.path / self.TRANSCRIPT).exists()
+        """Return whether there is a plan, something that a model was asked, or an earlier try."""
+        return (
+            self._resumed
+            or (self.path / "plan.pddl").exists()
+            or (self.path / self.TRANSCRIPT).exists()
+        )
+
+    def move_aside(self) -> None:
+        """Move what a try left to a folder of its own, but for what the next one needs.
+
+        Raises:
+            DataFileError: it cannot be moved.
+        """
+        left = [e for e in sorted(self.path.iterdir()) if not _STAYS.fullmatch(e.name)]
+        with writing(self.path):
+            for entry in left:
+                if entry.name == "graph":  # by far the largest, and made again
+                    shutil.rmtree(entry)
+                elif entry.suffix == ".part":  # a file that a kill cut off
+                    entry.unlink()
+                else:
+                    entry.rename(self._aside / entry.name)
+
+    @cached_property
+    def _aside(self) -> Path:
+        """The folder for what the last try left; it is made."""
+        number = 1
+        while (path := self.path / f"broken-{number}").exists():
+            number += 1
+        path.mkdir()
+        return path
 
     def discard(self) -> None:
         """Remove everything that was made, as far as possible, and let go of the folder."""
@@ -175,6 +251,24 @@ class RunFolder:
         for folder in reversed(self._made):
             with suppress(OSError):
                 folder.rmdir()
+
+
+def _lock_of_run(path: Path) -> Lock:
+    """Return the lock of a run that does not go on.
+
+    Raises:
+        UsageError: there is no run, or it is still going on.
+        DataFileError: the folder cannot be written.
+    """
+    if not (path / ACCOUNT).is_file():
+        raise UsageError(f"{path}: no run has begun here: there is no {ACCOUNT}", field="resume")
+    try:
+        lock = take(path / LOCK)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    if lock is None:
+        raise UsageError(f"{path}: this run is still going on", field="resume")
+    return lock
 
 
 def _make(path: Path, made: list[Path]) -> None:

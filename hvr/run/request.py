@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from hvr.tasks import PaperTask, load_task
 
 if TYPE_CHECKING:
     from hvr.envs.faults import Schedule
+    from hvr.llm.budget import Limits
     from hvr.llm.recorded import Recorded
 
 
@@ -76,8 +77,9 @@ class RunRequest:
         own = {f.name: getattr(options, f.name) for f in fields(options) if f.name in _OWN}
         model = options.model if self.policy.asks_model else None
         return {
-            **own,
             **self.about(),
+            **own,
+            "scene": self.scene,
             "policy": options.policy_name,
             "env_options": [text for text in options.env_options if not names_program(text)],
             "setting": model.setting if model else None,
@@ -122,8 +124,39 @@ def request_from_json(values: Mapping[str, Any], folder: Path) -> RunRequest:
     return replace(request, faults=Schedule.from_json(faults))
 
 
+def resumed(
+    about: Mapping[str, Any],
+    folder: Path,
+    base_url: str | None,
+    limits: Limits | None,
+    env_options: Sequence[str],
+) -> RunRequest:
+    """Return the request of a run that is gone on with; see `hvr.run.resume`.
+
+    Raises:
+        UsageError: an option cannot be given anew.
+        DataFileError: the account is damaged.
+    """
+    anew = [text for text in env_options if not names_program(text)]
+    if anew:
+        raise UsageError(
+            f"{anew[0]}: a run is gone on with in the environment that it began in",
+            field="env_options",
+        )
+    request = request_from_json(about, folder)
+    options, model = request.options, request.options.model
+    if base_url is not None:
+        model = replace(model, base_url=base_url, recorded_url=False)
+    if limits is not None:
+        given = {name: limit for name, limit in asdict(limits).items() if limit is not None}
+        model = replace(model, limits=replace(model.limits or limits, **given))
+    options = replace(options, model=model, env_options=(*options.env_options, *env_options))
+    return replace(request, options=options)
+
+
 def _choice_json(choice: ModelChoice) -> dict[str, Any]:
     values = asdict(choice)
+    del values["recorded_url"]
     for name in _PATHS:
         # A run may be gone on with from another folder.
         values[name] = str(values[name].absolute()) if values[name] is not None else None
@@ -140,7 +173,7 @@ def _choice_from_json(values: Mapping[str, Any]) -> ModelChoice:
         given[name] = Path(given[name]) if given[name] is not None else None
     if given["limits"] is not None:
         given["limits"] = Limits(**given["limits"])
-    return ModelChoice(**given)
+    return ModelChoice(**given, recorded_url=given["base_url"] is not None)
 
 
 def read_request(text: str | None, task: str | None, options: Options) -> RunRequest:

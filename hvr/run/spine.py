@@ -7,20 +7,26 @@ another one when the world turns out otherwise.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from hvr.envs.scenes import scenes_with
 from hvr.errors import DataFileError, ImpossibleGoalError, InvalidPlanError, MissingObjectError
 from hvr.execution.events import Finished
 from hvr.plans import Judgement, Understanding
-from hvr.run.account import accounted
+from hvr.run.account import accounted, earlier_tries
 from hvr.run.assembly import Assembly, assembled
 from hvr.run.folder import RunFolder
 from hvr.run.options import Options
 from hvr.run.recorder import Listener
-from hvr.run.request import read_request
+from hvr.run.request import RunRequest, read_request, resumed
 from hvr.run.result import Run, result_of, summary
+
+if TYPE_CHECKING:
+    from hvr.llm.budget import Limits
 
 
 def plan(
@@ -51,7 +57,51 @@ def plan(
     started = time.perf_counter()
     request = read_request(text, task, options or Options())
     folder = RunFolder.create(request.options.save, request.name, datetime.now())
-    with accounted(folder, request.to_json()) as account:
+    return _carried_out(request, folder, request.to_json(), listen, started)
+
+
+def resume(
+    folder: Path | str,
+    *,
+    base_url: str | None = None,
+    limits: Limits | None = None,
+    env_options: Sequence[str] = (),
+    listen: Listener | None = None,
+) -> Run:
+    """Go on with a run that broke off, as it began.
+
+    It is done again from the beginning in the same folder. What a language model was asked before
+    is not asked again; what it was paid counts for the limits, and in `Run.spent`.
+
+    Args:
+        folder: of the run.
+        base_url: address of the model's server; None for the one that the run began with. To that
+            one no provider's own key is sent: whoever gives you a folder must not get your key.
+        limits: what may be used at most, of all tries together; a limit of None is the run's.
+        env_options: options of the environment that name a program, which no folder may.
+        listen: called with each event as it happens.
+
+    Raises:
+        UsageError: there is no run, it is finished, or it is still going on.
+        HvrError: see `plan`.
+    """
+    started = time.perf_counter()
+    opened, about = RunFolder.reopen(Path(folder))
+    with closing(opened):
+        request = resumed(about, opened.path, base_url, limits, env_options)
+        begun = {**request.to_json(), "earlier": earlier_tries(about)}
+        opened.move_aside()
+        return _carried_out(request, opened, begun, listen, started)
+
+
+def _carried_out(
+    request: RunRequest,
+    folder: RunFolder,
+    begun: Mapping[str, Any],
+    listen: Listener | None,
+    started: float,
+) -> Run:
+    with accounted(folder, begun) as account:
         with assembled(request, folder, listen) as run:
             understanding = _understand(run)
             finished = _pursue(run, understanding)

@@ -321,7 +321,7 @@ def test_a_cached_answer_needs_no_budget_and_each_attempt_does(tmp_path: Path) -
         model,
         ModelOptions(attempts=3, requests_per_minute=100),
         cache=tmp_path / "cache.sqlite",
-        budget=budget,
+        budgets=(budget,),
     )
     assert layers.answer(ask()).source == "model"
     assert layers.answer(ask()).source == "cache"

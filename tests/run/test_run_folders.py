@@ -180,7 +180,7 @@ def test_a_folder_that_cannot_be_used_is_left_alone(kind: str, tmp_path: Path) -
     else:
         path.mkdir()
         (path / "diary").touch()
-    with pytest.raises(DataFileError, match="choose another|cannot be written"):
+    with pytest.raises(DataFileError, match=r"choose another|cannot be written"):
         RunFolder.create(path, "x", NOW)
     assert not path.is_dir() or [p.name for p in path.iterdir()] == ["diary"]
 

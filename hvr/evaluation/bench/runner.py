@@ -186,7 +186,10 @@ def _start_worker(stop: Event, parent: int) -> None:
     """In a worker: leave Ctrl-C to the parent, and end when it says so or is gone."""
     import signal
 
+    from hvr.llm.notices import show_notices_of_worker
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    show_notices_of_worker()
 
     def watch() -> None:
         # A cell may wait minutes for a model, and a killed parent cannot say anything.

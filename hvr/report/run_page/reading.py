@@ -238,9 +238,7 @@ def _reached(about: Mapping[str, Any], end: Mapping[str, Any]) -> bool | None:
     return None if value is None else bool(value)
 
 
-def _outcome(
-    about: Mapping[str, Any], end: Mapping[str, Any], steps: Sequence[StoryStep]
-) -> str:
+def _outcome(about: Mapping[str, Any], end: Mapping[str, Any], steps: Sequence[StoryStep]) -> str:
     """Return how a finished run ended."""
     reached, verdict = _reached(about, end), str(about.get("verdict") or "")
     reason = verdict or str(end.get("reason") or "")
@@ -297,6 +295,7 @@ def _facts(
         ("environment", about.get("env")),
         ("seed", about.get("seed")),
         ("plans", len(plans) or None),
+        ("earlier tries", len(about.get("earlier") or ()) or None),
         ("failures", _counted(end.get("failures"))),
         ("recoveries", _counted(end.get("recoveries"))),
     )

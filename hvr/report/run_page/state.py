@@ -1,7 +1,7 @@
 """How far a run has come, as its folder tells: from its first moment, and after whatever ended it.
 
-`task.json` says that the run has begun, that it is finished, or why it broke off. While a run goes on
-it holds a lock; a run that has neither lock nor end was killed.
+`task.json` says that the run has begun, that it is finished, or why it broke off. While a run goes
+on it holds a lock; a run that has neither lock nor end was killed.
 """
 
 from __future__ import annotations
