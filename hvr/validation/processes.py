@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
-import signal
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import TypeAlias
@@ -16,11 +15,10 @@ from hvr.validation.batch import BatchOptions, LoadedModel, judge, load_model
 from hvr.validation.judged import Judged
 from hvr.validation.plan_files import STDIN
 from hvr.validation.report import Outcome, PlanResult, ValidationReport
+from hvr.workers import leave_interrupts_to_parent, starting
 
 _CHUNKS_PER_PROCESS = 8
 _LARGEST_CHUNK = 64
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _Chunk: TypeAlias = list[tuple[int, str]]
 """Plan files with their places in the order of the results."""
@@ -82,27 +80,10 @@ def _start(model: LoadedModel) -> _Worker:
     fork = multiprocessing.get_start_method() == "fork"
     given = (model, ours) if fork else ((model.domain, model.problem, model.options), None)
     process = multiprocessing.Process(target=_work, args=(theirs, *given), daemon=True)
-    with _signals_held():
+    with starting():
         process.start()
     theirs.close()
     return _Worker(process, ours, [])
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """Let Ctrl-C and the like wait while a process is made.
-
-    In between they would leave a process that nobody knows of, or reach one that does not yet
-    know what to do with them.
-    """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(
@@ -111,13 +92,9 @@ def _work(
     parents: Connection | None,
 ) -> None:
     """Judge chunks until there are no more; the body of a worker process."""
+    leave_interrupts_to_parent()
     if parents is not None:
         parents.close()
-    # Ctrl-C goes to all processes of a terminal; the parent alone answers it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     model = given if isinstance(given, LoadedModel) else load_model(*given)
     while True:
         try:
