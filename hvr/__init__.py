@@ -7,8 +7,6 @@ True
 >>> hvr.validate("domain.pddl", "problem.pddl", "plan.txt").valid
 """
 
-from __future__ import annotations
-
 # The module typing takes longer to import than all that is needed here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +79,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     # Imported when used, so that `import hvr` and `hvr --help` start in a blink.
     if name in _WHERE:
         from importlib import import_module

@@ -17,6 +17,7 @@ from hvr.errors import UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult, RunCell
 from hvr.evaluation.bench.folder import BenchFolder
 from hvr.llm.errors import ModelError
+from hvr.workers import leave_interrupts_to_parent, starting
 
 _MOST_JOBS = 256
 _WATCH_SECONDS = 0.3
@@ -154,7 +155,9 @@ def _run_pool(
         while waiting or running:
             # No more than there are processes, so that a death costs few cells.
             while waiting and len(running) < jobs:
-                running[pool.submit(_work, *arguments(waiting[0]))] = waiting[0]
+                with starting():
+                    future = pool.submit(_work, *arguments(waiting[0]))
+                running[future] = waiting[0]
                 del waiting[0]
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 keep(future.result())
@@ -184,11 +187,9 @@ def _rescue(
 
 def _start_worker(stop: Event, parent: int) -> None:
     """In a worker: leave Ctrl-C to the parent, and end when it says so or is gone."""
-    import signal
-
     from hvr.llm.notices import show_notices_of_worker
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_interrupts_to_parent()
     show_notices_of_worker()
 
     def watch() -> None:
