@@ -1,8 +1,9 @@
 """`hvr`: the way to the commands, and what errors look like.
 
 Exit codes: 0 good; 1 the answer is no (invalid plan, goal not reached, impossible request);
-2 the question was unusable (bad option, unknown name, bad file); 3 hvr failed, as nobody foresaw;
-4 not answered (standard output is full); 130 interrupted; 143 terminated.
+2 the question was unusable (bad option, unknown name, bad file, wrong key); 3 hvr failed, as
+nobody foresaw; 4 it was not answered (something that hvr needs did not deliver, and asking again
+may help); 130 interrupted; 143 terminated.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from hvr.cli import HVR, Command, Group, process, streams
 from hvr.cli.arguments import HELP, ArgumentParser, asks_for_help
 from hvr.cli.signals import Terminated, kept
 from hvr.errors import HvrError, UsageError
+from hvr.printable import block, protect_output
 from hvr.values import Value
 
 _OBJECTS = 10_000
@@ -44,6 +46,7 @@ def run() -> None:
     own = False
     try:
         own = process.prepare()
+        protect_output()
         code = _delivered(main(sys.argv[1:]))
     except (KeyboardInterrupt, Terminated) as signalled:
         code = process.ended_by(signalled)
@@ -165,7 +168,7 @@ def _refused(given: Sequence[str], message: str, code: int) -> int:
 
         streams.use_utf8()
         print(json.dumps({"error": message, "exit_code": code}))
-    print(f"error: {message}", file=sys.stderr)
+    print(f"error: {block(message)}", file=sys.stderr)
     return code
 
 

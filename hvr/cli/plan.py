@@ -36,7 +36,9 @@ examples:
 exit codes:
   0  the goal is reached, or hvr cannot judge a model's plan
   1  it is not, or the request is impossible here
-  2  the request or an option cannot be used
+  2  the request or an option cannot be used, or the model's key or name
+  4  not answered, and asking again may help: the model, its budget, the simulator or the planner's
+     time gave out
 """
 
 _SWITCHES = {

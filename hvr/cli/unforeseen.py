@@ -29,7 +29,7 @@ def account_for(
         environ: has `HVR_TRACEBACK`, and the keys that are taken out.
     """
     try:
-        from hvr.llm.scrub import Scrubber
+        from hvr.secrets.scrubber import Scrubber
 
         scrub = Scrubber.of(environ).text
         what = f"hvr failed: {scrub(_in_a_line(error))}"

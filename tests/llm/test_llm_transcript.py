@@ -19,7 +19,7 @@ from hvr.llm.factory import make_model, stack
 from hvr.llm.model import Answer, Message, Request, Usage
 from hvr.llm.record import Recording
 from hvr.llm.replay import Replay
-from hvr.llm.scrub import Scrubber
+from hvr.secrets.scrubber import Scrubber
 from tests.llm.llm_fakes import Fake, Outcome, ask, said
 
 KEY = "my-very-own-key-0123456789"

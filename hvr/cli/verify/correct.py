@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
+from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.llm.choice import ModelChoice
@@ -103,7 +104,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
-    from rich.console import Console
     from rich.progress import track
 
     from hvr.verifier.correction.corrector_file import load_corrector
@@ -111,7 +111,7 @@ def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
     corrector = load_corrector(folder, verifier)
 
     def mend(plans: Sequence[ToolPlan]) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
-        shown = track(plans, "plans", console=Console(stderr=True), transient=True)
+        shown = track(plans, "plans", console=console(stderr=True), transient=True)
         corrections = corrector.correct_all(shown, one_planner=one_planner)
         return [(c.plan, c.changes) for c in corrections]
 

@@ -22,8 +22,8 @@ from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
 from hvr.files import commit, unwritable, write_whole
 from hvr.llm.config import read_config
-from hvr.llm.scrub import Scrubber
 from hvr.policies.llm.settings import named
+from hvr.secrets.scrubber import Scrubber
 from hvr.texts import read_json
 
 MANIFEST = "manifest.json"

@@ -1,0 +1,1 @@
+"""Keys, and what looks like one, taken out of texts."""
