@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hvr.forks import register as _register_forks
+
 if TYPE_CHECKING:
     from hvr.errors import DataFileError as DataFileError
     from hvr.errors import HvrError as HvrError
@@ -77,6 +79,9 @@ __all__ = [
     "validate",
     "verify",
 ]
+
+
+_register_forks()
 
 
 def __getattr__(name: str) -> Any:
