@@ -7,6 +7,8 @@ True
 >>> hvr.validate("domain.pddl", "problem.pddl", "plan.txt").valid
 """
 
+from hvr.forks import register as _register_forks
+
 # The module typing takes longer to import than all that is needed here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,6 +79,9 @@ __all__ = [
     "validate",
     "verify",
 ]
+
+
+_register_forks()
 
 
 def __getattr__(name: str) -> "Any":

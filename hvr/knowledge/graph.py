@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -41,6 +40,7 @@ from hvr.knowledge.terms import (
 from hvr.pddl.model import TRUE as NO_GOAL
 from hvr.pddl.model import Atom, Domain, Formula, Problem, TypedName
 from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.values import cached_property
 
 if TYPE_CHECKING:
     import rdflib

@@ -7,8 +7,8 @@
     TC .
 
 A transaction counts once its last line is there. So whoever reads sees a state that was, at any
-moment and whatever became of the process that writes. A store such as RocksDB would keep as much, at
-the price of threads that do not survive a fork: the child would wait for them for ever.
+moment and whatever became of the process that writes. A store such as RocksDB would keep as much,
+at the price of threads that do not survive a fork: the child would wait for them for ever.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store, parse
@@ -33,6 +33,7 @@ from hvr.knowledge.terms import (
     value,
 )
 from hvr.texts import read_text
+from hvr.values import cached_property
 
 _CLASS = NamedNode(OWL + "Class")
 _DOMAIN = NamedNode(RDFS + "domain")

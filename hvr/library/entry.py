@@ -7,12 +7,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from hvr.errors import DataFileError, HvrError
 from hvr.library.literals import Literal, parse_literal, parse_step, variables_of
 from hvr.pddl import GroundAction, is_variable
+from hvr.values import cached_property
 
 _VARIABLE = re.compile(r"\?[\w-]+")
 

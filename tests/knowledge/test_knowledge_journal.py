@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,6 +25,8 @@ from tests.knowledge.knowledge_kitchen import PIECES
 
 ROOT = Path(__file__).parents[2]
 WASHED = Atom("washed", ("mug-1",))
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits and forks")
 
 
 def test_reopen(tmp_path: Path, scene: SceneGraph) -> None:
@@ -77,12 +77,12 @@ def test_folders_that_are_no_graph(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "fault"),
     [
-        (lambda data: b"garbage", "line 1 "),
+        (lambda _: b"garbage", "line 1 "),
         (lambda data: data.replace(b"TX .\n", b"TX .\nQ x .\n", 1), "line 3 "),
         (lambda data: data.replace(b"A <", b"A <<<", 1), "corrupt"),
         (lambda data: data[:12] + b"TX .\nA <a:a> <a:b> <a:c> .\nTC .\n", "no ontology"),
         (lambda data: data[: len(data) // 2], "never begun"),
-        (lambda data: b"", "never begun"),
+        (lambda _: b"", "never begun"),
     ],
 )
 def test_what_is_damaged_is_said(tmp_path: Path, damage: object, fault: str) -> None:
@@ -181,7 +181,7 @@ def test_a_run_can_be_read_while_it_writes_and_after_it_is_killed(tmp_path: Path
             for _ in range(20):
                 assert marks(folder) in ({"washed"}, {"chilled"})
         finally:
-            process.send_signal(signal.SIGKILL)
+            process.kill()
     assert marks(folder) in ({"washed"}, {"chilled"})
     with KnowledgeGraph.open(folder) as graph:
         graph.set_marks({("mug-1", "washed")}, {("mug-1", "chilled")})
@@ -196,6 +196,8 @@ def marks(folder: Path) -> set[str]:
 @contextmanager
 def disk_with_room_for(size: int) -> Iterator[None]:
     """Let no file of this process grow beyond a size."""
+    import resource
+
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
@@ -204,6 +206,7 @@ def disk_with_room_for(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
+@posix
 @pytest.mark.parametrize("room", [0, 1, 40, 300])
 def test_what_cannot_be_written_is_not_known_either(
     tmp_path: Path, scene: SceneGraph, room: int
@@ -225,6 +228,7 @@ def test_what_cannot_be_written_is_not_known_either(
         assert again.facts() == before | {WASHED}
 
 
+@posix
 def test_a_graph_that_cannot_be_begun_lets_go_of_the_folder(tmp_path: Path) -> None:
     for room in (0, 5, 1000):
         with (
@@ -236,6 +240,7 @@ def test_a_graph_that_cannot_be_begun_lets_go_of_the_folder(tmp_path: Path) -> N
             KnowledgeGraph.open(tmp_path / str(room))
 
 
+@posix
 def test_a_fork_leaves_the_file_to_its_parent(tmp_path: Path, scene: SceneGraph) -> None:
     with KnowledgeGraph.create(tmp_path) as graph:
         graph.add_scene(scene)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 
 from hvr.agents import DEFAULT_AGENT
 from hvr.knowledge.graph import KnowledgeGraph
@@ -43,6 +43,7 @@ from hvr.retrieval.context import class_context, object_context
 from hvr.retrieval.embedders import Embedder
 from hvr.retrieval.inventory import Inventory
 from hvr.search.planners import Planner
+from hvr.values import cached_property
 
 Macros = tuple[MacroAction, ...]
 Checks = tuple[MacroCheck, MacroCheck]
