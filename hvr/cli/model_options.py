@@ -88,15 +88,17 @@ def refuse_model_options(args: argparse.Namespace, why: str) -> None:
     Raises:
         UsageError: there are such options.
     """
-    usual = {"library": os.environ.get(_LIBRARY) or None}
-    given = [
-        field
-        for field, value in vars(args).items()
-        if field in _OPTIONS and field != "spec"
-        and not (field in usual and str(value) == str(usual[field]))
-    ]  # fmt: skip
-    if given:
-        raise UsageError(f"{given[0]} is for a language model, and {why}", field=given[0])
+    given = next((name for name in given_model_options(args) if name != "spec"), None)
+    if given is not None:
+        raise UsageError(f"{given} is for a language model, and {why}", field=given)
+
+
+def given_model_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the options that were given, by their fields; not those of the environment."""
+    given = {field: value for field, value in vars(args).items() if field in _OPTIONS}
+    if str(given.get("library")) == str(os.environ.get(_LIBRARY) or None):
+        given.pop("library", None)
+    return given
 
 
 def model_choice(args: argparse.Namespace) -> ModelChoice:

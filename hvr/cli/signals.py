@@ -61,7 +61,9 @@ def kept(error: BaseException) -> str:
     folder: Path | None = getattr(error, "folder", None)
     if folder is None:
         return ""
+    import shlex
+
     from hvr.llm.transcript import NAME
 
     what = "what was asked and answered" if (folder / NAME).exists() else "what was done"
-    return f"; {what} is in {folder}; hvr plan --resume {folder} goes on"
+    return f"; {what} is in {folder}; hvr plan --resume {shlex.quote(str(folder))} goes on"

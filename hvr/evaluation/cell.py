@@ -33,9 +33,9 @@ from hvr.tasks import load_task
 def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     """Plan the task of a cell with its model and score the plan.
 
-    Every prompt and answer goes to `transcripts/ID.jsonl` in the folder. The task's gold goal
-    and ground truth are read by the scoring, and by the simulated model, which has to know
-    what it gets wrong; the policy gets the sentence.
+    Every prompt and answer goes to `transcripts/ID.jsonl` in the folder, and what an earlier try
+    was answered is taken from there. The task's gold goal and ground truth are read by the scoring,
+    and by the simulated model, which has to know what it gets wrong; the policy gets the sentence.
 
     Raises:
         LLMError: the model gave no usable answer.
@@ -45,7 +45,7 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     started = time.perf_counter()
     task = load_task(cell.task)
     bench = BenchFolder(folder)
-    transcript = bench.new_transcript(cell)
+    transcript = bench.transcript(cell)
     choice = _choice(cell, options)
     agent = load_agent(DEFAULT_AGENT)
     policy = LLMPolicy.open(

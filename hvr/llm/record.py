@@ -183,7 +183,7 @@ class Recording(Layer):
         }
         self._append(self._scrubber.value(line))
 
-    def _append(self, line: dict[str, Any]) -> None:
+    def _append(self, line: Mapping[str, Any]) -> None:
         with self._lock:
             self._number += 1
             self._write({**line, "number": self._number})

@@ -20,7 +20,6 @@ from hvr.tasks import PaperTask, load_task
 
 if TYPE_CHECKING:
     from hvr.envs.faults import Schedule
-    from hvr.llm.budget import Limits
     from hvr.llm.recorded import Recorded
 
 
@@ -125,13 +124,15 @@ def request_from_json(values: Mapping[str, Any], folder: Path) -> RunRequest:
 
 
 def resumed(
-    about: Mapping[str, Any],
-    folder: Path,
-    base_url: str | None,
-    limits: Limits | None,
-    env_options: Sequence[str],
+    about: Mapping[str, Any], folder: Path, anew: Mapping[str, Any], env_options: Sequence[str]
 ) -> RunRequest:
-    """Return the request of a run that is gone on with; see `hvr.run.resume`.
+    """Return the request of a run that is gone on with.
+
+    Args:
+        about: its account.
+        folder: of the run.
+        anew: what is given anew, by the fields of `ModelChoice`; None for what is not.
+        env_options: options of the environment that name a program.
 
     Raises:
         UsageError: an option cannot be given anew.
@@ -145,11 +146,13 @@ def resumed(
         )
     request = request_from_json(about, folder)
     options, model = request.options, request.options.model
-    if base_url is not None:
-        model = replace(model, base_url=base_url, recorded_url=False)
-    if limits is not None:
-        given = {name: limit for name, limit in asdict(limits).items() if limit is not None}
-        model = replace(model, limits=replace(model.limits or limits, **given))
+    given = {name: value for name, value in anew.items() if value is not None}
+    if "base_url" in given:
+        given["recorded_url"] = False
+    if "limits" in given:
+        limits = {name: v for name, v in asdict(given["limits"]).items() if v is not None}
+        given["limits"] = replace(model.limits or given["limits"], **limits)
+    model = replace(model, **given)
     options = replace(options, model=model, env_options=(*options.env_options, *env_options))
     return replace(request, options=options)
 

@@ -64,6 +64,7 @@ def resume(
     folder: Path | str,
     *,
     base_url: str | None = None,
+    timeout: float | None = None,
     limits: Limits | None = None,
     env_options: Sequence[str] = (),
     listen: Listener | None = None,
@@ -77,6 +78,7 @@ def resume(
         folder: of the run.
         base_url: address of the model's server; None for the one that the run began with. To that
             one no provider's own key is sent: whoever gives you a folder must not get your key.
+        timeout: seconds for a request at most; None for that of the run.
         limits: what may be used at most, of all tries together; a limit of None is the run's.
         env_options: options of the environment that name a program, which no folder may.
         listen: called with each event as it happens.
@@ -88,7 +90,8 @@ def resume(
     started = time.perf_counter()
     opened, about = RunFolder.reopen(Path(folder))
     with closing(opened):
-        request = resumed(about, opened.path, base_url, limits, env_options)
+        anew = {"base_url": base_url, "timeout": timeout, "limits": limits}
+        request = resumed(about, opened.path, anew, env_options)
         begun = {**request.to_json(), "earlier": earlier_tries(about)}
         opened.move_aside()
         return _carried_out(request, opened, begun, listen, started)
