@@ -72,7 +72,10 @@ def main(given: Sequence[str]) -> int:
         raise
     except BaseException as error:  # a library may call sys.exit, and one in Rust may panic
         from hvr.cli import unforeseen
+        from hvr.files import is_passing
 
+        if isinstance(error, OSError) and is_passing(error):
+            return _refused(given, f"cannot write: {error}", _NOT_ANSWERED)
         return _refused(given, unforeseen.account_for(error, given), unforeseen.EXIT_CODE)
 
 

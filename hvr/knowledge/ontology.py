@@ -32,6 +32,7 @@ from hvr.knowledge.terms import (
     short,
     value,
 )
+from hvr.texts import read_text
 
 _CLASS = NamedNode(OWL + "Class")
 _DOMAIN = NamedNode(RDFS + "domain")
@@ -281,12 +282,10 @@ def _read_folder(folder: Path) -> Iterator[Triple]:
 
 
 def _read_file(path: Path) -> Iterator[Triple]:
+    text = read_text(path)
     try:
-        text = path.read_bytes()
         for quad in parse(text, format=RdfFormat.TURTLE, rename_blank_nodes=True):
             yield quad.subject, quad.predicate, quad.object
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be read: {error.strerror or error}") from error
     except SyntaxError as error:
         raise DataFileError(f"{path}:{error.lineno}: not valid Turtle: {error.msg}") from error
 

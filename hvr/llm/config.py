@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hvr.errors import DataFileError, UsageError
+from hvr.errors import UsageError
 from hvr.llm.options import ModelOptions
 from hvr.llm.prices import Price, read_price
+from hvr.texts import read_toml
 
 FILE = "pyproject.toml"
 SECTION = "tool.hvr.llm"
@@ -98,12 +98,7 @@ def _section(folder: Path) -> tuple[dict[str, Any], str]:
     file = next((p for f in (folder, *folder.parents) if (p := f / FILE).is_file()), None)
     if file is None:
         return {}, ""
-    try:
-        section: Any = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataFileError(f"cannot read {file}: {error.strerror}") from None
-    except ValueError as error:
-        raise DataFileError(f"{file} is not TOML: {error}") from None
+    section: Any = read_toml(file)
     for name in SECTION.split("."):
         section = section.get(name, {})
         if not isinstance(section, dict):

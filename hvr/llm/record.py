@@ -12,6 +12,7 @@ from typing import Any
 
 import hvr
 from hvr.errors import DataFileError, LLMError
+from hvr.files import append_json_line
 from hvr.llm import transcript
 from hvr.llm.errors import used
 from hvr.llm.layer import Layer
@@ -134,13 +135,7 @@ class Recording(Layer):
             self._write({**line, "number": self._number})
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        try:
-            with self._path.open("ab") as file:
-                file.write(transcript.encode(line))
-        except OSError as error:
-            raise DataFileError(
-                f"cannot write the transcript {self._path}: {error.strerror}"
-            ) from None
+        append_json_line(self._path, line)
 
 
 def _answer_json(answer: Answer) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from typing import Any
 
 from hvr.envs.naming import Names
 from hvr.errors import DataFileError
-from hvr.files import write_whole
+from hvr.files import append_json_line, unwritable, write_whole
 from hvr.report.floor_plan.plan import floor_plan
 
 
@@ -73,10 +73,9 @@ class RunFolder:
             probe.touch()
             probe.unlink()
         except OSError as error:
-            raise DataFileError(
-                f"{target}: cannot write the run here ({error.strerror}); choose another folder",
-                field="save",
-            ) from error
+            refused = unwritable(target, error, "the run cannot be written here")
+            refused.field = "save"
+            raise refused from error
         return cls(target, tuple(reversed(missing)))
 
     def write(self, name: str, text: str) -> None:
@@ -112,13 +111,7 @@ class RunFolder:
         Raises:
             DataFileError: it cannot be written.
         """
-        try:
-            with (self.path / name).open("a", encoding="utf-8") as file:
-                file.write(json.dumps(value, ensure_ascii=False) + "\n")
-        except OSError as error:
-            raise DataFileError(
-                f"{self.path / name}: cannot be written: {error.strerror}"
-            ) from error
+        append_json_line(self.path / name, value)
 
     def discard(self) -> None:
         """Remove everything that was made, when the request could not be used."""

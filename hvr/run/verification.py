@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from hvr.pddl import Task, parse_domain, parse_problem
 from hvr.pddl.model import GroundAction
 from hvr.pddl.plan import parse_plan
 from hvr.run.result import Run
+from hvr.texts import read_json
 
 if TYPE_CHECKING:
     from hvr.verifier.verdict import Verdict
@@ -77,12 +77,9 @@ def _of_run(folder: Path) -> tuple[list[Part], str | None]:
     After a replanning that is only the first plan.
     """
     about = folder / "task.json"
-    try:
-        run = json.loads(about.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataFileError(f"{folder} is no folder of a run: it has no task.json") from error
-    except ValueError as error:
-        raise DataFileError(f"{about}: is no JSON: {error}") from error
+    if not about.exists():
+        raise DataFileError(f"{folder} is no folder of a run: it has no task.json")
+    run = read_json(about, strict=False)
     if not isinstance(run, dict):
         raise DataFileError(f"{about}: is not what a run writes")
     numbers = [""]

@@ -7,15 +7,16 @@ prompts after it would differ, and a recorded model would have no answer for the
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hvr.errors import DataFileError, PlannerError
+from hvr.files import append_json_line
 from hvr.pddl import GroundAction, Task, print_problem
 from hvr.search.fast_downward import SearchResult
 from hvr.search.planners import Planner
+from hvr.texts import read_log
 
 NAME = "planner.jsonl"
 """The file in the folder of a run: a line a call, with the problem's digest and the plan."""
@@ -66,19 +67,14 @@ class RecordedPlanner:
         return result
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        try:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
-        except OSError as error:
-            raise DataFileError(f"{self._path}: cannot be written: {error.strerror}") from error
+        append_json_line(self._path, line)
 
 
 def _read(path: Path) -> dict[str, SearchResult | str]:
     """Return results by digest: of a planner that failed, the message of its error."""
     results: dict[str, SearchResult | str] = {}
     try:
-        for text in path.read_text(encoding="utf-8").splitlines():
-            line = json.loads(text)
+        for _, line in read_log(path):
             if "error" in line:
                 results[str(line["problem"])] = str(line["error"])
                 continue
@@ -88,8 +84,6 @@ def _read(path: Path) -> dict[str, SearchResult | str]:
                 bool(line["optimal"]), 0.0, str(line["planner"]), int(line["operators"]),
                 int(line["lower_bound"]),
             )  # fmt: skip
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise DataFileError(f"{path}: this is no record of a planner: {error}") from error
     return results

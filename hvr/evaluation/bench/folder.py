@@ -20,10 +20,11 @@ from typing import Any
 import hvr
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
-from hvr.files import commit, write_whole
+from hvr.files import commit, unwritable, write_whole
 from hvr.llm.config import read_config
 from hvr.llm.scrub import Scrubber
 from hvr.policies.llm.settings import named
+from hvr.texts import read_json
 
 MANIFEST = "manifest.json"
 
@@ -71,7 +72,7 @@ class BenchFolder:
             for name in ("cells", "transcripts"):
                 (self.path / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise DataFileError(f"{self.path}: cannot be written: {error.strerror}") from error
+            raise unwritable(self.path, error) from error
         manifest["starts"].append(this_start())
         _write(self.path / MANIFEST, manifest)
         known = {result.cell: result for result in self.results()}
@@ -88,13 +89,13 @@ class BenchFolder:
             DataFileError: there is no manifest, or it is damaged.
         """
         path = self.path / MANIFEST
+        if not path.is_file():
+            raise DataFileError(f"{self.path} is no bench: it has no {MANIFEST}")
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            values = read_json(path, strict=False)
             if not isinstance(values["subject"], dict) or not isinstance(values["starts"], list):
                 raise TypeError("its entries have the wrong form")
-        except OSError as error:
-            raise DataFileError(f"{self.path} is no bench: it has no {MANIFEST}") from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (KeyError, TypeError) as error:
             raise DataFileError(f"{path} is damaged: {error}") from error
         return dict(values)
 
@@ -103,8 +104,8 @@ class BenchFolder:
         results = []
         for path in sorted((self.path / "cells").glob("*.json")):
             try:
-                results.append(CellResult.from_json(json.loads(path.read_text(encoding="utf-8"))))
-            except (OSError, ValueError, TypeError, AttributeError, DataFileError):
+                results.append(CellResult.from_json(read_json(path, strict=False)))
+            except (ValueError, TypeError, AttributeError, DataFileError):
                 continue
         place = self._order()
         return tuple(sorted(results, key=lambda r: (place(r.cell), r.cell)))
@@ -136,7 +137,7 @@ class BenchFolder:
             if path.exists():
                 path.rename(old)
         except OSError as error:
-            raise DataFileError(f"{path}: cannot be moved: {error.strerror}") from error
+            raise unwritable(path, error, "cannot be moved") from error
         return path
 
     def _order(self) -> Callable[[Cell], tuple[int, ...]]:

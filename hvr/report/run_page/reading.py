@@ -17,6 +17,7 @@ from hvr.report.floor_plan.route import Route, route
 from hvr.report.run_page.expected import Changes, expected_changes
 from hvr.report.run_page.scenes import scene_after, scene_before
 from hvr.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep
+from hvr.texts import read_json, read_log
 
 _OF_PLANNING = frozenset(
     {
@@ -84,10 +85,7 @@ def read_story(folder: Path) -> Story:
 def _json(path: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataFileError(f"{path} cannot be read: {error}") from error
+    value = read_json(path, strict=False)
     if not isinstance(value, dict):
         raise DataFileError(f"{path} is damaged: it holds no object")
     return value
@@ -95,22 +93,10 @@ def _json(path: Path) -> dict[str, Any] | None:
 
 def _trace(path: Path) -> list[dict[str, Any]]:
     """Return the events. A last line that was cut off, as by a crash, is passed over."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise DataFileError(f"{path} cannot be read: {error}") from error
     events = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            event = json.loads(line)
-            if not isinstance(event, dict):
-                raise ValueError("no event")
-        except ValueError as error:
-            if number == len(lines):
-                break
-            raise DataFileError(f"{path}, line {number} is damaged: {error}") from error
+    for number, event in read_log(path):
+        if not isinstance(event, dict):
+            raise DataFileError(f"{path}:{number}: this line is damaged: it holds no event")
         events.append(event)
     return events
 
