@@ -75,7 +75,7 @@ def main(given: Sequence[str]) -> int:
         from hvr.files import is_passing
 
         if isinstance(error, OSError) and is_passing(error):
-            return _refused(given, f"cannot write: {error}", _NOT_ANSWERED)
+            return _refused(given, f"not answered: {error}", _NOT_ANSWERED)
         return _refused(given, unforeseen.account_for(error, given), unforeseen.EXIT_CODE)
 
 
