@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.cli.arguments import add_json, real, seconds, whole
+from hvr.cli.arguments import add_json, real, seconds, whole, words
 from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
 from hvr.cli.resuming import check_resumed, resumed
 from hvr.cli.signals import orderly_end
@@ -57,7 +57,9 @@ _SWITCHES = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("text", metavar="TEXT", nargs="?", help="what to do, in English")
+    parser.add_argument(
+        "text", metavar="TEXT", nargs="?", type=words, help="what to do, in English"
+    )
     parser.add_argument("--task", help="do one of the paper's tasks instead, such as T2")
     parser.add_argument(
         "--policy", help="who plans: symbolic, or llm (default: llm with --llm, else symbolic)"

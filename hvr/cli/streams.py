@@ -105,16 +105,16 @@ def read_input(what: str) -> str:
     Raises:
         DataFileError: it is closed, cannot be read or is not UTF-8.
     """
+    from hvr.texts import decode
+
     refused = f"cannot read {what} from standard input"
     if sys.stdin is None or sys.stdin.closed:
         raise DataFileError(f"{refused}: it is closed")
     buffer = getattr(sys.stdin, "buffer", None)
     try:
-        return sys.stdin.read() if buffer is None else str(buffer.read(), "utf-8-sig")
+        return sys.stdin.read() if buffer is None else decode(buffer.read(), "standard input")
     except OSError as error:
         raise DataFileError(f"{refused}: {error.strerror or type(error).__name__}") from error
-    except UnicodeDecodeError as error:
-        raise DataFileError(f"{refused}: it is not UTF-8 ({error.reason})") from error
 
 
 def _occupy(number: int) -> None:

@@ -18,9 +18,9 @@ _MOST = 1_000_000
 def account_for(
     error: BaseException, given: Sequence[str], environ: Mapping[str, str] = os.environ
 ) -> str:
-    """Keep a report of an error, and return what the user is told.
+    """Keep a report of an error, and return the line that tells the user.
 
-    Where no report can be written, it stands behind the message: an error that leaves no trace
+    A report that cannot be written is printed on standard error: an error that leaves no trace
     cannot be mended. Keys are taken out of both.
 
     Args:
@@ -36,11 +36,10 @@ def account_for(
         report = scrub(_report(error, [scrub(word) for word in given]))[:_MOST]
     except Exception:  # no memory, or a damaged installation: say what is certain
         return f"hvr failed: {type(error).__name__}, and could make no report of it"
-    if traceback_wanted(environ):
-        return f"{what}\n{report}"
-    place = _written(report)
+    place = None if traceback_wanted(environ) else _written(report)
     if place is None:
-        return f"{what}; the report cannot be written and follows; please report it\n{report}"
+        print(report, file=sys.stderr)
+        return f"{what}; the report is above; please report it"
     return f"{what}; a full report is in {place}; please report it"
 
 

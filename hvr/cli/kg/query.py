@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from hvr.cli.arguments import add_json
+from hvr.cli.arguments import add_json, words
 from hvr.cli.kg.graphs import add_graph_options, open_graph, value_text
 from hvr.cli.output import print_json
 from hvr.cli.streams import read_input
@@ -27,7 +27,9 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("sparql", metavar="SPARQL", help="SPARQL 1.1 query; - reads standard input")
+    parser.add_argument(
+        "sparql", metavar="SPARQL", type=words, help="SPARQL 1.1 query; - reads standard input"
+    )
     add_graph_options(parser)
     add_json(parser)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hvr.cli.arguments import words
 from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
 from hvr.printable import console
 
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "plans"))  # fmt: skip
     parser.add_argument("--out", metavar="FILE", type=Path, help=(
         "write the plans as JSON lines (default: print them)"))  # fmt: skip
-    parser.add_argument("--llm", dest="spec", metavar="MODEL", help=(
+    parser.add_argument("--llm", dest="spec", metavar="MODEL", type=words, help=(
         "let a language model edit the risky places, such as openai:MODEL"))  # fmt: skip
     add_model_options(parser, _MODEL_FIELDS)
 
