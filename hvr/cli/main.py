@@ -17,7 +17,6 @@ from types import ModuleType
 from hvr.cli import HVR, Command, Group
 from hvr.cli.arguments import ArgumentParser
 from hvr.errors import HvrError, UsageError
-from hvr.printable import block, protect_output
 from hvr.values import Value
 
 _HELP = ("--help", "-h")
@@ -76,6 +75,8 @@ def main(given: Sequence[str]) -> int:
             import json
 
             print(json.dumps({"error": message, "exit_code": error.exit_code}))
+        from hvr.printable import block
+
         print(f"error: {block(message)}", file=sys.stderr)
         return error.exit_code
 
@@ -166,4 +167,6 @@ def _print_anything() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+    from hvr.printable import protect_output
+
     protect_output()

@@ -136,9 +136,9 @@ class OpenAIModel:
         text, refusal = _said(at(choice, "message"))
         usage = self._usage(at(body, "usage"), bool(text))
         finish = str(at(choice, "finish_reason") or "").lower()
-        error = at(body, "error") or at(choice, "error")
-        if error or finish in _FAILED:
-            complaint = complaint_of(error or finish)
+        trouble = at(body, "error") or at(choice, "error")
+        if trouble or finish in _FAILED:
+            complaint = complaint_of(trouble or finish)
             raise failures.reported(
                 self.name, self._options, complaint, headers=reply.headers, usage=usage
             )
