@@ -1,8 +1,8 @@
 """Texts from elsewhere, made fit to print: they command no terminal and forge no line.
 
 What a server, a model, a file or its name says may have control characters, which a terminal
-obeys, and marks that turn the order of letters round. In all that is printed they are spelled `\\u001b`, as
-in JSON and Turtle. Styles are rich's, which knows them from the text.
+obeys, and marks that turn the order of letters round. In all that is printed they are spelled
+`\\u001b`, as in JSON and Turtle. Styles are rich's, which knows them from the text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from hvr.secrets.scrubber import Scrubber
+from hvr.secrets import named_like_a_key
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,12 +35,13 @@ def one_line(text: str) -> str:
 
 
 def block(text: str) -> str:
-    """Return a message that no line of can pass for one of its own: all but the first are indented.
+    """Return a message in which no line but the first begins at the margin.
 
-    Lines that are indented already stay as they are.
+    What stands there is said by hvr, not by what it read.
     """
     first, *more = text.splitlines() or [""]
-    return "\n".join([first, *(f"  {line}" if line[:1].strip() else line for line in more)])
+    margin = "  " if any(line[:1].strip() for line in more) else ""
+    return "\n".join([first, *(margin + line for line in more)])
 
 
 def protect_output() -> None:
@@ -50,12 +51,11 @@ def protect_output() -> None:
     the warnings of a library. These go to standard error, so there what only looks like a key is
     taken out, too. It may be called again, when the environment has changed.
     """
-    scrubber = Scrubber.of(os.environ)
     # A process may have been started without one of them.
     if sys.stdout is not None:
-        sys.stdout = _protected(sys.stdout, scrubber.known)
+        sys.stdout = _protected(sys.stdout, _without_known_keys())
     if sys.stderr is not None:
-        sys.stderr = _protected(sys.stderr, scrubber.text)
+        sys.stderr = _protected(sys.stderr, _without_keys)
 
 
 def console(*, stderr: bool = False, **options: Any) -> Console:
@@ -111,6 +111,24 @@ class _ProtectedStream:
 
 def _protected(stream: TextIO, clean: Callable[[str], str]) -> TextIO:
     return cast(TextIO, _ProtectedStream(getattr(stream, "unprotected", stream), clean))
+
+
+def _without_known_keys() -> Callable[[str], str]:
+    """Return a function that takes the keys of the environment out of a text."""
+    if not any(map(named_like_a_key, os.environ)):
+        return str
+    from hvr.secrets.scrubber import Scrubber
+
+    return Scrubber.of(os.environ).known
+
+
+def _without_keys(text: str) -> str:
+    if text.isspace():
+        return text
+    # Imported when something is said, since most commands say nothing here.
+    from hvr.secrets.scrubber import Scrubber
+
+    return Scrubber.of(os.environ).text(text)
 
 
 def _spelled(found: re.Match[str]) -> str:

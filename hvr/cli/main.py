@@ -18,7 +18,6 @@ from hvr.cli import HVR, Command, Group, process, streams
 from hvr.cli.arguments import HELP, ArgumentParser, asks_for_help
 from hvr.cli.signals import Terminated, kept
 from hvr.errors import HvrError, UsageError
-from hvr.printable import block, protect_output
 from hvr.values import Value
 
 _OBJECTS = 10_000
@@ -46,7 +45,7 @@ def run() -> None:
     own = False
     try:
         own = process.prepare()
-        protect_output()
+        _protect_output()
         code = _delivered(main(sys.argv[1:]))
     except (KeyboardInterrupt, Terminated) as signalled:
         code = process.ended_by(signalled)
@@ -164,8 +163,16 @@ def _commands(group: Group) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _protect_output() -> None:
+    from hvr.printable import protect_output
+
+    protect_output()
+
+
 def _refused(given: Sequence[str], message: str, code: int) -> int:
     """Say why there is no answer, and return the exit code."""
+    from hvr.printable import block
+
     if "--json" in given:
         import json
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from hvr.secrets import named_like_a_key
 from hvr.secrets.forms import MASK, is_random, without_keys
 from hvr.secrets.spellings import spans, spellings
 
 KEY_VARIABLES = ("HVR_LLM_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY")
 """The environment variables that hvr itself reads keys from."""
 
-_NAMED_LIKE_A_KEY = ("KEY", "KEY_ID", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE")
 # A shorter secret ("none", "EMPTY") is a placeholder; taking it out would garble other text.
 _SHORTEST = 8
 # A variable that is not hvr's has to look like a key as well: TOKEN=version2 is none.
@@ -76,7 +76,7 @@ class Scrubber:
 def _foreign(environ: Mapping[str, str]) -> Iterator[str]:
     """Yield the values of an environment that are called and look like a key."""
     for name, value in environ.items():
-        if name.upper().endswith(_NAMED_LIKE_A_KEY) and len(value) >= _SHORTEST_FOREIGN:
+        if named_like_a_key(name) and len(value) >= _SHORTEST_FOREIGN:
             # A path names the file with the key.
             path = value.startswith(("/", "./", "~")) and "/" in value[1:]
             if not path and is_random(value):
