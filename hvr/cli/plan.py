@@ -127,7 +127,8 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=whole, help=(
         "seed of the environment (default: 0)"))  # fmt: skip
     group.add_argument("--sight", help=(
-        "what the robot sees: omniscient (all metadata), or visible (default: omniscient)"))  # fmt: skip
+        "what the robot sees: omniscient (all metadata), or visible "
+        "(default: omniscient)"))  # fmt: skip
     group.add_argument("--error-rate", metavar="RATE", type=real, help=(
         "wrong readings that its sensor is taken to have, 0 to 0.5 (default: 0)"))  # fmt: skip
     group.add_argument("--faults", metavar="FILE", type=Path, help=(
