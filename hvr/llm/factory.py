@@ -141,10 +141,11 @@ def _layers(
             tokens=options.tokens_per_minute,
             cancel=cancel,
         )
-    if options.calls is not None:
-        top = Budgeted(top, Budget(Limits(calls=options.calls)))
     if budget is not None:
         top = Budgeted(top, budget, options.price(model.name.partition(":")[2]))
+    if options.calls is not None:
+        # Above the shared budget, which is charged for nothing that this one refuses.
+        top = Budgeted(top, Budget(Limits(calls=options.calls)))
     patience = Patience(attempts=options.attempts, seconds=options.seconds)
     top = Retry(top, Persistence(patience, cancel=cancel))
     return top if cache is None else Cache(top, cache, options.base_url or "")
