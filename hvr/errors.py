@@ -34,6 +34,7 @@ HvrError                             2  root: catch this to catch everything bel
 ├── SimulatorError                   2  AI2-THOR cannot be started, did not answer, has ended
 ├── ProtocolError                    2  a client broke the protocol  [hvr.stand_in.errors]
 ├── StoreError                       2  the graph store cannot be opened, read or queried
+│   └── QueryLimitError              4  a query ran out of time or memory
 ├── MissingExtraError                2  an optional dependency is not installed
 └── _UnusableFileError               2  a file to lint is unusable  [hvr.cli.lint]
 
@@ -170,6 +171,12 @@ class SimulatorError(HvrError):
 
 class StoreError(HvrError):
     """The graph store cannot be opened, read or written, or a query is malformed."""
+
+
+class QueryLimitError(StoreError):
+    """A query was not answered within its time or its memory."""
+
+    exit_code = 4
 
 
 class MissingExtraError(HvrError):
