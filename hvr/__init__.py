@@ -7,13 +7,13 @@ True
 >>> hvr.validate("domain.pddl", "problem.pddl", "plan.txt").valid
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 from hvr.forks import register as _register_forks
 
+# The module typing takes longer to import than all that is needed here.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from hvr.errors import DataFileError as DataFileError
     from hvr.errors import HvrError as HvrError
     from hvr.errors import ImpossibleGoalError as ImpossibleGoalError
@@ -84,7 +84,7 @@ __all__ = [
 _register_forks()
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     # Imported when used, so that `import hvr` and `hvr --help` start in a blink.
     if name in _WHERE:
         from importlib import import_module

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from hvr.errors import DataFileError, UsageError
 
 _PACKAGE = Path(__file__).resolve().parent
 _LONGEST_NAME = 256
+
+_PASSING = frozenset({
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ESTALE, errno.ETIMEDOUT,
+    errno.EMFILE, errno.ENFILE, errno.ENOMEM,
+})  # fmt: skip
+"""The question was good and the machine did not deliver: later, or with room, it will."""
+
+_PASSING_SQLITE = frozenset({5, 7, 10, 13})
+"""SQLITE_BUSY, SQLITE_NOMEM, SQLITE_IOERR and SQLITE_FULL."""
+
+_NOT_ANSWERED = 4
+_BLOCK = 65_536
 
 
 def data_path(name: str) -> Path:
@@ -92,6 +108,124 @@ def commit() -> str:
         return "unknown"
 
 
+def unwritable(
+    path: Path | str, error: Exception, what: str = "cannot be written"
+) -> DataFileError:
+    """Return the error for a file that cannot be written.
+
+    Its exit code tells a full or failing disk from a name or permission that will not do.
+
+    Args:
+        path: the file or folder.
+        error: what the system or SQLite says.
+        what: what cannot be done with it.
+    """
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    result = DataFileError(f"{path}: {what}: {reason}")
+    if is_passing(error):
+        result.exit_code = _NOT_ANSWERED
+    return result
+
+
+def is_passing(error: Exception) -> bool:
+    """Return whether the machine fails, as by a full disk, rather than the name or permission.
+
+    Args:
+        error: what the system, SQLite or a store says.
+    """
+    if (code := getattr(error, "sqlite_errorcode", None)) is not None:
+        return code & 0xFF in _PASSING_SQLITE
+    number = getattr(error, "errno", None)
+    # Libraries in other languages keep the system's words and lose its number.
+    return number in _PASSING or (number is None and "no space left" in str(error).lower())
+
+
+@contextmanager
+def writing(path: Path | str) -> Iterator[None]:
+    """Turn what the system says against writing a file into an error of hvr.
+
+    Args:
+        path: the file or folder, as messages name it.
+
+    Raises:
+        DataFileError: see `unwritable`.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def append_json_line(
+    path: Path, value: Any, *, default: Callable[[Any], Any] | None = None
+) -> None:
+    """Add a JSON value as a line to a file, whole or not at all.
+
+    What an earlier process left of a line when it died is removed first.
+
+    Args:
+        path: the file; it is made when it is missing.
+        value: plain JSON values.
+        default: makes JSON values of others, as in `json.dumps`.
+
+    Raises:
+        DataFileError: it cannot be written; the lines that were there still are.
+    """
+    import json
+
+    # Half of a surrogate pair has no UTF-8; backslashreplace makes it the JSON escape it needs.
+    line = json.dumps(value, ensure_ascii=False, default=default) + "\n"
+    data = line.encode("utf-8", "backslashreplace")
+    with writing(path), path.open("ab+", buffering=0) as file:
+        _append(file, data, _mend_end(file))
+
+
+def append_text(path: Path, text: str) -> None:
+    """Add a text to a file, whole or not at all.
+
+    Raises:
+        DataFileError: it cannot be written; what was there still is.
+    """
+    with writing(path), path.open("ab", buffering=0) as file:
+        _append(file, text.encode("utf-8", "backslashreplace"), file.seek(0, os.SEEK_END))
+
+
+def _append(file: FileIO, data: bytes, end: int) -> None:
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) or 0 :]
+    except OSError:
+        file.truncate(end)
+        raise
+
+
+def _mend_end(file: FileIO) -> int:
+    """End the last line of a file, or remove it if it is not whole; return the file's length."""
+    import json
+
+    end = size = file.seek(0, os.SEEK_END)
+    block, rest = 1, b""
+    while end:
+        start = max(0, end - block)
+        file.seek(start)
+        before, newline, after = file.read(end - start).rpartition(b"\n")
+        rest = after + rest
+        end = start + len(before) + len(newline)
+        if newline:
+            break
+        end, block = start, _BLOCK
+    if not rest:
+        return size
+    try:
+        json.loads(rest)
+    except (ValueError, RecursionError):
+        file.truncate(end)
+        return end
+    file.write(b"\n")
+    return size + 1
+
+
 def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> None:
     """Write a file so that it has the old content or the new one, never a part.
 
@@ -114,8 +248,7 @@ def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> N
         else:
             _replace(path.resolve(), data, durable)
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise DataFileError(f"{path}: cannot be written: {reason}") from error
+        raise unwritable(path, error) from error
 
 
 def _replace(target: Path, data: bytes, durable: bool) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from hvr.errors import DataFileError, UsageError
 from hvr.files import data_path
 from hvr.pddl import GroundAction, parse_plan
+from hvr.texts import read_toml
 
 
 @dataclass(frozen=True)
@@ -113,20 +113,6 @@ def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
         raise UsageError(f"unknown task {task_id!r}{hint} (tasks: {', '.join(known.values())})")
     path = folder / f"{name}.toml"
     return _task(read_toml(path), path)
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """Return the values of a TOML file.
-
-    Raises:
-        DataFileError: it cannot be read or is not TOML.
-    """
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataFileError(f"{path}: not valid TOML: {error}") from error
 
 
 def _task(values: Mapping[str, Any], path: Path) -> PaperTask:

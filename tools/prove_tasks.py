@@ -38,7 +38,8 @@ from hvr.policies.symbolic import SymbolicPolicy
 from hvr.search.fast_downward import solve
 from hvr.search.planners import FastDownward
 from hvr.search.polish import reaches_goal, switch_late
-from hvr.tasks import load_task, read_toml, task_ids
+from hvr.tasks import load_task, task_ids
+from hvr.texts import read_toml
 from studies.partial_order import Blocks, Pairs, block_order, sample_linearization
 
 MARK = "# --- measured by tools/prove_tasks.py ---"

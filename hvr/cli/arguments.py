@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
+from hvr import numbers
 from hvr.errors import HvrError, UsageError
 
-_NUMBER = re.compile(r"\d{1,20}(\.\d{0,40})?(e[+-]?\d{1,2})?|\.\d{1,40}", re.IGNORECASE)
+HELP = ("--help", "-h")
 _MOST_JOBS = 256
 _COLUMNS = (60, 80, 100)
+_T = TypeVar("_T")
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -99,55 +101,68 @@ class ArgumentParser(argparse.ArgumentParser):
         self.error(f"there is no option {options[0]}{hint}")
 
 
+def asks_for_help(given: Sequence[str]) -> bool:
+    """Say whether help is wanted: asking for it wins over anything that is wrong beside it."""
+    options = given[: given.index("--")] if "--" in given else given
+    return any(word in options for word in HELP)
+
+
 def add_json(parser: argparse._ActionsContainer, text: str = "print JSON") -> None:
     """Add the option `--json`."""
     parser.add_argument("--json", action="store_true", help=text)
 
 
+def words(text: str) -> str:
+    """Read a text that goes further than to a message, such as to a server or a store.
+
+    Raises:
+        ArgumentTypeError: it is not UTF-8.
+    """
+    try:
+        # Bytes that the locale has no letters for are kept as halves of surrogate pairs.
+        return os.fsencode(text).decode("utf-8") if re.search("[\ud800-\udfff]", text) else text
+    except UnicodeError:
+        raise argparse.ArgumentTypeError(f"{text!a} is not UTF-8") from None
+
+
 def number(text: str) -> Fraction:
-    """Read a number that is not negative, exactly.
+    """Read a number from 0 to a million, exactly.
 
     Raises:
         ArgumentTypeError: the text is something else.
     """
-    if not _NUMBER.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number such as 0.001, or is negative")
+    _read(numbers.read_real, text)
     return Fraction(text)
 
 
-def count(text: str) -> int:
+def real(text: str) -> float:
+    """Read a number from 0 to a million.
+
+    Raises:
+        ArgumentTypeError: the text is something else.
+    """
+    return _read(numbers.read_real, text)
+
+
+def seconds(text: str) -> float:
+    """Read a time: a number above 0, up to a million.
+
+    Raises:
+        ArgumentTypeError: the text is something else.
+    """
+    value = real(text)
+    if not value:
+        raise argparse.ArgumentTypeError(f"a time must be positive, not {text}")
+    return value
+
+
+def whole(text: str) -> int:
     """Read a whole number from 0 on.
 
     Raises:
         ArgumentTypeError: the text is something else.
     """
-    if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
-    return int(text)
-
-
-def whole(text: str) -> int:
-    """Read a whole number.
-
-    Raises:
-        ArgumentTypeError: the text is something else.
-    """
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-
-
-def real(text: str) -> float:
-    """Read a number.
-
-    Raises:
-        ArgumentTypeError: the text is something else.
-    """
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    return _read(numbers.read_whole, text)
 
 
 def jobs(text: str) -> int:
@@ -156,7 +171,7 @@ def jobs(text: str) -> int:
     Raises:
         ArgumentTypeError: the text is something else, or too large.
     """
-    value = count(text)
+    value = whole(text)
     if value > _MOST_JOBS:
         raise argparse.ArgumentTypeError(f"{value} processes are too many: at most {_MOST_JOBS}")
     return value
@@ -178,3 +193,10 @@ def _shown(positional: argparse.Action) -> str:
     name = str(positional.metavar or positional.dest)
     forms = {"?": f"[{name}]", "*": f"[{name}...]", "+": f"{name}..."}
     return forms.get(str(positional.nargs), name)
+
+
+def _read(read: Callable[[str], _T], text: str) -> _T:
+    try:
+        return read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from hvr.cli.arguments import add_json
+from hvr.cli.output import print_json
 
 _DESCRIPTION = """\
 Check whether AI2-THOR can run here. Nothing is downloaded or started.
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     checks = judge(look(options), options)
     good = ready(checks)
     if args.json:
-        print(json.dumps({"ready": good, "checks": [check.to_json() for check in checks]}))
+        print_json({"ready": good, "checks": [check.to_json() for check in checks]})
         return 0 if good else 1
     for check in checks:
         print(f"{check.status:8} {check.name:10} {check.found}")

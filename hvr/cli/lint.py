@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hvr.cli.streams import use_utf8
 from hvr.errors import HvrError
 
 if TYPE_CHECKING:
@@ -145,6 +146,8 @@ def _unreadable(file: str, error: BaseException) -> Finding:
 
 
 def _write(findings: Sequence[Finding], form: str) -> None:
+    if form in ("json", "sarif"):
+        use_utf8()
     sys.stdout.writelines(_chunks(findings, form))
     sys.stdout.flush()
 
@@ -169,11 +172,12 @@ def _chunks(findings: Sequence[Finding], form: str) -> Iterator[str]:
 
 
 def _text(findings: Sequence[Finding]) -> Iterator[str]:
+    from hvr.printable import one_line
     from hvr.validation.sources import SourceLines
 
     sources = SourceLines()
     for one in findings:
-        yield f"{one}\n"
+        yield f"{one_line(str(one))}\n"
         if one.location is None:
             continue
         line = sources.line(one.location).rstrip()

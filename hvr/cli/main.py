@@ -1,25 +1,28 @@
 """`hvr`: the way to the commands, and what errors look like.
 
 Exit codes: 0 good; 1 the answer is no (invalid plan, goal not reached, impossible request);
-2 the question was unusable (bad option, unknown name, bad file); 130 interrupted.
+2 the question was unusable (bad option, unknown name, bad file, wrong key); 3 hvr failed, as
+nobody foresaw; 4 it was not answered (something that hvr needs did not deliver, and asking again
+may help); 130 interrupted; 143 terminated.
 """
 
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
-from hvr.cli import HVR, Command, Group
-from hvr.cli.arguments import ArgumentParser
+from hvr.cli import HVR, Command, Group, process, streams
+from hvr.cli.arguments import HELP, ArgumentParser, asks_for_help
+from hvr.cli.signals import Terminated, kept
 from hvr.errors import HvrError, UsageError
 from hvr.values import Value
 
-_HELP = ("--help", "-h")
 _OBJECTS = 10_000
+_ANSWERS = (0, 1)
+_NOT_ANSWERED = 4
 
 
 class Call(Value):
@@ -36,29 +39,23 @@ class Call(Value):
 
 
 def run() -> None:
-    """Run the command line and exit."""
+    """Run the command line as this process, and exit."""
     # Imports make many objects and hardly any garbage.
     gc.set_threshold(_OBJECTS)
+    own = False
     try:
-        _print_anything()
-        code = main(sys.argv[1:])
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        code = 130
-    except BrokenPipeError:
-        # The reader has gone; keep Python from complaining when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
+        own = process.prepare()
+        _protect_output()
+        code = _delivered(main(sys.argv[1:]))
+    except (KeyboardInterrupt, Terminated) as signalled:
+        code = process.ended_by(signalled)
+    if own:
+        process.finish()
     sys.exit(code)
 
 
 def main(given: Sequence[str]) -> int:
-    """Run a command line and return the exit code; errors of hvr are printed.
-
-    Raises:
-        SystemExit: the help of a command was asked for and printed.
-    """
+    """Run a command line and return the exit code; errors are printed."""
     parser: ArgumentParser | None = None
     try:
         call = resolve(given)
@@ -66,16 +63,24 @@ def main(given: Sequence[str]) -> int:
             return _about_group(call, call.called)
         module = import_module(call.called.module)
         parser = command_parser(call, module)
+        if asks_for_help(call.rest):
+            parser.print_help()
+            return 0
         code: int = module.run(parser.read(call.rest))
         return code
     except HvrError as error:
         message = str(error) if parser is None else parser.with_flags(error)
-        if "--json" in given:
-            import json
+        return _refused(given, message + kept(error), error.exit_code)
+    except (KeyboardInterrupt, Terminated):
+        raise
+    except BaseException as error:  # a library may call sys.exit, and one in Rust may panic
+        from hvr.cli import unforeseen
+        from hvr.files import is_passing
 
-            print(json.dumps({"error": message, "exit_code": error.exit_code}))
-        print(f"error: {message}", file=sys.stderr)
-        return error.exit_code
+        if isinstance(error, OSError) and is_passing(error):
+            return _refused(given, f"not answered: {error}{kept(error)}", _NOT_ANSWERED)
+        message = unforeseen.account_for(error, given) + kept(error)
+        return _refused(given, message, unforeseen.EXIT_CODE)
 
 
 def resolve(given: Sequence[str]) -> Call:
@@ -121,7 +126,7 @@ def _about_group(call: Call, group: Group) -> int:
         import hvr
 
         print(f"hvr {hvr.__version__}")
-    elif not first or first in _HELP:
+    elif not first or (first.startswith("-") and asks_for_help(call.rest)):
         more = "\n\nhvr --version prints the version" if group is HVR else ""
         page = (
             f"usage: {name} COMMAND [OPTIONS]\n\n{group.help}\n\n{_commands(group)}\n"
@@ -133,7 +138,7 @@ def _about_group(call: Call, group: Group) -> int:
         from hvr.pddl.diagnostics import nearest
 
         kind = "option" if first.startswith("-") else "command"
-        known = _HELP if kind == "option" else [command.name for command in group.commands]
+        known = [*HELP, *(() if kind == "option" else (one.name for one in group.commands))]
         near = nearest(first, (*known, "--version") if group is HVR else known)
         hint = f"; did you mean {near!r}?" if near else ""
         raise UsageError(f"{name} has no {kind} {first!r}{hint} ({name} --help lists all)")
@@ -158,9 +163,30 @@ def _commands(group: Group) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _print_anything() -> None:
-    """Let names and texts that the terminal has no letters for be printed in another way."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+def _protect_output() -> None:
+    from hvr.printable import protect_output
+
+    protect_output()
+
+
+def _refused(given: Sequence[str], message: str, code: int) -> int:
+    """Say why there is no answer, and return the exit code."""
+    from hvr.printable import block
+
+    if "--json" in given:
+        import json
+
+        streams.use_utf8()
+        print(json.dumps({"error": message, "exit_code": code}))
+    print(f"error: {block(message)}", file=sys.stderr)
+    return code
+
+
+def _delivered(code: int) -> int:
+    """Return the exit code of a command: 4 if its answer could not be written."""
+    streams.flush()
+    trouble = streams.trouble()
+    if trouble is None or code not in _ANSWERS:
+        return code
+    print(f"error: standard output cannot be written: {trouble.strerror}", file=sys.stderr)
+    return _NOT_ANSWERED

@@ -1,14 +1,17 @@
-"""What commands write: JSON, and files whole or not at all."""
+"""What commands write: JSON, text of other formats, and files whole or not at all."""
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 
-from hvr.errors import DataFileError
+from hvr.cli.streams import use_utf8
+from hvr.errors import DataFileError, UsageError
 from hvr.files import write_whole
 
-__all__ = ["check_writable", "print_json", "write_whole"]
+__all__ = ["check_writable", "print_chunks", "print_json", "write_whole"]
 
 
 def check_writable(path: Path) -> None:
@@ -16,13 +19,27 @@ def check_writable(path: Path) -> None:
 
     Raises:
         DataFileError: the file is a folder, or there is no folder for it.
+        UsageError: it is `-`, which other programs take for standard output.
     """
+    if str(path) == "-":
+        raise UsageError("- is not taken for standard output here: name a file, or /dev/stdout")
     if path.is_dir():
         raise DataFileError(f"cannot write {path}: it is a folder")
     if not path.parent.is_dir():
         raise DataFileError(f"cannot write {path}: there is no folder {path.parent}")
 
 
-def print_json(data: object) -> None:
-    """Print values as JSON that people can read, too."""
-    print(json.dumps(data, indent=2, ensure_ascii=False))
+def print_json(data: object, indent: int | None = None) -> None:
+    """Print values as JSON, on one line or, with an indent, as people can read it, too."""
+    print_chunks([f"{json.dumps(data, indent=indent, ensure_ascii=False)}\n"])
+
+
+def print_chunks(chunks: Iterable[str]) -> None:
+    """Print text in a format that programs read, each chunk as soon as it is there.
+
+    It is UTF-8 whatever the locale: so these formats are defined.
+    """
+    use_utf8()
+    for chunk in chunks:
+        sys.stdout.write(chunk)
+        sys.stdout.flush()

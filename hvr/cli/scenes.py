@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from hvr.cli.arguments import add_json
+from hvr.cli.output import print_json
 
 _EPILOG = """\
 examples:
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
         if args.having is None or args.having.lower() in {t.lower() for t in types}:
             entries.append({"scene": name, "objects": len(objects), "types": types})
     if args.json:
-        print(json.dumps(entries))
+        print_json(entries)
     else:
         for entry in entries:
             print(f"{entry['scene']:12} {entry['objects']:3} objects")

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from hvr.cli import arguments
-from hvr.errors import DataFileError, UsageError
+from hvr.errors import UsageError
+from hvr.texts import read_bytes, read_toml
 from hvr.validation.report import OnFailure
 from hvr.validation.reporters import FORMATS
 
@@ -31,18 +32,10 @@ def read_settings(folder: Path) -> dict[str, Any]:
     file = _nearest(folder)
     if file is None:
         return {}
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise DataFileError(f"cannot read {file}: {error.strerror}") from error
-    if b"hvr" not in data:
+    # Without its zeros UTF-16 shows the name, too, and is then refused by name.
+    if b"hvr" not in read_bytes(file).replace(b"\0", b""):
         return {}
-    import tomllib
-
-    try:
-        section: Any = tomllib.loads(data.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataFileError(f"{file} is not TOML: {error}") from error
+    section: Any = read_toml(file)
     for name in SECTION.split("."):
         section = section.get(name, {})
         if not isinstance(section, dict):

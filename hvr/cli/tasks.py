@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from hvr.cli.arguments import add_json
+from hvr.cli.output import print_json
 
 _EPILOG = """\
 examples:
@@ -27,11 +27,11 @@ def run(args: argparse.Namespace) -> int:
 
     tasks = [load_task(name) for name in task_ids()]
     if args.json:
-        print(json.dumps([
+        print_json([
             {"id": t.id, "name": t.name, "goal_oriented": t.goal_oriented,
              "constructive": t.constructive, "paraphrases": list(t.paraphrases),
              "goal": t.goal, "scenes": list(t.scenes)} for t in tasks
-        ]))  # fmt: skip
+        ])  # fmt: skip
     else:
         for t in tasks:
             print(f"{t.id:6} {t.name:34} {len(t.scenes):2} scenes  {t.goal_oriented}")

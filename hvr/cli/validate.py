@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from hvr.cli import arguments
 from hvr.cli.settings import read_settings
+from hvr.cli.streams import use_utf8
 from hvr.errors import UsageError
 from hvr.validation.report import OnFailure, Outcome
 from hvr.validation.reporters import FORMATS, ReportOptions, find_reporter
@@ -97,7 +98,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=OnFailure.SKIP, help="short for --on-failure skip")  # fmt: skip
     _flag(asking, "--advise", "search for steps that would mend an invalid plan")
     _flag(asking, "--minimise", "find steps that a valid plan does not need")
-    _value(asking, "--state-at", "STEP", arguments.count,
+    _value(asking, "--state-at", "STEP", arguments.whole,
            "show the state after a step; 0: the initial state")  # fmt: skip
     _flag(asking, "--happenings", "show what changed when")
 
@@ -261,8 +262,11 @@ def _validate(request: _Request) -> int:
         is_text = request.format == "text"
         if not is_text or request.output_file is not None:
             _report(request, [error.result], (), outcomes, shown=not is_text)
-        first, *rest = str(error).split("\n")
-        print(f"error: {first} [{error.result.rule}]", *rest, sep="\n", file=sys.stderr)
+        from hvr.printable import block
+
+        first, line_break, rest = str(error).partition("\n")
+        message = f"{first} [{error.result.rule}]{line_break}{rest}"
+        print(f"error: {block(message)}", file=sys.stderr)
         return 2
     results = judge_all(model, files, jobs=request.jobs)
     _report(request, results, model.warnings, outcomes, shown=True)
@@ -281,6 +285,8 @@ def _report(
 ) -> None:
     """Report the results as they come, and count their outcomes."""
     shown = shown and not request.quiet
+    if request.format not in _SHOWN_AS_TEXT and request.output_file is None:
+        use_utf8()
     options = ReportOptions(warnings, base=_base(), rules_url=request.rules_url)
     counted = _counted(results, outcomes)
     if request.output_file is None:

@@ -7,7 +7,9 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from hvr.cli.streams import reader_gone
 from hvr.errors import HvrError
+from hvr.printable import block
 
 _INTERVAL = 0.25
 
@@ -24,7 +26,7 @@ def watch(work: Callable[[], object], files: Callable[[], Iterable[str]]) -> int
         files: gives the files to look at; asked each time, because new ones may have come.
 
     Returns:
-        the exit code, 0: being interrupted is how it ends.
+        the exit code, 0: it ends by being interrupted, or when nobody reads its output any more.
     """
     try:
         while True:
@@ -33,9 +35,11 @@ def watch(work: Callable[[], object], files: Callable[[], Iterable[str]]) -> int
             try:
                 work()
             except HvrError as error:
-                print(f"error: {error}", file=sys.stderr, flush=True)
+                print(f"error: {block(str(error))}", file=sys.stderr, flush=True)
             print(f"-- watching {len(seen)} files; Ctrl-C ends --", file=sys.stderr, flush=True)
             while (now := _stamps(files)) == seen:
+                if reader_gone():
+                    return 0
                 time.sleep(_INTERVAL)
             changed = [name for name in {**seen, **now} if seen.get(name) != now.get(name)]
             clock = time.strftime("%H:%M:%S")

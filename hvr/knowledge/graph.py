@@ -132,7 +132,7 @@ class KnowledgeGraph:
         fault = "it has no ontology"
         try:
             # Not `load`, which gives blank nodes other names.
-            graph.store.bulk_extend(parse(quads, format=RdfFormat.N_QUADS))  # type: ignore[arg-type]
+            graph.store.bulk_extend(parse(quads, format=RdfFormat.N_QUADS))
             if Quad(NamedNode(KITCHEN.rstrip("#")), RDF_TYPE, _ONTOLOGY) in graph.store:
                 return graph
         except (SyntaxError, ValueError) as error:

@@ -33,6 +33,7 @@ from hvr.knowledge.terms import (
     short,
     value,
 )
+from hvr.texts import read_text
 from hvr.values import cached_property
 
 _CLASS = NamedNode(OWL + "Class")
@@ -283,12 +284,10 @@ def _read_folder(folder: Path) -> Iterator[Triple]:
 
 
 def _read_file(path: Path) -> Iterator[Triple]:
+    text = read_text(path)
     try:
-        text = path.read_bytes()
         for quad in parse(text, format=RdfFormat.TURTLE, rename_blank_nodes=True):
             yield quad.subject, quad.predicate, quad.object
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be read: {error.strerror or error}") from error
     except SyntaxError as error:
         raise DataFileError(f"{path}:{error.lineno}: not valid Turtle: {error.msg}") from error
 

@@ -208,6 +208,8 @@ def _problem(entry: Entry) -> str:
     """Return the first defect of an entry; empty if it has none."""
     if not entry.names or not all(n.strip() for n in entry.names):
         return "it has no name"
+    if any(len(name.splitlines()) > 1 for name in entry.names):
+        return "its name has several lines"
     if not entry.steps:
         return "it has no steps"
     if not entry.agent:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from hvr.errors import DataFileError
-from hvr.files import user_folder, write_whole
+from hvr.files import unwritable, user_folder, write_whole, writing
 from hvr.library.entry import entry_from_json
 from hvr.library.library import FORMAT, Library
 from hvr.library.turtle import from_turtle, to_turtle
+from hvr.locks import waiting
+from hvr.texts import read_json, read_text
 
 VARIABLE = "HVR_LIBRARY"
 """The environment variable that says where the library is."""
@@ -41,15 +42,9 @@ def read_library(path: Path, *, missing_ok: bool = False) -> Library:
     Raises:
         DataFileError: the file is missing, unreadable or damaged; the message says where.
     """
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError as error:
-        if missing_ok:
-            return Library()
-        raise DataFileError(f"{path}: there is no such file") from error
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be read: {error.strerror or error}") from error
-    return _from_json(data, path) if _is_json(path) else from_turtle(data, str(path))
+    if missing_ok and not path.exists():
+        return Library()
+    return _from_json(path) if _is_json(path) else from_turtle(read_text(path), str(path))
 
 
 def write_library(library: Library, path: Path) -> None:
@@ -67,10 +62,8 @@ def write_library(library: Library, path: Path) -> None:
         data = text.encode("utf-8", "backslashreplace")
     else:
         data = to_turtle(library)
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be written: {error.strerror or error}") from error
     write_whole(path, data, durable=True)
 
 
@@ -97,39 +90,21 @@ def _locked(path: Path) -> Iterator[None]:
     # Not the library itself: writing puts another file in its place, and a lock on the old one
     # would keep nobody out.
     lock = path.with_name(f".{path.name}.lock")
-    try:
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        with lock.open("a+b") as file:
-            if sys.platform == "win32":
-                import msvcrt
-
-                file.seek(0)
-                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-                try:
-                    yield
-                finally:
-                    file.seek(0)
-                    msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_EX)
-                yield
-    except OSError as error:
-        raise DataFileError(f"{lock}: cannot be locked: {error.strerror or error}") from error
+    with ExitStack() as held:
+        try:
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            held.enter_context(waiting(lock))
+        except OSError as error:
+            raise unwritable(lock, error, "cannot be locked") from error
+        yield
 
 
 def _is_json(path: Path) -> bool:
     return path.suffix.lower() == ".json"
 
 
-def _from_json(data: bytes, path: Path) -> Library:
-    try:
-        values = json.loads(data)
-    except json.JSONDecodeError as error:
-        raise DataFileError(f"{path}:{error.lineno}: not valid JSON: {error.msg}") from error
-    except (UnicodeDecodeError, RecursionError) as error:
-        raise DataFileError(f"{path}: not valid JSON: {error}") from error
+def _from_json(path: Path) -> Library:
+    values = read_json(path)
     if not isinstance(values, dict) or not isinstance(values.get("entries"), list):
         raise DataFileError(f"{path}: this is no library: it has no list 'entries'")
     if values.get("format") != FORMAT:

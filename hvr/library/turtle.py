@@ -73,7 +73,7 @@ def _part(entry: Entry, kind: str, content: str) -> NamedNode:
     return NamedNode(f"{_START}{entry.id}-{kind}-{digest}")
 
 
-def from_turtle(data: bytes, place: str) -> Library:
+def from_turtle(data: str | bytes, place: str) -> Library:
     """Read a library.
 
     Args:

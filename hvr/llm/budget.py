@@ -17,6 +17,7 @@ from hvr.llm.model import Answer, Model, Request, Usage
 from hvr.llm.prices import Price
 from hvr.llm.tokens import count_tokens
 from hvr.llm.usage import Totals
+from hvr.numbers import check_real, check_whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +41,12 @@ class Limits:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is not None and not 0 <= value < float("inf"):
-                raise UsageError(f"a budget of {value} {field.name} is not a number from 0 on")
+            if value is None:
+                continue
+            if field.name == "dollars":
+                check_real(field.name, value)
+            else:
+                check_whole(field.name, value)
 
 
 class Budget:
@@ -62,11 +67,17 @@ class Budget:
         DataFileError: the ledger cannot be used.
     """
 
-    def __init__(self, limits: Limits | None = None, ledger: Path | None = None) -> None:
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        ledger: Path | None = None,
+        *,
+        charged: Load | None = None,
+    ) -> None:
         self.limits = limits or Limits()
         self._lock = threading.Lock()
         self._ledger = Ledger(ledger) if ledger is not None else None
-        self._charged = Load()
+        self._charged = charged or Load()
         self._totals = Totals()
 
     @property
@@ -87,7 +98,9 @@ class Budget:
                 limit = getattr(self.limits, field.name)
                 if limit is not None and getattr(after, field.name) > limit:
                     spent = getattr(charged, field.name)
-                    raise BudgetError(_refusal(field.name, limit, spent, load))
+                    raise BudgetError(
+                        _refusal(field.name, limit, spent, load), field=f"max_{field.name}"
+                    )
             return after
 
         # Checked and charged in one transaction: two requests may each fit where both do not.
@@ -180,7 +193,8 @@ def _refusal(name: str, limit: float, spent: float, load: Load) -> str:
     wanted = getattr(load, name)
     unit = {"calls": "calls", "dollars": "US dollars"}.get(name, f"{name} tokens")
     unit = "tokens" if name == "tokens" else unit
+    raised = f"max_{name}" + (", or the setting calls-per-plan," if name == "calls" else "")
     return (
         f"the budget of {limit:g} {unit} does not allow another request: {spent:.6g} are used, "
-        f"the request may take {wanted:.6g}; nothing was sent"
+        f"the request may take {wanted:.6g}; nothing was sent ({raised} allows more)"
     )

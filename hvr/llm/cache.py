@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from hvr.errors import DataFileError
+from hvr.files import unwritable
 from hvr.llm import transcript
 from hvr.llm.errors import NOTHING
 from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Model, Request
+from hvr.texts import parse_json
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -75,7 +77,7 @@ class Cache(Layer):
 
     def _read(self, text: str) -> dict[str, Any]:
         try:
-            value = json.loads(text)
+            value = parse_json(text, strict=False)
             return {"text": value["text"], "data": value["data"], "model": value["model"]}
         except (ValueError, TypeError, KeyError):
             raise DataFileError(
@@ -89,6 +91,4 @@ class Cache(Layer):
             with closing(sqlite3.connect(self._path, timeout=_PATIENCE_S)) as base, base:
                 yield base
         except sqlite3.Error as error:
-            raise DataFileError(
-                f"{self._path}: cannot be used as a cache of answers: {error}"
-            ) from None
+            raise unwritable(self._path, error, "cannot be used as a cache of answers") from None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,13 @@ from hvr.errors import UsageError
 from hvr.llm.budget import Budget, Budgeted
 from hvr.llm.cache import Cache
 from hvr.llm.cancel import Cancellation
+from hvr.llm.guard import Guarded
 from hvr.llm.limits import RateLimit
 from hvr.llm.model import Model
 from hvr.llm.options import ModelOptions
 from hvr.llm.record import Recording
 from hvr.llm.replay import Replay
-from hvr.llm.retry import Patience, Retry
-from hvr.llm.scrub import Scrubber
+from hvr.llm.retry import Patience, Persistence, Retry
 from hvr.registry import Registry
 
 PROVIDERS = Registry(
@@ -48,7 +47,23 @@ _SIMULATIONS = frozenset({"scripted"})
 
 
 def make_model(spec: str, options: ModelOptions | None = None) -> Model:
-    """Return the model of a spec, without layers around it.
+    """Return the model of a spec, with the guard around it and no other layer.
+
+    Args:
+        spec: as `make_provider` takes it.
+        options: how to reach it.
+
+    Raises:
+        HvrError: see `make_provider`.
+    """
+    options = options or ModelOptions()
+    model = make_provider(spec, options)
+    # A replay has nothing that a guard has not seen.
+    return model if isinstance(model, Replay) else Guarded(model, options)
+
+
+def make_provider(spec: str, options: ModelOptions) -> Model:
+    """Return what a provider makes of a spec, with nothing around it.
 
     Args:
         spec: `openai:MODEL`, `gemini:MODEL`, `hf:NAME_OR_FOLDER`, `replay:PATH` with a
@@ -66,7 +81,7 @@ def make_model(spec: str, options: ModelOptions | None = None) -> Model:
     if not known or (":" in _FORMS.get(provider, "") and not rest):
         forms = (_FORMS.get(name, f"{name}:…") for name in PROVIDERS.names())
         raise UsageError(f"unknown model {spec!r}: use one of {', '.join(forms)}")
-    model: Model = PROVIDERS.make(provider, rest, options or ModelOptions())
+    model: Model = PROVIDERS.make(provider, rest, options)
     return model
 
 
@@ -93,7 +108,7 @@ def stack(
     record: Path | None = None,
     header: Mapping[str, Any] | None = None,
     cache: Path | None = None,
-    budget: Budget | None = None,
+    budgets: Sequence[Budget] = (),
     cancel: Cancellation | None = None,
 ) -> Model:
     """Put the layers around a model, outermost first:
@@ -101,9 +116,9 @@ def stack(
     recording   sees what the caller sees: each question once, with its last answer or error
     cache       a known answer costs nothing, so no budget may refuse it and nothing waits
     retry       each attempt passes what is below, one after the other
-    budget      each attempt may be billed, so each has to be allowed, below retries
+    budgets     each attempt may be billed, so each has to be allowed, below retries
     rate limit  counts what is sent, when it is sent
-    the model
+    the model, with its guard (see `make_model`)
 
     A replay asks nobody: it gets only the recording.
 
@@ -113,7 +128,7 @@ def stack(
         record: file for a transcript.
         header: what else goes into the transcript's first line.
         cache: file of a cache, which may be shared.
-        budget: what may be used, which may be shared.
+        budgets: what may be used, each of which may be shared.
         cancel: calls everything off.
 
     Raises:
@@ -121,16 +136,15 @@ def stack(
         UsageError: the budget is in dollars and the model's price is not known.
     """
     options = options or ModelOptions()
-    secrets = Scrubber.of(os.environ, options.api_key)
-    top = model if isinstance(model, Replay) else _layers(model, options, cache, budget, cancel)
-    return top if record is None else Recording(top, record, header, scrubber=secrets)
+    top = model if isinstance(model, Replay) else _layers(model, options, cache, budgets, cancel)
+    return top if record is None else Recording(top, record, header, scrubber=options.scrubber)
 
 
 def _layers(
     model: Model,
     options: ModelOptions,
     cache: Path | None,
-    budget: Budget | None,
+    budgets: Sequence[Budget],
     cancel: Cancellation | None,
 ) -> Model:
     top = model
@@ -141,8 +155,8 @@ def _layers(
             tokens=options.tokens_per_minute,
             cancel=cancel,
         )
-    if budget is not None:
+    for budget in budgets:
         top = Budgeted(top, budget, options.price(model.name.partition(":")[2]))
     patience = Patience(attempts=options.attempts, seconds=options.seconds)
-    top = Retry(top, patience, cancel=cancel)
+    top = Retry(top, Persistence(patience, cancel=cancel))
     return top if cache is None else Cache(top, cache, options.base_url or "")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
-from hvr.errors import DataFileError
+from hvr.files import unwritable
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Ledger:
             # Writers wait for each other: a charge takes no time, so nobody waits long.
             database = sqlite3.connect(self._path, timeout=60.0, isolation_level=None)
         except sqlite3.Error as error:
-            raise DataFileError(f"{self._path}: cannot be used as a ledger: {error}") from error
+            raise unwritable(self._path, error, "cannot be used as a ledger") from error
         try:
             database.execute("BEGIN IMMEDIATE")
             try:
@@ -84,6 +84,6 @@ class Ledger:
                 raise
             database.execute("COMMIT")
         except sqlite3.Error as error:
-            raise DataFileError(f"{self._path}: cannot be used as a ledger: {error}") from error
+            raise unwritable(self._path, error, "cannot be used as a ledger") from error
         finally:
             database.close()

@@ -19,6 +19,7 @@ from typing import Any
 from hvr.errors import BudgetError, CassetteError, DataFileError, LLMError
 from hvr.llm.errors import KINDS, CancelledError, ModelError
 from hvr.llm.model import Answer, Message, Request, Usage
+from hvr.texts import read_log
 
 FORMAT = "hvr-transcript"
 VERSION = 1
@@ -118,12 +119,6 @@ def error_from(value: Mapping[str, Any], usage: Usage | None = None) -> LLMError
     return kind(value["message"])
 
 
-def encode(line: Mapping[str, Any]) -> bytes:
-    """Return a line of the file."""
-    # Half of a surrogate pair has no UTF-8; backslashreplace makes it the JSON escape it needs.
-    return (json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
-
-
 def read(path: Path) -> tuple[Mapping[str, Any], tuple[Exchange, ...]]:
     """Read the header and the exchanges of a transcript, or of the run folder that has one.
 
@@ -131,37 +126,27 @@ def read(path: Path) -> tuple[Mapping[str, Any], tuple[Exchange, ...]]:
         DataFileError: it is missing, unreadable or corrupt.
     """
     file = path / NAME if path.is_dir() else path
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise DataFileError(f"cannot read the transcript {file}: {error.strerror}") from None
-    *lines, rest = data.split(b"\n")
-    if not lines:
-        raise DataFileError(f"{file}: no transcript of a model; its first line must be its header")
-    header = _parse(lines[0], file, 1)
+    if not file.exists():
+        raise DataFileError(f"there is no transcript {file}")
+    lines = [_object(value, file, number) for number, value in read_log(file)]
+    header = lines[0][1] if lines else {}
     if header.get("format") != FORMAT or not isinstance(header.get("model"), str):
         raise DataFileError(f"{file}: no transcript of a model; its first line must be its header")
     if header.get("version") != VERSION:
         raise DataFileError(
             f"{file}: transcript of version {header.get('version')!r}; this hvr reads {VERSION}"
         )
-    # What follows the last line break was being written when the process died.
-    del rest
-    return header, tuple(_exchange(line, file, n) for n, line in enumerate(lines[1:], 2))
+    return header, tuple(_exchange(line, file, number) for number, line in lines[1:])
 
 
-def _parse(line: bytes, file: Path, number: int) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DataFileError(f"{file}, line {number}: not JSON ({error})") from None
+def _object(value: Any, file: Path, number: int) -> tuple[int, dict[str, Any]]:
     if not isinstance(value, dict):
         raise DataFileError(f"{file}, line {number}: not a JSON object")
-    return value
+    return number, value
 
 
-def _exchange(line: bytes, file: Path, number: int) -> Exchange:
-    exchange = Exchange(_parse(line, file, number))
+def _exchange(line: Mapping[str, Any], file: Path, number: int) -> Exchange:
+    exchange = Exchange(line)
     try:
         _check(exchange)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from hvr.errors import DataFileError
 from hvr.pddl.diagnostics import (
     Diagnostic,
     PddlTextSemanticError,
@@ -16,6 +15,7 @@ from hvr.pddl.diagnostics import (
     UnsupportedPddlError,
 )
 from hvr.pddl.location import Location
+from hvr.texts import read_bytes
 
 # A list without lists in it, most of any file, is one token.
 _TOKEN = re.compile(r";[^\r\n]*|\([^();]*\)|[()]|[^\s();]+")
@@ -77,13 +77,8 @@ class Source:
         """
         if isinstance(source, str):
             return cls(source.removeprefix("\ufeff"), file or default, lenient=lenient)
-        try:
-            data = source.read_bytes()
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise DataFileError(f"cannot read {source}: {reason}") from error
         name = file or str(source)
-        return cls(_decode(data, name), name, lenient=lenient)
+        return cls(decode(read_bytes(source), name), name, lenient=lenient)
 
     def location(self, offset: int) -> Location:
         """Return the location of a character offset."""
@@ -210,7 +205,12 @@ def words(text: str, offset: int) -> list[Word]:
     return [Word(match.group(), offset + match.start()) for match in _WORD.finditer(text)]
 
 
-def _decode(data: bytes, file: str) -> str:
+def decode(data: bytes, file: str) -> str:
+    """Return the text of a file of PDDL, which may be older than UTF-8.
+
+    Raises:
+        PddlSyntaxError: it is UTF-16 by its byte order mark, and is not.
+    """
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             try:

@@ -42,14 +42,14 @@ def read_json_plan(source: Source) -> PlanText:
     """
     import json
 
+    from hvr.texts import parse_json
+
     try:
-        data = json.loads(source.text)
+        data = parse_json(source.text)
     except json.JSONDecodeError as error:
         source.syntax_error(error.pos, f"this is not JSON: {error.msg}", expected="a JSON plan")
-    except ValueError:
-        source.syntax_error(0, "a number in the JSON is too long", expected="a JSON plan")
-    except RecursionError:
-        source.syntax_error(0, "the JSON is nested too deep", expected="a JSON plan")
+    except ValueError as error:
+        source.syntax_error(0, f"this JSON cannot be used: {error}", expected="a JSON plan")
     try:
         steps = plan_from_json(data)
     except PddlSyntaxError as error:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hvr.errors import DataFileError, UsageError
-from hvr.files import user_folder
+from hvr.files import is_passing, unwritable, user_folder
 from hvr.retrieval.vectors import MINILM, load_sentence_model
 from hvr.retrieval.words import singular, words
 
@@ -206,7 +206,9 @@ class _Store:
                 base.execute(_TABLE)
                 yield base
         except (sqlite3.Error, OSError, ValueError) as error:
+            what = "cannot be used as a file of text vectors"
+            if is_passing(error):
+                raise unwritable(self._path, error, what) from None
             raise DataFileError(
-                f"{self._path}: cannot be used as a file of text vectors: {error}; delete it, or "
-                f"name another folder in {VARIABLE}"
+                f"{self._path}: {what}: {error}; delete it, or name another folder in {VARIABLE}"
             ) from None

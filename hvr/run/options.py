@@ -9,6 +9,7 @@ from hvr.errors import UsageError
 from hvr.execution.belief import Sight
 from hvr.execution.perception import Senses
 from hvr.llm.choice import ModelChoice
+from hvr.numbers import MOST, as_float, brief, check_positive, check_whole
 from hvr.search.planners import DEFAULT
 
 DEFAULT_SCENE = "FloorPlan16"
@@ -53,15 +54,16 @@ class Options:
     faults: Path | None = None
 
     def __post_init__(self) -> None:
-        if self.max_replans < 0:
-            raise UsageError(
-                f"max_replans must not be negative, as {self.max_replans} is", field="max_replans"
-            )
+        check_positive("budget", self.budget)
+        check_whole("seed", self.seed, least=-MOST)
+        check_whole("max_replans", self.max_replans)
         if self.sight not in set(Sight):
-            raise UsageError(f"unknown sight {self.sight!r} (sights: {', '.join(Sight)})")
-        if not 0 <= self.error_rate < 0.5:
             raise UsageError(
-                f"error_rate must be from 0 to below 0.5, not {self.error_rate:g}",
+                f"unknown sight {self.sight!r} (sights: {', '.join(Sight)})", field="sight"
+            )
+        if not 0 <= as_float(self.error_rate) < 0.5:
+            raise UsageError(
+                f"error_rate must be from 0 to below 0.5, not {brief(self.error_rate)}",
                 field="error_rate",
             )
 

@@ -11,8 +11,11 @@ one exists because importing that takes longer than planning.
 
 from __future__ import annotations
 
+import errno
 import importlib.util
+import os
 import re
+import shutil
 import subprocess
 import tempfile
 import time
@@ -22,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hvr.errors import PlannerError
+from hvr.files import unwritable, writing
 from hvr.pddl import GroundAction, Task
 from hvr.search.ground import build, plan_actions
 from hvr.search.sas import to_sas
@@ -48,6 +52,7 @@ MEMORY = 8 << 30
 """Bytes that a search may use."""
 
 _POLL_SECONDS = 0.005
+_ROOM = 1 << 16
 _EXHAUSTED = frozenset({11, 12})
 _OUT_OF_MEMORY = frozenset({1, 3, 22, 24})
 _KNOWN = frozenset({0, 2, 23}) | _EXHAUSTED | _OUT_OF_MEMORY
@@ -87,6 +92,7 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
 
     Raises:
         PlannerError: no plan was found in the time, or Fast Downward is missing or failed.
+        DataFileError: there is no room for its files.
     """
     started = time.perf_counter()
     problem = build(task)
@@ -108,7 +114,9 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
     command = str(binary())
     text = to_sas(problem)
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hvr-fd-")))
+        with writing("the folder for temporary files ($TMPDIR)"):
+            made = tempfile.TemporaryDirectory(prefix="hvr-fd-")
+        folder = Path(stack.enter_context(made))
         prover, anytime = (
             stack.enter_context(_Search(command, search, text, folder / name))
             for name, search in (("optimal", OPTIMAL), ("anytime", ANYTIME))
@@ -117,9 +125,13 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
         # The prover's plan where it has one, though the other's may be as short: it is the same
         # in every run.
         if prover.solved:
-            return result(prover.best(), True, "Fast Downward A*")
+            plan = prover.best()
+            # Without room on the disk it ends well and leaves no plan.
+            if plan is not None or prover.process.returncode in _EXHAUSTED:
+                return result(plan, True, "Fast Downward A*")
         plan, bound = anytime.best(), prover.lower_bound()
         if plan is None:
+            _check_space(folder)
             raise _without_plan((prover, anytime), seconds)
         return result(plan, False, "Fast Downward LAMA", bound)
 
@@ -143,6 +155,12 @@ def _race(prover: _Search, anytime: _Search, deadline: float, patience: float) -
         time.sleep(_POLL_SECONDS)
 
 
+def _check_space(folder: Path) -> None:
+    """Raise a DataFileError if a plan that was found may have had no room to be written to."""
+    if shutil.disk_usage(folder).free < _ROOM:
+        raise unwritable(folder, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+
+
 def _without_plan(searches: Sequence[_Search], seconds: float) -> PlannerError:
     if any(search.out_of_memory for search in searches):
         return PlannerError(f"no plan was found: the search ran out of memory ({MEMORY >> 30} GiB)")
@@ -156,13 +174,16 @@ class _Search:
 
     Raises:
         PlannerError: it cannot be started.
+        DataFileError: its files cannot be written.
     """
 
     def __init__(self, command: str, search: str, text: str, folder: Path) -> None:
         self.folder = folder
-        folder.mkdir()
         source = folder / "output.sas"
-        source.write_text(text, encoding="utf-8")
+        with writing(folder):
+            folder.mkdir()
+            source.write_text(text, encoding="utf-8")
+            (folder / "log").touch()
         try:
             with source.open("rb") as stdin, (folder / "log").open("wb") as log:
                 self.process = subprocess.Popen(
@@ -170,7 +191,7 @@ class _Search:
                     stdin=stdin, stdout=log, stderr=subprocess.STDOUT, cwd=folder,
                 )  # fmt: skip
         except OSError as error:
-            raise PlannerError(f"Fast Downward cannot be started: {error}") from error
+            raise PlannerError(f"Fast Downward cannot be started: {error}", exit_code=2) from error
         _limit_memory(self.process.pid)
 
     def __enter__(self) -> _Search:
@@ -236,10 +257,14 @@ def binary() -> Path:
     """
     spec = importlib.util.find_spec("up_fast_downward")
     if spec is None or spec.origin is None:
-        raise PlannerError("up-fast-downward is not installed: pip install up-fast-downward")
+        raise PlannerError(
+            "up-fast-downward is not installed: pip install up-fast-downward", exit_code=2
+        )
     path = Path(spec.origin).parent / "downward" / "builds" / "release" / "bin" / "downward"
     if not path.exists():
         path = path.with_suffix(".exe")
     if not path.exists():
-        raise PlannerError(f"up-fast-downward has no search binary at {path}: reinstall it")
+        raise PlannerError(
+            f"up-fast-downward has no search binary at {path}: reinstall it", exit_code=2
+        )
     return path

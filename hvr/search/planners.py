@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hvr.errors import UsageError
+from hvr.numbers import check_positive
 from hvr.pddl import Task
 from hvr.registry import Registry
 from hvr.search.fast_downward import SearchResult, solve
@@ -108,8 +109,7 @@ def make_planner(name: str, seconds: float) -> Planner:
     Raises:
         UsageError: the name or the time is not usable.
     """
-    if seconds <= 0:
-        raise UsageError(f"budget must be positive, not {seconds:g} s", field="budget")
+    check_positive("budget", seconds)
     known, _, engine = name.partition(":")
     if engine and known not in PLANNERS.entries and known not in PLANNERS.names():
         known, engine = name, ""  # module:attribute

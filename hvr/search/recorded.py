@@ -7,15 +7,16 @@ prompts after it would differ, and a recorded model would have no answer for the
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hvr.errors import DataFileError, PlannerError
+from hvr.files import append_json_line
 from hvr.pddl import GroundAction, Task, print_problem
 from hvr.search.fast_downward import SearchResult
 from hvr.search.planners import Planner
+from hvr.texts import read_log
 
 NAME = "planner.jsonl"
 """The file in the folder of a run: a line a call, with the problem's digest and the plan."""
@@ -26,19 +27,20 @@ class RecordedPlanner:
 
     Args:
         planner: solves what was not solved before.
-        path: where each result is written as it comes.
+        path: where each result is written as it comes; those that an earlier try of the same
+            run has left there are repeated.
         earlier: a file of results to repeat; None for none.
 
     Raises:
-        DataFileError: `earlier` cannot be read.
+        DataFileError: a file cannot be read.
     """
 
     def __init__(self, planner: Planner, path: Path, earlier: Path | None = None) -> None:
         self._planner = planner
         self._path = path
-        self._known: dict[str, SearchResult | str] = {}
-        if earlier is not None and earlier.exists():
-            self._known = _read(earlier)
+        self._there = _read(path) if path.exists() else {}
+        known = _read(earlier) if earlier is not None and earlier.exists() else {}
+        self._known: dict[str, SearchResult | PlannerError] = {**known, **self._there}
 
     def solve(self, task: Task) -> SearchResult:
         """See `Planner`.
@@ -50,12 +52,13 @@ class RecordedPlanner:
         digest = hashlib.sha256(print_problem(task.problem).encode()).hexdigest()
         try:
             result = self._known.get(digest) or self._planner.solve(task)
+            if isinstance(result, PlannerError):
+                raise result
         except PlannerError as error:
-            self._write({"problem": digest, "error": str(error)})
+            own = error.exit_code != PlannerError.exit_code
+            code = {"exit_code": error.exit_code} if own else {}
+            self._write({"problem": digest, "error": str(error), **code})
             raise
-        if isinstance(result, str):
-            self._write({"problem": digest, "error": result})
-            raise PlannerError(result)
         self._known[digest] = result
         plan = None if result.plan is None else [[a.name, *a.args] for a in result.plan]
         self._write({
@@ -66,21 +69,18 @@ class RecordedPlanner:
         return result
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        try:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
-        except OSError as error:
-            raise DataFileError(f"{self._path}: cannot be written: {error.strerror}") from error
+        if line["problem"] not in self._there:
+            append_json_line(self._path, line)
 
 
-def _read(path: Path) -> dict[str, SearchResult | str]:
-    """Return results by digest: of a planner that failed, the message of its error."""
-    results: dict[str, SearchResult | str] = {}
+def _read(path: Path) -> dict[str, SearchResult | PlannerError]:
+    """Return results by digest: of a planner that failed, its error."""
+    results: dict[str, SearchResult | PlannerError] = {}
     try:
-        for text in path.read_text(encoding="utf-8").splitlines():
-            line = json.loads(text)
+        for _, line in read_log(path):
             if "error" in line:
-                results[str(line["problem"])] = str(line["error"])
+                code = 2 if line.get("exit_code") == 2 else None
+                results[str(line["problem"])] = PlannerError(str(line["error"]), exit_code=code)
                 continue
             plan = line["plan"]
             results[str(line["problem"])] = SearchResult(
@@ -88,8 +88,6 @@ def _read(path: Path) -> dict[str, SearchResult | str]:
                 bool(line["optimal"]), 0.0, str(line["planner"]), int(line["operators"]),
                 int(line["lower_bound"]),
             )  # fmt: skip
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise DataFileError(f"{path}: this is no record of a planner: {error}") from error
     return results

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import struct
 from enum import IntEnum
 from typing import Any, BinaryIO
 
 from hvr.stand_in.errors import ProtocolError
+from hvr.texts import parse_json
 
 _HEAD = struct.Struct("!BI")
 
@@ -61,7 +61,7 @@ def action_from(text: bytes) -> dict[str, Any]:
         ProtocolError: it is not a JSON object.
     """
     try:
-        action = json.loads(text)
+        action = parse_json(text, strict=False)
     except ValueError as error:
         raise ProtocolError(f"the client sent an action that is not JSON: {error}") from None
     if not isinstance(action, dict):

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from hvr.errors import DataFileError, UsageError
-from hvr.tools.plan_files import Record, read_json, read_records, to_plan
+from hvr.texts import read_json
+from hvr.tools.plan_files import Record, read_records, to_plan
 from hvr.tools.tool_graph import Tool, ToolGraph
 from hvr.tools.tool_plan import Link, ToolPlan
 

@@ -11,28 +11,16 @@ task_links   {"source": id, "target": id}, or two numbers of steps, counted from
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from hvr.errors import DataFileError
+from hvr.texts import read_json, read_json_lines, read_text
 from hvr.tools.tool_plan import Link, ToolPlan
 
 Record = Mapping[str, Any]
-
-
-def read_json(path: Path) -> Any:
-    """Read the value in a JSON file.
-
-    Raises:
-        DataFileError: the file is missing, unreadable or no JSON.
-    """
-    try:
-        return json.loads(_text(path))
-    except ValueError as error:
-        raise DataFileError(f"{path}: is no JSON: {error}") from None
 
 
 def read_records(path: Path) -> tuple[Record, ...]:
@@ -42,11 +30,10 @@ def read_records(path: Path) -> tuple[Record, ...]:
         DataFileError: the file is missing or unreadable, or a line is no JSON object; the
             message has its number.
     """
-    text = _text(path)
-    if text.lstrip().startswith("["):
-        values = list(enumerate(read_json(path), 1))
+    if read_text(path).lstrip().startswith("["):
+        values = list(enumerate(read_json(path, strict=False), 1))
     else:
-        values = list(_lines(path, text))
+        values = read_json_lines(path, strict=False)
     for number, value in values:
         if not isinstance(value, dict):
             raise DataFileError(f"{path}: record {number} is no JSON object")
@@ -96,25 +83,6 @@ def to_plan(record: Record, place: str = "record") -> ToolPlan:
         tools=nodes,
         links=tuple(_links(record, nodes)),
     )
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise DataFileError(f"{path}: there is no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataFileError(f"{path}: cannot be read: {error}") from None
-
-
-def _lines(path: Path, text: str) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            yield number, json.loads(line)
-        except ValueError as error:
-            raise DataFileError(f"{path}, line {number}: is no JSON: {error}") from None
 
 
 def _list(record: Record, name: str) -> list[Any]:

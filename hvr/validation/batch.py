@@ -290,6 +290,7 @@ def _read_stdin() -> str:
 
     Raises:
         DataFileError: it is closed or cannot be read.
+        PddlSyntaxError: it is UTF-16 by its byte order mark, and is not.
     """
     try:
         if sys.stdin is None or sys.stdin.closed:
@@ -301,8 +302,6 @@ def _read_stdin() -> str:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise DataFileError(f"cannot read a plan from standard input: {reason}") from error
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+    from hvr.pddl.lexer import decode
+
+    return decode(data, _STDIN_NAME)

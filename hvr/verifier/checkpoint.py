@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hvr.errors import DataFileError, HvrError
+from hvr.texts import read_json
 from hvr.tools.tool_graph import Tool, ToolGraph
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.graph import PlanGraph
@@ -136,14 +137,9 @@ def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any
     Raises:
         DataFileError: it is missing, damaged, something else, or of another version.
     """
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataFileError(
-            f"there is no {what} in {path.parent}: cannot read {path.name} ({error.strerror})"
-        ) from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataFileError(f"{path} is damaged: it is not JSON") from error
+    if not path.is_file():
+        raise DataFileError(f"there is no {what} in {path.parent}: it has no {path.name}")
+    values = read_json(path, strict=False)
     if not isinstance(values, dict) or values.get("kind") != kind:
         raise DataFileError(f"{path} is not of a plan {what} of hvr")
     if values.get("version") != version:

@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from hvr.errors import DataFileError, UsageError
+from hvr.errors import UsageError
+from hvr.files import write_whole
+from hvr.texts import read_yaml
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,10 +197,7 @@ class VerifierConfig:
         """
         import yaml
 
-        try:
-            path.write_text(yaml.safe_dump(self.to_dict(), sort_keys=False), encoding="utf-8")
-        except OSError as error:
-            raise DataFileError(f"cannot write {path}: {error.strerror}") from error
+        write_whole(path, yaml.safe_dump(self.to_dict(), sort_keys=False))
 
     @classmethod
     def load(cls, path: Path) -> VerifierConfig:
@@ -208,13 +207,7 @@ class VerifierConfig:
             DataFileError: it cannot be read or is not YAML.
             UsageError: a field is unknown or has a value of another kind.
         """
-        import yaml
-
-        try:
-            given = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            reason = str(error).splitlines()[0]
-            raise DataFileError(f"cannot read the configuration {path}: {reason}") from error
+        given = read_yaml(path)
         return cls.from_dict({} if given is None else given, str(path))
 
 

@@ -73,7 +73,8 @@ def test_the_list_of_commands_costs_nothing() -> None:
     )  # fmt: skip
     *page, loaded, heavy = done.stdout.splitlines()
     assert loaded.split() == [
-        "hvr", "hvr.cli", "hvr.cli.arguments", "hvr.cli.main", "hvr.errors", "hvr.values"
+        "hvr", "hvr.cli", "hvr.cli.arguments", "hvr.cli.main", "hvr.cli.process",
+        "hvr.cli.streams", "hvr.errors", "hvr.numbers", "hvr.values",
     ]  # fmt: skip
     assert not heavy
     assert all(f"  {command.name} " in "\n".join(page) for command in HVR.commands)
@@ -178,10 +179,11 @@ def test_a_field_is_told_as_its_option(error: HvrError, message: str) -> None:
 def test_the_command_line_names_options_and_the_library_fields(hvr_: Hvr) -> None:
     from hvr.search.planners import make_planner
 
-    with pytest.raises(UsageError, match="budget must be positive, not 0 s") as raised:
+    with pytest.raises(UsageError, match="budget must be positive") as raised:
         make_planner("fast-downward", 0)
     assert raised.value.field == "budget"
-    assert "error: --budget must be positive" in hvr_("plan", "open the fridge", "--budget", 0).err
+    ended = hvr_("plan", "open the fridge", "--error-rate", 0.7)
+    assert "error: --error-rate must be from 0 to below 0.5" in ended.err
 
 
 # The language model ---------------------------------------------------------------------------

@@ -195,13 +195,13 @@ def test_a_failed_write_leaves_the_old_file(
         ("library.ttl", lambda t: t.replace("pick_up", "pick_it"), "was it changed by hand"),
         ("library.ttl", lambda t: t.replace("k:block", "k:blok"), "expected one k:block, found 0"),
         ("library.ttl", lambda _: "<a:b> <a:c> <a:d> .", "no macro action in it"),
-        ("library.json", lambda t: t[:-20], r"library\.json:\d+: not valid JSON"),
+        ("library.json", lambda t: t[:-20], r"library\.json:\d+:\d+: not valid JSON"),
         ("library.json", lambda _: "[]", "no list 'entries'"),
         ("library.json", lambda t: t.replace("hvr-library-1", "hvr-library-9"), "format is"),
         ("library.json", lambda t: t.replace('"steps"', '"stepz"'), "'steps' is missing"),
         ("library.json", lambda t: t.replace('"agent": "', '"agent": "x'), "changed by hand"),
         ("library.json", lambda _: '{"format": "hvr-library-1", "entries": [3]}', "entry 1"),
-        ("library.json", lambda _: "\ufffe\x00", "not valid JSON"),
+        ("library.json", lambda _: "\ufffe\x00", "a NUL character"),
     ],
 )  # fmt: skip
 def test_a_damaged_file_is_an_error_that_says_where(

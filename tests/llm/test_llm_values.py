@@ -213,8 +213,8 @@ def test_a_file_does_not_decide_who_gets_the_key(tmp_path: Path) -> None:
         ('token = "sk-1"', "a key does not belong in a file"),
         ("modell = 1", "has no setting 'modell'"),
         ("model = 1", "must be a text"),
-        ("attempts = 1.5", "must be a whole number"),
-        ("timeout = true", "must be a number"),
+        ("attempts = 1.5", "must be a positive whole number"),
+        ("timeout = true", "must be a positive number"),
         ("timeout = 0", "must be a positive number"),
         ('base-url = "localhost"', "must begin with http"),
         ("[tool.hvr.llm.prices]\nm = 3", "price of 'm' must be a table"),
@@ -235,7 +235,7 @@ def test_prices_of_the_user(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(DataFileError, match="is not TOML"):
+    with pytest.raises(DataFileError, match="this is UTF-16"):
         read_config(environ={}, folder=tmp_path)
 
 

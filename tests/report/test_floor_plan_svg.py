@@ -172,5 +172,5 @@ def test_without_pillow_it_is_said_what_to_install(
 
 def test_a_png_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     pytest.importorskip("PIL")
-    with pytest.raises(DataFileError, match="cannot write"):
+    with pytest.raises(DataFileError, match="cannot be written"):
         write_png(draw(scene_plan("FloorPlan1")), tmp_path / "none" / "plan.png")

@@ -65,8 +65,18 @@ def test_a_failure_is_repeated_too(tmp_path: Path) -> None:
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"plan": 3, "problem": "x"}'])
+@pytest.mark.parametrize("text", ["[]", '{"plan": 3, "problem": "x"}'])
 def test_a_file_that_is_no_record(tmp_path: Path, text: str) -> None:
     (tmp_path / "one").write_text(text)
     with pytest.raises(DataFileError, match="no record of a planner"):
         RecordedPlanner(Once(()), tmp_path / "two", tmp_path / "one")
+
+
+def test_a_result_that_a_crash_cut_off_is_planned_again(tmp_path: Path) -> None:
+    RecordedPlanner(Once(()), tmp_path / "one").solve(task("(p x)"))
+    whole = (tmp_path / "one").read_bytes()
+    (tmp_path / "one").write_bytes(whole + whole[:20])
+    other = Once(())
+    again = RecordedPlanner(other, tmp_path / "two", tmp_path / "one")
+    again.solve(task("(p x)"))
+    assert other.calls == 0

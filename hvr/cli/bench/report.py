@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json
+from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.evaluation.bench.cells import CellResult
@@ -50,7 +50,7 @@ def check_report(args: argparse.Namespace) -> None:
 
 def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace) -> None:
     """Print results, and write the files that were asked for."""
-    from hvr.cli.output import write_whole
+    from hvr.cli.output import print_json, write_whole
     from hvr.evaluation.bench import export, page
     from hvr.evaluation.bench.compare import compare, load_results
     from hvr.evaluation.bench.folder import BenchFolder
@@ -67,7 +67,7 @@ def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace
         document = export.to_json(manifest, results, summary)
         if deltas is not None:
             document["compared"] = [delta.to_json() for delta in deltas]
-        print(json.dumps(document, ensure_ascii=False))
+        print_json(document)
     else:
         _print(folder, results, summary, deltas, per_task=args.per_task)
 
@@ -80,26 +80,24 @@ def _print(
     *,
     per_task: bool,
 ) -> None:
-    from rich.console import Console
-
     from hvr.evaluation.bench import tables
     from hvr.evaluation.bench.compare import delta_table
 
-    console = Console()
+    screen = console()
     for table in tables.main_tables(summary):
-        console.print(table)
+        screen.print(table)
     if per_task:
         for table in tables.task_tables(summary):
-            console.print(table)
+            screen.print(table)
     if deltas is not None:
-        console.print(delta_table(deltas, summary))
+        screen.print(delta_table(deltas, summary))
     errors = [r for r in results if not r.finished]
     for result in errors[:_MOST_ERRORS]:
         cell = result.cell
         where = f"{cell.task} {cell.setting} {cell.model} seed {cell.seed}"
-        console.print(f"error in {where}: {result.error}", markup=False)
+        screen.print(f"error in {where}: {result.error}", markup=False)
     if len(errors) > _MOST_ERRORS:
-        console.print(f"and {len(errors) - _MOST_ERRORS} more errors: see {folder / 'cells'}",
+        screen.print(f"and {len(errors) - _MOST_ERRORS} more errors: see {folder / 'cells'}",
                       markup=False)  # fmt: skip
     done = sum(r.finished for r in results)
-    console.print(f"{done} of {len(results)} cells · saved in {folder}", markup=False)
+    screen.print(f"{done} of {len(results)} cells · saved in {folder}", markup=False)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.cli.arguments import whole
+from hvr.cli.arguments import jobs
 from hvr.cli.bench.lists import split_list, split_models, split_seeds
 from hvr.cli.bench.report import add_report_options, check_report, report
 from hvr.cli.model_options import add_model_options, model_choice
+from hvr.cli.signals import Terminated, orderly_end
+from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.evaluation.bench.runner import Listen, Progress
@@ -22,7 +24,8 @@ _DESCRIPTION = """\
 Plan tasks with models under the paper's settings, and measure the plans.
 
 Every finished cell is kept: the same command goes on where it was interrupted or killed, and
-tries cells again that ended in an error.
+tries cells again that ended in an error. --max-calls, --max-tokens and --max-dollars hold for all
+cells together, however often the bench is gone on with; each cell is a plan.
 """
 
 _EPILOG = """\
@@ -35,15 +38,16 @@ examples:
 
 exit codes:
   0  all cells have scores
-  1  some ended in an error
-  2  an option cannot be used
+  2  an option cannot be used, or cells have no scores because of such a thing (a wrong key)
+  3  a cell failed for a reason that nobody foresaw
+  4  cells have no scores because a model or the budget did not allow it: the same command goes on
 """
 
 _TWELVE = "T1,T2,T3,T4,T5,T6,T7,T8,T9,T10,T11,T12"
 _MODELS = ("scripted:error=0.1",)
 _MODEL_FIELDS = (
-    "base_url", "embedder", "prompts", "cache", "temperature",
-    "max_calls", "max_tokens", "max_dollars",
+    "base_url", "embedder", "prompts", "cache", "temperature", "timeout",
+    "calls_per_plan", "max_calls", "max_tokens", "max_dollars",
 )  # fmt: skip
 
 
@@ -60,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", default="1", help=(
         "how many (5 stands for 0 to 4), or which, as in 0,7 (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--scene", help="where (default: where each task has its ground truth)")
-    parser.add_argument("--jobs", metavar="N", type=whole, default=1, help=(
+    parser.add_argument("--jobs", metavar="N", type=jobs, default=1, help=(
         "processes; 0 for one a processor core (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
         "folder of the bench; one that is there is gone on with "
@@ -82,6 +86,7 @@ def run(args: argparse.Namespace) -> int:
     from hvr.evaluation import cell
     from hvr.evaluation.bench.cells import CellOptions, plan_cells
     from hvr.evaluation.bench.runner import run_bench
+    from hvr.llm.notices import notices
     from hvr.tasks import task_ids
 
     check_report(args)
@@ -97,20 +102,28 @@ def run(args: argparse.Namespace) -> int:
     cell.check_models(cells, options)
     prompts = cell.prompt_digests(options)
     try:
-        with _progress(quiet=args.json) as listen:
+        with orderly_end(), _progress(quiet=args.json) as listen, notices():
             results = run_bench(
                 folder, cells, cell.run_cell, options,
                 jobs=args.jobs, prompts=prompts, listen=listen,
             )  # fmt: skip
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Terminated):
         print(
-            f"interrupted: finished cells are in {folder}, "
-            f"go on with --save {folder} and the same options",
+            f"finished cells are in {folder}, go on with --save {folder} and the same options",
             file=sys.stderr,
         )
-        return 130
+        raise
     report(folder, results, args)
-    return 0 if all(r.finished for r in results) else 1
+    return _exit_code([r.exit_code for r in results if not r.finished])
+
+
+def _exit_code(errors: Sequence[int]) -> int:
+    """Return the exit code of a bench from those of the errors in its cells."""
+    if not errors:
+        return 0
+    # What nobody foresaw comes first, then what asking again may mend.
+    unforeseen = [code for code in errors if code not in (1, 2, 4)]
+    return 3 if unforeseen else 4 if 4 in errors else 2
 
 
 @contextmanager
@@ -119,7 +132,6 @@ def _progress(*, quiet: bool) -> Iterator[Listen]:
     if quiet:
         yield lambda _: None
         return
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -133,7 +145,7 @@ def _progress(*, quiet: bool) -> Iterator[Listen]:
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
     )  # fmt: skip
-    with Bar(*columns, console=Console(stderr=True)) as bar:
+    with Bar(*columns, console=console(stderr=True)) as bar:
         task = bar.add_task("cells", total=None)
 
         def listen(progress: Progress) -> None:

@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         with open_graph(args.run, args.scene) as graph:
             report = check_consistency(graph.ontology, graph.scene_triples())
     if args.json:
-        print_json(report.to_json())
+        print_json(report.to_json(), indent=2)
     elif not report.checked:
         print(f"not checked: {report.note}")
     else:

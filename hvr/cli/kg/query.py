@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from hvr.cli.arguments import add_json, count, number
+from hvr.cli.arguments import add_json, seconds, whole, words
 from hvr.cli.kg.graphs import add_graph_options, graph_quads, value_text
 from hvr.cli.output import print_json
+from hvr.cli.streams import read_input
 
 _DESCRIPTION = """\
 Answer a SPARQL query.
@@ -27,14 +28,16 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("sparql", metavar="SPARQL", help="SPARQL 1.1 query; - reads standard input")
+    parser.add_argument(
+        "sparql", metavar="SPARQL", type=words, help="SPARQL 1.1 query; - reads standard input"
+    )
     add_graph_options(parser)
     parser.add_argument(
-        "--timeout", metavar="SECONDS", type=number, default=30,
-        help="most time for the answer (default: %(default)s)",
+        "--timeout", metavar="SECONDS", type=seconds, default=30.0,
+        help="most time for the answer (default: 30)",
     )  # fmt: skip
     parser.add_argument(
-        "--limit", metavar="ROWS", dest="rows", type=count, default=10_000,
+        "--limit", metavar="ROWS", dest="rows", type=whole, default=10_000,
         help="most rows to print; more are told of on standard error (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
@@ -54,12 +57,12 @@ def run(args: argparse.Namespace) -> int:
     """
     from hvr.knowledge.asking import QueryLimits, ask
 
-    limits = QueryLimits(float(args.timeout), args.rows)
-    text = sys.stdin.read() if args.sparql == "-" else args.sparql
+    limits = QueryLimits(args.timeout, args.rows)
+    text = read_input("a query") if args.sparql == "-" else args.sparql
     quads = graph_quads(args.run, args.scene)
     answer = ask(quads, text, limits, allow_service=args.allow_service)
     if args.json:
-        print_json(answer.dicts())
+        print_json(answer.dicts(), indent=2)
     else:
         rows = [tuple("" if v is None else value_text(v) for v in row) for row in answer]
         _print_table(answer.variables, rows)

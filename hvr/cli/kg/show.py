@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     with open_graph(args.run, args.scene) as graph:
         description = graph.describe(args.name)
     if args.json:
-        print_json(description.to_json())
+        print_json(description.to_json(), indent=2)
     else:
         print("\n".join(_lines(description)))
     return 0

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
 
     clusters = read(args.library).clusters(load_ontology())
     if args.json:
-        print_json([cluster.to_json() for cluster in clusters])
+        print_json([cluster.to_json() for cluster in clusters], indent=2)
         return 0
     rows = [
         (

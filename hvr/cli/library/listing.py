@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     """
     library = read(args.library, args.agent)
     if args.json:
-        print_json([_summary(entry) for entry in library])
+        print_json([_summary(entry) for entry in library], indent=2)
     elif not len(library):
         of = f" of {args.agent}" if args.agent else ""
         print(f"{library_path(args.library)}: no macro actions{of}")

@@ -40,14 +40,15 @@ def run(args: argparse.Namespace) -> int:
         UsageError: no macro action has this id, or several have.
     """
     from hvr.knowledge.ontology import load_ontology
+    from hvr.printable import one_line
 
     library = read(args.library)
     entry = library.find(args.id)
     cluster = library.cluster_of(entry.id, load_ontology())
     if args.json:
-        print_json({**entry.to_json(), "cluster": cluster.to_json()})
+        print_json({**entry.to_json(), "cluster": cluster.to_json()}, indent=2)
     else:
-        print("\n".join(_lines(entry, cluster)))
+        print("\n".join(map(one_line, _lines(entry, cluster))))
     return 0
 
 

@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from hvr.cli.arguments import add_json, real
+from hvr.cli.arguments import add_json, seconds, words
 from hvr.cli.output import print_json
 from hvr.errors import LLMError, UsageError
 
@@ -42,16 +42,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument(
-        "spec", metavar="MODEL", nargs="?",
+        "spec", metavar="MODEL", nargs="?", type=words,
         help="openai:MODEL, gemini:MODEL or hf:NAME (default: $HVR_LLM)",
     )  # fmt: skip
     parser.add_argument(
-        "--base-url", metavar="URL",
+        "--base-url", metavar="URL", type=words,
         help="address of the server, such as http://localhost:8000/v1",
     )  # fmt: skip
     parser.add_argument(
-        "--timeout", metavar="SECONDS", type=real, default=30.0,
-        help="how long to wait (default: %(default)s)",
+        "--timeout", metavar="SECONDS", type=seconds,
+        help="how long to wait (default: $HVR_LLM_TIMEOUT, or 60)",
     )  # fmt: skip
     add_json(parser)
 
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
     result = _ask(read_config(args.spec, base_url=args.base_url, timeout=args.timeout))
     if args.json:
-        print_json(result)
+        print_json(result, indent=2)
     else:
         print(_line(result))
     return 0 if result["answers"] else 1
@@ -96,11 +96,9 @@ def _ask(chosen: Chosen) -> dict[str, Any]:
     except LLMError as error:
         return result | {"problem": str(error), "seconds": round(time.monotonic() - start, 2)}
     result["seconds"] = round(time.monotonic() - start, 2)
-    if answer.finish == "filter":
-        return result | {"problem": f"the provider withheld the answer: {_brief(answer.text)}"}
     return result | {
         "answers": True,
-        "said": chosen.options.scrubber.text(answer.text),
+        "said": answer.text,
         "answered_by": answer.model,
         "usage": asdict(answer.usage),
     }

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json
 from hvr.cli.output import print_json
+from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.llm.usage import Amount, Totals
 
 _DESCRIPTION = """\
-Sum up the calls, tokens, cost and time of a transcript by purpose.
+Sum up the calls, tokens, cost and time of a transcript by purpose. What earlier tries of a run
+that broke off paid for in vain is counted, too.
 """
 
 _EPILOG = """\
@@ -39,11 +41,13 @@ def run(args: argparse.Namespace) -> int:
         DataFileError: there is no transcript, or it is damaged.
     """
     from hvr.llm import transcript
+    from hvr.llm.earlier import set_aside
     from hvr.llm.usage import Totals
 
-    header, exchanges = transcript.read(args.file)
+    path = args.file / transcript.NAME if args.file.is_dir() else args.file
+    header, exchanges = transcript.read(path)
     purposes: dict[str, Totals] = {}
-    for exchange in exchanges:
+    for exchange in (*exchanges, *set_aside(path)):
         purpose = str(exchange.line["purpose"])
         purposes[purpose] = purposes.get(purpose, Totals()).plus(
             exchange.usage, seconds=exchange.line["seconds"], failed=exchange.failed
@@ -57,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
                 "simulated": simulated,
                 "purposes": {name: t.to_json() for name, t in purposes.items()},
                 "total": total.to_json(),
-            }
+            },
+            indent=2,
         )
     else:
         title = f"{header['model']}{' (simulated)' if simulated else ''}"
@@ -67,7 +72,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _print_totals(title: str, rows: dict[str, Totals]) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(
@@ -81,10 +85,10 @@ def _print_totals(title: str, rows: dict[str, Totals]) -> None:
             table.add_section()
         amounts = (t.input, t.cached, t.output, t.reasoning, t.cost, t.seconds)
         table.add_row(name or "-", str(t.calls), str(t.failed), *map(_amount, amounts))
-    console = Console()
-    console.print(table)
+    screen = console()
+    screen.print(table)
     if any("≥" in _amount(a) for a in (rows["total"].input, rows["total"].cost)):
-        console.print("≥: this much is known, and more was used that is unknown")
+        screen.print("≥: this much is known, and more was used that is unknown")
 
 
 def _amount(amount: Amount) -> str:

@@ -18,6 +18,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     The process reads them itself: it has to tell the client that waits for it what is wrong.
     """
     parser.hands_on = True
+    parser.description = options.DESCRIPTION
     options.add_arguments(parser)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json
 from hvr.errors import UsageError
+from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.report.floor_plan.characters import CharacterPlan
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         SceneError: there is no such scene.
         DataFileError: the run cannot be read, or the picture cannot be written.
     """
-    from hvr.cli.output import check_writable
+    from hvr.cli.output import check_writable, print_json
 
     output: Path | None = args.output
     if output is not None:
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     if output is not None:
         _write(plan, way, output, args.labels)
     if args.json:
-        print(json.dumps(plan.to_json(), ensure_ascii=False))
+        print_json(plan.to_json())
         return 0
     if output is not None:
         print(f"wrote {output}")
@@ -114,23 +114,22 @@ def _write(plan: FloorPlan, way: Route | None, output: Path, labels: bool) -> No
 
 def _print(plan: FloorPlan) -> None:
     """Print the plan with characters and what they stand for; in colours on a terminal."""
-    from rich.console import Console
     from rich.text import Text
 
     from hvr.report.floor_plan.characters import character_plan
 
     width = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
     drawn = character_plan(plan, width, plain=not _can_print("░▚▒≈▓═·▲►▼◄"))
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-    console.print(f"{plan.scene}: {len(plan.shapes)} objects")
+    screen = console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    screen.print(f"{plan.scene}: {len(plan.shapes)} objects")
     for row in drawn.rows:
         line = Text()
         for cell in row:
             line.append(cell.character, style=_STYLES.get(cell.look, ""))
         line.rstrip()
-        console.print(line)
-    console.print()
-    console.print("\n".join(_legend(plan, drawn, width)))
+        screen.print(line)
+    screen.print()
+    screen.print("\n".join(_legend(plan, drawn, width)))
 
 
 def _can_print(characters: str) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json
+from hvr.cli.output import print_json
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     scores = agreement({p.id: p for p in plans}, truth)
     unreal = hallucination(plans, data.graph)
     if args.json:
-        print(json.dumps(asdict(scores) | {"hallucination": asdict(unreal)}, indent=2))
+        print_json(asdict(scores) | {"hallucination": asdict(unreal)}, indent=2)
         return 0
     missing = f", {scores.missing} without a prediction" if scores.missing else ""
     print(f"{scores.requests} requests{missing}")

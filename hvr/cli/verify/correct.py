@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.cli.model_options import add_model_options, model_choice
+from hvr.cli.arguments import words
+from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
+from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.llm.choice import ModelChoice
@@ -30,7 +32,9 @@ examples:
   hvr verify correct verifier plans.jsonl --llm openai:gpt-4o-mini
 """
 
-_MODEL_FIELDS = ("base_url", "cache", "max_calls", "max_tokens", "max_dollars")
+_MODEL_FIELDS = (
+    "base_url", "cache", "timeout", "calls_per_plan", "max_calls", "max_tokens", "max_dollars",
+)  # fmt: skip
 
 Mend = Callable[["Sequence[ToolPlan]"], "Iterable[tuple[ToolPlan, tuple[str, ...]]]"]
 """From plans to the corrected ones, each with what was changed, in words."""
@@ -49,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "plans"))  # fmt: skip
     parser.add_argument("--out", metavar="FILE", type=Path, help=(
         "write the plans as JSON lines (default: print them)"))  # fmt: skip
-    parser.add_argument("--llm", dest="spec", metavar="MODEL", help=(
+    parser.add_argument("--llm", dest="spec", metavar="MODEL", type=words, help=(
         "let a language model edit the risky places, such as openai:MODEL"))  # fmt: skip
     add_model_options(parser, _MODEL_FIELDS)
 
@@ -66,13 +70,15 @@ def run(args: argparse.Namespace) -> int:
     from hvr.extras import need_gnn
 
     need_gnn()
-    from hvr.cli.output import check_writable, write_whole
+    from hvr.cli.output import check_writable, print_chunks, write_whole
     from hvr.cli.verify.tool_plans import read_tool_plans
     from hvr.tools.plan_files import read_plans, to_record
     from hvr.verifier.verifier import Verifier
 
     if args.out is not None:
         check_writable(args.out)
+    if args.spec is None:
+        refuse_model_options(args, "none is asked without --llm: add --llm MODEL, or leave it out")
     verifier = Verifier.load(args.model)
     mend = (
         _by_model(verifier, model_choice(args))
@@ -94,12 +100,11 @@ def run(args: argparse.Namespace) -> int:
         write_whole(args.out, "".join(f"{record}\n" for record in records))
         print(f"wrote {args.out}")
     else:
-        print("\n".join(records))
+        print_chunks(f"{record}\n" for record in records)
     return 0
 
 
 def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
-    from rich.console import Console
     from rich.progress import track
 
     from hvr.verifier.correction.corrector_file import load_corrector
@@ -107,7 +112,7 @@ def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
     corrector = load_corrector(folder, verifier)
 
     def mend(plans: Sequence[ToolPlan]) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
-        shown = track(plans, "plans", console=Console(stderr=True), transient=True)
+        shown = track(plans, "plans", console=console(stderr=True), transient=True)
         corrections = corrector.correct_all(shown, one_planner=one_planner)
         return [(c.plan, c.changes) for c in corrections]
 
@@ -115,17 +120,20 @@ def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
 
 
 def _by_model(verifier: Verifier, choice: ModelChoice) -> Mend:
-    from hvr.llm.connect import connect
+    from hvr.llm.connect import connect, reach
+    from hvr.llm.notices import notices
     from hvr.verifier.correction.llm_correction import repair
 
-    model = connect(choice)
+    reach(choice)  # what cannot be used is refused before the plans are read
 
     def mend(plans: Sequence[ToolPlan]) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
+        model = connect(choice, plans=len(plans))
         for plan in plans:
             if not plan.tools:
                 yield plan, ("the plan is empty: nothing to edit",)
                 continue
-            correction = repair(verifier, plan, model)
+            with notices():
+                correction = repair(verifier, plan, model)
             changes = tuple(str(edit) for edit in correction.edits) or (correction.outcome,)
             yield correction.after.graph.plan(), changes
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from hvr.cli.arguments import add_json, whole
+from hvr.cli.output import print_json
 
 _DESCRIPTION = """\
 Measure how well a verifier tells true plans from wrong ones that are made of them.
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     plans = [p for p in read_plans(args.plans) if p.tools]
     quality = evaluate(Verifier.load(args.model), plans, args.seed)
     if args.json:
-        print(json.dumps(asdict(quality)))
+        print_json(asdict(quality))
     else:
         print(
             f"ROC-AUC: plans {quality.graph:.3f}, steps {quality.node:.3f}, "

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
-from hvr.cli.arguments import add_json
+from hvr.cli.arguments import add_json, words
 from hvr.errors import UsageError
 
 _DESCRIPTION = """\
@@ -30,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("plan", metavar="PLAN", type=Path, help=(
         "tool plans (JSON, one or several), the folder of an hvr run, or a PDDL plan"))  # fmt: skip
-    parser.add_argument("--request", metavar="TEXT", help=(
+    parser.add_argument("--request", metavar="TEXT", type=words, help=(
         "what was asked, if the plan does not say"))  # fmt: skip
     parser.add_argument("--model", metavar="FOLDER", type=Path, help=(
         "a verifier that `hvr verify train` wrote (default for robot plans: the one that comes "
@@ -60,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from hvr.extras import need_gnn
 
     need_gnn()
-    from hvr.cli.output import check_writable, write_whole
+    from hvr.cli.output import check_writable, print_json, write_whole
     from hvr.cli.verify.tool_plans import is_json, tool_verdicts
     from hvr.run.verification import verify
 
@@ -86,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         write_whole(args.svg, draw(verdicts[0]))
     if args.json:
         documents = [verdict.to_dict() for verdict in verdicts]
-        print(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False))
+        print_json(documents[0] if len(documents) == 1 else documents)
     else:
         for verdict in verdicts:
             print("\n".join(verdict.lines()))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json, whole
+from hvr.cli.output import print_json
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     at = verifier.thresholds
     if args.json:
         about = {"verifier": str(args.out), "tools": len(tools), "thresholds": asdict(at)}
-        print(json.dumps(about))
+        print_json(about)
     else:
         print(
             f"{args.out}: a verifier for {len(tools)} tools; a plan is accepted from "

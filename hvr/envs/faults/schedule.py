@@ -10,6 +10,8 @@ from typing import Any, Self
 
 from hvr.envs.faults.fault import Fault, FaultKind, FaultTiming, What
 from hvr.errors import DataFileError, UsageError
+from hvr.files import write_whole
+from hvr.texts import read_json
 
 
 @dataclass(frozen=True)
@@ -75,15 +77,7 @@ class Schedule:
             DataFileError: it cannot be read or is no schedule.
         """
         try:
-            return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
-        except OSError as error:
-            raise DataFileError(f"{path}: cannot be read: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise DataFileError(f"{path}: is not UTF-8 text") from error
-        except json.JSONDecodeError as error:
-            raise DataFileError(
-                f"{path}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}"
-            ) from error
+            return cls.from_json(read_json(path))
         except UsageError as error:
             raise DataFileError(f"{path}: {error}") from error
 
@@ -93,10 +87,7 @@ class Schedule:
         Raises:
             DataFileError: it cannot be written.
         """
-        try:
-            path.write_text(json.dumps(self.to_json(), indent=1) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise DataFileError(f"{path}: cannot be written: {error.strerror}") from error
+        write_whole(path, json.dumps(self.to_json(), indent=1) + "\n")
 
 
 def noise(share: float) -> Fault:

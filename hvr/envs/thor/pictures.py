@@ -8,12 +8,11 @@ thor/top-last.png       from above, after the last one
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hvr.errors import DataFileError
+from hvr.files import append_json_line, unwritable
 
 FOLDER = "thor"
 
@@ -55,12 +54,9 @@ class Pictures:
                 "error": error,
                 "picture": name if shown else None,
             }
-            with (self._folder / "steps.jsonl").open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line, ensure_ascii=False, default=str) + "\n")
+            append_json_line(self._folder / "steps.jsonl", line, default=str)
         except OSError as problem:
-            raise DataFileError(
-                f"{self._folder}: cannot be written: {problem.strerror}"
-            ) from problem
+            raise unwritable(self._folder, problem) from problem
         self._top = top
 
     def close(self) -> None:
@@ -73,9 +69,7 @@ class Pictures:
             try:
                 _write(self._folder / "top-last.png", self._top)
             except OSError as problem:
-                raise DataFileError(
-                    f"{self._folder}: cannot be written: {problem.strerror}"
-                ) from problem
+                raise unwritable(self._folder, problem) from problem
 
 
 def _write(path: Path, frame: Any) -> bool:

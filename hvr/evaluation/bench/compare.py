@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from hvr.evaluation.bench.cells import CellResult
 from hvr.evaluation.bench.columns import COLUMNS
 from hvr.evaluation.bench.folder import BenchFolder
 from hvr.evaluation.bench.summary import Stat, Summary, summarise
+from hvr.texts import read_json
 
 COMPARED = ("pc", "epv", "success", "ld", "calls")
 """The measures that are compared; fewer calls and a smaller discrepancy are better."""
@@ -92,11 +92,9 @@ def load_results(path: Path) -> tuple[CellResult, ...]:
         bench.manifest()
         return bench.results()
     try:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        cells = read_json(path, strict=False)["cells"]
         return tuple(CellResult.from_json({**c, "record": {}}) for c in cells)
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataFileError(
             f"{path} is neither the folder of a bench nor the JSON document of one: {error}"
         ) from error

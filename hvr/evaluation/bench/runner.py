@@ -14,9 +14,12 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from hvr.errors import UsageError
-from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult, RunCell
+from hvr.evaluation.bench.cells import FAILED, Cell, CellOptions, CellResult, RunCell
 from hvr.evaluation.bench.folder import BenchFolder
 from hvr.llm.errors import ModelError
+from hvr.printable import protect_output
+from hvr.secrets.scrubber import Scrubber
+from hvr.workers import leave_interrupts_to_parent, starting
 
 _MOST_JOBS = 256
 _WATCH_SECONDS = 0.3
@@ -55,7 +58,8 @@ def run_bench(
     """Run all cells that have no result yet.
 
     Each result is written by the process that made it, before it counts as done. An error in
-    a cell is a result, too; it is tried again when the bench is resumed.
+    a cell is a result, too; it is tried again when the bench is resumed, and gets the answers that
+    it was given before.
 
     Args:
         folder: of the bench: new, empty, or that of the same bench, which is then resumed.
@@ -70,45 +74,49 @@ def run_bench(
         A result for each cell, in order.
 
     Raises:
-        UsageError: another bench is in the folder, or `jobs` cannot be used.
+        UsageError: another bench is in the folder or at work there, or `jobs` cannot be used.
         DataFileError: the folder cannot be written.
         KeyboardInterrupt: it was interrupted; finished cells are kept.
     """
     if not 0 <= jobs <= _MOST_JOBS:
         raise UsageError(f"jobs must be 0 to {_MOST_JOBS}, not {jobs}", field="jobs")
     bench = BenchFolder(folder)
-    found = {r.cell: r for r in bench.open(cells, options, prompts or {})}
-    resumed = len(found)
-    tell = listen or (lambda _: None)
-    tell(Progress(resumed, len(cells), resumed))
+    with bench.alone():
+        found = {r.cell: r for r in bench.open(cells, options, prompts or {})}
+        resumed = len(found)
+        tell = listen or (lambda _: None)
+        tell(Progress(resumed, len(cells), resumed))
 
-    def keep(result: CellResult) -> None:
-        found[result.cell] = result
-        tell(Progress(len(found), len(cells), resumed, result))
+        def keep(result: CellResult) -> None:
+            found[result.cell] = result
+            tell(Progress(len(found), len(cells), resumed, result))
 
-    waiting = [cell for cell in cells if cell not in found]
-    jobs = min(jobs or os.cpu_count() or 1, max(len(waiting), 1))
-    if jobs == 1:
-        for cell in waiting:
-            keep(_work(run_cell, cell, options, folder))
-    else:
-        _run_parallel(waiting, lambda cell: (run_cell, cell, options, folder), jobs, keep)
+        waiting = [cell for cell in cells if cell not in found]
+        jobs = min(jobs or os.cpu_count() or 1, max(len(waiting), 1))
+        if jobs == 1:
+            for cell in waiting:
+                keep(_work(run_cell, cell, options, folder))
+        else:
+            _run_parallel(waiting, lambda cell: (run_cell, cell, options, folder), jobs, keep)
     return tuple(found[cell] for cell in cells)
 
 
 def _work(run_cell: RunCell, cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     """Do a cell and write its result."""
-    started = time.perf_counter()
-    try:
-        result = run_cell(cell, options, folder)
-    except Exception as error:
-        # One cell must not end the bench, whatever a provider's library raises.
-        result = CellResult(
-            cell=cell, scores=None, error=str(error) or repr(error),
-            error_kind=_kind(error), model=cell.model, simulated=cell.simulated,
-            seconds=time.perf_counter() - started,
-        )  # fmt: skip
-    BenchFolder(folder).write(result)
+    bench = BenchFolder(folder)
+    with bench.at_work(cell):
+        started = time.perf_counter()
+        try:
+            result = run_cell(cell, options, folder)
+        except Exception as error:
+            # One cell must not end the bench, whatever a provider's library raises.
+            message = Scrubber.of(os.environ).text(str(error) or repr(error))
+            result = CellResult(
+                cell=cell, scores=None, error=message, error_kind=_kind(error),
+                exit_code=getattr(error, "exit_code", FAILED), model=cell.model,
+                simulated=cell.simulated, seconds=time.perf_counter() - started,
+            )  # fmt: skip
+        bench.write(result)
     return result
 
 
@@ -132,7 +140,8 @@ def _run_parallel(
         for cell in lost:
             result = CellResult(
                 cell=cell, scores=None, error="a worker process died (out of memory?)",
-                error_kind="BrokenProcessPool", model=cell.model, simulated=cell.simulated,
+                error_kind="BrokenProcessPool", exit_code=FAILED, model=cell.model,
+                simulated=cell.simulated,
             )  # fmt: skip
             BenchFolder(arguments(cell)[3]).write(result)
             keep(result)
@@ -154,7 +163,9 @@ def _run_pool(
         while waiting or running:
             # No more than there are processes, so that a death costs few cells.
             while waiting and len(running) < jobs:
-                running[pool.submit(_work, *arguments(waiting[0]))] = waiting[0]
+                with starting():
+                    future = pool.submit(_work, *arguments(waiting[0]))
+                running[future] = waiting[0]
                 del waiting[0]
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 keep(future.result())
@@ -184,9 +195,11 @@ def _rescue(
 
 def _start_worker(stop: Event, parent: int) -> None:
     """In a worker: leave Ctrl-C to the parent, and end when it says so or is gone."""
-    import signal
+    from hvr.llm.notices import show_notices_of_worker
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_interrupts_to_parent()
+    protect_output()
+    show_notices_of_worker()
 
     def watch() -> None:
         # A cell may wait minutes for a model, and a killed parent cannot say anything.

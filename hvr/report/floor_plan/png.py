@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.errors import DataFileError, MissingExtraError
+from hvr.errors import MissingExtraError
+from hvr.files import write_whole
 from hvr.report.floor_plan.drawing import Drawing, Mark, Point
 from hvr.report.floor_plan.looks import FAINT, LIGHT, MarkStyle
 
@@ -25,12 +27,9 @@ def write_png(drawing: Drawing, path: Path) -> None:
         MissingExtraError: Pillow is not installed.
         DataFileError: the file cannot be written.
     """
-    image = paint(drawing)
-    try:
-        image.save(path, format="PNG")
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise DataFileError(f"cannot write {path}: {reason}") from error
+    data = BytesIO()
+    paint(drawing).save(data, format="PNG")
+    write_whole(path, data.getvalue())
 
 
 def paint(drawing: Drawing) -> Image:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from hvr.errors import DataFileError, HvrError
+from hvr.errors import HvrError
 from hvr.report.floor_plan.plan import FloorPlan, scene_plan
+from hvr.texts import read_json
 
 BEFORE, AFTER = "scene-before.json", "scene-after.json"
 
@@ -39,8 +39,4 @@ def scene_after(folder: Path) -> FloorPlan | None:
 def _read(path: Path) -> FloorPlan | None:
     if not path.is_file():
         return None
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataFileError(f"{path} cannot be read: {error}") from error
-    return FloorPlan.from_json(raw, str(path))
+    return FloorPlan.from_json(read_json(path, strict=False), str(path))

@@ -17,12 +17,13 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save
 
 import hvr
 from hvr.errors import DataFileError, UsageError
+from hvr.files import unwritable, write_whole
 from hvr.retrieval.text_vectors import TextVectors
-from hvr.tools.plan_files import read_json
+from hvr.texts import read_bytes, read_json
 from hvr.tools.retrieval.config import RetrieverConfig
 from hvr.tools.retrieval.decoders import Decoder
 from hvr.tools.retrieval.retriever import Retriever
@@ -88,16 +89,16 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
             "stays": transitions.stays,
         },
     }
+    parameters = save({k: v.contiguous() for k, v in source.scorer.state_dict().items()})
+    values["parameters"] = hashlib.sha256(parameters).hexdigest()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        state = {k: v.contiguous() for k, v in source.scorer.state_dict().items()}
-        save_file(state, folder / _PARAMETERS)
+        write_whole(folder / _PARAMETERS, parameters)
         if source.language_model is not None:
             source.language_model.save(str(folder / _ENCODER))
-        text = json.dumps(values, indent=1, ensure_ascii=False)
-        (folder / _JSON).write_text(text + "\n", encoding="utf-8")
     except (OSError, SafetensorError) as error:
-        raise DataFileError(f"{folder}: cannot be written: {error}") from None
+        raise unwritable(folder, error) from None
+    write_whole(folder / _JSON, json.dumps(values, indent=1, ensure_ascii=False) + "\n")
 
 
 def load_retriever(
@@ -133,7 +134,7 @@ def load_retriever(
             f"{folder} was trained for its own {len(trained)} tools and knows no others: train "
             "with `free` off, or on the tools at hand"
         )
-    _load_parameters(scorer, folder / _PARAMETERS)
+    _load_parameters(scorer, folder / _PARAMETERS, values.get("parameters"))
     model = sentence_model(config.encoder, folder / _ENCODER) if config.tune_encoder else None
     encoder = encoder or TextVectors(config.encoder)
     source = TrainedScores(graph or trained, config, scorer, encoder, model)
@@ -160,12 +161,14 @@ def _decoder(values: Mapping[str, Any], graph: ToolGraph) -> Decoder:
     )  # fmt: skip
 
 
-def _load_parameters(scorer: Scorer, path: Path) -> None:
-    if not path.exists():
-        raise DataFileError(f"{path}: there is no such file")
+def _load_parameters(scorer: Scorer, path: Path, digest: str | None) -> None:
+    data = read_bytes(path)
+    # Folders of earlier versions have no digest.
+    if digest is not None and hashlib.sha256(data).hexdigest() != digest:
+        raise DataFileError(f"{path}: belongs to another retriever than {_JSON}: train it again")
     try:
-        scorer.load_state_dict(load_file(path))
-    except (OSError, SafetensorError, RuntimeError, ValueError) as error:
+        scorer.load_state_dict(load(data))
+    except (SafetensorError, RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         raise DataFileError(f"{path}: does not hold this network's numbers: {reason}") from None
     if not all(bool(torch.isfinite(v).all()) for v in scorer.state_dict().values()):

@@ -15,7 +15,9 @@ from string import Template
 from typing import cast
 
 from hvr.errors import DataFileError
+from hvr.files import write_whole, writing
 from hvr.llm.model import Message, Role
+from hvr.texts import decode, read_bytes
 
 NAMES: Mapping[str, frozenset[str]] = {
     "select": frozenset({"request", "classes"}),
@@ -78,12 +80,10 @@ class Prompts:
         Raises:
             DataFileError: they cannot be written.
         """
-        try:
+        with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            for name, prompt in self.by_name.items():
-                (folder / f"{name}.txt").write_bytes(prompt.source)
-        except OSError as error:
-            raise DataFileError(f"{folder}: cannot be written: {error.strerror}") from error
+        for name, prompt in self.by_name.items():
+            write_whole(folder / f"{name}.txt", prompt.source)
 
 
 def load_prompts(folder: Path | None = None) -> Prompts:
@@ -113,11 +113,8 @@ def load_prompts(folder: Path | None = None) -> Prompts:
 
 
 def _read(name: str, path: Path) -> Prompt:
-    try:
-        data = path.read_bytes()
-        text = data.decode("utf-8-sig").replace("\r\n", "\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataFileError(f"{path}: cannot be read: {error}") from error
+    data = read_bytes(path)
+    text = decode(data, str(path))
     parts = _TURN.split(text)
     turns = tuple(
         (cast(Role, role), body.strip("\n"))
