@@ -37,6 +37,7 @@ HvrError                             2  root: catch this to catch everything bel
 ├── SimulatorError                   4  AI2-THOR did not answer or has ended; 2: it is missing, …
 ├── ProtocolError                    2  a client broke the protocol  [hvr.stand_in.errors]
 ├── StoreError                       2  the graph store cannot be opened, read or queried
+│   └── QueryLimitError              4  a query ran out of time or memory
 ├── MissingExtraError                2  an optional dependency is not installed
 └── _UnusableFileError               2  a file to lint is unusable  [hvr.cli.lint]
 
@@ -196,6 +197,12 @@ class SimulatorError(HvrError):
 
 class StoreError(HvrError):
     """The graph store cannot be opened, read or written, or a query is malformed."""
+
+
+class QueryLimitError(StoreError):
+    """A query was not answered within its time or its memory."""
+
+    exit_code = 4
 
 
 class MissingExtraError(HvrError):

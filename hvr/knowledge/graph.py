@@ -11,6 +11,7 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store,
 
 from hvr.errors import StoreError, UnknownObjectError
 from hvr.files import write_whole
+from hvr.knowledge.asking import QueryLimits, QueryResult, ask
 from hvr.knowledge.describe import Description, describe
 from hvr.knowledge.events import (
     NO_ROOM,
@@ -24,7 +25,7 @@ from hvr.knowledge.events import (
 from hvr.knowledge.facts import FactReader
 from hvr.knowledge.journal import Journal, read_journal
 from hvr.knowledge.ontology import Ontology, load_ontology
-from hvr.knowledge.query import QueryResult, run_query
+from hvr.knowledge.query import run_query
 from hvr.knowledge.scene import ROBOT, SceneReader
 from hvr.knowledge.terms import (
     KITCHEN,
@@ -347,16 +348,29 @@ class KnowledgeGraph:
 
     # --- questions ---
 
-    def query(self, sparql: str) -> QueryResult:
+    def query(
+        self, sparql: str, limits: QueryLimits | None = None, *, allow_service: bool = False
+    ) -> QueryResult:
         """Answer a SPARQL 1.1 query.
 
         Known prefixes are `k:` (ontology), `o:` (objects), `e:` (events), and `rdf:`,
         `rdfs:`, `owl:`, `skos:`, `xsd:`.
 
+        Args:
+            sparql: the query.
+            limits: with them a process of its own answers the query, which can be ended: for
+                queries that others have written. It takes some 50 ms more. Without them nothing
+                can stop a query that takes for ever, and one that is nested very deeply
+                ends this process.
+            allow_service: whether SERVICE may open connections.
+
         Raises:
-            StoreError: the query is malformed (with line and column) or the store unreadable.
+            StoreError: the query is malformed (with line and column), or wants a SERVICE.
+            QueryLimitError: the limits did not suffice.
         """
-        return run_query(self.store, sparql)
+        if limits is None:
+            return run_query(self.store, sparql, allow_service=allow_service)
+        return ask(self.quads(), sparql, limits, allow_service=allow_service)
 
     def objects(self, cls: str = "PhysicalObject") -> tuple[str, ...]:
         """Return names of all objects of a class, in order.
@@ -455,6 +469,12 @@ class KnowledgeGraph:
         quads = self.store.quads_for_pattern(None, None, None, _DEFAULT)
         all_: set[Triple] = {(q.subject, q.predicate, q.object) for q in quads}
         return all_ - self.ontology.closure
+
+    def quads(self) -> bytes:
+        """Return the whole store as N-Quads."""
+        quads = self.store.dump(format=RdfFormat.N_QUADS)
+        assert quads is not None
+        return quads
 
     def export(self, target: Path | IO[bytes]) -> None:
         """Write the scene, its state and its events as Turtle, without the ontology.

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Self
 
 from hvr.errors import StoreError
+from hvr.files import unwritable
 
 NAME = "graph.rdfp"
 """The file in the folder of a graph."""
@@ -102,7 +103,7 @@ class Journal:
         try:
             journal = cls(folder / NAME)
         except OSError as error:
-            raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
+            raise _unwritable(folder, error) from error
         try:
             data = _read(folder)
             quads = _replay(folder, data)
@@ -143,8 +144,7 @@ class Journal:
                 rest = rest[self._file.write(rest) or 0 :]
         except (OSError, ValueError) as error:
             self._cut(self._size)
-            reason = getattr(error, "strerror", None) or error
-            raise StoreError(f"{self._path.parent}: cannot be written: {reason}") from error
+            raise _unwritable(self._path.parent, error) from error
         self._size += len(data)
 
     def _cut(self, size: int) -> None:
@@ -203,6 +203,12 @@ def _committed(data: bytes) -> int:
 
 def _not_begun(folder: Path) -> StoreError:
     return StoreError(f"{folder}: the graph was never begun: the run ended before it saw the scene")
+
+
+def _unwritable(folder: Path, error: Exception) -> StoreError:
+    refused = StoreError(*unwritable(folder, error).args)
+    refused.exit_code = unwritable(folder, error).exit_code
+    return refused
 
 
 def _lock(file: int) -> None:
