@@ -28,6 +28,7 @@ from hvr.evaluation.bench.cells import CellOptions, CellResult, plan_cells
 from hvr.evaluation.bench.runner import Progress, run_bench
 from hvr.evaluation.bench.summary import Row, summarise
 from hvr.evaluation.cell import prompt_digests, run_cell
+from hvr.llm.choice import ModelChoice
 from hvr.tasks import task_ids
 
 PAPER = ("HVR", "HV", "HR", "VR", "R", "LLM")
@@ -68,9 +69,11 @@ def main() -> int:
     cells = plan_cells(
         split_list(chosen.tasks), settings, models, range(1, chosen.seeds + 1), scene=None
     )
+    # Nothing is paid here, and plans full of errors are what is measured.
+    options = CellOptions(execute=chosen.execute, model=ModelChoice(calls_per_plan=10_000))
     results = run_bench(
-        chosen.save, cells, run_cell, CellOptions(execute=chosen.execute), jobs=chosen.jobs,
-        prompts=prompt_digests(CellOptions()), listen=_show,
+        chosen.save, cells, run_cell, options, jobs=chosen.jobs,
+        prompts=prompt_digests(options), listen=_show,
     )  # fmt: skip
     print(file=sys.stderr)
     print(f"{conditions()} · seeds 1 to {chosen.seeds} · {len(cells)} cells")

@@ -31,6 +31,7 @@ from hvr.evaluation.bench.runner import Progress, run_bench
 from hvr.evaluation.bench.summary import summarise
 from hvr.evaluation.cell import prompt_digests, run_cell
 from hvr.evaluation.paper import paper_tables
+from hvr.llm.choice import ModelChoice
 from hvr.tasks import task_ids
 
 UNCORRECTED = ("LLM", "R", "HR")
@@ -89,9 +90,11 @@ def _correctness(
     """PC in per cent by setting and model, averaged over T1 to T12."""
     tasks = [t for t in task_ids() if not t.endswith("bis")]
     cells = plan_cells(tasks, settings, models, range(1, chosen.seeds + 1), scene=None)
+    # Nothing is paid here, and plans full of errors are what is measured.
+    options = CellOptions(execute=False, model=ModelChoice(calls_per_plan=10_000))
     results = run_bench(
-        chosen.save / name, cells, run_cell, CellOptions(execute=False), jobs=chosen.jobs,
-        prompts=prompt_digests(), listen=_show,
+        chosen.save / name, cells, run_cell, options, jobs=chosen.jobs,
+        prompts=prompt_digests(options), listen=_show,
     )  # fmt: skip
     found = {}
     for model in models:

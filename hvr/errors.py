@@ -50,6 +50,11 @@ A message says what is wrong, where, and what to do next.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 class HvrError(Exception):
     """Root of all errors raised by hvr.
@@ -62,6 +67,8 @@ class HvrError(Exception):
 
     exit_code = 2
     field: str | None = None
+    folder: Path | None = None
+    """The folder of the run that broke off with it; None when nothing is kept."""
 
     def __init__(self, *message: object, field: str | None = None) -> None:
         super().__init__(*message)

@@ -2,7 +2,7 @@
 
 Exit codes: 0 good; 1 the answer is no (invalid plan, goal not reached, impossible request);
 2 the question was unusable (bad option, unknown name, bad file); 3 hvr failed, as nobody foresaw;
-4 not answered (standard output is full); 130 interrupted.
+4 not answered (standard output is full); 130 interrupted; 143 terminated.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from types import ModuleType
 
 from hvr.cli import HVR, Command, Group, process, streams
 from hvr.cli.arguments import HELP, ArgumentParser, asks_for_help
+from hvr.cli.signals import Terminated, kept
 from hvr.errors import HvrError, UsageError
 from hvr.values import Value
 
@@ -44,8 +45,8 @@ def run() -> None:
     try:
         own = process.prepare()
         code = _delivered(main(sys.argv[1:]))
-    except KeyboardInterrupt:
-        code = process.interrupted()
+    except (KeyboardInterrupt, Terminated) as signalled:
+        code = process.ended_by(signalled)
     if own:
         process.finish()
     sys.exit(code)
@@ -67,16 +68,14 @@ def main(given: Sequence[str]) -> int:
         return code
     except HvrError as error:
         message = str(error) if parser is None else parser.with_flags(error)
-        return _refused(given, message, error.exit_code)
-    except KeyboardInterrupt:
+        return _refused(given, message + kept(error), error.exit_code)
+    except (KeyboardInterrupt, Terminated):
         raise
     except BaseException as error:  # a library may call sys.exit, and one in Rust may panic
         from hvr.cli import unforeseen
-        from hvr.files import is_passing
 
-        if isinstance(error, OSError) and is_passing(error):
-            return _refused(given, f"not answered: {error}", _NOT_ANSWERED)
-        return _refused(given, unforeseen.account_for(error, given), unforeseen.EXIT_CODE)
+        message, status = unforeseen.account_for(error, given)
+        return _refused(given, message + kept(error), status)
 
 
 def resolve(given: Sequence[str]) -> Call:

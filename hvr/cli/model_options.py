@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.cli.arguments import real, whole, words
+from hvr.cli.arguments import real, seconds, whole, words
+from hvr.errors import UsageError
 
 if TYPE_CHECKING:
     from hvr.llm.budget import Limits
@@ -23,14 +24,12 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "base_url": {"metavar": "URL", "type": words, "help": "address of the model's server"},
     "setting": {
-        "default": "HVR+",
         "help": "HVR+, HVR, HV, HR, VR, R or LLM, and switches, as in HVR+planner_repair "
-                "(default: %(default)s)",
+                "(default: HVR+)",
     },
     "embedder": {
-        "default": "lexical",
         "help": "what maps names to objects: lexical, minilm, st:NAME, openai:MODEL or "
-                "gemini:MODEL (default: %(default)s)",
+                "gemini:MODEL (default: lexical)",
     },
     "prompts": {"metavar": "FOLDER", "type": Path, "help": "folder of your own prompts"},
     "library": {
@@ -42,27 +41,64 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "file of answers, so that none is paid for twice",
     },
     "temperature": {
-        "metavar": "T", "type": real, "default": 0.0,
-        "help": "of the model's sampling (default: %(default)s)",
+        "metavar": "T", "type": real, "help": "of the model's sampling (default: 0)",
     },
-    "max_calls": {"metavar": "N", "type": whole, "help": "requests to the model at most"},
+    "timeout": {
+        "metavar": "SECONDS", "type": seconds,
+        "help": "for a request at most (default: $HVR_LLM_TIMEOUT, or 60)",
+    },
+    "calls_per_plan": {
+        "metavar": "N", "type": whole,
+        "help": "requests for a plan at most (default: $HVR_LLM_CALLS_PER_PLAN, or 100)",
+    },
+    "max_calls": {
+        "metavar": "N", "type": whole,
+        "help": "requests to the model at most (default: $HVR_LLM_CALLS_PER_PLAN, or 100)",
+    },
     "max_tokens": {"metavar": "N", "type": whole, "help": "tokens at most, prompts and answers"},
     "max_dollars": {"metavar": "N", "type": real, "help": "US dollars at most"},
 }  # fmt: skip
+_OF_MANY_PLANS = {"max_calls": {"metavar": "N", "type": whole, "help": "requests at most, in all"}}
 _LIMITS = ("calls", "tokens", "dollars")
+_LIBRARY = "HVR_LIBRARY"
+
+OF_A_PLAN = tuple(field for field in _OPTIONS if field != "calls_per_plan")
+"""The fields of a command that makes one plan: the most calls are those of the plan."""
 
 
-def add_model_options(
-    parser: argparse.ArgumentParser, fields: Sequence[str] = tuple(_OPTIONS)
-) -> None:
-    """Add the options, or those of some fields only, as a group of their own."""
+def add_model_options(parser: argparse.ArgumentParser, fields: Sequence[str] = OF_A_PLAN) -> None:
+    """Add the options of some fields as a group of their own; what is not given stays unset."""
+    options = _OPTIONS | (_OF_MANY_PLANS if "calls_per_plan" in fields else {})
     group = parser.add_argument_group("language model")
     for field in fields:
-        settings = dict(_OPTIONS[field])
+        settings = {"default": argparse.SUPPRESS, **options[field]}
         flag = settings.pop("flag", f"--{field.replace('_', '-')}")
         if field == "library":
-            settings["default"] = os.environ.get("HVR_LIBRARY") or None
+            settings["default"] = os.environ.get(_LIBRARY) or None
         group.add_argument(flag, dest=field, **settings)
+
+
+def refuse_model_options(args: argparse.Namespace, why: str) -> None:
+    """Raise if options were given that only matter where a language model is asked.
+
+    Args:
+        args: what was read.
+        why: why none is asked, and what to do.
+
+    Raises:
+        UsageError: there are such options.
+    """
+    given = next((name for name in given_model_options(args) if name != "spec"), None)
+    if given is not None:
+        raise UsageError(f"{given} is for a language model, and {why}", field=given)
+
+
+def given_model_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the options that were given, by their fields; not those of the environment."""
+    given = {field: value for field, value in vars(args).items() if field in _OPTIONS}
+    if str(given.get("library")) == str(os.environ.get(_LIBRARY) or None):
+        given.pop("library", None)
+    return given
 
 
 def model_choice(args: argparse.Namespace) -> ModelChoice:

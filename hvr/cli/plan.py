@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hvr.cli.arguments import add_json, real, seconds, whole, words
-from hvr.cli.model_options import add_model_options, model_choice
+from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
+from hvr.cli.resuming import check_resumed, resumed
+from hvr.cli.signals import orderly_end
 from hvr.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ examples:
   hvr plan "make coffee" --llm openai:MODEL --base-url http://localhost:8000/v1
   hvr plan --task T7 --llm scripted:error=0.3     (a simulated model)
   hvr plan --llm replay:runs/boil     (the same answers again, no model needed)
+  hvr plan --resume runs/boil     (goes on where it broke off; nothing is asked twice)
 
 exit codes:
   0  the goal is reached, or hvr cannot judge a model's plan
@@ -38,6 +42,10 @@ exit codes:
   2  the request or an option cannot be used
 """
 
+_FIELDS = (
+    "scene", "policy", "planner", "budget", "seed", "max_replans", "save", "env", "sight",
+    "error_rate", "faults",
+)  # fmt: skip
 _SWITCHES = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
     **dict.fromkeys(("0", "false", "f", "no", "n", "off"), False),
@@ -54,6 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy", help="who plans: symbolic, or llm (default: llm with --llm, else symbolic)"
     )
+    parser.add_argument("--resume", metavar="FOLDER", type=Path, help=(
+        "go on with a run that broke off, with its own request and options; limits, time-out and "
+        "address may be others"))  # fmt: skip
     _add_environment_options(parser)
     _add_planner_options(parser)
     add_model_options(parser)
@@ -69,16 +80,22 @@ def run(args: argparse.Namespace) -> int:
     from hvr.cli.display import display
     from hvr.cli.output import check_writable, print_json
     from hvr.cli.show import write_page
+    from hvr.llm.notices import notices
     from hvr.run import plan
 
-    options = _options(args)
+    options = _options(args) if args.resume is None else None
+    if options is None:
+        check_resumed(args, given_options(args))
     scored = _score_wanted(args.verify)
     if args.html is not None:
         check_writable(args.html)
     quiet = args.json or args.quiet
     shown = "none" if quiet else "live" if sys.stdout.isatty() else "lines"
-    with display(shown) as listen:
-        result = plan(args.text, task=args.task, options=options, listen=listen)
+    with orderly_end(), display(shown) as listen, notices(quiet=args.quiet):
+        if options is not None:
+            result = plan(args.text, task=args.task, options=options, listen=listen)
+        else:
+            result = resumed(args, given_options(args), listen)
     if args.html is not None:
         write_page(result.folder, args.html)
     verdict = _verdict(result) if scored else None
@@ -91,44 +108,40 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _add_environment_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("environment")
+    group = parser.add_argument_group("environment", argument_default=argparse.SUPPRESS)
     group.add_argument("--scene", help=(
         "the kitchen, FloorPlan1 to FloorPlan30 (default: FloorPlan16; of a task, the scene of its "
         "ground truth)"))  # fmt: skip
-    group.add_argument("--env", default="kitchen", help=(
+    group.add_argument("--env", help=(
         "where: kitchen (hvr's own), thor (AI2-THOR, docs/thor.md), an installed one or "
-        "module:attribute "
-        "(default: %(default)s)"))  # fmt: skip
+        "module:attribute (default: kitchen)"))  # fmt: skip
     group.add_argument("--env-option", dest="env_options", metavar="NAME=VALUE", action="append",
-                       default=[], help="an option of the environment")  # fmt: skip
+                       help="an option of the environment")  # fmt: skip
     group.add_argument("--thor-executable", metavar="COMMAND", help=(
         "with --env thor: command line of a process that speaks AI2-THOR's protocol "
         "(default: $HVR_THOR_EXECUTABLE)"))  # fmt: skip
     group.add_argument("--thor", metavar="NAME=VALUE", action="append", help=(
         "an option of AI2-THOR, such as platform=CloudRendering"))  # fmt: skip
-    group.add_argument("--seed", type=whole, default=0, help=(
-        "seed of the environment (default: %(default)s)"))  # fmt: skip
-    group.add_argument("--sight", default="omniscient", help=(
-        "what the robot sees: omniscient (all metadata), or visible "
-        "(default: %(default)s)"))  # fmt: skip
-    group.add_argument("--error-rate", metavar="RATE", type=real, default=0.0, help=(
-        "wrong readings that its sensor is taken to have, 0 to 0.5 "
-        "(default: %(default)s)"))  # fmt: skip
+    group.add_argument("--seed", type=whole, help=(
+        "seed of the environment (default: 0)"))  # fmt: skip
+    group.add_argument("--sight", help=(
+        "what the robot sees: omniscient (all metadata), or visible (default: omniscient)"))  # fmt: skip
+    group.add_argument("--error-rate", metavar="RATE", type=real, help=(
+        "wrong readings that its sensor is taken to have, 0 to 0.5 (default: 0)"))  # fmt: skip
     group.add_argument("--faults", metavar="FILE", type=Path, help=(
         "faults to play, a JSON file (docs/faults.md)"))  # fmt: skip
 
 
 def _add_planner_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("planning")
-    group.add_argument("--planner", default="fast-downward", help=(
+    group = parser.add_argument_group("planning", argument_default=argparse.SUPPRESS)
+    group.add_argument("--planner", help=(
         "fast-downward, up:NAME for an engine of unified-planning, an installed one or "
-        "module:attribute "
-        "(default: %(default)s)"))  # fmt: skip
-    group.add_argument("--budget", metavar="SECONDS", type=seconds, default=10.0, help=(
-        "for one planner call at most (default: %(default)s)"))  # fmt: skip
-    group.add_argument("--max-replans", metavar="N", type=whole, default=3, help=(
-        "new plans at most when the world differs (default: %(default)s)"))  # fmt: skip
-    group.add_argument("--dry-run", action=argparse.BooleanOptionalAction, default=False, help=(
+        "module:attribute (default: fast-downward)"))  # fmt: skip
+    group.add_argument("--budget", metavar="SECONDS", type=seconds, help=(
+        "for one planner call at most (default: 10)"))  # fmt: skip
+    group.add_argument("--max-replans", metavar="N", type=whole, help=(
+        "new plans at most when the world differs (default: 3)"))  # fmt: skip
+    group.add_argument("--dry-run", action=argparse.BooleanOptionalAction, help=(
         "plan and validate, do not execute"))  # fmt: skip
 
 
@@ -151,32 +164,35 @@ def _options(args: argparse.Namespace) -> Options:
     Raises:
         UsageError: an option has a value that cannot be used.
     """
+    from hvr.policies.registry import policy_class
     from hvr.run import Options
 
-    return Options(
-        scene=args.scene,
-        policy=args.policy,
-        planner=args.planner,
-        budget=args.budget,
-        seed=args.seed,
-        max_replans=args.max_replans,
-        execute=not args.dry_run,
-        save=args.save,
-        model=model_choice(args),
-        env=args.env,
-        env_options=(*args.env_options, *_thor_options(args)),
-        sight=args.sight,
-        error_rate=args.error_rate,
-        faults=args.faults,
-    )
+    options = Options(**given_options(args), model=model_choice(args))
+    if not policy_class(options.policy_name).asks_model:
+        refuse_model_options(
+            args,
+            f"the policy {options.policy_name} asks none: add --llm MODEL (or --policy llm, for "
+            "the one of $HVR_LLM), or leave it out",
+        )
+    return options
 
 
-def _thor_options(args: argparse.Namespace) -> list[str]:
-    if not (args.thor or args.thor_executable):
+def given_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the options that were given, by the fields of `Options`; not those of a model."""
+    given = vars(args)
+    options = {name: given[name] for name in _FIELDS if given.get(name) is not None}
+    if "dry_run" in given:
+        options["execute"] = not args.dry_run
+    texts = [*given.get("env_options", ()), *_thor_options(given)]
+    return {**options, "env_options": tuple(texts)} if texts else options
+
+
+def _thor_options(given: Mapping[str, Any]) -> list[str]:
+    if "thor" not in given and "thor_executable" not in given:
         return []
     from hvr.envs.thor.options import option_texts
 
-    return option_texts(args.thor_executable, args.thor)
+    return option_texts(given.get("thor_executable"), given.get("thor"))
 
 
 def _score_wanted(given: bool | None) -> bool:

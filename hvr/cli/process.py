@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from hvr.cli import streams
+from hvr.cli.signals import Terminated, kept
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
 INTERRUPTED = 130
+TERMINATED = 143
 
 
 def prepare() -> bool:
@@ -40,11 +42,12 @@ def prepare() -> bool:
     return True
 
 
-def interrupted() -> int:
-    """Say that the command was interrupted, and return the exit code for it."""
-    print("interrupted", file=sys.stderr)
+def ended_by(signalled: KeyboardInterrupt | Terminated) -> int:
+    """Say that a signal ended the command, and where what it did is kept; return the exit code."""
+    terminated = isinstance(signalled, Terminated)
+    print(f"{'terminated' if terminated else 'interrupted'}{kept(signalled)}", file=sys.stderr)
     streams.flush()
-    return INTERRUPTED
+    return TERMINATED if terminated else INTERRUPTED
 
 
 def finish() -> None:

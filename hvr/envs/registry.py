@@ -47,6 +47,14 @@ class EnvironmentSetup:
     folder: Path | None = None
 
 
+def names_program(option: str) -> bool:
+    """Return whether an option of an environment, `name=value`, names a program to be started.
+
+    Such an option is never taken from a file: a run folder may come from anybody.
+    """
+    return option.partition("=")[0].strip() == "executable"
+
+
 def open_environment(
     name: str, setup: EnvironmentSetup, faults: Schedule | None = None
 ) -> OpenEnvironment:

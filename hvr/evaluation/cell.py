@@ -17,11 +17,11 @@ from hvr.evaluation.scoring import score
 from hvr.execution.world import open_world
 from hvr.knowledge.ontology import load_ontology
 from hvr.llm.choice import ModelChoice
-from hvr.llm.connect import connect
+from hvr.llm.connect import connect, embedder_options
 from hvr.llm.factory import loads_weights
+from hvr.llm.options import ModelOptions
 from hvr.pddl import Domain, Problem, Task
 from hvr.plans import PolicyContext
-from hvr.policies.llm.opening import embedder_access
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
 from hvr.retrieval.embedders import Embedder, make_embedder
@@ -33,9 +33,9 @@ from hvr.tasks import load_task
 def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     """Plan the task of a cell with its model and score the plan.
 
-    Every prompt and answer goes to `transcripts/ID.jsonl` in the folder. The task's gold goal
-    and ground truth are read by the scoring, and by the simulated model, which has to know
-    what it gets wrong; the policy gets the sentence.
+    Every prompt and answer goes to `transcripts/ID.jsonl` in the folder, and what an earlier try
+    was answered is taken from there. The task's gold goal and ground truth are read by the scoring,
+    and by the simulated model, which has to know what it gets wrong; the policy gets the sentence.
 
     Raises:
         LLMError: the model gave no usable answer.
@@ -45,7 +45,7 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     started = time.perf_counter()
     task = load_task(cell.task)
     bench = BenchFolder(folder)
-    transcript = bench.new_transcript(cell)
+    transcript = bench.transcript(cell)
     choice = _choice(cell, options)
     agent = load_agent(DEFAULT_AGENT)
     policy = LLMPolicy.open(
@@ -139,9 +139,9 @@ def _compiled(domain: Domain, problem: Problem) -> Task:
 
 
 def _embedder(choice: ModelChoice) -> Embedder:
-    return _made(choice.embedder, *embedder_access(choice))
+    return _made(choice.embedder, embedder_options(choice))
 
 
 @cache
-def _made(name: str, base_url: str | None, api_key: str | None) -> Embedder:
-    return make_embedder(name, base_url=base_url, api_key=api_key)
+def _made(name: str, options: ModelOptions) -> Embedder:
+    return make_embedder(name, options)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from hvr.errors import DataFileError
@@ -14,6 +13,7 @@ from hvr.files import unwritable, user_folder, write_whole, writing
 from hvr.library.entry import entry_from_json
 from hvr.library.library import FORMAT, Library
 from hvr.library.turtle import from_turtle, to_turtle
+from hvr.locks import waiting
 from hvr.texts import read_json, read_text
 
 VARIABLE = "HVR_LIBRARY"
@@ -90,26 +90,13 @@ def _locked(path: Path) -> Iterator[None]:
     # Not the library itself: writing puts another file in its place, and a lock on the old one
     # would keep nobody out.
     lock = path.with_name(f".{path.name}.lock")
-    try:
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        with lock.open("a+b") as file:
-            if sys.platform == "win32":
-                import msvcrt
-
-                file.seek(0)
-                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-                try:
-                    yield
-                finally:
-                    file.seek(0)
-                    msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_EX)
-                yield
-    except OSError as error:
-        raise unwritable(lock, error, "cannot be locked") from error
+    with ExitStack() as held:
+        try:
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            held.enter_context(waiting(lock))
+        except OSError as error:
+            raise unwritable(lock, error, "cannot be locked") from error
+        yield
 
 
 def _is_json(path: Path) -> bool:

@@ -67,11 +67,17 @@ class Budget:
         DataFileError: the ledger cannot be used.
     """
 
-    def __init__(self, limits: Limits | None = None, ledger: Path | None = None) -> None:
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        ledger: Path | None = None,
+        *,
+        charged: Load | None = None,
+    ) -> None:
         self.limits = limits or Limits()
         self._lock = threading.Lock()
         self._ledger = Ledger(ledger) if ledger is not None else None
-        self._charged = Load()
+        self._charged = charged or Load()
         self._totals = Totals()
 
     @property
@@ -92,7 +98,9 @@ class Budget:
                 limit = getattr(self.limits, field.name)
                 if limit is not None and getattr(after, field.name) > limit:
                     spent = getattr(charged, field.name)
-                    raise BudgetError(_refusal(field.name, limit, spent, load))
+                    raise BudgetError(
+                        _refusal(field.name, limit, spent, load), field=f"max_{field.name}"
+                    )
             return after
 
         # Checked and charged in one transaction: two requests may each fit where both do not.
@@ -185,7 +193,8 @@ def _refusal(name: str, limit: float, spent: float, load: Load) -> str:
     wanted = getattr(load, name)
     unit = {"calls": "calls", "dollars": "US dollars"}.get(name, f"{name} tokens")
     unit = "tokens" if name == "tokens" else unit
+    raised = f"max_{name}" + (", or the setting calls-per-plan," if name == "calls" else "")
     return (
         f"the budget of {limit:g} {unit} does not allow another request: {spent:.6g} are used, "
-        f"the request may take {wanted:.6g}; nothing was sent"
+        f"the request may take {wanted:.6g}; nothing was sent ({raised} allows more)"
     )

@@ -20,13 +20,16 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
 }
-_NUMBERS: Mapping[str, type] = {
-    "timeout": float,
-    "attempts": int,
-    "seconds": float,
-    "requests-per-minute": int,
-    "tokens-per-minute": int,
+_NUMBERS: Mapping[str, tuple[str, type]] = {
+    "timeout": ("timeout", float),
+    "attempts": ("attempts", int),
+    "seconds": ("seconds", float),
+    "calls-per-plan": ("calls", int),
+    "requests-per-minute": ("requests_per_minute", int),
+    "tokens-per-minute": ("tokens_per_minute", int),
 }
+"""Settings that are numbers, with the fields of `ModelOptions` and their types; the variable of one
+is its name in capitals behind `HVR_LLM_`."""
 _SETTINGS = ("model", "base-url", *_NUMBERS, "prices")
 
 
@@ -47,6 +50,7 @@ def read_config(
     spec: str | None = None,
     *,
     base_url: str | None = None,
+    recorded_url: bool = False,
     api_key: str | None = None,
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
@@ -54,18 +58,19 @@ def read_config(
 ) -> Chosen:
     """Put together options, environment and the nearest pyproject.toml; the first one wins.
 
-    The environment has HVR_LLM (the model), HVR_LLM_BASE_URL, HVR_LLM_API_KEY, and for their
-    providers OPENAI_BASE_URL, OPENAI_API_KEY, GEMINI_API_KEY and GOOGLE_API_KEY. A provider's
-    own key is not sent to an address that a file names: who gives you a project must not get
-    your key. HVR_LLM_API_KEY goes to any address.
+    The environment has HVR_LLM (the model), HVR_LLM_BASE_URL, HVR_LLM_API_KEY, HVR_LLM_TIMEOUT
+    and the other numbers, and for their providers OPENAI_BASE_URL, OPENAI_API_KEY, GEMINI_API_KEY
+    and GOOGLE_API_KEY. A provider's own key is not sent to an address that a file names: who gives
+    you a project must not get your key. HVR_LLM_API_KEY goes to any address.
 
     Args:
         spec: the model, from an option.
         base_url: the address, from an option.
+        recorded_url: it comes from a run folder instead.
         api_key: the key, from a caller; the command line has no option for it.
         environ: of the process by default.
         folder: where the search for pyproject.toml begins; the working folder by default.
-        numbers: `timeout`, `attempts` and others of `ModelOptions`, from options.
+        numbers: `timeout` and other fields of `ModelOptions`, from options.
 
     Raises:
         DataFileError: the file cannot be read.
@@ -78,19 +83,67 @@ def read_config(
     address = base_url or environ.get("HVR_LLM_BASE_URL")
     if not address and provider == "openai":
         address = environ.get("OPENAI_BASE_URL")
-    from_file = not address and "base-url" in section
+    from_file = bool(base_url and recorded_url) or (not address and "base-url" in section)
     key = api_key or environ.get("HVR_LLM_API_KEY")
     if not key and not from_file:
         key = next((k for n in _KEYS.get(provider, ()) if (k := environ.get(n))), None)
-    given = {n.replace("-", "_"): section[n] for n in _NUMBERS if n in section}
-    given |= {n: v for n, v in numbers.items() if v is not None}
     options = ModelOptions(
         base_url=address or section.get("base-url"),
         api_key=key.strip() if key else None,
         prices=_prices(section.get("prices", {}), file),
-        **given,
+        **{**_numbers(section, environ), **{n: v for n, v in numbers.items() if v is not None}},
     )
     return Chosen(spec, options)
+
+
+def read_embedder_config(
+    spec: str, *, environ: Mapping[str, str] | None = None, folder: Path | None = None
+) -> ModelOptions:
+    """Return how to reach an embedder of another provider than the model's.
+
+    Address and key that are meant for the model's provider must not go to another: it has those
+    that are its own in the environment. The numbers hold for both.
+
+    Args:
+        spec: the embedder, such as `openai:text-embedding-3-small`.
+        environ: of the process by default.
+        folder: where the search for pyproject.toml begins; the working folder by default.
+
+    Raises:
+        DataFileError: the file cannot be read.
+        UsageError: a setting is unknown or has a value that cannot be used, or is a key.
+    """
+    environ = os.environ if environ is None else environ
+    section, file = _section(folder or Path.cwd())
+    provider = spec.partition(":")[0]
+    key = next((k for n in _KEYS.get(provider, ()) if (k := environ.get(n))), None)
+    return ModelOptions(
+        base_url=(environ.get("OPENAI_BASE_URL") if provider == "openai" else None) or None,
+        api_key=key.strip() if key else None,
+        **_numbers(section, environ),
+    )
+
+
+def _numbers(section: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return the numbers of the environment, or else of the file, by their fields."""
+    given = {field: section[name] for name, (field, _) in _NUMBERS.items() if name in section}
+    for name, (field, kind) in _NUMBERS.items():
+        variable = f"HVR_LLM_{name.upper().replace('-', '_')}"
+        text = environ.get(variable, "").strip()
+        if text:
+            given[field] = _number(text, kind, variable)
+    return given
+
+
+def _number(text: str, kind: type, variable: str) -> float:
+    what = "whole number" if kind is int else "number"
+    try:
+        value: float = kind(text)
+    except ValueError:
+        raise UsageError(f"{variable} is {text!r}; it must be a {what}") from None
+    if not 0 < value < float("inf"):
+        raise UsageError(f"{variable} is {text!r}; it must be a positive {what}")
+    return value
 
 
 def _section(folder: Path) -> tuple[dict[str, Any], str]:
@@ -121,10 +174,11 @@ def _check(name: str, value: object, file: str) -> None:
     if name in ("model", "base-url") and not (isinstance(value, str) and value):
         raise UsageError(f"{where}: {name!r} must be a text")
     if name in _NUMBERS:
-        wanted = int if _NUMBERS[name] is int else int | float
-        if not isinstance(value, wanted) or isinstance(value, bool):
-            kind = "a whole number" if wanted is int else "a number"
-            raise UsageError(f"{where}: {name!r} must be {kind}")
+        whole = _NUMBERS[name][1] is int
+        good = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+        if not good or not 0 < value < float("inf"):  # type: ignore[operator]
+            kind = "whole number" if whole else "number"
+            raise UsageError(f"{where}: {name!r} must be a positive {kind}")
 
 
 def _prices(value: object, file: str) -> Mapping[str, Price]:

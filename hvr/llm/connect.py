@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hvr.errors import UsageError
-from hvr.llm.budget import Budget
+from hvr.llm.budget import Budget, Limits
 from hvr.llm.choice import ModelChoice
-from hvr.llm.config import Chosen, read_config
+from hvr.llm.config import Chosen, read_config, read_embedder_config
+from hvr.llm.earlier import times_asked
 from hvr.llm.factory import make_model, stack
+from hvr.llm.ledger import Load
 from hvr.llm.meter import Meter
+from hvr.llm.options import ModelOptions
+from hvr.llm.record import Recording
+from hvr.llm.replay import Replay
+
+CALLS_PER_PLAN = 100
+"""Requests for a plan at most if nobody says otherwise; plans of hvr's tasks take 1 to 70."""
 
 
 def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Chosen:
@@ -26,7 +34,13 @@ def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Chosen
         UsageError: no model is named, or a setting cannot be used.
         DataFileError: pyproject.toml cannot be read.
     """
-    chosen = read_config(choice.spec, base_url=choice.base_url)
+    chosen = read_config(
+        choice.spec,
+        base_url=choice.base_url,
+        recorded_url=choice.recorded_url,
+        timeout=choice.timeout,
+        calls=choice.calls_per_plan,
+    )
     if chosen.spec is None:
         raise UsageError(
             "no model is named: give openai:MODEL, gemini:MODEL, hf:NAME or replay:FOLDER, "
@@ -43,6 +57,7 @@ def connect(
     transcript: Path | None = None,
     header: Mapping[str, Any] | None = None,
     ledger: Path | None = None,
+    plans: int | None = 1,
 ) -> Meter:
     """Return a model that is counted, with the layers of `stack` around it.
 
@@ -50,9 +65,11 @@ def connect(
         choice: which model, and how: key, address and limits come from here or from where
             `read_config` finds them.
         about: task, scene and seed, for a simulated model.
-        transcript: file for all that is asked and answered.
+        transcript: file for all that is asked and answered; one that is there is gone on with.
         header: what else goes into the transcript's first line.
-        ledger: file of what was charged, for a budget that several processes share.
+        ledger: file of what was charged, which a later try or other processes go on with.
+        plans: how many plans the model is connected for, and the limits are for; None where the
+            limits are for all who share the ledger, and the model for one plan.
 
     Raises:
         UsageError: no model is named, or an option cannot be used.
@@ -63,18 +80,40 @@ def connect(
     chosen = reach(choice, about)
     assert chosen.spec is not None
     model = make_model(chosen.spec, chosen.options)
-    limits = choice.limits
-    # A limit of 0 is a limit, too.
-    limited = limits is not None and any(limit is not None for limit in astuple(limits))
-    # A ledger counts what is asked without a limit, too: a later start may set one.
-    budget = Budget(limits, ledger) if limited or ledger is not None else None
-    return Meter(
-        stack(
-            model,
-            chosen.options,
-            record=transcript,
-            header=header,
-            cache=choice.cache,
-            budget=budget,
-        )
+    calls = (plans or 1) * (chosen.options.calls or CALLS_PER_PLAN)
+    limits = choice.limits or Limits()
+    budgets: tuple[Budget, ...]
+    if isinstance(model, Replay):  # which asks nobody
+        budgets = ()
+    elif plans is None:
+        # The ledger counts what is asked without a limit, too: a later start may set one. It does
+        # not tell plans apart; for that, an exchange counts as a request.
+        asked = Load(calls=times_asked(transcript) if transcript is not None else 0)
+        budgets = (Budget(limits, ledger), Budget(Limits(calls=calls), charged=asked))
+    else:
+        own = limits if limits.calls is not None else replace(limits, calls=calls)
+        budgets = (Budget(own, ledger),)
+    top = stack(
+        model,
+        chosen.options,
+        record=transcript,
+        header=header,
+        cache=choice.cache,
+        budgets=budgets,
     )
+    return Meter(top, top.aside) if isinstance(top, Recording) else Meter(top)
+
+
+def embedder_options(choice: ModelChoice) -> ModelOptions:
+    """Return how to reach the embedder of a choice: as the model, if both have one provider.
+
+    Another provider must not get the model's key; it finds its own in the environment.
+
+    Raises:
+        UsageError: no model is named, or a setting cannot be used.
+        DataFileError: pyproject.toml cannot be read.
+    """
+    chosen = reach(choice)
+    if str(chosen.spec).partition(":")[0] == choice.embedder.partition(":")[0]:
+        return chosen.options
+    return read_embedder_config(choice.embedder)

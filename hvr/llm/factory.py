@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from hvr.llm.model import Model
 from hvr.llm.options import ModelOptions
 from hvr.llm.record import Recording
 from hvr.llm.replay import Replay
-from hvr.llm.retry import Patience, Retry
+from hvr.llm.retry import Patience, Persistence, Retry
 from hvr.llm.scrub import Scrubber
 from hvr.registry import Registry
 
@@ -93,7 +93,7 @@ def stack(
     record: Path | None = None,
     header: Mapping[str, Any] | None = None,
     cache: Path | None = None,
-    budget: Budget | None = None,
+    budgets: Sequence[Budget] = (),
     cancel: Cancellation | None = None,
 ) -> Model:
     """Put the layers around a model, outermost first:
@@ -101,7 +101,7 @@ def stack(
     recording   sees what the caller sees: each question once, with its last answer or error
     cache       a known answer costs nothing, so no budget may refuse it and nothing waits
     retry       each attempt passes what is below, one after the other
-    budget      each attempt may be billed, so each has to be allowed, below retries
+    budgets     each attempt may be billed, so each has to be allowed, below retries
     rate limit  counts what is sent, when it is sent
     the model
 
@@ -113,7 +113,7 @@ def stack(
         record: file for a transcript.
         header: what else goes into the transcript's first line.
         cache: file of a cache, which may be shared.
-        budget: what may be used, which may be shared.
+        budgets: what may be used, each of which may be shared.
         cancel: calls everything off.
 
     Raises:
@@ -122,7 +122,7 @@ def stack(
     """
     options = options or ModelOptions()
     secrets = Scrubber.of(os.environ, options.api_key)
-    top = model if isinstance(model, Replay) else _layers(model, options, cache, budget, cancel)
+    top = model if isinstance(model, Replay) else _layers(model, options, cache, budgets, cancel)
     return top if record is None else Recording(top, record, header, scrubber=secrets)
 
 
@@ -130,7 +130,7 @@ def _layers(
     model: Model,
     options: ModelOptions,
     cache: Path | None,
-    budget: Budget | None,
+    budgets: Sequence[Budget],
     cancel: Cancellation | None,
 ) -> Model:
     top = model
@@ -141,8 +141,8 @@ def _layers(
             tokens=options.tokens_per_minute,
             cancel=cancel,
         )
-    if budget is not None:
+    for budget in budgets:
         top = Budgeted(top, budget, options.price(model.name.partition(":")[2]))
     patience = Patience(attempts=options.attempts, seconds=options.seconds)
-    top = Retry(top, patience, cancel=cancel)
+    top = Retry(top, Persistence(patience, cancel=cancel))
     return top if cache is None else Cache(top, cache, options.base_url or "")

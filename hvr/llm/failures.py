@@ -48,12 +48,29 @@ def refused(
     )
 
 
-def late(name: str, options: ModelOptions) -> ModelError:
-    """Return the error for a server that stays silent."""
+def late(name: str, options: ModelOptions, seconds: float | None = None) -> ModelError:
+    """Return the error for an answer that is not there, or not whole, in time.
+
+    Args:
+        name: of the model.
+        options: how it was reached.
+        seconds: how long was waited, if that was not the time-out.
+    """
+    waited = max(round(options.timeout if seconds is None else seconds, 1), 0.1)
     return ModelError(
-        f"{name}: no answer within {options.timeout:g} s{_place(options)}; "
+        f"{name}: no answer within {waited:g} s{_place(options)}; "
         "raise the time-out if the model is slow",
         kind="timeout",
+    )
+
+
+def redirected(name: str, options: ModelOptions, status: int, place: str) -> ModelError:
+    """Return the error for a server that sends requests on to another address."""
+    return ModelError(
+        f"{name}: the server sends requests on to {brief(options, place)} (status {status}), which "
+        "hvr does not follow, since the key would go there, too; give the right base URL",
+        kind="request",
+        status=status,
     )
 
 

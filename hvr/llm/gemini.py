@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from hvr.errors import UsageError
@@ -12,6 +12,7 @@ from hvr.llm.errors import Kind, ModelError
 from hvr.llm.model import Answer, Message, Request, Usage
 from hvr.llm.options import ModelOptions
 from hvr.llm.prices import priced
+from hvr.llm.transport import bounded_client, http_of
 
 _KEYLESS = "none"
 """The SDK wants a key; a server of one's own ignores it."""
@@ -53,6 +54,7 @@ class GeminiModel:
         self._sdk = load("google.genai", "google-genai", "llm")
         self._types = load("google.genai.types", "google-genai", "llm")
         self._errors = load("google.genai.errors", "google-genai", "llm")
+        http = http_of(load("google.genai._api_client", "google-genai", "llm"))
         self._options = options
         self._model = model
         self._price = options.price(model)
@@ -61,7 +63,9 @@ class GeminiModel:
             vertexai=False,
             api_key=options.api_key or _KEYLESS,
             http_options=self._types.HttpOptions(
-                base_url=options.base_url, timeout=round(options.timeout * 1000)
+                base_url=options.base_url,
+                timeout=_milliseconds(options.timeout),
+                httpx_client=bounded_client(http, self.name, options),
             ),
         )
 
@@ -79,17 +83,48 @@ class GeminiModel:
         Raises:
             ModelError: no usable answer; `kind` and `status` say why.
         """
-        try:
-            reply = self._client.models.generate_content(
+        reply = self._asked(
+            lambda: self._client.models.generate_content(
                 model=self._model,
                 contents=[self._content(m) for m in request.messages if m.role != "system"],
                 config=self._config(request),
             )
+        )
+        return schema.checked(self._read(reply), request)
+
+    def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
+        """Return the embeddings of some texts, if the model is one for these.
+
+        Args:
+            texts: the texts.
+            seconds: how long it may take at most; None for the time-out.
+
+        Raises:
+            ModelError: no usable answer; `kind` and `status` say why.
+        """
+        reply = self._asked(
+            lambda: self._client.models.embed_content(
+                model=self._model,
+                contents=list(texts),
+                config=self._types.EmbedContentConfig(http_options=self._http(seconds)),
+            )
+        )
+        return [e.values or () for e in reply.embeddings or ()]
+
+    def _asked(self, call: Callable[[], Any]) -> Any:
+        """Return the reply to a call of the SDK."""
+        try:
+            return call()
+        except ModelError:  # of hvr's own client
+            raise
         except self._errors.APIError as error:
             raise self._refused(error) from None
         except Exception as error:  # see `_failed`
             raise self._failed(error) from None
-        return schema.checked(self._read(reply), request)
+
+    def _http(self, seconds: float | None) -> Any:
+        """Return the options of a request that may take some seconds."""
+        return self._types.HttpOptions(timeout=_milliseconds(self._options.within(seconds)))
 
     def _content(self, message: Message) -> Any:
         role = "model" if message.role == "assistant" else "user"
@@ -104,6 +139,7 @@ class GeminiModel:
             "seed": request.seed,
             "stop_sequences": list(request.stop) or None,
             "candidate_count": 1,
+            "http_options": self._http(request.seconds),
         }
         if request.schema is not None:
             given["response_mime_type"] = "application/json"
@@ -172,6 +208,11 @@ class GeminiModel:
             reasoning=counts.thoughts_token_count,
         )
         return priced(usage, self._price)
+
+
+def _milliseconds(seconds: float) -> int:
+    # The SDK takes 0 for no time-out.
+    return max(1, round(seconds * 1000))
 
 
 def _name(value: Any) -> str:

@@ -71,8 +71,9 @@ class HuggingFaceModel:
         usage = Usage(input=len(tokens), output=len(written.tokens), cached=0, reasoning=0)
         usage = priced(usage, self._price)
         if written.late:
+            seconds = self._options.within(request.seconds)
             raise ModelError(
-                f"{self.name}: the answer was not complete within {self._options.timeout:g} s; "
+                f"{self.name}: the answer was not complete within {seconds:.3g} s; "
                 "raise the time-out, or use a smaller model",
                 usage=usage,
             )
@@ -119,6 +120,7 @@ class HuggingFaceModel:
         if request.stop:
             given["stopping_criteria"] = self._criteria(len(tokens), request.stop)
         prompt = torch.tensor([tokens], device=self._model.device)
+        seconds = self._options.within(request.seconds)
         start = time.monotonic()
         # The seed must not change what else draws random numbers in this process.
         with torch.random.fork_rng(), torch.inference_mode():
@@ -128,12 +130,12 @@ class HuggingFaceModel:
                 prompt,
                 attention_mask=torch.ones_like(prompt),
                 max_new_tokens=request.max_tokens,
-                max_time=self._options.timeout,
+                max_time=seconds,
                 pad_token_id=self._pad(),
                 **given,
             )
         # `max_time` ends the answer without a sign of why it ended.
-        late = time.monotonic() - start >= self._options.timeout
+        late = time.monotonic() - start >= seconds
         return self._read(produced[0][len(tokens) :].tolist(), request, late)
 
     def _criteria(self, prompt: int, stop: tuple[str, ...]) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 
 from hvr.llm.cancel import Cancellation
 from hvr.llm.errors import ModelError
@@ -14,6 +16,10 @@ from hvr.llm.model import Answer, Model, Request
 from hvr.llm.tokens import count_tokens
 
 _MINUTE = 60.0
+_TOLD_S = 5.0
+"""Seconds of a wait from which it is announced in the log."""
+
+_log = logging.getLogger(__name__)
 
 
 class RateLimit(Layer):
@@ -52,7 +58,8 @@ class RateLimit(Layer):
         """See `Model`.
 
         Raises:
-            ModelError: the request alone is more than a minute allows.
+            ModelError: the request alone is more than a minute allows, or there is no room for it
+                in the time that it may take.
             LLMError: what the model raises.
         """
         tokens = count_tokens(request.messages) + request.max_tokens
@@ -62,10 +69,26 @@ class RateLimit(Layer):
                 f"{self._tokens} a minute: raise the limit, or lower max_tokens",
                 kind="request",
             )
+        start = self._clock()
         # Waiting is outside the lock, so other threads with smaller requests may go first.
         while (wait := self._enter(tokens)) > 0:
+            waited = self._clock() - start
+            if request.seconds is not None and waited + wait >= request.seconds:
+                raise ModelError(
+                    f"the limit of {self._limit()} a minute has no room for another request "
+                    f"within {request.seconds:.3g} s; raise the limit or the seconds for an answer",
+                    kind="request",
+                )
+            if wait >= _TOLD_S:
+                _log.info("waiting %.3g s for the limit of %s a minute", wait, self._limit())
             self._sleep(wait)
+        if request.seconds is not None:
+            request = replace(request, seconds=request.seconds - (self._clock() - start))
         return self._model.answer(request)
+
+    def _limit(self) -> str:
+        limits = ((self._requests, "requests"), (self._tokens, "tokens"))
+        return " and ".join(f"{number} {what}" for number, what in limits if number is not None)
 
     def _enter(self, tokens: int) -> float:
         """Count the request and return 0, or return the seconds until there may be room."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hvr.errors import LLMError
@@ -41,9 +42,11 @@ class Meter:
 
     Args:
         model: who answers.
+        aside: the usage of what earlier tries of the same run paid for in vain.
     """
 
     model: Model
+    aside: Callable[[], Totals] = Totals
     totals: Totals = field(default=Totals(), init=False)
     cached_calls: int = field(default=0, init=False)
 
@@ -80,7 +83,7 @@ class Meter:
         Args:
             seconds: wall time of planning.
         """
-        totals = self.totals
+        totals = self.totals + self.aside()
         return Spent(
             calls=totals.calls,
             cached_calls=self.cached_calls,

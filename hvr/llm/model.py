@@ -38,6 +38,8 @@ class Request:
         max_tokens: length of the answer at most, in the model's tokens.
         seed: for sampling, where the provider takes one.
         stop: texts that end the answer.
+        seconds: how long the answer may take at most; None leaves it to the time-out of the model.
+            Like the purpose, it is not sent.
     """
 
     messages: tuple[Message, ...]
@@ -47,6 +49,7 @@ class Request:
     max_tokens: int = 1024
     seed: int | None = None
     stop: tuple[str, ...] = ()
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from hvr.errors import UsageError
@@ -13,6 +14,7 @@ from hvr.llm.model import Answer, Request, Usage
 from hvr.llm.openai_dialect import Dialect, arguments, other
 from hvr.llm.options import ModelOptions
 from hvr.llm.prices import priced
+from hvr.llm.transport import bounded_client, http_of
 
 _KEYLESS = "none"
 """The SDK wants a key; servers that need none ignore it."""
@@ -47,6 +49,7 @@ class OpenAIModel:
                 "server that needs none with a base URL"
             )
         self._sdk = load("openai", "openai", "llm")
+        http = http_of(load("openai._base_client", "openai", "llm"))
         self._options = options
         self._model = model
         self._price = options.price(model)
@@ -57,6 +60,7 @@ class OpenAIModel:
             api_key=options.api_key or _KEYLESS,
             timeout=options.timeout,
             max_retries=0,
+            http_client=bounded_client(http, self.name, options),
         )
 
     @property
@@ -73,11 +77,16 @@ class OpenAIModel:
         Raises:
             ModelError: no usable answer; `kind` and `status` say why.
         """
+        create = self._client.chat.completions.create
+        end = time.monotonic() + self._options.within(request.seconds)
         # Ends: each dialect leaves out or replaces something that the one before had.
         while True:
             try:
-                reply = self._client.chat.completions.create(
-                    model=self._model, stream=False, **arguments(request, self.dialect)
+                reply = create(
+                    model=self._model,
+                    stream=False,
+                    timeout=max(end - time.monotonic(), 1e-3),
+                    **arguments(request, self.dialect),
                 )
                 break
             except self._sdk.OpenAIError as error:
@@ -85,10 +94,33 @@ class OpenAIModel:
                 if dialect is None:
                     raise self._error(error) from None
                 self.dialect = dialect
-            except (ValueError, TypeError) as error:
-                # A reply that is announced as JSON and is none.
+            except (ValueError, TypeError, RecursionError) as error:
+                # A reply that is announced as JSON and is none, or that nobody can read.
                 raise failures.garbled(self.name, self._options, str(error)) from None
         return schema.checked(self._read(reply, request), request)
+
+    def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
+        """Return the embeddings of some texts, if the model is one for these.
+
+        Args:
+            texts: the texts.
+            seconds: how long it may take at most; None for the time-out.
+
+        Raises:
+            ModelError: no usable answer; `kind` and `status` say why.
+        """
+        try:
+            reply = self._client.embeddings.create(
+                model=self._model,
+                input=list(texts),
+                encoding_format="float",  # not every server knows the SDK's default, base64
+                timeout=self._options.within(seconds),
+            )
+            return [e.embedding for e in sorted(reply.data, key=lambda e: e.index)]
+        except self._sdk.OpenAIError as error:
+            raise self._error(error) from None
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise failures.garbled(self.name, self._options, str(error)) from None
 
     def _other_dialect(self, error: Any, request: Request) -> Dialect | None:
         """Return the dialect to try after a refusal; None if it is about something else."""
@@ -99,6 +131,8 @@ class OpenAIModel:
         return other(self.dialect, complaint, request)
 
     def _error(self, error: Any) -> ModelError:
+        if isinstance(error.__cause__, ModelError):  # of hvr's own client
+            return error.__cause__
         if isinstance(error, self._sdk.APITimeoutError):
             return failures.late(self.name, self._options)
         if isinstance(error, self._sdk.APIConnectionError):

@@ -11,6 +11,10 @@ from hvr.errors import UsageError
 from hvr.llm.prices import Price, price_of
 from hvr.llm.scrub import Scrubber
 
+_POSITIVE = (
+    "timeout", "attempts", "seconds", "calls", "requests_per_minute", "tokens_per_minute",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ModelOptions:
@@ -19,9 +23,11 @@ class ModelOptions:
     Args:
         base_url: address of the server; None for the provider's own.
         api_key: the key; None where none is needed.
-        timeout: seconds without a sign of life after which a request is given up.
+        timeout: seconds for a request at most, until the last byte of its reply.
         attempts: requests at most for an answer.
         seconds: wall time for all attempts together.
+        calls: requests at most for a plan, each attempt counted; None for the usual limit.
+        reply_bytes: size of a reply at most, as it comes and unpacked; an answer has thousands.
         requests_per_minute: None for no limit.
         tokens_per_minute: None for no limit.
         prices: the user's prices by model.
@@ -34,16 +40,18 @@ class ModelOptions:
     timeout: float = 60.0
     attempts: int = 5
     seconds: float = 300.0
+    calls: int | None = None
+    reply_bytes: int = 4_000_000
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
-    prices: Mapping[str, Price] = field(default_factory=lambda: MappingProxyType({}))
-    about: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    prices: Mapping[str, Price] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    about: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
     def __post_init__(self) -> None:
-        for name in ("timeout", "attempts", "seconds", "requests_per_minute", "tokens_per_minute"):
+        for name in _POSITIVE:
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
-                raise UsageError(f"{name.replace('_', '-')} must be a positive number, not {value}")
+                raise UsageError(f"{name} must be a positive number, not {value}", field=name)
         if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):
             raise UsageError(
                 f"the base URL {Scrubber().text(self.base_url)!r} must begin with http:// or "
@@ -60,6 +68,10 @@ class ModelOptions:
             for value in [getattr(self, f.name)]
         )
         return f"ModelOptions({', '.join(shown)})"
+
+    def within(self, seconds: float | None) -> float:
+        """Return the seconds that a request may take, of those that are left for it."""
+        return self.timeout if seconds is None else min(self.timeout, seconds)
 
     @property
     def scrubber(self) -> Scrubber:

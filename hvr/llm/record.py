@@ -14,11 +14,14 @@ import hvr
 from hvr.errors import DataFileError, LLMError
 from hvr.files import append_json_line
 from hvr.llm import transcript
+from hvr.llm.earlier import Earlier, begun
 from hvr.llm.errors import used
 from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Model, Request
 from hvr.llm.replay import Replay
 from hvr.llm.scrub import Scrubber
+from hvr.llm.transcript import Exchange
+from hvr.llm.usage import Totals
 
 
 def _now() -> datetime:
@@ -32,16 +35,19 @@ class Recording(Layer):
     Keys are taken out of what is written. A replay that is recorded keeps its times, dates,
     usage and header, so that replaying a run makes the same file, byte for byte.
 
+    A transcript that is there is that of an earlier try, which is gone on with: what it was
+    answered is not asked again (`hvr.llm.earlier`).
+
     Args:
         model: whom to ask.
-        path: the file; it must not exist, or be empty.
+        path: the file.
         header: further fields of the first line, such as commit and settings.
         scrubber: the keys to take out.
         clock: seconds, for durations.
         now: the date.
 
     Raises:
-        DataFileError: the file cannot be written, or has something in it.
+        DataFileError: the file cannot be written, or is no transcript of this model.
     """
 
     def __init__(
@@ -61,11 +67,20 @@ class Recording(Layer):
         self._now = now
         self._lock = threading.Lock()
         self._number = 0
+        self._earlier: Earlier | None = None
         if path.is_dir():
             raise DataFileError(f"cannot write the transcript {path}: it is a folder")
-        if path.exists() and path.stat().st_size:
-            raise DataFileError(f"{path}: there is a transcript already; name a new file")
+        if isinstance(model, Replay):
+            # It asks nobody, so nothing that was paid for is lost, and its own answers are at hand.
+            path.unlink(missing_ok=True)
+        elif begun(path):
+            self._go_on()
+            return
         self._write({**self._header(), **self._scrubber.value(header or {})})
+
+    def aside(self) -> Totals:
+        """Return the usage of what earlier tries paid for and is no part of the transcript."""
+        return self._earlier.totals if self._earlier is not None else Totals()
 
     def answer(self, request: Request) -> Answer:
         """See `Model`.
@@ -79,6 +94,11 @@ class Recording(Layer):
             exchange = self._model.exchange(request)
             self._append({**exchange.line, "purpose": request.purpose})
             return exchange.outcome()
+        known = self._known(request)
+        if known is not None:
+            answer = known.outcome()
+            # Where the answer once came from: it is counted like the first time.
+            return replace(answer, source=known.line["answer"].get("source", "model"))
         start, date = self._clock(), self._now()
         try:
             answer = self._model.answer(request)
@@ -93,6 +113,40 @@ class Recording(Layer):
         )
         self._add(request, answer, None, self._clock() - start, date)
         return answer
+
+    def _go_on(self) -> None:
+        """Read what an earlier try was answered.
+
+        Raises:
+            DataFileError: it asked another model, or its transcript is damaged.
+        """
+        self._earlier = Earlier(self._path)
+        self._number = self._earlier.number
+        asked, name = self._earlier.header["model"], self._scrubber.text(self.name)
+        if asked != name:
+            raise DataFileError(f"{self._path}: this is a transcript of {asked}, not of {name}")
+
+    def _known(self, request: Request) -> Exchange | None:
+        """Return what an earlier try was answered to a request; None if it is to be asked.
+
+        Raises:
+            DataFileError: the transcript cannot be written.
+        """
+        if self._earlier is None:
+            return None
+        asked = self._scrubber.value(transcript.request_json(request))
+        with self._lock:
+            # Nothing new is written as long as anything is ahead.
+            going_on = self._earlier.ahead
+            known = self._earlier.next(transcript.digest(asked))
+            if going_on:
+                self._number = self._earlier.number
+        if known is None:
+            return None
+        exchange, in_place = known
+        if not in_place:
+            self._append(exchange.line)
+        return exchange
 
     def _header(self) -> dict[str, Any]:
         if isinstance(self._model, Replay):
@@ -129,7 +183,7 @@ class Recording(Layer):
         }
         self._append(self._scrubber.value(line))
 
-    def _append(self, line: dict[str, Any]) -> None:
+    def _append(self, line: Mapping[str, Any]) -> None:
         with self._lock:
             self._number += 1
             self._write({**line, "number": self._number})

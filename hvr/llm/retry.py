@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from hvr.llm.cancel import Cancellation
 from hvr.llm.errors import Kind, ModelError, kind_of, used
 from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Model, Request, Usage
 from hvr.llm.usage import add
+
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
 
 _PASSING: frozenset[Kind] = frozenset({"timeout", "connection", "rate", "server", "garbled"})
 """Errors that may pass with time."""
@@ -29,8 +34,8 @@ class Patience:
 
     Args:
         attempts: requests at most, the first one included.
-        seconds: wall time for all of them and the waits between; no wait goes past it. A
-            request that has begun ends by its own time-out.
+        seconds: wall time for all of them and the waits between; nothing goes past it, neither a
+            wait nor a request that is under way.
         first: seconds of the first wait; each next one is twice as long.
         longest: seconds of a wait at most, unless the server asks for more.
         again: how often an empty answer or broken JSON is asked for again.
@@ -43,17 +48,16 @@ class Patience:
     again: int = 1
 
 
-class Retry(Layer):
-    """A model that is asked again after errors that may pass.
+class Persistence:
+    """Asks again after errors that may pass.
 
     Asked again: time-outs, lost connections, garbled replies, status 408, 429, 500, 502, 503
     and 504, with waits that double, each shortened by up to half at random (so that many
     clients do not come back at once); the server's Retry-After is obeyed. An empty answer and
     broken JSON are asked for again once. Everything else, such as a wrong key or an unknown
-    model, is final. The tokens of discarded answers are added to the usage of the last one.
+    model, is final. Each further attempt is announced in the log.
 
     Args:
-        model: whom to ask.
         patience: how often and how long.
         cancel: looked at before each call and while waiting.
         seed: of the random part of the waits.
@@ -63,7 +67,6 @@ class Retry(Layer):
 
     def __init__(
         self,
-        model: Model,
         patience: Patience | None = None,
         *,
         cancel: Cancellation | None = None,
@@ -71,15 +74,18 @@ class Retry(Layer):
         sleep: Callable[[float], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(model)
         self._patience = patience or Patience()
         self._cancel = cancel or Cancellation()
         self._random = random.Random(seed)
         self._sleep = sleep or self._cancel.wait
         self._clock = clock
 
-    def answer(self, request: Request) -> Answer:
-        """See `Model`.
+    def ask(self, question: Callable[[float], _T], discarded: list[Usage] | None = None) -> _T:
+        """Return what a question brings; it is told how many seconds are left.
+
+        Args:
+            question: asks once.
+            discarded: takes what answers used that came and were discarded.
 
         Raises:
             ModelError: the last error, with how often and how long was tried.
@@ -87,12 +93,12 @@ class Retry(Layer):
             BudgetError: the budget does not allow another attempt.
         """
         start = self._clock()
-        discarded: list[Usage] = []
+        discarded = [] if discarded is None else discarded
         unusable = 0
         for attempt in range(1, self._patience.attempts + 1):
             self._cancel.check()
             try:
-                answer = self._model.answer(request)
+                return question(self._patience.seconds - (self._clock() - start))
             except ModelError as error:
                 # Only answers that came have tokens to add; what a time-out used nobody knows.
                 if error.kind in _UNUSABLE:
@@ -101,9 +107,11 @@ class Retry(Layer):
                 wait = self._wait(error, attempt, unusable, self._clock() - start)
                 if wait is None:
                     raise self._final(error, attempt, discarded) from None
-            else:
-                usage = add([*discarded, answer.usage]) if discarded else answer.usage
-                return replace(answer, usage=usage)
+                _log.warning(
+                    "%s; asking again%s, attempt %d of %d",
+                    error, f" in {wait:.3g} s" if wait else "",
+                    attempt + 1, self._patience.attempts,
+                )  # fmt: skip
             self._sleep(wait)
         raise AssertionError("the last attempt has no wait")
 
@@ -119,7 +127,7 @@ class Retry(Layer):
         backoff = min(patience.first * 2 ** (attempt - 1), patience.longest)
         # The server's wish is not shortened by chance, nor cut at `longest`.
         wait = max(backoff * self._random.uniform(0.5, 1.0), error.retry_after or 0.0)
-        return wait if elapsed + wait <= patience.seconds else None
+        return wait if elapsed + wait < patience.seconds else None
 
     def _final(self, error: ModelError, attempts: int, discarded: list[Usage]) -> ModelError:
         """Return the last error with the number of attempts, and why there is no further one."""
@@ -145,6 +153,36 @@ class Retry(Layer):
             retry_after=error.retry_after,
             usage=usage,
         )
+
+
+class Retry(Layer):
+    """A model that is asked again after errors that may pass: see `Persistence`.
+
+    The tokens of discarded answers are added to the usage of the last one.
+
+    Args:
+        model: whom to ask.
+        persistence: how often and how long.
+    """
+
+    def __init__(self, model: Model, persistence: Persistence | None = None) -> None:
+        super().__init__(model)
+        self._persistence = persistence or Persistence()
+
+    def answer(self, request: Request) -> Answer:
+        """See `Model`.
+
+        Raises:
+            ModelError: the last error, with how often and how long was tried.
+            CancelledError: cancelled before a call or while waiting.
+            BudgetError: the budget does not allow another attempt.
+        """
+        discarded: list[Usage] = []
+        answer = self._persistence.ask(
+            lambda seconds: self._model.answer(replace(request, seconds=seconds)), discarded
+        )
+        usage = add([*discarded, answer.usage]) if discarded else answer.usage
+        return replace(answer, usage=usage)
 
 
 def _passing(error: ModelError) -> bool:

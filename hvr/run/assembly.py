@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from hvr.agents import DEFAULT_AGENT, load_agent
@@ -44,18 +43,15 @@ class Assembly:
 
 
 @contextmanager
-def assembled(request: RunRequest, listen: Listener | None) -> Iterator[Assembly]:
+def assembled(
+    request: RunRequest, folder: RunFolder, listen: Listener | None
+) -> Iterator[Assembly]:
     """Open all that a run needs, and close it at the end, whatever happens in between.
 
-    A run that breaks off before anything was finished or paid for leaves no folder; the folder of
-    any other says why it broke off.
-
     Raises:
-        DataFileError: the run folder cannot be made.
         HvrError: something cannot be opened.
     """
     options = request.options
-    folder = RunFolder.create(options.save, request.name, datetime.now())
     recorder = Recorder(folder, listen)
     env: OpenEnvironment | None = None
     world: World | None = None
@@ -91,14 +87,6 @@ def assembled(request: RunRequest, listen: Listener | None) -> Iterator[Assembly
         if recorder.steps:
             folder.write_scene(AFTER, env.last_event.metadata, world.names)
         world.graph.export(folder.path / "graph.ttl")
-    except BaseException as error:
-        if recorder.worth_keeping():
-            folder.write_json("error.json", {"error": type(error).__name__, "message": str(error)})
-        else:
-            if world is not None:
-                world.graph.close()
-            folder.discard()
-        raise
     finally:
         if world is not None:
             world.graph.close()

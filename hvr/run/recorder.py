@@ -37,10 +37,6 @@ class Recorder:
         """How often a classical planner was called."""
         return sum(planned.planner_calls for planned in self.planned)
 
-    def worth_keeping(self) -> bool:
-        """Return whether there is a finished plan, or an answer of a model, that must be kept."""
-        return bool(self.plans) or (self.folder.path / RunFolder.TRANSCRIPT).exists()
-
     def __call__(self, event: Event | PolicyEvent) -> None:
         """Write an event and pass it on."""
         self.folder.append("trace.jsonl", event.to_json())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.envs.registry import ENVIRONMENTS
+from hvr.envs.registry import ENVIRONMENTS, names_program
 from hvr.envs.scenes import load_scene
-from hvr.errors import ImpossibleGoalError, UsageError
+from hvr.errors import DataFileError, ImpossibleGoalError, UsageError
+from hvr.llm.choice import ModelChoice
 from hvr.plans import Policy
 from hvr.policies.registry import policy_class
 from hvr.run.options import DEFAULT_SCENE, Options
@@ -64,6 +67,117 @@ class RunRequest:
             "faults": self.faults.to_json() if self.faults is not None else None,
         }
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the request with all options, but for keys and programs, as plain JSON values.
+
+        `request_from_json` reads it.
+        """
+        options = self.options
+        own = {f.name: getattr(options, f.name) for f in fields(options) if f.name in _OWN}
+        model = options.model if self.policy.asks_model else None
+        return {
+            **self.about(),
+            **own,
+            "scene": self.scene,
+            "policy": options.policy_name,
+            "env_options": [text for text in options.env_options if not names_program(text)],
+            "setting": model.setting if model else None,
+            "llm": _choice_json(model) if model else None,
+        }
+
+
+_OWN = frozenset(f.name for f in fields(Options)) - {"save", "model", "faults"}
+"""Options that are plain values."""
+
+_PATHS = ("prompts", "library", "cache")
+_CREDENTIALS = re.compile(r"://[^/?#]*@")
+
+
+def request_from_json(values: Mapping[str, Any], folder: Path) -> RunRequest:
+    """Return the request of a run that has begun, from its account.
+
+    Args:
+        values: what `RunRequest.to_json` returned.
+        folder: of the run.
+
+    Raises:
+        DataFileError: something is missing or damaged.
+        HvrError: see `read_request`.
+    """
+    try:
+        choice = _choice_from_json(values["llm"]) if values["llm"] else ModelChoice()
+        own = {name: values[name] for name in _OWN}
+        own["env_options"] = tuple(map(str, own["env_options"]))
+        options = Options(**own, model=choice, save=folder)
+        task, text = values["task"], str(values["request"])
+        faults = values["faults"]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataFileError(
+            f"{folder}: the account of the run is damaged: {type(error).__name__}: {error}"
+        ) from error
+    request = read_request(None if task else text, task, options)
+    if faults is None:
+        return request
+    from hvr.envs.faults import Schedule
+
+    return replace(request, faults=Schedule.from_json(faults))
+
+
+def resumed(
+    about: Mapping[str, Any], folder: Path, anew: Mapping[str, Any], env_options: Sequence[str]
+) -> RunRequest:
+    """Return the request of a run that is gone on with.
+
+    Args:
+        about: its account.
+        folder: of the run.
+        anew: what is given anew, by the fields of `ModelChoice`; None for what is not.
+        env_options: options of the environment that name a program.
+
+    Raises:
+        UsageError: an option cannot be given anew.
+        DataFileError: the account is damaged.
+    """
+    anew = [text for text in env_options if not names_program(text)]
+    if anew:
+        raise UsageError(
+            f"{anew[0]}: a run is gone on with in the environment that it began in",
+            field="env_options",
+        )
+    request = request_from_json(about, folder)
+    options, model = request.options, request.options.model
+    given = {name: value for name, value in anew.items() if value is not None}
+    if "base_url" in given:
+        given["recorded_url"] = False
+    if "limits" in given:
+        limits = {name: v for name, v in asdict(given["limits"]).items() if v is not None}
+        given["limits"] = replace(model.limits or given["limits"], **limits)
+    model = replace(model, **given)
+    options = replace(options, model=model, env_options=(*options.env_options, *env_options))
+    return replace(request, options=options)
+
+
+def _choice_json(choice: ModelChoice) -> dict[str, Any]:
+    values = asdict(choice)
+    del values["recorded_url"]
+    for name in _PATHS:
+        # A run may be gone on with from another folder.
+        values[name] = str(values[name].absolute()) if values[name] is not None else None
+    if choice.base_url is not None:
+        values["base_url"] = _CREDENTIALS.sub("://", choice.base_url)
+    return values
+
+
+def _choice_from_json(values: Mapping[str, Any]) -> ModelChoice:
+    from hvr.llm.budget import Limits
+
+    given = dict(values)
+    for name in _PATHS:
+        given[name] = Path(given[name]) if given[name] is not None else None
+    if given["limits"] is not None:
+        given["limits"] = Limits(**given["limits"])
+    return ModelChoice(**given, recorded_url=given["base_url"] is not None)
+
 
 def read_request(text: str | None, task: str | None, options: Options) -> RunRequest:
     """Return the request, checked before anything is opened or written.
@@ -88,8 +202,12 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
     recorded = None
     if policy.asks_model:
         # Imported only where a model is asked: `hvr plan` starts fast.
+        from hvr.llm.config import read_config
         from hvr.llm.recorded import recorded_run
 
+        # Named here for good: the environment may be another when the run is gone on with.
+        named = read_config(options.model.spec).spec
+        options = replace(options, model=replace(options.model, spec=named))
         recorded = recorded_run(options.model)
     if recorded is not None:
         if text is None and task is None:

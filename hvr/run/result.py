@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from hvr.llm.meter import Spent
     from hvr.plans import Judgement
     from hvr.run.assembly import Assembly
-    from hvr.run.request import RunRequest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,21 +110,8 @@ def result_of(
     )
 
 
-def summary(run: Run, request: RunRequest) -> dict[str, Any]:
-    """Return the content of `task.json`: the result without the parts that have their own files."""
+def summary(run: Run) -> dict[str, Any]:
+    """Return the result without the parts that have their own files."""
     values = run.to_json()
     del values["plans"], values["steps"]
-    options = request.options
-    return {
-        "task": request.task.id if request.task else None,
-        "env": options.env,
-        "sight": options.sight,
-        "error_rate": options.error_rate,
-        "faults": str(options.faults) if options.faults else None,
-        "policy": options.policy_name,
-        "planner": options.planner,
-        "setting": options.model.setting if request.policy.asks_model else None,
-        "seed": options.seed,
-        **values,
-        "folder": None,
-    }
+    return {**values, "folder": None}

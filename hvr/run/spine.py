@@ -7,17 +7,26 @@ another one when the world turns out otherwise.
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from hvr.envs.scenes import scenes_with
 from hvr.errors import DataFileError, ImpossibleGoalError, InvalidPlanError, MissingObjectError
 from hvr.execution.events import Finished
 from hvr.plans import Judgement, Understanding
+from hvr.run.account import accounted, earlier_tries
 from hvr.run.assembly import Assembly, assembled
+from hvr.run.folder import RunFolder
 from hvr.run.options import Options
 from hvr.run.recorder import Listener
-from hvr.run.request import read_request
+from hvr.run.request import RunRequest, read_request, resumed
 from hvr.run.result import Run, result_of, summary
+
+if TYPE_CHECKING:
+    from hvr.llm.budget import Limits
 
 
 def plan(
@@ -41,18 +50,68 @@ def plan(
         ImpossibleGoalError: it cannot be met in this scene; the message says why.
         PlannerError: no plan was found in the time allowed, or it does not validate.
         LLMError: the language model gave no usable answer; what it was asked and answered so
-            far is in the run folder.
+            far is in the error's `folder`.
         SceneError, UsageError, DataFileError: an option cannot be used.
         SimulatorError, MissingExtraError: AI2-THOR cannot be started, or has ended.
     """
     started = time.perf_counter()
     request = read_request(text, task, options or Options())
-    with assembled(request, listen) as run:
-        understanding = _understand(run)
-        finished = _pursue(run, understanding)
-        judgement = _judge(run, understanding, finished)
-    result = result_of(run, understanding.goal, finished, judgement, time.perf_counter() - started)
-    run.folder.write_json("task.json", summary(result, request))
+    folder = RunFolder.create(request.options.save, request.name, datetime.now())
+    return _carried_out(request, folder, request.to_json(), listen, started)
+
+
+def resume(
+    folder: Path | str,
+    *,
+    base_url: str | None = None,
+    timeout: float | None = None,
+    limits: Limits | None = None,
+    env_options: Sequence[str] = (),
+    listen: Listener | None = None,
+) -> Run:
+    """Go on with a run that broke off, as it began.
+
+    It is done again from the beginning in the same folder. What a language model was asked before
+    is not asked again; what it was paid counts for the limits, and in `Run.spent`.
+
+    Args:
+        folder: of the run.
+        base_url: address of the model's server; None for the one that the run began with. To that
+            one no provider's own key is sent: whoever gives you a folder must not get your key.
+        timeout: seconds for a request at most; None for that of the run.
+        limits: what may be used at most, of all tries together; a limit of None is the run's.
+        env_options: options of the environment that name a program, which no folder may.
+        listen: called with each event as it happens.
+
+    Raises:
+        UsageError: there is no run, it is finished, or it is still going on.
+        HvrError: see `plan`.
+    """
+    started = time.perf_counter()
+    opened, about = RunFolder.reopen(Path(folder))
+    with closing(opened):
+        anew = {"base_url": base_url, "timeout": timeout, "limits": limits}
+        request = resumed(about, opened.path, anew, env_options)
+        begun = {**request.to_json(), "earlier": earlier_tries(about)}
+        opened.move_aside()
+        return _carried_out(request, opened, begun, listen, started)
+
+
+def _carried_out(
+    request: RunRequest,
+    folder: RunFolder,
+    begun: Mapping[str, Any],
+    listen: Listener | None,
+    started: float,
+) -> Run:
+    with accounted(folder, begun) as account:
+        with assembled(request, folder, listen) as run:
+            understanding = _understand(run)
+            finished = _pursue(run, understanding)
+            judgement = _judge(run, understanding, finished)
+        seconds = time.perf_counter() - started
+        result = result_of(run, understanding.goal, finished, judgement, seconds)
+        account.finish(summary(result))
     return result
 
 

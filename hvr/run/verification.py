@@ -11,8 +11,9 @@ from hvr.errors import DataFileError, UsageError
 from hvr.pddl import Task, parse_domain, parse_problem
 from hvr.pddl.model import GroundAction
 from hvr.pddl.plan import parse_plan
+from hvr.report.run_page.reading import read_trace
+from hvr.report.run_page.state import ACCOUNT, read_account
 from hvr.run.result import Run
-from hvr.texts import read_json
 
 if TYPE_CHECKING:
     from hvr.verifier.verdict import Verdict
@@ -76,16 +77,14 @@ def _of_run(folder: Path) -> tuple[list[Part], str | None]:
 
     After a replanning that is only the first plan.
     """
-    about = folder / "task.json"
-    if not about.exists():
-        raise DataFileError(f"{folder} is no folder of a run: it has no task.json")
-    run = read_json(about, strict=False)
-    if not isinstance(run, dict):
-        raise DataFileError(f"{about}: is not what a run writes")
+    if not (folder / ACCOUNT).exists():
+        raise DataFileError(f"{folder} is no folder of a run: it has no {ACCOUNT}")
+    run, state = read_account(folder)
+    if not (folder / "plan.pddl").exists():
+        raise DataFileError(f"{folder}: there is no plan to score: the run is {state.value}")
     numbers = [""]
-    finished = run.get("finished")
     # After a replanning, the later plans go on where an earlier one broke off.
-    if not (isinstance(finished, dict) and finished.get("replans")):
+    if not any(event.get("event") == "replanning" for event in read_trace(folder)):
         while (folder / f"plan-{len(numbers) + 1}.pddl").exists():
             numbers.append(f"-{len(numbers) + 1}")
     parts = [

@@ -27,19 +27,20 @@ class RecordedPlanner:
 
     Args:
         planner: solves what was not solved before.
-        path: where each result is written as it comes.
+        path: where each result is written as it comes; those that an earlier try of the same
+            run has left there are repeated.
         earlier: a file of results to repeat; None for none.
 
     Raises:
-        DataFileError: `earlier` cannot be read.
+        DataFileError: a file cannot be read.
     """
 
     def __init__(self, planner: Planner, path: Path, earlier: Path | None = None) -> None:
         self._planner = planner
         self._path = path
-        self._known: dict[str, SearchResult | str] = {}
-        if earlier is not None and earlier.exists():
-            self._known = _read(earlier)
+        self._there = _read(path) if path.exists() else {}
+        known = _read(earlier) if earlier is not None and earlier.exists() else {}
+        self._known = {**known, **self._there}
 
     def solve(self, task: Task) -> SearchResult:
         """See `Planner`.
@@ -67,7 +68,8 @@ class RecordedPlanner:
         return result
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        append_json_line(self._path, line)
+        if line["problem"] not in self._there:
+            append_json_line(self._path, line)
 
 
 def _read(path: Path) -> dict[str, SearchResult | str]:

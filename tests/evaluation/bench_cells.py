@@ -58,7 +58,7 @@ def slow(cell: Cell, _: CellOptions, folder: Path) -> CellResult:
 
 def failing(cell: Cell, _: CellOptions, folder: Path) -> CellResult:
     _log(folder, cell)
-    BenchFolder(folder).new_transcript(cell).write_text(f"{(folder / 'healed').exists()}")
+    BenchFolder(folder).transcript(cell).write_text(f"{(folder / 'healed').exists()}")
     if cell.setting == "LLM" and not (folder / "healed").exists():
         raise ModelError("the server hung up", kind="connection")
     return result(cell)

@@ -17,9 +17,9 @@ from hvr.evaluation.bench.runner import run_bench
 from hvr.evaluation.cell import check_models, prompt_digests, run_cell
 from hvr.llm.budget import Budget, Budgeted, Limits
 from hvr.llm.choice import ModelChoice
-from hvr.llm.connect import connect, reach
+from hvr.llm.connect import connect, embedder_options, reach
 from hvr.llm.model import Message, Request
-from hvr.policies.llm.opening import embedder_access
+from hvr.llm.options import ModelOptions
 from hvr.retrieval.embedders import LexicalEmbedder
 from tests.command_line import Hvr
 from tests.llm.llm_fakes import Fake, said
@@ -139,7 +139,8 @@ def test_an_embedder_is_made_once_whatever_asks(monkeypatch: pytest.MonkeyPatch)
 
     made: list[str] = []
 
-    def make(name: str, **_: str | None) -> LexicalEmbedder:
+    def make(name: str, options: ModelOptions) -> LexicalEmbedder:
+        del options
         made.append(name)
         return LexicalEmbedder()
 
@@ -154,7 +155,8 @@ def test_an_embedder_is_made_once_whatever_asks(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.usefixtures("server")
 def test_the_key_of_a_model_is_for_embedders_of_its_provider_alone() -> None:
     def access(spec: str, embedder: str) -> tuple[str | None, str | None]:
-        return embedder_access(ModelChoice(spec=spec, embedder=embedder))
+        options = embedder_options(ModelChoice(spec=spec, embedder=embedder))
+        return options.base_url, options.api_key
 
     assert access(SPEC, "openai:e")[1] == KEY
     assert access(SPEC, "gemini:e") == (None, None)

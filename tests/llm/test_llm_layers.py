@@ -23,7 +23,7 @@ from hvr.llm.limits import RateLimit
 from hvr.llm.model import Answer, Request, Usage
 from hvr.llm.options import ModelOptions
 from hvr.llm.prices import Price
-from hvr.llm.retry import Patience, Retry
+from hvr.llm.retry import Patience, Persistence, Retry
 from hvr.llm.tokens import count_tokens
 from tests.llm.llm_fakes import Clock, Fake, ask, said
 
@@ -36,7 +36,7 @@ def failed(
 
 def retry(model: Fake, clock: Clock, **patience: float) -> Retry:
     chosen = Patience(**patience)  # type: ignore[arg-type]
-    return Retry(model, chosen, sleep=clock.sleep, clock=clock)
+    return Retry(model, Persistence(chosen, sleep=clock.sleep, clock=clock))
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
@@ -147,7 +147,7 @@ def test_cancelling_ends_a_wait_and_every_later_call() -> None:
         return failed("rate", 429, 200.0)
 
     model = Fake(fail)
-    layers = Retry(model, cancel=cancel)
+    layers = Retry(model, Persistence(cancel=cancel))
     with pytest.raises(CancelledError, match="while waiting"):
         layers.answer(ask())
     with pytest.raises(CancelledError):
@@ -321,7 +321,7 @@ def test_a_cached_answer_needs_no_budget_and_each_attempt_does(tmp_path: Path) -
         model,
         ModelOptions(attempts=3, requests_per_minute=100),
         cache=tmp_path / "cache.sqlite",
-        budget=budget,
+        budgets=(budget,),
     )
     assert layers.answer(ask()).source == "model"
     assert layers.answer(ask()).source == "cache"

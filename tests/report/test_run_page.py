@@ -294,13 +294,14 @@ def test_a_run_that_broke_off_is_told_as_far_as_it_went(clumsy_run: Path, tmp_pa
     lines = text.splitlines()
     kept = next(i for i, line in enumerate(lines) if '"event": "step"' in line) + 2
     (folder / "trace.jsonl").write_text("\n".join([*lines[:kept], lines[kept][:20]]))
-    (folder / "error.json").write_text(json.dumps({"error": "X", "message": "no <power>"}))
+    broken = {"state": "broken off", "error": "X", "message": "no <power>"}
+    (folder / "task.json").write_text(json.dumps(broken))
     story = read_story(folder)
     assert [s.number for s in story.steps] == [1, 2]
-    assert "broke off: no <power>" in story.outcome
+    assert story.outcome == "The run broke off after 2 steps: no <power>"
     assert story.before is None
     page = Page(render(story))
-    assert "broke off: no <power>" in page.said()
+    assert story.outcome in page.said()
     assert not any(tag == "power" for tag, _ in page.tags)
 
 

@@ -78,6 +78,18 @@ def exchanges(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines[1:]]
 
 
+def account(folder: Path) -> dict[str, Any]:
+    """What a run says of itself."""
+    said: dict[str, Any] = json.loads((folder / "task.json").read_text(encoding="utf-8"))
+    return said
+
+
+def going_on(folder: Path) -> str:
+    """How the message of an error ends that left a folder."""
+    what = f"; what was asked and answered is in {folder}"
+    return f"{what}; hvr plan --resume {folder} goes on"
+
+
 def one_line(ended: Ended) -> str:
     """The message of a command that failed; there is nothing else on stderr."""
     assert ended.err.startswith("error: ") and ended.err.count("\n") == 1, ended.err
@@ -128,7 +140,7 @@ def test_a_request_becomes_a_plan_that_reaches_its_goal(
     ):
         assert words in ended.out
     assert {p.name for p in folder.iterdir()} == {
-        *REPEATED, "domain.pddl", "task.json", "graph", "graph.ttl",
+        *REPEATED, "domain.pddl", "task.json", "ledger.sqlite", "graph", "graph.ttl",
         "scene-before.json", "scene-after.json",
     }  # fmt: skip
     assert [e["purpose"] for e in exchanges(folder)] == ASKED
@@ -230,8 +242,9 @@ def test_a_fault_ends_the_run_with_a_line_and_keeps_what_there_is(
     assert [e["purpose"] for e in good] == ["select", "macro_plan"]
     assert MACROS[0] in good[1]["answer"]["text"] and bad["purpose"] == "conditions"
     assert bad["answer"] is None and bad["error"]["kind"] == fault.kind
-    kept = json.loads((folder / "error.json").read_text(encoding="utf-8"))
-    assert kept["error"] == "ModelError" and line == f"error: {kept['message']}\n"
+    kept = account(folder)
+    assert (kept["state"], kept["error"]) == ("broken off", "ModelError")
+    assert line == f"error: {kept['message']}{going_on(folder)}\n"
     trace = (folder / "trace.jsonl").read_text(encoding="utf-8")
     assert MACROS[0] in trace and not (folder / "plan.json").exists()
     assert leaks(folder, ended) == []
@@ -394,7 +407,7 @@ def test_an_interrupt_ends_the_run_at_once_and_keeps_what_there_is(tmp_path: Pat
     said = err.read_text(encoding="utf-8")
     assert code == 130 and "Traceback" not in said and said.count("\n") <= 2, said
     assert [e["purpose"] for e in exchanges(folder)][:2] == ["select", "macro_plan"]
-    kept = json.loads((folder / "error.json").read_text(encoding="utf-8"))
+    kept = account(folder)
     assert kept["error"] == "KeyboardInterrupt"
 
 
@@ -410,7 +423,7 @@ def test_a_budget_of_calls_is_hard(hvr_: Hvr, tmp_path: Path) -> None:
     assert "the budget of 2 calls does not allow another request" in one_line(ended)
     assert f"  1. {MACROS[0]}\n" in ended.out
     assert [bool(e["error"]) for e in exchanges(folder)] == [False, False, True]
-    kept = json.loads((folder / "error.json").read_text(encoding="utf-8"))
+    kept = account(folder)
     assert kept["error"] == "BudgetError"
 
 
@@ -509,8 +522,10 @@ def test_a_replay_repeats_a_failure(hvr_: Hvr, tmp_path: Path) -> None:
     with OpenAIServer(broken) as server:
         ended = hvr_(*COFFEE, "--llm", "openai:m", "--base-url", server.url, "--save", first)
     again = hvr_("plan", "--llm", f"replay:{first}", "--save", second)
-    assert (again.code, again.err) == (ended.code, ended.err) and "expired" in one_line(again)
-    assert differing(first, second, ("llm.jsonl", "trace.jsonl", "error.json")) == []
+    assert again.code == ended.code and "expired" in one_line(again)
+    assert again.err.replace(str(second), str(first)) == ended.err
+    assert account(second)["message"] == account(first)["message"]
+    assert differing(first, second, ("llm.jsonl", "trace.jsonl")) == []
 
 
 @pytest.mark.slow
@@ -532,7 +547,7 @@ def test_a_replay_with_other_prompts_shows_the_difference(
         for sign in "-+"
     )
     assert removed != added
-    kept = json.loads((second / "error.json").read_text(encoding="utf-8"))
+    kept = account(second)
     assert kept["error"] == "CassetteError"
     assert next(e["purpose"] for e in exchanges(second)) == "select"
 
@@ -594,8 +609,9 @@ def test_labels_reach_nothing_that_plans_or_executes(
     assert differing(first, second, ("domain.pddl", *REPEATED)) == []
     assert (again.code, again.err) == (0, "")
     assert timeless(again.out, second) == timeless(ended.out, first)
-    summaries = [timeless((f / "task.json").read_text("utf-8"), f) for f in (first, second)]
-    assert summaries[0] == summaries[1]
+    summaries = [account(f) | {"llm": None, "began": None, "ended": None} for f in (first, second)]
+    texts = [timeless(json.dumps(s), f) for s, f in zip(summaries, (first, second), strict=True)]
+    assert texts[0] == texts[1]
 
 
 def timeless(text: str, folder: Path) -> str:

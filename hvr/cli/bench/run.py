@@ -14,6 +14,7 @@ from hvr.cli.arguments import jobs
 from hvr.cli.bench.lists import split_list, split_models, split_seeds
 from hvr.cli.bench.report import add_report_options, check_report, report
 from hvr.cli.model_options import add_model_options, model_choice
+from hvr.cli.signals import Terminated, orderly_end
 
 if TYPE_CHECKING:
     from hvr.evaluation.bench.runner import Listen, Progress
@@ -22,7 +23,8 @@ _DESCRIPTION = """\
 Plan tasks with models under the paper's settings, and measure the plans.
 
 Every finished cell is kept: the same command goes on where it was interrupted or killed, and
-tries cells again that ended in an error.
+tries cells again that ended in an error. --max-calls, --max-tokens and --max-dollars hold for all
+cells together, however often the bench is gone on with; each cell is a plan.
 """
 
 _EPILOG = """\
@@ -42,8 +44,8 @@ exit codes:
 _TWELVE = "T1,T2,T3,T4,T5,T6,T7,T8,T9,T10,T11,T12"
 _MODELS = ("scripted:error=0.1",)
 _MODEL_FIELDS = (
-    "base_url", "embedder", "prompts", "cache", "temperature",
-    "max_calls", "max_tokens", "max_dollars",
+    "base_url", "embedder", "prompts", "cache", "temperature", "timeout",
+    "calls_per_plan", "max_calls", "max_tokens", "max_dollars",
 )  # fmt: skip
 
 
@@ -82,6 +84,7 @@ def run(args: argparse.Namespace) -> int:
     from hvr.evaluation import cell
     from hvr.evaluation.bench.cells import CellOptions, plan_cells
     from hvr.evaluation.bench.runner import run_bench
+    from hvr.llm.notices import notices
     from hvr.tasks import task_ids
 
     check_report(args)
@@ -97,18 +100,17 @@ def run(args: argparse.Namespace) -> int:
     cell.check_models(cells, options)
     prompts = cell.prompt_digests(options)
     try:
-        with _progress(quiet=args.json) as listen:
+        with orderly_end(), _progress(quiet=args.json) as listen, notices():
             results = run_bench(
                 folder, cells, cell.run_cell, options,
                 jobs=args.jobs, prompts=prompts, listen=listen,
             )  # fmt: skip
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Terminated):
         print(
-            f"interrupted: finished cells are in {folder}, "
-            f"go on with --save {folder} and the same options",
+            f"finished cells are in {folder}, go on with --save {folder} and the same options",
             file=sys.stderr,
         )
-        return 130
+        raise
     report(folder, results, args)
     return 0 if all(r.finished for r in results) else 1
 

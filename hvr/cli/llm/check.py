@@ -50,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="address of the server, such as http://localhost:8000/v1",
     )  # fmt: skip
     parser.add_argument(
-        "--timeout", metavar="SECONDS", type=seconds, default=30.0,
-        help="how long to wait (default: %(default)s)",
+        "--timeout", metavar="SECONDS", type=seconds,
+        help="how long to wait (default: $HVR_LLM_TIMEOUT, or 60)",
     )  # fmt: skip
     add_json(parser)
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from hvr.llm.usage import Amount, Totals
 
 _DESCRIPTION = """\
-Sum up the calls, tokens, cost and time of a transcript by purpose.
+Sum up the calls, tokens, cost and time of a transcript by purpose. What earlier tries of a run
+that broke off paid for in vain is counted, too.
 """
 
 _EPILOG = """\
@@ -39,11 +40,13 @@ def run(args: argparse.Namespace) -> int:
         DataFileError: there is no transcript, or it is damaged.
     """
     from hvr.llm import transcript
+    from hvr.llm.earlier import set_aside
     from hvr.llm.usage import Totals
 
-    header, exchanges = transcript.read(args.file)
+    path = args.file / transcript.NAME if args.file.is_dir() else args.file
+    header, exchanges = transcript.read(path)
     purposes: dict[str, Totals] = {}
-    for exchange in exchanges:
+    for exchange in (*exchanges, *set_aside(path)):
         purpose = str(exchange.line["purpose"])
         purposes[purpose] = purposes.get(purpose, Totals()).plus(
             exchange.usage, seconds=exchange.line["seconds"], failed=exchange.failed

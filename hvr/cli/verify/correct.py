@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import words
-from hvr.cli.model_options import add_model_options, model_choice
+from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
 
 if TYPE_CHECKING:
     from hvr.llm.choice import ModelChoice
@@ -31,7 +31,9 @@ examples:
   hvr verify correct verifier plans.jsonl --llm openai:gpt-4o-mini
 """
 
-_MODEL_FIELDS = ("base_url", "cache", "max_calls", "max_tokens", "max_dollars")
+_MODEL_FIELDS = (
+    "base_url", "cache", "timeout", "calls_per_plan", "max_calls", "max_tokens", "max_dollars",
+)  # fmt: skip
 
 Mend = Callable[["Sequence[ToolPlan]"], "Iterable[tuple[ToolPlan, tuple[str, ...]]]"]
 """From plans to the corrected ones, each with what was changed, in words."""
@@ -74,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.out is not None:
         check_writable(args.out)
+    if args.spec is None:
+        refuse_model_options(args, "none is asked without --llm: add --llm MODEL, or leave it out")
     verifier = Verifier.load(args.model)
     mend = (
         _by_model(verifier, model_choice(args))
@@ -116,17 +120,20 @@ def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
 
 
 def _by_model(verifier: Verifier, choice: ModelChoice) -> Mend:
-    from hvr.llm.connect import connect
+    from hvr.llm.connect import connect, reach
+    from hvr.llm.notices import notices
     from hvr.verifier.correction.llm_correction import repair
 
-    model = connect(choice)
+    reach(choice)  # what cannot be used is refused before the plans are read
 
     def mend(plans: Sequence[ToolPlan]) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
+        model = connect(choice, plans=len(plans))
         for plan in plans:
             if not plan.tools:
                 yield plan, ("the plan is empty: nothing to edit",)
                 continue
-            correction = repair(verifier, plan, model)
+            with notices():
+                correction = repair(verifier, plan, model)
             changes = tuple(str(edit) for edit in correction.edits) or (correction.outcome,)
             yield correction.after.graph.plan(), changes
 

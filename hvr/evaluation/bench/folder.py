@@ -3,7 +3,9 @@
 manifest.json   settings, models, options, prompt digests, and every start with its machine
 cells/ID.json   the result of a cell, written when it is finished, whole or not at all
 ledger.sqlite   with a budget: what models were charged, of all cells and starts together
-transcripts/    ID.jsonl: every prompt and answer of a cell; of earlier tries, ID.1.jsonl and on
+transcripts/    ID.jsonl: every prompt and answer of a cell. A cell that was not finished is gone on
+                with: it gets the answers that are there. ID-aside.jsonl: what it was asked in vain
+bench.lock      while a bench is at work here; cells/ID.lock while a process is at work on a cell
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,13 +24,17 @@ from typing import Any
 import hvr
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
-from hvr.files import commit, unwritable, write_whole
+from hvr.files import commit, write_whole, writing
 from hvr.llm.config import read_config
 from hvr.llm.scrub import Scrubber
+from hvr.locks import take
 from hvr.policies.llm.settings import named
 from hvr.texts import read_json
 
 MANIFEST = "manifest.json"
+
+_LOCK = "bench.lock"
+_PATIENCE_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,7 @@ class BenchFolder:
     def open(
         self, cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
     ) -> tuple[CellResult, ...]:
-        """Begin a bench here, or go on with the same one.
+        """Begin a bench here, or go on with the same one; see `alone`.
 
         Args:
             cells: all that is to be done.
@@ -68,13 +76,12 @@ class BenchFolder:
                 f"{self.path} holds a bench with other {', '.join(other)}: choose a new folder, "
                 "or give the same options to go on with it"
             )
-        try:
-            for name in ("cells", "transcripts"):
-                (self.path / name).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise unwritable(self.path, error) from error
         manifest["starts"].append(this_start())
+        # First, since a folder without it is not known for that of a bench.
         _write(self.path / MANIFEST, manifest)
+        for name in ("cells", "transcripts"):
+            with writing(self.path):
+                (self.path / name).mkdir(exist_ok=True)
         known = {result.cell: result for result in self.results()}
         return tuple(known[c] for c in cells if c in known and known[c].finished)
 
@@ -123,22 +130,53 @@ class BenchFolder:
         """File of what models were charged in all cells and starts of the bench."""
         return self.path / "ledger.sqlite"
 
-    def new_transcript(self, cell: Cell) -> Path:
-        """Return where the transcript of a cell goes, after renaming that of an earlier try.
+    def transcript(self, cell: Cell) -> Path:
+        """Return where the transcript of a cell is, of all its tries together."""
+        return self.path / "transcripts" / f"{cell.id}.jsonl"
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other benches out of the folder, which is made if need be.
 
         Raises:
-            DataFileError: it cannot be moved.
+            UsageError: another bench is at work here.
+            DataFileError: the folder cannot be used.
         """
-        path = self.path / "transcripts" / f"{cell.id}.jsonl"
-        number = 1
-        while (old := path.with_name(f"{cell.id}.{number}.jsonl")).exists():
-            number += 1
+        if not self.exists():
+            self._require_new()
+        with writing(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = take(self.path / _LOCK)
+        if lock is None:
+            raise UsageError(
+                f"{self.path}: another bench is at work here: wait for it, or choose another",
+                field="save",
+            )
         try:
-            if path.exists():
-                path.rename(old)
-        except OSError as error:
-            raise unwritable(path, error, "cannot be moved") from error
-        return path
+            yield
+        finally:
+            lock.release()
+
+    @contextmanager
+    def at_work(self, cell: Cell) -> Iterator[None]:
+        """Keep other processes from a cell.
+
+        Those of a bench that was killed notice it after a moment, and end.
+
+        Raises:
+            DataFileError: another process does not let go of the cell.
+        """
+        path = self.path / "cells" / f"{cell.id}.lock"
+        with writing(path):
+            until = time.monotonic() + _PATIENCE_S
+            while (lock := take(path)) is None and time.monotonic() < until:
+                pass
+        if lock is None:
+            raise DataFileError(f"{path}: another process is at work on this cell")
+        try:
+            yield
+        finally:
+            lock.release()
 
     def _order(self) -> Callable[[Cell], tuple[int, ...]]:
         """Return the order in which the cells were planned, as a key to sort by."""
@@ -159,7 +197,12 @@ class BenchFolder:
         return place
 
     def _require_new(self) -> None:
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        if not self.path.exists():
+            return
+        # What remains of a bench that was killed before it began is as good as nothing.
+        if not self.path.is_dir() or any(
+            entry.name != _LOCK and entry.suffix != ".part" for entry in self.path.iterdir()
+        ):
             raise DataFileError(f"{self.path}: a bench needs a new or empty folder")
 
 

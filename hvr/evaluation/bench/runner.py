@@ -56,7 +56,8 @@ def run_bench(
     """Run all cells that have no result yet.
 
     Each result is written by the process that made it, before it counts as done. An error in
-    a cell is a result, too; it is tried again when the bench is resumed.
+    a cell is a result, too; it is tried again when the bench is resumed, and gets the answers that
+    it was given before.
 
     Args:
         folder: of the bench: new, empty, or that of the same bench, which is then resumed.
@@ -71,45 +72,48 @@ def run_bench(
         A result for each cell, in order.
 
     Raises:
-        UsageError: another bench is in the folder, or `jobs` cannot be used.
+        UsageError: another bench is in the folder or at work there, or `jobs` cannot be used.
         DataFileError: the folder cannot be written.
         KeyboardInterrupt: it was interrupted; finished cells are kept.
     """
     if not 0 <= jobs <= _MOST_JOBS:
         raise UsageError(f"jobs must be 0 to {_MOST_JOBS}, not {jobs}", field="jobs")
     bench = BenchFolder(folder)
-    found = {r.cell: r for r in bench.open(cells, options, prompts or {})}
-    resumed = len(found)
-    tell = listen or (lambda _: None)
-    tell(Progress(resumed, len(cells), resumed))
+    with bench.alone():
+        found = {r.cell: r for r in bench.open(cells, options, prompts or {})}
+        resumed = len(found)
+        tell = listen or (lambda _: None)
+        tell(Progress(resumed, len(cells), resumed))
 
-    def keep(result: CellResult) -> None:
-        found[result.cell] = result
-        tell(Progress(len(found), len(cells), resumed, result))
+        def keep(result: CellResult) -> None:
+            found[result.cell] = result
+            tell(Progress(len(found), len(cells), resumed, result))
 
-    waiting = [cell for cell in cells if cell not in found]
-    jobs = min(jobs or os.cpu_count() or 1, max(len(waiting), 1))
-    if jobs == 1:
-        for cell in waiting:
-            keep(_work(run_cell, cell, options, folder))
-    else:
-        _run_parallel(waiting, lambda cell: (run_cell, cell, options, folder), jobs, keep)
+        waiting = [cell for cell in cells if cell not in found]
+        jobs = min(jobs or os.cpu_count() or 1, max(len(waiting), 1))
+        if jobs == 1:
+            for cell in waiting:
+                keep(_work(run_cell, cell, options, folder))
+        else:
+            _run_parallel(waiting, lambda cell: (run_cell, cell, options, folder), jobs, keep)
     return tuple(found[cell] for cell in cells)
 
 
 def _work(run_cell: RunCell, cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     """Do a cell and write its result."""
-    started = time.perf_counter()
-    try:
-        result = run_cell(cell, options, folder)
-    except Exception as error:
-        # One cell must not end the bench, whatever a provider's library raises.
-        result = CellResult(
-            cell=cell, scores=None, error=str(error) or repr(error),
-            error_kind=_kind(error), model=cell.model, simulated=cell.simulated,
-            seconds=time.perf_counter() - started,
-        )  # fmt: skip
-    BenchFolder(folder).write(result)
+    bench = BenchFolder(folder)
+    with bench.at_work(cell):
+        started = time.perf_counter()
+        try:
+            result = run_cell(cell, options, folder)
+        except Exception as error:
+            # One cell must not end the bench, whatever a provider's library raises.
+            result = CellResult(
+                cell=cell, scores=None, error=str(error) or repr(error),
+                error_kind=_kind(error), model=cell.model, simulated=cell.simulated,
+                seconds=time.perf_counter() - started,
+            )  # fmt: skip
+        bench.write(result)
     return result
 
 
@@ -187,7 +191,10 @@ def _rescue(
 
 def _start_worker(stop: Event, parent: int) -> None:
     """In a worker: leave Ctrl-C to the parent, and end when it says so or is gone."""
+    from hvr.llm.notices import show_notices_of_worker
+
     leave_interrupts_to_parent()
+    show_notices_of_worker()
 
     def watch() -> None:
         # A cell may wait minutes for a model, and a killed parent cannot say anything.

@@ -10,14 +10,15 @@ from hvr.agents import DEFAULT_AGENT
 from hvr.files import commit
 from hvr.library import Library, read_library, write_library
 from hvr.llm.choice import ModelChoice
-from hvr.llm.connect import connect, reach
+from hvr.llm.connect import connect, embedder_options
+from hvr.llm.earlier import begun
 from hvr.llm.meter import Meter
 from hvr.llm.recorded import Recorded, recorded_run
 from hvr.plans import PolicyContext
 from hvr.policies.llm.prompts import Prompts, load_prompts
 from hvr.policies.llm.settings import PolicySettings, named
 from hvr.policies.llm.writing import Equipment
-from hvr.retrieval.embedders import Embedder, make_embedder
+from hvr.retrieval.embedders import make_embedder
 from hvr.search.planners import Planner
 from hvr.search.recorded import NAME as PLANNER
 from hvr.search.recorded import RecordedPlanner
@@ -29,11 +30,15 @@ PROMPTS = "prompts"
 """Folder within a run's folder with the user's own templates."""
 
 
+LEDGER = "ledger.sqlite"
+"""File in a run's folder with what was charged in all its tries."""
+
+
 def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | None]:
     """Return the means to write plans, the meter of the model's use, and the library to add to.
 
     A repeated run uses the library, prompts and planner results of the recorded one, and adds to
-    no library.
+    no library. A run that is gone on with uses its own.
 
     Raises:
         UsageError: no model is named, or an option cannot be used.
@@ -44,23 +49,27 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
     choice, folder = context.model, context.folder
     settings = named(choice.setting)
     recorded = recorded_run(choice)
+    source = recorded.folder if recorded is not None else _begun_in(context)
     own_prompts = choice.prompts
-    if own_prompts is None and recorded is not None and (recorded.folder / PROMPTS).is_dir():
-        own_prompts = recorded.folder / PROMPTS
+    if (own_prompts is None or source == folder) and source and (source / PROMPTS).is_dir():
+        own_prompts = source / PROMPTS
     prompts = load_prompts(own_prompts)
-    embedder = context.embedder or _embedder(choice)
-    library = _library(choice, settings, recorded)
+    embedder = context.embedder or make_embedder(choice.embedder, embedder_options(choice))
+    library = _library(choice, settings, source)
+    # Before the transcript: where there is one, there is everything that the run began with.
+    if folder is not None and source != folder:
+        if library is not None:
+            write_library(library, folder / LIBRARY)
+        if own_prompts is not None:
+            prompts.save(folder / PROMPTS)
     meter = connect(
         choice,
         about=context.about,
         transcript=context.transcript,
         header=context.header or _header(context, settings, prompts),
-        ledger=context.ledger,
+        ledger=context.ledger or (folder / LEDGER if folder is not None else None),
+        plans=1 if context.ledger is None else None,
     )
-    if folder is not None and library is not None:
-        write_library(library, folder / LIBRARY)
-    if folder is not None and own_prompts is not None:
-        prompts.save(folder / PROMPTS)
     equipment = Equipment(
         ontology=context.ontology,
         domain=context.domain,
@@ -76,6 +85,13 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
         compile_task=context.compile_task,
     )
     return equipment, meter, None if recorded else choice.library
+
+
+def _begun_in(context: PolicyContext) -> Path | None:
+    """Return the folder of a run that an earlier try has begun; None for any other."""
+    if context.folder is None or context.transcript is None or not begun(context.transcript):
+        return None
+    return context.folder
 
 
 def _ignore(event: object) -> None:
@@ -100,22 +116,6 @@ def _header(
     }
 
 
-def embedder_access(choice: ModelChoice) -> tuple[str | None, str | None]:
-    """Return address and key for the embedder: those of the model, if both have one provider.
-
-    Another provider must not get the model's key; it finds its own in the environment.
-    """
-    chosen = reach(choice)
-    if str(chosen.spec).partition(":")[0] != choice.embedder.partition(":")[0]:
-        return None, None
-    return chosen.options.base_url, chosen.options.api_key
-
-
-def _embedder(choice: ModelChoice) -> Embedder:
-    base_url, api_key = embedder_access(choice)
-    return make_embedder(choice.embedder, base_url=base_url, api_key=api_key)
-
-
 def _planner(context: PolicyContext, recorded: Recorded | None) -> Planner:
     """Return the planner; a run keeps its results, since under a time limit they may differ."""
     if context.folder is None:
@@ -124,13 +124,11 @@ def _planner(context: PolicyContext, recorded: Recorded | None) -> Planner:
     return RecordedPlanner(context.planner, context.folder / PLANNER, earlier)
 
 
-def _library(
-    choice: ModelChoice, settings: PolicySettings, recorded: Recorded | None
-) -> Library | None:
-    """Return the macro actions to use; for a repeated run, those of the recorded one."""
+def _library(choice: ModelChoice, settings: PolicySettings, source: Path | None) -> Library | None:
+    """Return the macro actions to use: those of a folder, if the run began there."""
     if not settings.library:
         return None
-    if recorded is not None:
-        path = recorded.folder / LIBRARY
+    if source is not None:
+        path = source / LIBRARY
         return read_library(path) if path.exists() else None
     return read_library(choice.library, missing_ok=True) if choice.library else None

@@ -13,11 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from hvr.errors import DataFileError
+from hvr.llm.transcript import NAME
 from hvr.report.floor_plan.route import Route, route
 from hvr.report.run_page.expected import Changes, expected_changes
 from hvr.report.run_page.scenes import scene_after, scene_before
+from hvr.report.run_page.state import ACCOUNT, RunState, read_account
 from hvr.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep
-from hvr.texts import read_json, read_log
+from hvr.texts import read_log
+from hvr.validation.text import count
+
+_TRACE = "trace.jsonl"
 
 _OF_PLANNING = frozenset(
     {
@@ -45,11 +50,10 @@ def read_story(folder: Path) -> Story:
     Raises:
         DataFileError: it is no run folder, or a file in it is damaged.
     """
-    if not (folder / "trace.jsonl").is_file():
-        raise DataFileError(f"{folder}: this is no run folder: it has no trace.jsonl")
-    about = _json(folder / "task.json") or {}
-    broken = _json(folder / "error.json") or {}
-    events = _trace(folder / "trace.jsonl")
+    if not any((folder / name).is_file() for name in (ACCOUNT, _TRACE)):
+        raise DataFileError(f"{folder}: this is no run folder: it has no {ACCOUNT} and no {_TRACE}")
+    about, state = read_account(folder)
+    events = read_trace(folder)
     scene = str(about.get("scene") or "")
     before, note = scene_before(folder, scene)
     try:
@@ -66,15 +70,18 @@ def read_story(folder: Path) -> Story:
             request=str(about.get("request") or folder.name),
             scene=scene,
             facts=tuple(_facts(about, end, plans)),
-            reached=_reached(about, end),
-            outcome=_outcome(about, end, broken, steps),
+            state=state,
+            reached=_reached(about, end) if state is RunState.FINISHED else None,
+            outcome=_outcome(about, end, steps)
+            if state is RunState.FINISHED
+            else _unfinished(state, about, plans, steps),
             plans=plans,
             steps=steps,
             before=before,
             after=scene_after(folder),
             note=note,
             route=way,
-            simulated=bool(about.get("simulated")),
+            simulated=_simulated(folder, about),
         )
     except _DAMAGED as error:
         raise DataFileError(
@@ -82,17 +89,17 @@ def read_story(folder: Path) -> Story:
         ) from error
 
 
-def _json(path: Path) -> dict[str, Any] | None:
+def read_trace(folder: Path) -> list[dict[str, Any]]:
+    """Return the events of a run, as far as it has come.
+
+    A last line that was cut off, as by a crash, is passed over.
+
+    Raises:
+        DataFileError: a line is damaged.
+    """
+    path = folder / _TRACE
     if not path.is_file():
-        return None
-    value = read_json(path, strict=False)
-    if not isinstance(value, dict):
-        raise DataFileError(f"{path} is damaged: it holds no object")
-    return value
-
-
-def _trace(path: Path) -> list[dict[str, Any]]:
-    """Return the events. A last line that was cut off, as by a crash, is passed over."""
+        return []
     events = []
     for number, event in read_log(path):
         if not isinstance(event, dict):
@@ -231,14 +238,8 @@ def _reached(about: Mapping[str, Any], end: Mapping[str, Any]) -> bool | None:
     return None if value is None else bool(value)
 
 
-def _outcome(
-    about: Mapping[str, Any],
-    end: Mapping[str, Any],
-    broken: Mapping[str, Any],
-    steps: Sequence[StoryStep],
-) -> str:
-    if broken:
-        return f"The run broke off: {broken.get('message') or broken.get('error')}"
+def _outcome(about: Mapping[str, Any], end: Mapping[str, Any], steps: Sequence[StoryStep]) -> str:
+    """Return how a finished run ended."""
     reached, verdict = _reached(about, end), str(about.get("verdict") or "")
     reason = verdict or str(end.get("reason") or "")
     if reached:
@@ -252,6 +253,35 @@ def _outcome(
     return f"{failure}. Missing: {unmet}" if unmet else f"{failure}."
 
 
+def _unfinished(
+    state: RunState,
+    about: Mapping[str, Any],
+    plans: Sequence[StoryPlan],
+    steps: Sequence[StoryStep],
+) -> str:
+    """Return how far a run has come that is not finished."""
+    if state is RunState.RUNNING:
+        waits = "the first step is not done yet" if plans else "there is no plan yet"
+        far = f"{count(len(steps), 'step')} so far" if steps else waits
+        return f"The run is still going on: {far}."
+    far = "before the first step" if plans else "before there was a plan"
+    if steps:
+        far = f"after {count(len(steps), 'step')}"
+    broke = f"The run broke off {far}"
+    if state is RunState.KILLED:
+        return f"{broke}, without an account of why: it was killed."
+    return f"{broke}: {about.get('message') or about.get('error')}"
+
+
+def _simulated(folder: Path, about: Mapping[str, Any]) -> bool:
+    """Return whether the model is a simulation: by the account, or else by the transcript."""
+    if "simulated" in about:
+        return bool(about["simulated"])
+    path = folder / NAME
+    header = read_log(path)[:1] if path.is_file() else []
+    return any(isinstance(value, dict) and bool(value.get("simulated")) for _, value in header)
+
+
 def _facts(
     about: Mapping[str, Any], end: Mapping[str, Any], plans: Sequence[StoryPlan]
 ) -> Iterable[tuple[str, str]]:
@@ -260,11 +290,12 @@ def _facts(
         ("task", about.get("task")),
         ("policy", about.get("policy")),
         ("setting", about.get("setting")),
-        ("model", about.get("model")),
+        ("model", about.get("model") or (about.get("llm") or {}).get("spec")),
         ("planner", (plans[-1].planner if plans else "") or about.get("planner")),
         ("environment", about.get("env")),
         ("seed", about.get("seed")),
         ("plans", len(plans) or None),
+        ("earlier tries", len(about.get("earlier") or ()) or None),
         ("failures", _counted(end.get("failures"))),
         ("recoveries", _counted(end.get("recoveries"))),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hvr.report.floor_plan.plan import FloorPlan, Pose
 from hvr.report.floor_plan.route import Route
 from hvr.report.run_page.expected import Changes
+from hvr.report.run_page.state import RunState
 
 
 @dataclass(frozen=True)
@@ -105,8 +106,8 @@ class Story:
         request: the sentence.
         scene: where.
         facts: further things to say about it, by title.
-        reached: whether the goal was reached; None if not executed or not judged.
-        outcome: how it ended, in a sentence.
+        reached: whether the goal was reached; None if not executed, not judged or not finished.
+        outcome: how it ended, or how far it has come, in a sentence.
         plans: in order.
         steps: in order.
         before: the scene before it, or None.
@@ -114,6 +115,7 @@ class Story:
         note: what to know about the picture of the scene before.
         route: the robot's way; None without a picture.
         simulated: a simulated model made the plan.
+        state: how far it has come.
     """
 
     request: str
@@ -128,3 +130,4 @@ class Story:
     note: str = ""
     route: Route | None = None
     simulated: bool = False
+    state: RunState = RunState.FINISHED
