@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hvr.cli.arguments import add_json, whole
 from hvr.cli.output import print_json
+from hvr.errors import DataFileError
 
 _DESCRIPTION = """\
 Measure how well a verifier tells true plans from wrong ones that are made of them.
@@ -48,6 +49,8 @@ def run(args: argparse.Namespace) -> int:
     from hvr.verifier.verifier import Verifier
 
     plans = [p for p in read_plans(args.plans) if p.tools]
+    if not plans:
+        raise DataFileError(f"{args.plans}: has no plan with a step")
     quality = evaluate(Verifier.load(args.model), plans, args.seed)
     if args.json:
         print_json(asdict(quality))
