@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from hvr.cli.arguments import add_json
 from hvr.cli.kg.graphs import add_graph_options, open_graph, value_text
 from hvr.cli.output import print_json
+from hvr.texts import decode, read_stdin
 
 _DESCRIPTION = """\
 Answer a SPARQL query.
@@ -37,9 +37,10 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         UsageError: there is no such graph.
+        DataFileError: standard input has no text.
         StoreError: the query is malformed.
     """
-    text = sys.stdin.read() if args.sparql == "-" else args.sparql
+    text = decode(read_stdin(), "<stdin>") if args.sparql == "-" else args.sparql
     with open_graph(args.run, args.scene) as graph:
         answer = graph.query(text)
     if args.json:
