@@ -153,7 +153,7 @@ def test_a_request_is_told_what_is_left_of_the_time(took: list[float], seconds: 
 
     with pytest.raises(ModelError):
         retry(Fake(answer), clock, seconds=seconds).answer(ask())
-    assert all(0 < given and at + given <= seconds * (1 + 1e-9) for at, given in left)
+    assert all(given > 0 and at + given <= seconds * (1 + 1e-9) for at, given in left)
     assert clock.time <= seconds * (1 + 1e-9)
 
 
