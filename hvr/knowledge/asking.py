@@ -2,8 +2,8 @@
 
 Oxigraph answers a query without looking up: not for Ctrl-C, not for a time that is over; and a
 query nested deeply enough overflows the stack of its process. So a query that a person or a
-program has written is answered by another process (`hvr.knowledge.answering`), which has little time, little
-memory and no way to open a connection or a file.
+program has written is answered by another process (`hvr.knowledge.answering`), which has little
+time, little memory and no way to open a connection or a file.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from hvr.cli.arguments import add_json, seconds, whole, words
 from hvr.cli.kg.graphs import add_graph_options, graph_quads, value_text
