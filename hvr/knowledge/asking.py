@@ -1,7 +1,7 @@
 """Queries in a process of their own, which can be ended.
 
-Oxigraph answers a query without looking up: not for Ctrl-C, not for a time that is over; and a
-query nested deeply enough overflows the stack of its process. So a query that a person or a
+Oxigraph answers a query without looking up: not for Ctrl-C, and not for a time that is over. A
+query that is nested deeply enough overflows the stack of its process. So a query that a person or a
 program has written is answered by another process (`hvr.knowledge.answering`), which has little
 time, little memory and no way to open a connection or a file.
 """
@@ -112,20 +112,38 @@ def ask(
         "service": allow_service,
     }
     data = json.dumps(request).encode() + b"\n" + quads
-    with _lifeline() as (line, inherited):
-        command = _ANSWER.format(path=[str(Path(__file__).parents[2]), *sys.path])
-        with subprocess.Popen(
+    try:
+        out, err, code = _answered(data, limits.timeout)
+    except subprocess.TimeoutExpired:
+        raise QueryLimitError(_TIME_OVER.format(seconds=limits.timeout)) from None
+    except OSError as error:
+        raise StoreError(
+            f"the process that answers queries cannot be started: {error}", exit_code=4
+        ) from error
+    return _read(out, err, code, limits)
+
+
+def _answered(data: bytes, timeout: float) -> tuple[bytes, bytes, int]:
+    """Let the other process answer; return what it wrote and how it ended.
+
+    Raises:
+        TimeoutExpired: it was ended, as the time is over.
+        OSError: it cannot be started.
+    """
+    command = _ANSWER.format(path=[str(Path(__file__).parents[2]), *sys.path])
+    with (
+        _lifeline() as (line, inherited),
+        subprocess.Popen(
             [sys.executable, "-S", "-c", command, str(line)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             pass_fds=inherited,
-        ) as process:  # fmt: skip
-            try:
-                out, err = process.communicate(data, timeout=limits.timeout)
-            except subprocess.TimeoutExpired:
-                raise QueryLimitError(_TIME_OVER.format(seconds=limits.timeout)) from None
-            finally:
-                process.kill()  # does nothing if it has ended
-    return _read(out, err, process.returncode, limits)
+        ) as process,
+    ):  # fmt: skip
+        try:
+            out, err = process.communicate(data, timeout=timeout)
+        finally:
+            process.kill()  # does nothing if it has ended
+    return out, err, process.returncode
 
 
 @contextmanager
@@ -157,13 +175,17 @@ def _read(out: bytes, err: bytes, code: int, limits: QueryLimits) -> QueryResult
     if "variables" in last:
         rows = tuple(tuple(json.loads(line)) for line in lines[:-1])
         return QueryResult(tuple(last["variables"]), rows, last["complete"])
-    ended = signal.Signals(-code).name if code < 0 else ""
-    if last.get("memory") or b"memory allocation" in err or ended == "SIGKILL":
+    if last.get("memory") or b"memory allocation" in err or _ended_by(code, "SIGKILL"):
         size = limits.memory / (1 << 30)
         raise QueryLimitError(f"the query was not answered within {size:g} GiB of memory")
-    if ended == "SIGALRM":
+    if _ended_by(code, "SIGALRM"):
         raise QueryLimitError(_TIME_OVER.format(seconds=limits.timeout))
     if code < 0 or code > 255:  # a signal, or Windows' number of a fault
         raise StoreError("the query is too long or too deeply nested to be answered")
     said = err.decode("utf-8", "replace").strip().splitlines()
     raise StoreError(f"the process that answers queries failed: {said[-1] if said else code}")
+
+
+def _ended_by(code: int, name: str) -> bool:
+    """Say whether a process was ended by a signal, of which Windows has not all."""
+    return code < 0 and -code == getattr(signal, name, None)

@@ -206,9 +206,8 @@ def _not_begun(folder: Path) -> StoreError:
 
 
 def _unwritable(folder: Path, error: Exception) -> StoreError:
-    refused = StoreError(*unwritable(folder, error).args)
-    refused.exit_code = unwritable(folder, error).exit_code
-    return refused
+    refused = unwritable(folder, error)
+    return StoreError(*refused.args, exit_code=refused.exit_code)
 
 
 def _lock(file: int) -> None:
