@@ -17,6 +17,7 @@ _INNER = ("error", "errors", "innererror", "inner_error", "details", "metadata")
 _FAILED = ("error", "failed", "failure")
 # What lies deeper tells nothing more; what comes first counts.
 _DEPTH = 5
+_DIGITS = 400
 _MOST = 5
 
 
@@ -40,9 +41,14 @@ def read_json(body: str | bytes) -> Any:
         ValueError: it is none, or nested too deeply to be read.
     """
     try:
-        return json.loads(body)
+        return json.loads(body, parse_int=_integer)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def _integer(digits: str) -> float:
+    # Python reads no longer ones, and a nonsensical count must not cost the answer.
+    return int(digits) if len(digits) <= _DIGITS else float("inf")
 
 
 def at(value: Any, *path: str | int) -> Any:
