@@ -11,6 +11,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Mapping
+from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO
 

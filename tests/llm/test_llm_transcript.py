@@ -268,7 +268,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match="cannot be written"):
         Recording(Fake([said()]), tmp_path / "no" / "llm.jsonl")
     (tmp_path / "llm.jsonl").write_text("this is no transcript\n")
-    with pytest.raises(DataFileError, match="llm.jsonl"):
+    with pytest.raises(DataFileError, match=r"llm\.jsonl"):
         Recording(Fake([said()]), tmp_path / "llm.jsonl")
 
 
