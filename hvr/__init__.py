@@ -4,10 +4,12 @@
 >>> run = hvr.plan("make coffee")
 >>> run.reached
 True
->>> hvr.validate("domain.pddl", "problem.pddl", "plan.txt").valid
+>>> domain, problem, plan = (run.folder / f"{name}.pddl" for name in ("domain", "problem", "plan"))
+>>> hvr.validate(domain, problem, plan).valid
+True
 """
 
-from __future__ import annotations
+from hvr.forks import register as _register_forks
 
 # The module typing takes longer to import than all that is needed here.
 TYPE_CHECKING = False
@@ -81,7 +83,10 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+_register_forks()
+
+
+def __getattr__(name: str) -> "Any":
     # Imported when used, so that `import hvr` and `hvr --help` start in a blink.
     if name in _WHERE:
         from importlib import import_module

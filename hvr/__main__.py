@@ -12,6 +12,11 @@ def start() -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
+    except Exception as error:
+        # What hvr needs to say this better is itself damaged.
+        print(f"error: hvr failed: {type(error).__name__}: {error}; is it installed whole?",
+              file=sys.stderr)  # fmt: skip
+        sys.exit(3)
 
 
 if __name__ == "__main__":

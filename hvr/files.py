@@ -177,14 +177,27 @@ def append_json_line(
     line = json.dumps(value, ensure_ascii=False, default=default) + "\n"
     data = line.encode("utf-8", "backslashreplace")
     with writing(path), path.open("ab+", buffering=0) as file:
-        end = _mend_end(file)
-        try:
-            rest = memoryview(data)
-            while rest:
-                rest = rest[file.write(rest) or 0 :]
-        except OSError:
-            file.truncate(end)
-            raise
+        _append(file, data, _mend_end(file))
+
+
+def append_text(path: Path, text: str) -> None:
+    """Add a text to a file, whole or not at all.
+
+    Raises:
+        DataFileError: it cannot be written; what was there still is.
+    """
+    with writing(path), path.open("ab", buffering=0) as file:
+        _append(file, text.encode("utf-8", "backslashreplace"), file.seek(0, os.SEEK_END))
+
+
+def _append(file: FileIO, data: bytes, end: int) -> None:
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) or 0 :]
+    except OSError:
+        file.truncate(end)
+        raise
 
 
 def _mend_end(file: FileIO) -> int:

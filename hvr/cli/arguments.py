@@ -112,6 +112,19 @@ def add_json(parser: argparse._ActionsContainer, text: str = "print JSON") -> No
     parser.add_argument("--json", action="store_true", help=text)
 
 
+def words(text: str) -> str:
+    """Read a text that goes further than to a message, such as to a server or a store.
+
+    Raises:
+        ArgumentTypeError: it is not UTF-8.
+    """
+    try:
+        # Bytes that the locale has no letters for are kept as halves of surrogate pairs.
+        return os.fsencode(text).decode("utf-8") if re.search("[\ud800-\udfff]", text) else text
+    except UnicodeError:
+        raise argparse.ArgumentTypeError(f"{text!a} is not UTF-8") from None
+
+
 def number(text: str) -> Fraction:
     """Read a number from 0 to a million, exactly.
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.cli.arguments import real, whole
+from hvr.cli.arguments import real, seconds, whole, words
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 # By the fields of ModelChoice; a limit is `max_` and a field of its Limits.
 _OPTIONS: dict[str, dict[str, Any]] = {
     "spec": {
-        "flag": "--llm", "metavar": "MODEL",
+        "flag": "--llm", "metavar": "MODEL", "type": words,
         "help": "openai:MODEL, gemini:MODEL, hf:NAME, replay:RUN or scripted:... "
                 "(default: $HVR_LLM)",
     },
-    "base_url": {"metavar": "URL", "help": "address of the model's server"},
+    "base_url": {"metavar": "URL", "type": words, "help": "address of the model's server"},
     "setting": {
         "help": "HVR+, HVR, HV, HR, VR, R or LLM, and switches, as in HVR+planner_repair "
                 "(default: HVR+)",
@@ -44,7 +44,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "T", "type": real, "help": "of the model's sampling (default: 0)",
     },
     "timeout": {
-        "metavar": "SECONDS", "type": real,
+        "metavar": "SECONDS", "type": seconds,
         "help": "for a request at most (default: $HVR_LLM_TIMEOUT, or 60)",
     },
     "calls_per_plan": {

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.cli.arguments import add_json, real, seconds, whole
+from hvr.cli.arguments import add_json, real, seconds, whole, words
 from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
 from hvr.cli.resuming import check_resumed, resumed
 from hvr.cli.signals import orderly_end
@@ -39,7 +39,9 @@ examples:
 exit codes:
   0  the goal is reached, or hvr cannot judge a model's plan
   1  it is not, or the request is impossible here
-  2  the request or an option cannot be used
+  2  the request or an option cannot be used, or the model's key or name
+  4  not answered, and asking again may help: the model, its budget, the simulator or the planner's
+     time gave out
 """
 
 _FIELDS = (
@@ -55,7 +57,9 @@ _SWITCHES = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("text", metavar="TEXT", nargs="?", help="what to do, in English")
+    parser.add_argument(
+        "text", metavar="TEXT", nargs="?", type=words, help="what to do, in English"
+    )
     parser.add_argument("--task", help="do one of the paper's tasks instead, such as T2")
     parser.add_argument(
         "--policy", help="who plans: symbolic, or llm (default: llm with --llm, else symbolic)"
@@ -123,7 +127,8 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=whole, help=(
         "seed of the environment (default: 0)"))  # fmt: skip
     group.add_argument("--sight", help=(
-        "what the robot sees: omniscient (all metadata), or visible (default: omniscient)"))  # fmt: skip
+        "what the robot sees: omniscient (all metadata), or visible "
+        "(default: omniscient)"))  # fmt: skip
     group.add_argument("--error-rate", metavar="RATE", type=real, help=(
         "wrong readings that its sensor is taken to have, 0 to 0.5 (default: 0)"))  # fmt: skip
     group.add_argument("--faults", metavar="FILE", type=Path, help=(

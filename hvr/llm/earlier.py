@@ -68,11 +68,11 @@ class Earlier:
         Raises:
             DataFileError: a file cannot be written.
         """
-        if self._ahead and self._ahead[0].line["digest"] == digest:
-            # An error at the end is what the try broke off with. The run survived any other.
-            if len(self._ahead) > 1 or not self._ahead[0].failed:
-                self._used.append(self._ahead.popleft())
-                return self._used[-1], True
+        # An error at the end is what the try broke off with. The run survived any other.
+        at_end = len(self._ahead) == 1 and self._ahead[0].failed
+        if self._ahead and self._ahead[0].line["digest"] == digest and not at_end:
+            self._used.append(self._ahead.popleft())
+            return self._used[-1], True
         # The transcript is in the order of the run, so what comes at another time has to go.
         self._put_aside(len(self._ahead))
         for exchange in self._aside:

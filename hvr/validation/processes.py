@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-import signal
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,12 +15,14 @@ from hvr.validation.batch import BatchOptions, LoadedModel, judge, load_model
 from hvr.validation.judged import Judged
 from hvr.validation.plan_files import STDIN
 from hvr.validation.report import Outcome, PlanResult, ValidationReport
+from hvr.workers import leave_interrupts_to_parent, starting
 
 _CHUNKS_PER_PROCESS = 8
 _LARGEST_CHUNK = 64
 
 _Chunk: TypeAlias = list[tuple[int, str]]
 """Plan files with their places in the order of the results."""
+_Results: TypeAlias = list[tuple[int, Judged]]
 
 
 @dataclass(slots=True)
@@ -73,26 +75,44 @@ def _chunks(files: Sequence[str], jobs: int) -> list[_Chunk]:
 def _start(model: LoadedModel) -> _Worker:
     ours, theirs = multiprocessing.Pipe()
     # A forked process has the model already; another kind reads the files again, because a
-    # validator is large to send.
+    # validator is large to send. What is forked also has the parent's end of the pipe, and would
+    # never see the parent end if it kept it.
     fork = multiprocessing.get_start_method() == "fork"
-    given = model if fork else (model.domain, model.problem, model.options)
-    process = multiprocessing.Process(target=_work, args=(theirs, given), daemon=True)
-    process.start()
+    given = (model, ours) if fork else ((model.domain, model.problem, model.options), None)
+    process = multiprocessing.Process(target=_work, args=(theirs, *given), daemon=True)
+    with starting():
+        process.start()
     theirs.close()
     return _Worker(process, ours, [])
 
 
-def _work(connection: Connection, given: LoadedModel | tuple[str, str, BatchOptions]) -> None:
+def _work(
+    connection: Connection,
+    given: LoadedModel | tuple[str, str, BatchOptions],
+    parents: Connection | None,
+) -> None:
     """Judge chunks until there are no more; the body of a worker process."""
-    # Ctrl-C goes to all processes of a terminal; the parent alone answers it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_interrupts_to_parent()
+    if parents is not None:
+        parents.close()
     model = given if isinstance(given, LoadedModel) else load_model(*given)
     while True:
         try:
             chunk = connection.recv()
-            connection.send([(index, judge(model, file)) for index, file in chunk])
+            connection.send(_judged(model, chunk))
         except (EOFError, BrokenPipeError, ConnectionResetError):
             return
+
+
+def _judged(model: LoadedModel, chunk: _Chunk) -> _Results | RuntimeError:
+    """Return the results of a chunk, or what nobody foresaw, which ends the parent's work, too."""
+    try:
+        return [(index, judge(model, file)) for index, file in chunk]
+    except Exception as error:
+        # The error itself may not be fit to be sent.
+        failure = RuntimeError(f"{type(error).__name__}: {error}")
+        failure.add_note(f"It was raised in a process of its own:\n{traceback.format_exc()}")
+        return failure
 
 
 def _give(worker: _Worker, waiting: list[_Chunk]) -> None:
@@ -113,9 +133,13 @@ def _collect(
         if worker.connection not in ready:
             continue
         try:
-            done.update(worker.connection.recv())
+            results = worker.connection.recv()
         except (EOFError, OSError):
             _replace_dead(worker, waiting, done, model)
+        else:
+            if isinstance(results, RuntimeError):
+                raise results
+            done.update(results)
         _give(worker, waiting)
 
 

@@ -269,7 +269,7 @@ def test_an_old_output_file_stays_when_the_new_one_is_not_finished(
 
     monkeypatch.setattr(Path, "replace", full)
     code, _, err = call(*TASK, "plans", "--json", "--output-file", "out.json")
-    assert code == 2
+    assert code == 4
     assert "No space left" in err
     assert Path("out.json").read_text() == "old"
     assert not list(Path().glob(".out*"))

@@ -178,7 +178,7 @@ def test_no_ontology_and_unreadable_ontology(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match="no ontology"):
         load_ontology(tmp_path)
     (tmp_path / "folder.ttl").mkdir()
-    with pytest.raises(DataFileError, match="cannot be read"):
+    with pytest.raises(DataFileError, match="it is a folder"):
         load_ontology(tmp_path)
 
 

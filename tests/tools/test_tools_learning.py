@@ -266,6 +266,9 @@ def test_corrupt_and_foreign_retrievers_are_refused(fitted: Retriever, tmp_path:
             load_retriever(folder)
     (tmp_path / "0" / "model.safetensors").write_bytes(b"rubbish")
     _damage(tmp_path / "0", form="hvr-tool-retriever-1")
+    with pytest.raises(DataFileError, match="belongs to another retriever"):
+        load_retriever(tmp_path / "0")
+    _damage(tmp_path / "0", parameters=None)  # as in folders of earlier versions
     with pytest.raises(DataFileError, match="does not hold this network's numbers"):
         load_retriever(tmp_path / "0")
 

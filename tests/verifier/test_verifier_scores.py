@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from hvr.errors import DataFileError, UsageError
+from hvr.errors import DataFileError, HvrError, UsageError
 from hvr.llm.model import Answer, Request
 from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.config import VerifierConfig
@@ -153,7 +153,7 @@ def test_damaged_and_foreign_checkpoints_are_told(verifier: Verifier, tmp_path: 
     with pytest.raises(DataFileError, match="was changed"):
         Verifier.load(folder, HashEncoder())
     (folder / "verifier.json").write_text("{")
-    with pytest.raises(DataFileError, match="not JSON"):
+    with pytest.raises(DataFileError, match="not valid JSON"):
         Verifier.load(folder, HashEncoder())
 
 
@@ -175,13 +175,14 @@ def test_configurations_are_read_and_checked(tmp_path: Path) -> None:
     for text, said in (("speed: 1", "unknown field"), ("hidden: wide", "must be like"),
                        ("hidden: 0", "at least 1"), ("- 1", "table"),
                        ("epochs_graph: 0", "at least 1"), ("schedule: linear", "constant, cosine"),
-                       ("keep_graph: -1", "0 or more"), ("margin: .nan", "0 or more"),
-                       ("lr: 0", "above 0"), ("lr: .inf", "above 0"), ("dropout: 2", "from 0 to 1"),
-                       ("spans: [0.5, many]", "must be like"), ("spans: [.nan]", "probabilities"),
+                       ("keep_graph: -1", "0 or more"),
+                       ("margin: .nan", "no finite number"), ("lr: .inf", "no finite number"),
+                       ("lr: 0", "above 0"), ("dropout: 2", "from 0 to 1"),
+                       ("spans: [0.5, many]", "must be like"), ("spans: [-1]", "probabilities"),
                        ("compress_spans: []", "from 2 on"),
                        ("compress_spans: [1.5]", "must be like")):  # fmt: skip
         path.write_text(text)
-        with pytest.raises(UsageError, match=said):
+        with pytest.raises(HvrError, match=said):
             VerifierConfig.load(path)
 
 

@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from hvr.cli.arguments import add_json, seconds
+from hvr.cli.arguments import add_json, seconds, words
 from hvr.cli.output import print_json
 from hvr.errors import LLMError, UsageError
 
@@ -42,11 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument(
-        "spec", metavar="MODEL", nargs="?",
+        "spec", metavar="MODEL", nargs="?", type=words,
         help="openai:MODEL, gemini:MODEL or hf:NAME (default: $HVR_LLM)",
     )  # fmt: skip
     parser.add_argument(
-        "--base-url", metavar="URL",
+        "--base-url", metavar="URL", type=words,
         help="address of the server, such as http://localhost:8000/v1",
     )  # fmt: skip
     parser.add_argument(
@@ -96,11 +96,9 @@ def _ask(chosen: Chosen) -> dict[str, Any]:
     except LLMError as error:
         return result | {"problem": str(error), "seconds": round(time.monotonic() - start, 2)}
     result["seconds"] = round(time.monotonic() - start, 2)
-    if answer.finish == "filter":
-        return result | {"problem": f"the provider withheld the answer: {_brief(answer.text)}"}
     return result | {
         "answers": True,
-        "said": chosen.options.scrubber.text(answer.text),
+        "said": answer.text,
         "answered_by": answer.model,
         "usage": asdict(answer.usage),
     }

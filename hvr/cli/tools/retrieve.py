@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from hvr.cli.arguments import add_json
+from hvr.cli.arguments import add_json, words
 from hvr.cli.output import print_json
 from hvr.errors import UsageError
 
@@ -22,9 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("model", metavar="MODEL", type=Path, help=(
         "folder that `hvr tools train` wrote"))  # fmt: skip
-    parser.add_argument("steps", metavar="STEP", nargs="*", help=(
+    parser.add_argument("steps", metavar="STEP", nargs="*", type=words, help=(
         "steps of a plan, in order, in words"))  # fmt: skip
-    parser.add_argument("--request", metavar="TEXT", default="", help="what the plan is for")
+    parser.add_argument(
+        "--request", metavar="TEXT", type=words, default="", help="what the plan is for"
+    )
     parser.add_argument("--plans", metavar="FILE", type=Path, help=(
         "JSON lines with user_request and task_steps instead"))  # fmt: skip
     parser.add_argument("--names", action=argparse.BooleanOptionalAction, default=True, help=(

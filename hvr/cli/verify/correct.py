@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hvr.cli.arguments import words
 from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
+from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.llm.choice import ModelChoice
@@ -51,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "plans"))  # fmt: skip
     parser.add_argument("--out", metavar="FILE", type=Path, help=(
         "write the plans as JSON lines (default: print them)"))  # fmt: skip
-    parser.add_argument("--llm", dest="spec", metavar="MODEL", help=(
+    parser.add_argument("--llm", dest="spec", metavar="MODEL", type=words, help=(
         "let a language model edit the risky places, such as openai:MODEL"))  # fmt: skip
     add_model_options(parser, _MODEL_FIELDS)
 
@@ -103,7 +105,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
-    from rich.console import Console
     from rich.progress import track
 
     from hvr.verifier.correction.corrector_file import load_corrector
@@ -111,7 +112,7 @@ def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
     corrector = load_corrector(folder, verifier)
 
     def mend(plans: Sequence[ToolPlan]) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
-        shown = track(plans, "plans", console=Console(stderr=True), transient=True)
+        shown = track(plans, "plans", console=console(stderr=True), transient=True)
         corrections = corrector.correct_all(shown, one_planner=one_planner)
         return [(c.plan, c.changes) for c in corrections]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from hvr.cli.arguments import add_json
+from hvr.cli.arguments import add_json, words
 from hvr.errors import UsageError
 
 _DESCRIPTION = """\
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("plan", metavar="PLAN", type=Path, help=(
         "tool plans (JSON, one or several), the folder of an hvr run, or a PDDL plan"))  # fmt: skip
-    parser.add_argument("--request", metavar="TEXT", help=(
+    parser.add_argument("--request", metavar="TEXT", type=words, help=(
         "what was asked, if the plan does not say"))  # fmt: skip
     parser.add_argument("--model", metavar="FOLDER", type=Path, help=(
         "a verifier that `hvr verify train` wrote (default for robot plans: the one that comes "

@@ -14,9 +14,12 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from hvr.errors import UsageError
-from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult, RunCell
+from hvr.evaluation.bench.cells import FAILED, Cell, CellOptions, CellResult, RunCell
 from hvr.evaluation.bench.folder import BenchFolder
 from hvr.llm.errors import ModelError
+from hvr.printable import protect_output
+from hvr.secrets.scrubber import Scrubber
+from hvr.workers import leave_interrupts_to_parent, starting
 
 _MOST_JOBS = 256
 _WATCH_SECONDS = 0.3
@@ -107,10 +110,11 @@ def _work(run_cell: RunCell, cell: Cell, options: CellOptions, folder: Path) -> 
             result = run_cell(cell, options, folder)
         except Exception as error:
             # One cell must not end the bench, whatever a provider's library raises.
+            message = Scrubber.of(os.environ).text(str(error) or repr(error))
             result = CellResult(
-                cell=cell, scores=None, error=str(error) or repr(error),
-                error_kind=_kind(error), model=cell.model, simulated=cell.simulated,
-                seconds=time.perf_counter() - started,
+                cell=cell, scores=None, error=message, error_kind=_kind(error),
+                exit_code=getattr(error, "exit_code", FAILED), model=cell.model,
+                simulated=cell.simulated, seconds=time.perf_counter() - started,
             )  # fmt: skip
         bench.write(result)
     return result
@@ -136,7 +140,8 @@ def _run_parallel(
         for cell in lost:
             result = CellResult(
                 cell=cell, scores=None, error="a worker process died (out of memory?)",
-                error_kind="BrokenProcessPool", model=cell.model, simulated=cell.simulated,
+                error_kind="BrokenProcessPool", exit_code=FAILED, model=cell.model,
+                simulated=cell.simulated,
             )  # fmt: skip
             BenchFolder(arguments(cell)[3]).write(result)
             keep(result)
@@ -158,7 +163,9 @@ def _run_pool(
         while waiting or running:
             # No more than there are processes, so that a death costs few cells.
             while waiting and len(running) < jobs:
-                running[pool.submit(_work, *arguments(waiting[0]))] = waiting[0]
+                with starting():
+                    future = pool.submit(_work, *arguments(waiting[0]))
+                running[future] = waiting[0]
                 del waiting[0]
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 keep(future.result())
@@ -188,11 +195,10 @@ def _rescue(
 
 def _start_worker(stop: Event, parent: int) -> None:
     """In a worker: leave Ctrl-C to the parent, and end when it says so or is gone."""
-    import signal
-
     from hvr.llm.notices import show_notices_of_worker
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_interrupts_to_parent()
+    protect_output()
     show_notices_of_worker()
 
     def watch() -> None:

@@ -6,9 +6,11 @@ import csv
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
-from hvr.files import writing
+from hvr.files import append_text, write_whole
+from hvr.printable import console
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,9 @@ def combined(*callbacks: ProgressCallback) -> ProgressCallback:
 @contextmanager
 def progress_bar() -> Iterator[ProgressCallback]:
     """Show a progress bar for each stage, on standard error."""
-    from rich.console import Console
     from rich.progress import Progress, TaskID
 
-    with Progress(console=Console(stderr=True), transient=True) as bars:
+    with Progress(console=console(stderr=True), transient=True) as bars:
         tasks: dict[str, TaskID] = {}
 
         def report(epoch: Epoch) -> None:
@@ -73,14 +74,16 @@ def csv_log(path: Path) -> Iterator[ProgressCallback]:
     Raises:
         DataFileError: it cannot be written.
     """
-    # As much as there is room for is kept: each line is a finding of its own.
-    with writing(path), path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["stage", "epoch", "loss", "validation"])
 
-        def report(epoch: Epoch) -> None:
-            validation = "" if epoch.validation is None else f"{epoch.validation:.6f}"
-            writer.writerow([epoch.stage, epoch.number, f"{epoch.loss:.6f}", validation])
-            file.flush()
+    def report(epoch: Epoch) -> None:
+        validation = "" if epoch.validation is None else f"{epoch.validation:.6f}"
+        append_text(path, _row(epoch.stage, epoch.number, f"{epoch.loss:.6f}", validation))
 
-        yield report
+    write_whole(path, _row("stage", "epoch", "loss", "validation"))
+    yield report
+
+
+def _row(*values: object) -> str:
+    text = StringIO()
+    csv.writer(text).writerow(values)
+    return text.getvalue()

@@ -88,7 +88,7 @@ def test_a_digest_changes_with_one_byte_and_with_nothing_else(tmp_path: Path) ->
         ("Task: $request\n", "begins with a line"),
         ("first this\n" + USER, "begins with a line"),
         (USER + "[assistant]\nMug\n", r"ends with a turn of \[user\]"),
-        (b"[user]\n\xff\xfe\n", "cannot be read"),
+        (b"[user]\n\xff\xfe\n", "is not UTF-8"),
     ],
 )
 def test_a_template_that_cannot_be_used_is_named(
@@ -111,7 +111,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_template_that_is_no_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "block.txt").mkdir()
-    with pytest.raises(DataFileError, match=r"block\.txt: cannot be read"):
+    with pytest.raises(DataFileError, match=r"block\.txt: it is a folder"):
         load_prompts(tmp_path)
 
 
