@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,19 +20,7 @@ from hvr.cli.shells import SHELLS, bash
 from hvr.errors import DataFileError, HvrError, PlannerError, UsageError
 from hvr.llm.budget import Limits
 from hvr.llm.choice import ModelChoice
-from tests.command_line import Hvr
-
-SOURCES = Path(hvr.__file__).resolve().parents[1]
-
-
-def commands(group: Group, *words: str) -> Iterator[tuple[tuple[str, ...], Command | Group]]:
-    for command in group.commands:
-        yield (*words, command.name), command
-        if isinstance(command, Group):
-            yield from commands(command, *words, command.name)
-
-
-ALL = tuple(commands(HVR))
+from tests.command_line import ALL, SOURCES, Hvr
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +46,10 @@ def test_every_command_explains_itself_with_an_example(
     if isinstance(command, Group):
         assert all(f"  {one.name} " in ended.out for one in command.commands)
     assert hvr_(*words, "-h").out == ended.out
+    # Who asks for help is not told first what is wrong with the rest.
+    assert hvr_(*words, "--nonsense", "-h").out == ended.out
+    if isinstance(command, Command):
+        assert hvr_(*words, "one", "two", "--seed", "nan", "--help").out == ended.out
 
 
 def test_the_list_of_commands_costs_nothing() -> None:
@@ -74,7 +65,7 @@ def test_the_list_of_commands_costs_nothing() -> None:
     *page, loaded, heavy = done.stdout.splitlines()
     assert loaded.split() == [
         "hvr", "hvr.cli", "hvr.cli.arguments", "hvr.cli.main", "hvr.cli.process",
-        "hvr.cli.streams", "hvr.errors", "hvr.numbers", "hvr.values",
+        "hvr.cli.signals", "hvr.cli.streams", "hvr.errors", "hvr.numbers", "hvr.values",
     ]  # fmt: skip
     assert not heavy
     assert all(f"  {command.name} " in "\n".join(page) for command in HVR.commands)
