@@ -271,8 +271,8 @@ def test_processes_end_well_on_broken_streams(which: str, buffered: bool, made: 
 @pytest.mark.slow
 def test_a_run_whose_reader_goes_is_complete(made: Path) -> None:
     """As `hvr plan ... | head -1` does: a line is read, then nobody reads any more."""
-    for words, folder in ((("plan", "open the fridge", "--no-verify"), "headed"),
-                          (("plan", "open the fridge", "--no-verify", "--json"), "jason")):  # fmt: skip
+    plan = ("plan", "open the fridge", "--no-verify")
+    for words, folder in ((plan, "headed"), ((*plan, "--json"), "jason")):
         with subprocess.Popen(
             [sys.executable, "-m", "hvr", *words, "--save", folder],
             cwd=made, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
