@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -59,6 +60,22 @@ def _never_ends(file: BinaryIO) -> bool:
     if not stat.S_ISCHR(about.st_mode) or file.isatty():
         return False
     return not os.path.samestat(about, os.stat(os.devnull))  # noqa: PTH116 - of a name
+
+
+def read_stdin() -> bytes:
+    """Return what standard input has.
+
+    Raises:
+        DataFileError: it is closed or cannot be read.
+    """
+    stream = sys.stdin
+    if stream is None or stream.closed:
+        raise DataFileError("cannot read standard input: it is closed")
+    try:
+        buffer: BinaryIO | None = getattr(stream, "buffer", None)
+        return stream.read().encode() if buffer is None else buffer.read()
+    except OSError as error:
+        raise unreadable("standard input", error) from error
 
 
 def read_text(path: Path) -> str:
@@ -265,6 +282,32 @@ def read_yaml(path: Path) -> Any:
         raise DataFileError(f"{path} is not YAML that can be used: {_reason(error)}") from None
 
 
+def check_fields(cls: type, values: Mapping[str, Any]) -> None:
+    """Refuse values that do not fit the fields of a dataclass that they are for.
+
+    Args:
+        cls: the dataclass; fields that are no plain texts, numbers and truth values, or None, are
+            not looked at.
+        values: by the names of fields; those that are missing are not looked at.
+
+    Raises:
+        TypeError: a value is of another type, or the values are no such mapping.
+    """
+    from dataclasses import fields
+
+    if not isinstance(values, Mapping):
+        raise TypeError(f"the {cls.__name__} is no object")
+    for field in fields(cls):
+        wanted = str(field.type).split(" | ")
+        if field.name not in values or not all(name in _PLAIN for name in wanted):
+            continue
+        value = values[field.name]
+        # In Python a bool is an int: `true` is no number.
+        plain = "bool" if isinstance(value, bool) else ""
+        if not any(n == plain if plain else isinstance(value, _PLAIN[n]) for n in wanted):
+            raise TypeError(f"{field.name!r} must be {field.type}, not {ascii(value)[:_SHOWN]}")
+
+
 def check_value(value: Any, *, strict: bool = True) -> None:
     """Refuse a value of JSON or YAML that code which trusts it would break on.
 
@@ -336,4 +379,7 @@ def _reason(error: Exception) -> str:
     return (text.splitlines() or [type(error).__name__])[0][:200]
 
 
+_PLAIN: Mapping[str, tuple[type, ...]] = {
+    "str": (str,), "int": (int,), "float": (int, float), "bool": (bool,), "None": (type(None),),
+}  # fmt: skip
 _TOO_DEEP = f"it is nested more than {MAX_DEPTH} deep"

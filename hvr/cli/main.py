@@ -75,12 +75,9 @@ def main(given: Sequence[str]) -> int:
         raise
     except BaseException as error:  # a library may call sys.exit, and one in Rust may panic
         from hvr.cli import unforeseen
-        from hvr.files import is_passing
 
-        if isinstance(error, OSError) and is_passing(error):
-            return _refused(given, f"not answered: {error}{kept(error)}", _NOT_ANSWERED)
-        message = unforeseen.account_for(error, given) + kept(error)
-        return _refused(given, message, unforeseen.EXIT_CODE)
+        message, status = unforeseen.account_for(error, given)
+        return _refused(given, message + kept(error), status)
 
 
 def resolve(given: Sequence[str]) -> Call:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.cli.arguments import real, whole, words
+from hvr.cli.arguments import real, seconds, whole, words
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "T", "type": real, "help": "of the model's sampling (default: 0)",
     },
     "timeout": {
-        "metavar": "SECONDS", "type": real,
+        "metavar": "SECONDS", "type": seconds,
         "help": "for a request at most (default: $HVR_LLM_TIMEOUT, or 60)",
     },
     "calls_per_plan": {

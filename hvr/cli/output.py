@@ -30,8 +30,16 @@ def check_writable(path: Path) -> None:
 
 
 def print_json(data: object, indent: int | None = None) -> None:
-    """Print values as JSON, on one line or, with an indent, as people can read it, too."""
-    print_chunks([f"{json.dumps(data, indent=indent, ensure_ascii=False)}\n"])
+    """Print values as JSON, on one line or, with an indent, as people can read it, too.
+
+    JSON has no NaN and no infinity; what is no number is null.
+    """
+    try:
+        text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        plain = json.loads(json.dumps(data), parse_constant=lambda _: None)
+        text = json.dumps(plain, indent=indent, ensure_ascii=False)
+    print_chunks([f"{text}\n"])
 
 
 def print_chunks(chunks: Iterable[str]) -> None:

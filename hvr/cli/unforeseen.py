@@ -1,4 +1,8 @@
-"""What nobody foresaw: one line for the user, and a full report for who mends it."""
+"""Errors that are none of hvr's: the line that tells the user, and the exit code.
+
+What the system says of a file that the command line names is about that file. A full disk is
+nobody's fault. Everything else is a fault of hvr, with a full report for who mends it.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,31 @@ from pathlib import Path
 
 from hvr.cli.process import traceback_wanted
 
-EXIT_CODE = 3
+_UNUSABLE, _FAILED, _NOT_ANSWERED = 2, 3, 4
 _KEPT = 20
 _LONGEST = 300
 _MOST = 1_000_000
 
 
-def account_for(
-    error: BaseException, given: Sequence[str], environ: Mapping[str, str] = os.environ
-) -> str:
-    """Keep a report of an error, and return the line that tells the user.
+def account_for(error: BaseException, given: Sequence[str]) -> tuple[str, int]:
+    """Return what the user is told of an error, and the exit code.
+
+    Args:
+        error: what was raised.
+        given: the command line.
+    """
+    if isinstance(error, OSError):
+        from hvr.files import is_passing
+
+        if is_passing(error):
+            return f"not answered: {error}", _NOT_ANSWERED
+        if _is_named(error.filename, given):
+            return f"{error.filename}: {error.strerror}", _UNUSABLE
+    return report(error, given, os.environ), _FAILED
+
+
+def report(error: BaseException, given: Sequence[str], environ: Mapping[str, str]) -> str:
+    """Keep a report of an error that nobody foresaw, and return the line that tells the user.
 
     A report that cannot be written is printed on standard error: an error that leaves no trace
     cannot be mended. Keys are taken out of both.
@@ -33,14 +52,23 @@ def account_for(
 
         scrub = Scrubber.of(environ).text
         what = f"hvr failed: {scrub(_in_a_line(error))}"
-        report = scrub(_report(error, [scrub(word) for word in given]))[:_MOST]
+        text = scrub(_facts(error, [scrub(word) for word in given]))[:_MOST]
     except Exception:  # no memory, or a damaged installation: say what is certain
         return f"hvr failed: {type(error).__name__}, and could make no report of it"
-    place = None if traceback_wanted(environ) else _written(report)
+    place = None if traceback_wanted(environ) else _written(text)
     if place is None:
-        print(report, file=sys.stderr)
+        print(text, file=sys.stderr)
         return f"{what}; the report is above; please report it"
     return f"{what}; a full report is in {place}; please report it"
+
+
+def _is_named(file: object, given: Sequence[str]) -> bool:
+    """Say whether the command line names a file, or a folder above it."""
+    if not isinstance(file, str):
+        return False
+    ways = (Path(file), *Path(file).parents)
+    named = {Path(part) for word in given for part in (word, word.partition("=")[2]) if part}
+    return not named.isdisjoint(ways)
 
 
 def _in_a_line(error: BaseException) -> str:
@@ -52,7 +80,7 @@ def _in_a_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {shown}" if shown else type(error).__name__
 
 
-def _report(error: BaseException, given: Sequence[str]) -> str:
+def _facts(error: BaseException, given: Sequence[str]) -> str:
     import platform
     import shlex
     import traceback

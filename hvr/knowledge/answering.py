@@ -46,7 +46,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     store = Store()
     try:
         # Not `load`, which gives blank nodes other names.
-        store.bulk_extend(parse(sys.stdin.buffer.read(), format=RdfFormat.N_QUADS))  # type: ignore[arg-type]
+        store.bulk_extend(parse(sys.stdin.buffer.read(), format=RdfFormat.N_QUADS))
     except (SyntaxError, ValueError) as error:
         raise StoreError(f"the graph is corrupt: {error}") from error
     variables, rows = solve(store, request["sparql"], allow_service=request["service"])

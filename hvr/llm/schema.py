@@ -13,8 +13,10 @@ from hvr.extras import load
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Answer, Message, Request
 
-_FENCE = re.compile(r"```[A-Za-z0-9_-]*\s*\n(.*?)```", re.DOTALL)
+_FENCE = re.compile(r"```[A-Za-z0-9_-]*+[ \t]*+\r?\n(.*?)```", re.DOTALL)
 _SHOWN = 120
+_READ = 200_000
+"""Characters of an answer in which JSON is looked for."""
 # Chat in front of the JSON may hold many brackets; each costs an attempt to read from there.
 _STARTS = 200
 # What is nested more deeply answers no question, and cannot be walked through or written.
@@ -66,7 +68,7 @@ def find_json(text: str, schema: Mapping[str, Any]) -> Any:
     """
     validator = _validator(schema)
     complaint = "there is no complete JSON value in it"
-    for value in _values(text):
+    for value in _values(text[:_READ]):
         # The outermost error: what is wrong inside follows from it, or is reported next time.
         problem = min(validator.iter_errors(value), key=_depth, default=None)
         if problem is None:

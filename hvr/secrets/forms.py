@@ -76,9 +76,9 @@ def _mask_token(match: re.Match[str]) -> str:
 
 
 def _mask_secret(match: re.Match[str]) -> str:
-    word = match[0]
     kinds = (str.isupper, str.islower, str.isdigit)
-    return MASK if all(sum(map(kind, word)) >= 2 for kind in kinds) else word
+    secret = all(sum(map(kind, match[2])) >= 2 for kind in kinds)
+    return f"{match[1] or ''}{MASK}" if secret else match[0]
 
 
 def _mask_scheme(found: re.Match[str]) -> str:
@@ -147,11 +147,15 @@ _FORMS = (
     # AWS: an id, alone or with its secret, and what has the form of a secret.
     Form(
         ("akia", "asia"),
-        r"(?<![A-Za-z0-9])A[KS]IA[A-Z0-9]{12,20}+"
-        r"(?:[\s:,;|\"'=]{1,8}[A-Za-z0-9/+=]{40}(?![A-Za-z0-9/+=]))?",
-        MASK,
+        r"A[KS]IA[A-Z0-9]{12,20}+(?:[\s:,;|\"'=]{1,8}[A-Za-z0-9/+=]{40}(?![A-Za-z0-9/+=]))?",
+        lambda found: MASK if _begins(found) else found[0],
     ),
-    Form((), r"(?<![A-Za-z0-9/+])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])", _mask_secret),
+    Form(
+        (),
+        r"(?<![A-Za-z0-9/+])((?<=\\)[nrt]|(?<=%)[0-9A-Fa-f]{2})?([A-Za-z0-9/+]{40})"
+        r"(?![A-Za-z0-9/+=])",
+        _mask_secret,
+    ),
     # Headers, addresses, settings.
     Form(
         ("bearer", "basic", "token"),

@@ -35,7 +35,7 @@ def spellings(secret: str) -> Iterator[str]:
         core = letters[-(-shift * 8 // 6) : len(letters) - bool((shift + len(data)) % 3)]
         spelled += [core, core.translate(str.maketrans("+/", "-_"))]
     for text in dict.fromkeys(spelled):
-        yield _plain(text)
+        yield _joined(text)
 
 
 def spans(text: str, secrets: Iterable[str]) -> list[tuple[int, int]]:
@@ -45,23 +45,33 @@ def spans(text: str, secrets: Iterable[str]) -> list[tuple[int, int]]:
         text: as it came.
         secrets: as `spellings` yields them.
     """
-    found = sorted(_places(_plain(text), secrets))
-    if not found:
-        return []
-    origins = _origins(text)
+    found = _found(text, text, (), secrets)
+    # Both ways: what looks escaped may be the end of something else and the beginning of a key.
+    if any(sign in text for sign in "%\\&"):
+        unescaped = _ESCAPED.sub(_unescaped, text)
+        found += _found(text, unescaped, _ESCAPED.finditer(text), secrets)
     apart: list[tuple[int, int]] = []
-    for first, last in found:
-        begin, end = origins[first][0], origins[last - 1][1]
+    for begin, end in sorted(found):
         if apart and begin < apart[-1][1]:
-            begin, end = apart[-1][0], max(end, apart.pop()[1])
-        apart.append((begin, end))
+            apart[-1] = apart[-1][0], max(end, apart[-1][1])
+        else:
+            apart.append((begin, end))
     return apart
 
 
-def _plain(text: str) -> str:
-    """Return a text unescaped, in one piece and in small letters."""
-    if any(sign in text for sign in "%\\&"):
-        text = _ESCAPED.sub(_unescaped, text)
+def _found(
+    text: str, unescaped: str, escapes: Iterable[re.Match[str]], secrets: Iterable[str]
+) -> list[tuple[int, int]]:
+    """Return where secrets of an unescaped text stand in the text as it came."""
+    places = list(_places(_joined(unescaped), secrets))
+    if not places:
+        return []
+    origins = _origins(text, escapes)
+    return [(origins[first][0], origins[last - 1][1]) for first, last in places]
+
+
+def _joined(text: str) -> str:
+    """Return a text in one piece and in small letters."""
     # Only this letter has a small form of two characters, and places must not move.
     return text.translate(_NO_JOINTS).replace("\u0130", "i").lower()
 
@@ -75,7 +85,7 @@ def _unescaped(escaped: re.Match[str]) -> str:
 
 
 def _places(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Yield where parts of secrets begin and end in a plain text, each as far as it goes on."""
+    """Yield where parts of secrets begin and end in a joined text, each as far as it goes on."""
     for secret in secrets:
         for first in _parts(secret):
             part = secret[first : first + _PART] if len(secret) >= 2 * _PART else secret
@@ -100,11 +110,16 @@ def _parts(secret: str) -> Iterator[int]:
     yield len(secret) - _PART
 
 
-def _origins(text: str) -> list[tuple[int, int]]:
-    """Return where each character that `_plain` makes of a text begins and ends in the text."""
+def _origins(text: str, escapes: Iterable[re.Match[str]]) -> list[tuple[int, int]]:
+    """Return where each character of the joined text begins and ends in the text.
+
+    Args:
+        text: as it came.
+        escapes: what was unescaped in it before it was joined.
+    """
     origins: list[tuple[int, int]] = []
     at = 0
-    for escaped in _ESCAPED.finditer(text):
+    for escaped in escapes:
         origins += ((i, i + 1) for i in range(at, escaped.start()) if text[i] not in _JOINTS)
         letter = _unescaped(escaped)
         if letter and letter not in _JOINTS:

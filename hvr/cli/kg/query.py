@@ -8,7 +8,7 @@ import sys
 from hvr.cli.arguments import add_json, seconds, whole, words
 from hvr.cli.kg.graphs import add_graph_options, graph_quads, value_text
 from hvr.cli.output import print_json
-from hvr.cli.streams import read_input
+from hvr.texts import decode, read_stdin
 
 _DESCRIPTION = """\
 Answer a SPARQL query.
@@ -52,13 +52,14 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         UsageError: there is no such graph, or a limit is out of range.
+        DataFileError: standard input has no text.
         StoreError: the query is malformed.
         QueryLimitError: the limits did not suffice.
     """
     from hvr.knowledge.asking import QueryLimits, ask
 
     limits = QueryLimits(args.timeout, args.rows)
-    text = read_input("a query") if args.sparql == "-" else args.sparql
+    text = decode(read_stdin(), "<stdin>") if args.sparql == "-" else args.sparql
     quads = graph_quads(args.run, args.scene)
     answer = ask(quads, text, limits, allow_service=args.allow_service)
     if args.json:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hvr.cli.arguments import add_json, whole
 from hvr.cli.output import print_json
+from hvr.errors import DataFileError
 
 _DESCRIPTION = """\
 Measure how well a verifier tells true plans from wrong ones that are made of them.
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         MissingExtraError: the extra `gnn` is not installed.
-        DataFileError: a file cannot be read.
+        DataFileError: a file cannot be read, or there is no plan in it.
     """
     from hvr.extras import need_gnn
 
@@ -48,6 +49,8 @@ def run(args: argparse.Namespace) -> int:
     from hvr.verifier.verifier import Verifier
 
     plans = [p for p in read_plans(args.plans) if p.tools]
+    if not plans:
+        raise DataFileError(f"{args.plans}: there is no plan with tools in it")
     quality = evaluate(Verifier.load(args.model), plans, args.seed)
     if args.json:
         print_json(asdict(quality))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from hvr.errors import UsageError
+from hvr.numbers import MOST, MOST_REAL, check_positive, check_whole, read_real, read_whole
 
 PLATFORMS = ("Linux64", "OSXIntel64", "CloudRendering")
 """The builds of AI2-THOR that its Python client 5.0.0 knows and hvr can use."""
@@ -27,6 +29,7 @@ SERVERS = ("fifo", "http")
 ENVIRONMENT = "HVR_THOR"
 EXECUTABLE = "HVR_THOR_EXECUTABLE"
 
+_MOST_PIXELS = 16384
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"false", "no", "off", "0"})
 
@@ -87,12 +90,15 @@ class ThorOptions:
             if value not in known:
                 listed = ", ".join(filter(None, known))
                 raise UsageError(f"AI2-THOR option {name}: {value!r} is none of {listed}")
-        for name, least in (("width", 1), ("height", 1), ("tries", 1), ("port", 0)):
-            if getattr(self, name) < least:
-                raise UsageError(f"AI2-THOR option {name} must be at least {least}")
+        for name, least, most in (
+            ("width", 1, _MOST_PIXELS),
+            ("height", 1, _MOST_PIXELS),
+            ("tries", 1, MOST),
+            ("port", 0, 65535),
+        ):
+            check_whole(f"AI2-THOR option {name}", getattr(self, name), least, most)
         for name in ("grid_size", "visibility_distance", "timeout", "start_timeout"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise UsageError(f"AI2-THOR option {name} must be a positive number")
+            check_positive(f"AI2-THOR option {name}", getattr(self, name))
 
 
 def read_options(
@@ -131,11 +137,10 @@ def _read(text: str) -> tuple[str, object]:
         near = difflib.get_close_matches(name, fields, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(fields)}"
         raise UsageError(f"there is no AI2-THOR option {name!r}; {hint}")
-    kind: Any = type(fields[name].default)
+    read, wanted = _READERS[type(fields[name].default)]
     try:
-        return name, _flag(value) if kind is bool else kind(value)
+        return name, read(value)
     except ValueError:
-        wanted = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
         raise UsageError(f"AI2-THOR option {name} must be {wanted}, not {value!r}") from None
 
 
@@ -145,3 +150,11 @@ def _flag(text: str) -> bool:
     if text.lower() in _NO:
         return False
     raise ValueError
+
+
+_READERS: Mapping[type, tuple[Callable[[str], object], str]] = {
+    bool: (_flag, "true or false"),
+    int: (partial(read_whole, least=-MOST), "a whole number"),
+    float: (partial(read_real, least=-MOST_REAL), "a number"),
+    str: (str, "a text"),
+}

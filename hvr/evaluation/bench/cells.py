@@ -18,6 +18,7 @@ from hvr.llm.factory import is_simulation
 from hvr.policies.llm.settings import named
 from hvr.secrets.scrubber import Scrubber
 from hvr.tasks import load_task
+from hvr.texts import check_fields
 
 _SLUG = 60
 
@@ -151,6 +152,8 @@ class CellResult:
         """
         try:
             scores = values["scores"]
+            check_fields(cls, values)
+            check_fields(Cell, values["cell"])
             known = {**values, "cell": Cell(**values["cell"])}
             known["scores"] = None if scores is None else Scores.from_json(scores)
             return cls(**known)
