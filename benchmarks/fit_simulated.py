@@ -30,8 +30,8 @@ from hvr.evaluation.bench.cells import CellOptions, plan_cells
 from hvr.evaluation.bench.runner import Progress, run_bench
 from hvr.evaluation.bench.summary import summarise
 from hvr.evaluation.cell import prompt_digests, run_cell
-from hvr.llm.choice import ModelChoice
 from hvr.evaluation.paper import paper_tables
+from hvr.llm.choice import ModelChoice
 from hvr.tasks import task_ids
 
 UNCORRECTED = ("LLM", "R", "HR")

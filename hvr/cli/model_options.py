@@ -66,9 +66,7 @@ OF_A_PLAN = tuple(field for field in _OPTIONS if field != "calls_per_plan")
 """The fields of a command that makes one plan: the most calls are those of the plan."""
 
 
-def add_model_options(
-    parser: argparse.ArgumentParser, fields: Sequence[str] = OF_A_PLAN
-) -> None:
+def add_model_options(parser: argparse.ArgumentParser, fields: Sequence[str] = OF_A_PLAN) -> None:
     """Add the options of some fields as a group of their own; what is not given stays unset."""
     options = _OPTIONS | (_OF_MANY_PLANS if "calls_per_plan" in fields else {})
     group = parser.add_argument_group("language model")

@@ -11,7 +11,6 @@ from hvr.errors import UsageError
 from hvr.llm.prices import Price, price_of
 from hvr.llm.scrub import Scrubber
 
-
 _POSITIVE = (
     "timeout", "attempts", "seconds", "calls", "requests_per_minute", "tokens_per_minute",
 )  # fmt: skip

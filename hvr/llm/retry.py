@@ -80,9 +80,7 @@ class Persistence:
         self._sleep = sleep or self._cancel.wait
         self._clock = clock
 
-    def ask(
-        self, question: Callable[[float], _T], discarded: list[Usage] | None = None
-    ) -> _T:
+    def ask(self, question: Callable[[float], _T], discarded: list[Usage] | None = None) -> _T:
         """Return what a question brings; it is told how many seconds are left.
 
         Args:

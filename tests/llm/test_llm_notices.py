@@ -73,9 +73,7 @@ def test_a_long_silence_is_told_once(
         model = make_model("openai:m", ModelOptions(base_url=server.url, timeout=60.0))
         model.answer(ask())
         model.answer(ask())
-    assert capsys.readouterr().err == (
-        "openai:m: no answer after 0.2 s yet; waiting up to 60 s\n"
-    )
+    assert capsys.readouterr().err == ("openai:m: no answer after 0.2 s yet; waiting up to 60 s\n")
 
 
 def test_notices_leave_the_loggers_as_they_were(capsys: pytest.CaptureFixture[str]) -> None:

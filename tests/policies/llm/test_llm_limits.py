@@ -9,8 +9,8 @@ import pytest
 from hvr.errors import BudgetError
 from hvr.llm.budget import Budget, Budgeted, Limits
 from hvr.llm.errors import ModelError
-from hvr.policies.llm.answers.literals import LiteralText
 from hvr.policies.llm.answers.conditions import MacroConditions
+from hvr.policies.llm.answers.literals import LiteralText
 from hvr.policies.llm.conditions import MOST_LITERALS, with_conditions
 from hvr.policies.llm.events import BlockWritten, MacroPlanWritten, PolicyEvent
 from hvr.policies.llm.settings import PolicySettings
@@ -86,7 +86,10 @@ def test_a_condition_that_is_too_long_is_cut_and_it_is_said() -> None:
     )
     remarks = tuple(f"remark {i}" for i in range(5000))
     (macro,), dropped = with_conditions(
-        ["Open"], [MacroConditions(literals, (), remarks)], Mapper(), frozenset()  # type: ignore[arg-type]
+        ["Open"],
+        [MacroConditions(literals, (), remarks)],
+        Mapper(),
+        frozenset(),  # type: ignore[arg-type]
     )
     assert len(macro.precondition) == MOST_LITERALS
     assert f"the first {MOST_LITERALS} are read" in dropped[-1] and len(dropped) <= 11
