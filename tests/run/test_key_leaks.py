@@ -79,8 +79,8 @@ def test_a_run_and_all_that_is_made_of_it(tmp_path: Path) -> None:
     more.mkdir()
     with OpenAIServer(Echoing(make_coffee, ALL)) as server:
         asked = ("plan", *COFFEE, "--llm", "openai:m", "--base-url", server.url)
-        first = run(tmp_path, *asked, "--save", run_folder, "--html", more / "run.html",
-                    "--cache", more / "cache.sqlite", "--library", more / "library.ttl")  # fmt: skip
+        kept = ("--cache", more / "cache.sqlite", "--library", more / "library.ttl")
+        first = run(tmp_path, *asked, "--save", run_folder, "--html", more / "run.html", *kept)
         assert len(server.received) > 8
         cached = run(tmp_path, *asked, "--save", tmp_path / "second", "--cache",
                      more / "cache.sqlite", "--json", "--max-tokens", 10**6)  # fmt: skip
