@@ -100,7 +100,7 @@ def as_float(value: object) -> float:
     if not hasattr(value, "__float__"):  # texts and None have it not
         return nan
     try:
-        return float(value)  # type: ignore[arg-type]
+        return float(value)
     except (OverflowError, TypeError, ValueError):
         return nan
 
