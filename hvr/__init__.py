@@ -4,8 +4,12 @@
 >>> run = hvr.plan("make coffee")
 >>> run.reached
 True
->>> hvr.validate("domain.pddl", "problem.pddl", "plan.txt").valid
+>>> domain, problem, plan = (run.folder / f"{name}.pddl" for name in ("domain", "problem", "plan"))
+>>> hvr.validate(domain, problem, plan).valid
+True
 """
+
+from hvr.forks import register as _register_forks
 
 # The module typing takes longer to import than all that is needed here.
 TYPE_CHECKING = False
@@ -77,6 +81,9 @@ __all__ = [
     "validate",
     "verify",
 ]
+
+
+_register_forks()
 
 
 def __getattr__(name: str) -> "Any":

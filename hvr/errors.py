@@ -1,8 +1,11 @@
 """The errors of hvr: one tree, and the signals that no caller sees.
 
 The number is the exit code of the command line: 1 when the answer is "no", 2 when the question
-was unusable. In brackets stands the module of an error that lives beside what raises it; the
-others are in this file. `tests/test_errors.py` compares the tree with the classes.
+was unusable, 4 when it was not answered: something that hvr needs did not deliver, and asking
+again may help. An error of one of the classes with 4 has 2 where the question or its set-up is at
+fault. (3 is for what nobody foresaw, which is no HvrError.) In brackets stands the module of an
+error that lives beside what raises it; the others are in this file. `tests/test_errors.py`
+compares the tree with the classes.
 
 HvrError                             2  root: catch this to catch everything below
 ├── UsageError                       2  an option or argument cannot be used
@@ -24,16 +27,17 @@ HvrError                             2  root: catch this to catch everything bel
 ├── LanguageError                    2  a sentence cannot be turned into a goal
 ├── ImpossibleGoalError              1  an understood request cannot be met, with the reason
 │   └── MissingObjectError           1  … because the scene lacks what it needs
-├── PlannerError                     1  a planner failed, ran out of time or is not installed
+├── PlannerError                     4  a planner failed or ran out of time; 2: it is missing, …
 │   └── InvalidPlanError             1  … or a policy wrote a plan that does not validate
-├── LLMError                         2  a language model gave no usable answer
-│   ├── BudgetError                  2  the budget of tokens, cost or calls is spent
+├── LLMError                         4  a language model gave no usable answer
+│   ├── BudgetError                  4  the budget of tokens, cost or calls is spent
 │   ├── CassetteError                2  a recording has no answer for a prompt
-│   └── ModelError                   2  it or the way to it failed: `kind`  [hvr.llm.errors]
-│       └── CancelledError           2  the caller no longer wants it  [hvr.llm.errors]
-├── SimulatorError                   2  AI2-THOR cannot be started, did not answer, has ended
+│   └── ModelError                   4  it or the way to it failed: `kind`  [hvr.llm.errors]
+│       └── CancelledError           4  the caller no longer wants it  [hvr.llm.errors]
+├── SimulatorError                   4  AI2-THOR did not answer or has ended; 2: it is missing, …
 ├── ProtocolError                    2  a client broke the protocol  [hvr.stand_in.errors]
 ├── StoreError                       2  the graph store cannot be opened, read or queried
+│   └── QueryLimitError              4  a query ran out of time or memory
 ├── MissingExtraError                2  an optional dependency is not installed
 └── _UnusableFileError               2  a file to lint is unusable  [hvr.cli.lint]
 
@@ -63,6 +67,7 @@ class HvrError(Exception):
         message: what is wrong; it names the field, if one is at fault, as a word of its own.
         field: the option or argument at fault, such as `max_replans`. The command line has
             names of its own for these, and puts them in place.
+        exit_code: of the command line, where it is not that of the class.
     """
 
     exit_code = 2
@@ -70,10 +75,14 @@ class HvrError(Exception):
     folder: Path | None = None
     """The folder of the run that broke off with it; None when nothing is kept."""
 
-    def __init__(self, *message: object, field: str | None = None) -> None:
+    def __init__(
+        self, *message: object, field: str | None = None, exit_code: int | None = None
+    ) -> None:
         super().__init__(*message)
         if field is not None:
             self.field = field
+        if exit_code is not None:
+            self.exit_code = exit_code
 
 
 class UsageError(HvrError):
@@ -147,17 +156,24 @@ class MissingObjectError(ImpossibleGoalError):
 
 
 class PlannerError(HvrError):
-    """A planner failed, ran out of time or is not installed."""
+    """A planner failed or ran out of time; or it is not installed, or not made for the task.
 
-    exit_code = 1
+    It says nothing about whether there is a plan: that there is none is an `ImpossibleGoalError`.
+    """
+
+    exit_code = 4
 
 
 class InvalidPlanError(PlannerError):
     """A policy wrote a plan that does not validate; the message explains the first failure."""
 
+    exit_code = 1
+
 
 class LLMError(HvrError):
     """A language model could not be reached, or gave no usable answer; the message says which."""
+
+    exit_code = 4
 
 
 class BudgetError(LLMError):
@@ -167,6 +183,8 @@ class BudgetError(LLMError):
 class CassetteError(LLMError):
     """A recording has no answer for a prompt; the message shows the nearest one that it has."""
 
+    exit_code = 2
+
 
 class SimulatorError(HvrError):
     """The simulator cannot be started, did not answer in time, or has ended.
@@ -174,9 +192,17 @@ class SimulatorError(HvrError):
     The world it had is lost; the message says what was going on and what to do.
     """
 
+    exit_code = 4
+
 
 class StoreError(HvrError):
     """The graph store cannot be opened, read or written, or a query is malformed."""
+
+
+class QueryLimitError(StoreError):
+    """A query was not answered within its time or its memory."""
+
+    exit_code = 4
 
 
 class MissingExtraError(HvrError):

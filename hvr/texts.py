@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
+from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,6 +22,8 @@ MAX_DEPTH = 100
 
 _MOST_BITS = 1024
 """Whole numbers beyond have no float."""
+
+_MOST_DIGITS = 4000
 
 _WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _SHOWN = 60
@@ -59,6 +63,22 @@ def _never_ends(file: BinaryIO) -> bool:
     if not stat.S_ISCHR(about.st_mode) or file.isatty():
         return False
     return not os.path.samestat(about, os.stat(os.devnull))  # noqa: PTH116 - of a name
+
+
+def read_stdin() -> bytes:
+    """Return what standard input has.
+
+    Raises:
+        DataFileError: it is closed or cannot be read.
+    """
+    stream = sys.stdin
+    if stream is None or stream.closed:
+        raise DataFileError("cannot read standard input: it is closed")
+    try:
+        buffer: BinaryIO | None = getattr(stream, "buffer", None)
+        return stream.read().encode() if buffer is None else buffer.read()
+    except OSError as error:
+        raise unreadable("standard input", error) from error
 
 
 def read_text(path: Path) -> str:
@@ -107,7 +127,8 @@ def parse_json(text: str | bytes, *, strict: bool = True) -> Any:
     Args:
         text: the text, or its UTF-8 bytes.
         strict: refuse also names that an object has twice, NaN, Infinity, numbers beyond
-            floats and halves of surrogate pairs. False is for what programs wrote.
+            floats and halves of surrogate pairs. False is for what programs wrote; endless
+            numbers are infinite there.
 
     Raises:
         ValueError: it is not JSON (then often a `json.JSONDecodeError`, which has the place),
@@ -117,7 +138,7 @@ def parse_json(text: str | bytes, *, strict: bool = True) -> Any:
 
     if isinstance(text, bytes):
         text = text.decode("utf-8-sig")
-    hooks: dict[str, Any] = {"object_pairs_hook": _once_each} if strict else {}
+    hooks: dict[str, Any] = {"object_pairs_hook": _once_each} if strict else {"parse_int": _whole}
     try:
         value = json.loads(text.removeprefix("\ufeff"), **hooks)
     except RecursionError:
@@ -265,6 +286,32 @@ def read_yaml(path: Path) -> Any:
         raise DataFileError(f"{path} is not YAML that can be used: {_reason(error)}") from None
 
 
+def check_fields(cls: type, values: Mapping[str, Any]) -> None:
+    """Refuse values that do not fit the fields of a dataclass that they are for.
+
+    Args:
+        cls: the dataclass; fields that are no plain texts, numbers and truth values, or None, are
+            not looked at.
+        values: by the names of fields; those that are missing are not looked at.
+
+    Raises:
+        TypeError: a value is of another type, or the values are no such mapping.
+    """
+    from dataclasses import fields
+
+    if not isinstance(values, Mapping):
+        raise TypeError(f"the {cls.__name__} is no object")
+    for field in fields(cls):
+        wanted = str(field.type).split(" | ")
+        if field.name not in values or not all(name in _PLAIN for name in wanted):
+            continue
+        value = values[field.name]
+        # In Python a bool is an int: `true` is no number.
+        plain = "bool" if isinstance(value, bool) else ""
+        if not any(n == plain if plain else isinstance(value, _PLAIN[n]) for n in wanted):
+            raise TypeError(f"{field.name!r} must be {field.type}, not {ascii(value)[:_SHOWN]}")
+
+
 def check_value(value: Any, *, strict: bool = True) -> None:
     """Refuse a value of JSON or YAML that code which trusts it would break on.
 
@@ -312,6 +359,11 @@ def _check_plain(value: Any, name: str) -> None:
         raise ValueError(f"{subject} is {shown}, which is {what}")
 
 
+def _whole(digits: str) -> float:
+    # Python reads no longer ones, and a nonsensical count must not cost the rest.
+    return int(digits) if len(digits) <= _MOST_DIGITS else inf
+
+
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
@@ -336,4 +388,7 @@ def _reason(error: Exception) -> str:
     return (text.splitlines() or [type(error).__name__])[0][:200]
 
 
+_PLAIN: Mapping[str, tuple[type, ...]] = {
+    "str": (str,), "int": (int,), "float": (int, float), "bool": (bool,), "None": (type(None),),
+}  # fmt: skip
 _TOO_DEEP = f"it is nested more than {MAX_DEPTH} deep"

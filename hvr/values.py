@@ -6,9 +6,34 @@ command that should start in a blink cannot pay dozens of times.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property:  # noqa: N801 - it is that of functools, as it is from 3.12 on
+        """A property that is computed once for an instance, without a lock.
+
+        In 3.11 that of functools has a lock for all instances of a class. A process that is
+        forked while another thread holds it would wait for ever.
+        """
+
+        def __init__(self, func: Callable[[Any], Any]) -> None:
+            self.func = func
+            self.__doc__ = func.__doc__
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self.attrname = name
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value
 
 
 @dataclass_transform(frozen_default=True)

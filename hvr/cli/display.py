@@ -30,6 +30,7 @@ from hvr.policies.llm.events import (
     PolicyEvent,
     StepsLeftOut,
 )
+from hvr.printable import console
 from hvr.validation.text import count
 
 
@@ -42,7 +43,7 @@ def display(kind: str) -> Iterator[Callable[[Event | PolicyEvent], None] | None]
     """
     if kind == "live":
         view = LiveTree()
-        with Live(view.render(), refresh_per_second=20, transient=False) as live:
+        with Live(view.render(), console=console(), refresh_per_second=20, transient=False) as live:
 
             def show(event: Event | PolicyEvent) -> None:
                 # What a model writes scrolls by above the tree, which may be as high as the screen.
@@ -54,7 +55,7 @@ def display(kind: str) -> Iterator[Callable[[Event | PolicyEvent], None] | None]
             yield show
     elif kind == "lines":
         yield Lines(
-            Console(soft_wrap=True, highlight=False, no_color=True, markup=False, emoji=False)
+            console(soft_wrap=True, highlight=False, no_color=True, markup=False, emoji=False)
         ).take
     else:
         yield None

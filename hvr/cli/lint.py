@@ -172,11 +172,12 @@ def _chunks(findings: Sequence[Finding], form: str) -> Iterator[str]:
 
 
 def _text(findings: Sequence[Finding]) -> Iterator[str]:
+    from hvr.printable import one_line
     from hvr.validation.sources import SourceLines
 
     sources = SourceLines()
     for one in findings:
-        yield f"{one}\n"
+        yield f"{one_line(str(one))}\n"
         if one.location is None:
             continue
         line = sources.line(one.location).rstrip()

@@ -1,8 +1,9 @@
 """`hvr`: the way to the commands, and what errors look like.
 
 Exit codes: 0 good; 1 the answer is no (invalid plan, goal not reached, impossible request);
-2 the question was unusable (bad option, unknown name, bad file); 3 hvr failed, as nobody foresaw;
-4 not answered (standard output is full); 130 interrupted; 143 terminated.
+2 the question was unusable (bad option, unknown name, bad file, wrong key); 3 hvr failed, as
+nobody foresaw; 4 it was not answered (something that hvr needs did not deliver, and asking again
+may help); 130 interrupted; 143 terminated.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ def run() -> None:
     own = False
     try:
         own = process.prepare()
+        _protect_output()
         code = _delivered(main(sys.argv[1:]))
     except (KeyboardInterrupt, Terminated) as signalled:
         code = process.ended_by(signalled)
@@ -158,14 +160,22 @@ def _commands(group: Group) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _protect_output() -> None:
+    from hvr.printable import protect_output
+
+    protect_output()
+
+
 def _refused(given: Sequence[str], message: str, code: int) -> int:
     """Say why there is no answer, and return the exit code."""
+    from hvr.printable import block
+
     if "--json" in given:
         import json
 
         streams.use_utf8()
         print(json.dumps({"error": message, "exit_code": code}))
-    print(f"error: {message}", file=sys.stderr)
+    print(f"error: {block(message)}", file=sys.stderr)
     return code
 
 

@@ -39,7 +39,9 @@ examples:
 exit codes:
   0  the goal is reached, or hvr cannot judge a model's plan
   1  it is not, or the request is impossible here
-  2  the request or an option cannot be used
+  2  the request or an option cannot be used, or the model's key or name
+  4  not answered, and asking again may help: the model, its budget, the simulator or the planner's
+     time gave out
 """
 
 _FIELDS = (
@@ -125,7 +127,8 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=whole, help=(
         "seed of the environment (default: 0)"))  # fmt: skip
     group.add_argument("--sight", help=(
-        "what the robot sees: omniscient (all metadata), or visible (default: omniscient)"))  # fmt: skip
+        "what the robot sees: omniscient (all metadata), or visible "
+        "(default: omniscient)"))  # fmt: skip
     group.add_argument("--error-rate", metavar="RATE", type=real, help=(
         "wrong readings that its sensor is taken to have, 0 to 0.5 (default: 0)"))  # fmt: skip
     group.add_argument("--faults", metavar="FILE", type=Path, help=(

@@ -36,9 +36,10 @@ def run(args: argparse.Namespace) -> int:
         write_page(args.run, args.html)
         print(f"wrote {args.html}")
         return 0
+    from hvr.printable import one_line
     from hvr.report.run_page.reading import read_story
 
-    print("\n".join(_lines(read_story(args.run))))
+    print("\n".join(map(one_line, _lines(read_story(args.run)))))
     return 0
 
 

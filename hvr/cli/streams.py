@@ -11,8 +11,6 @@ import io
 import os
 import sys
 
-from hvr.errors import DataFileError
-
 _STANDARD = ("stdin", "stdout", "stderr")
 
 
@@ -94,27 +92,6 @@ def use_utf8() -> None:
     encoding = getattr(stream, "encoding", None)
     if encoding and encoding.lower().replace("-", "") != "utf8" and hasattr(stream, "reconfigure"):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-
-
-def read_input(what: str) -> str:
-    """Return standard input, which is UTF-8.
-
-    Args:
-        what: what is read from it, for messages.
-
-    Raises:
-        DataFileError: it is closed, cannot be read or is not UTF-8.
-    """
-    from hvr.texts import decode
-
-    refused = f"cannot read {what} from standard input"
-    if sys.stdin is None or sys.stdin.closed:
-        raise DataFileError(f"{refused}: it is closed")
-    buffer = getattr(sys.stdin, "buffer", None)
-    try:
-        return sys.stdin.read() if buffer is None else decode(buffer.read(), "standard input")
-    except OSError as error:
-        raise DataFileError(f"{refused}: {error.strerror or type(error).__name__}") from error
 
 
 def _occupy(number: int) -> None:

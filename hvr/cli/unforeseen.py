@@ -48,7 +48,7 @@ def report(error: BaseException, given: Sequence[str], environ: Mapping[str, str
         environ: has `HVR_TRACEBACK`, and the keys that are taken out.
     """
     try:
-        from hvr.llm.scrub import Scrubber
+        from hvr.secrets.scrubber import Scrubber
 
         scrub = Scrubber.of(environ).text
         what = f"hvr failed: {scrub(_in_a_line(error))}"

@@ -262,8 +262,11 @@ def _validate(request: _Request) -> int:
         is_text = request.format == "text"
         if not is_text or request.output_file is not None:
             _report(request, [error.result], (), outcomes, shown=not is_text)
-        first, *rest = str(error).split("\n")
-        print(f"error: {first} [{error.result.rule}]", *rest, sep="\n", file=sys.stderr)
+        from hvr.printable import block
+
+        first, line_break, rest = str(error).partition("\n")
+        message = f"{first} [{error.result.rule}]{line_break}{rest}"
+        print(f"error: {block(message)}", file=sys.stderr)
         return 2
     results = judge_all(model, files, jobs=request.jobs)
     _report(request, results, model.warnings, outcomes, shown=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hvr.cli.streams import reader_gone
 from hvr.errors import HvrError
+from hvr.printable import block
 
 _INTERVAL = 0.25
 
@@ -34,7 +35,7 @@ def watch(work: Callable[[], object], files: Callable[[], Iterable[str]]) -> int
             try:
                 work()
             except HvrError as error:
-                print(f"error: {error}", file=sys.stderr, flush=True)
+                print(f"error: {block(str(error))}", file=sys.stderr, flush=True)
             print(f"-- watching {len(seen)} files; Ctrl-C ends --", file=sys.stderr, flush=True)
             while (now := _stamps(files)) == seen:
                 if reader_gone():

@@ -13,13 +13,14 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
 from hvr.envs.geometry import Box, Vec
 from hvr.errors import SceneError
+from hvr.values import cached_property
 
 NO_BOX = Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """The box of something without extent."""

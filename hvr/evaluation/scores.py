@@ -8,6 +8,7 @@ from typing import Any
 
 from hvr.errors import DataFileError
 from hvr.llm.meter import Spent
+from hvr.texts import check_fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +81,10 @@ class Scores:
             DataFileError: an entry is missing or unknown.
         """
         try:
-            return cls(**{**values, "spent": Spent(**values["spent"])})
-        except (KeyError, TypeError) as error:
+            check_fields(cls, values)
+            check_fields(Spent, values["spent"])
+            failures = {str(k): int(n) for k, n in values["failures"].items()}
+            spent = Spent(**values["spent"])
+            return cls(**{**values, "spent": spent, "failures": failures})
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataFileError(f"these are no scores of this version of hvr: {error}") from error

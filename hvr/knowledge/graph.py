@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store, serialize
+from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store, parse, serialize
 
 from hvr.errors import StoreError, UnknownObjectError
+from hvr.files import write_whole
+from hvr.knowledge.asking import QueryLimits, QueryResult, ask
 from hvr.knowledge.describe import Description, describe
 from hvr.knowledge.events import (
     NO_ROOM,
@@ -23,8 +23,9 @@ from hvr.knowledge.events import (
     statements,
 )
 from hvr.knowledge.facts import FactReader
+from hvr.knowledge.journal import Journal, read_journal
 from hvr.knowledge.ontology import Ontology, load_ontology
-from hvr.knowledge.query import QueryResult, run_query
+from hvr.knowledge.query import run_query
 from hvr.knowledge.scene import ROBOT, SceneReader
 from hvr.knowledge.terms import (
     KITCHEN,
@@ -40,22 +41,13 @@ from hvr.knowledge.terms import (
 from hvr.pddl.model import TRUE as NO_GOAL
 from hvr.pddl.model import Atom, Domain, Formula, Problem, TypedName
 from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.values import cached_property
 
 if TYPE_CHECKING:
     import rdflib
 
 _DEFAULT = DefaultGraph()
 _DERIVED = ("locatedIn", "within")
-
-
-def _read_only(path: str) -> Store:
-    """Open a store that another process may be writing, which can take files away meanwhile."""
-    for _ in range(2):
-        try:
-            return Store.read_only(path)
-        except (OSError, RuntimeError, ValueError):
-            continue
-    return Store.read_only(path)
 
 
 class KnowledgeGraph:
@@ -73,10 +65,10 @@ class KnowledgeGraph:
         ontology: Ontology,
         *,
         path: Path | None = None,
-        read_only: bool = False,
+        journal: Journal | None = None,
     ) -> None:
         self._store: Store | None = store
-        self._read_only = read_only
+        self._journal = journal
         self.ontology = ontology
         """The ontology that the graph is read by."""
         self.path = path
@@ -100,23 +92,24 @@ class KnowledgeGraph:
             StoreError: the folder cannot be made or is not empty.
         """
         ontology = ontology or load_ontology()
-        if path is None:
-            store = Store()
-        else:
+        journal = None
+        if path is not None:
             try:
                 path.mkdir(parents=True, exist_ok=True)
                 if any(path.iterdir()):
                     raise StoreError(f"{path}: a new graph needs an empty folder")
-                store = Store(str(path))
+                journal = Journal.create(path)
             except OSError as error:
                 raise StoreError(f"{path}: cannot make a graph here: {error}") from error
-        store.bulk_extend(ontology.quads)
-        graph = cls(store, ontology, path=path)
-        graph._write(
-            ontology.rules.entail(
-                [(ROBOT, RDF_TYPE, k("SingleArmRobot")), (ROBOT, k("handEmpty"), TRUE)]
-            )
+        graph = cls(Store(), ontology, path=path, journal=journal)
+        robot = ontology.rules.entail(
+            [(ROBOT, RDF_TYPE, k("SingleArmRobot")), (ROBOT, k("handEmpty"), TRUE)]
         )
+        try:
+            graph._change([*ontology.quads, *(Quad(*t) for t in robot)])  # type: ignore[arg-type]
+        except BaseException:
+            graph.close()
+            raise
         return graph
 
     @classmethod
@@ -128,40 +121,30 @@ class KnowledgeGraph:
         Args:
             path: the folder.
             read_only: look only, even while another process has the graph. What that
-                process writes later is not seen and may make queries fail: open again.
+                process writes later is not seen: open again.
             ontology: hvr's own if None.
 
         Raises:
             StoreError: there is no graph, it is corrupt, or another process writes to it.
         """
-        if not (path / "CURRENT").is_file():
-            raise StoreError(f"{path}: there is no graph here")
+        journal, quads = (None, read_journal(path)) if read_only else Journal.take_up(path)
+        graph = cls(Store(), ontology or load_ontology(), path=path, journal=journal)
+        fault = "it has no ontology"
         try:
-            store = _read_only(str(path)) if read_only else Store(str(path))
-            readable = Quad(NamedNode(KITCHEN.rstrip("#")), RDF_TYPE, _ONTOLOGY) in store
-        except (OSError, RuntimeError, ValueError) as error:
-            if "lock" in str(error).lower():
-                raise StoreError(
-                    f"{path}: the graph is in use by another process; "
-                    "wait for it to end, or open the graph for reading only"
-                ) from error
-            raise StoreError(f"{path}: the graph is corrupt: {error}") from error
-        if not readable:
-            raise StoreError(f"{path}: this store holds no hvr graph")
-        return cls(store, ontology or load_ontology(), path=path, read_only=read_only)
+            # Not `load`, which gives blank nodes other names.
+            graph.store.bulk_extend(parse(quads, format=RdfFormat.N_QUADS))
+            if Quad(NamedNode(KITCHEN.rstrip("#")), RDF_TYPE, _ONTOLOGY) in graph.store:
+                return graph
+        except (SyntaxError, ValueError) as error:
+            fault = str(error)
+        graph.close()
+        raise StoreError(f"{path}: the graph is corrupt: {fault}")
 
     def close(self) -> None:
-        """Write everything out and release the folder. The graph cannot be used any more.
-
-        Raises:
-            StoreError: it cannot be written.
-        """
-        if self._store is not None and self.path is not None and not self._read_only:
-            try:
-                self._store.flush()
-            except OSError as error:
-                raise self._unwritable(error) from error
-        self._store = None
+        """Release the folder. The graph cannot be used any more."""
+        if self._journal is not None:
+            self._journal.close()
+        self._journal = self._store = None
 
     def __enter__(self) -> KnowledgeGraph:
         return self
@@ -332,7 +315,7 @@ class KnowledgeGraph:
                 be written.
         """
         sequence = self._next_event()
-        self._extend(event_quads(event, sequence, self.ontology))
+        self._change([*event_quads(event, sequence, self.ontology)])
         self._last_event = sequence
         if any(part in event.error for part in NO_ROOM) and len(event.args) == 2:
             thing, place = event.args
@@ -350,7 +333,7 @@ class KnowledgeGraph:
             StoreError: the store cannot be written.
         """
         sequence = self._next_event()
-        self._extend(notice_quads(failures, step, sequence, self.ontology))
+        self._change([*notice_quads(failures, step, sequence, self.ontology)])
         self._last_event = sequence
 
     def _next_event(self) -> int:
@@ -365,16 +348,29 @@ class KnowledgeGraph:
 
     # --- questions ---
 
-    def query(self, sparql: str) -> QueryResult:
+    def query(
+        self, sparql: str, limits: QueryLimits | None = None, *, allow_service: bool = False
+    ) -> QueryResult:
         """Answer a SPARQL 1.1 query.
 
         Known prefixes are `k:` (ontology), `o:` (objects), `e:` (events), and `rdf:`,
         `rdfs:`, `owl:`, `skos:`, `xsd:`.
 
+        Args:
+            sparql: the query.
+            limits: with them a process of its own answers the query, which can be ended: for
+                queries that others have written. It takes some 50 ms more. Without them nothing
+                can stop a query that takes for ever, and one that is nested very deeply
+                ends this process.
+            allow_service: whether SERVICE may open connections.
+
         Raises:
-            StoreError: the query is malformed (with line and column) or the store unreadable.
+            StoreError: the query is malformed (with line and column), or wants a SERVICE.
+            QueryLimitError: the limits did not suffice.
         """
-        return run_query(self.store, sparql)
+        if limits is None:
+            return run_query(self.store, sparql, allow_service=allow_service)
+        return ask(self.quads(), sparql, limits, allow_service=allow_service)
 
     def objects(self, cls: str = "PhysicalObject") -> tuple[str, ...]:
         """Return names of all objects of a class, in order.
@@ -416,8 +412,7 @@ class KnowledgeGraph:
             UnknownObjectError: the graph has no object of this name.
         """
         cls = self.object_class(name)
-        with self._reading():
-            return describe(self.store, self.ontology, name, cls)
+        return describe(self.store, self.ontology, name, cls)
 
     def facts(self, names: Iterable[str] | None = None) -> frozenset[Atom]:
         """Return all true PDDL atoms over objects, static ones included.
@@ -432,8 +427,7 @@ class KnowledgeGraph:
         """
         chosen = self._types if names is None else {self._known(n) for n in names}
         classes = {n: self.object_class(n) for n in chosen}
-        with self._reading():
-            atoms = self._facts.read(self.store, classes)
+        atoms = self._facts.read(self.store, classes)
         return atoms - {Atom("fits", pair) for pair in self.did_not_fit()}
 
     def problem(
@@ -472,10 +466,15 @@ class KnowledgeGraph:
 
     def scene_triples(self) -> set[Triple]:
         """Return all triples that are not the ontology's: objects, state, events."""
-        with self._reading():
-            quads = self.store.quads_for_pattern(None, None, None, _DEFAULT)
-            all_: set[Triple] = {(q.subject, q.predicate, q.object) for q in quads}
+        quads = self.store.quads_for_pattern(None, None, None, _DEFAULT)
+        all_: set[Triple] = {(q.subject, q.predicate, q.object) for q in quads}
         return all_ - self.ontology.closure
+
+    def quads(self) -> bytes:
+        """Return the whole store as N-Quads."""
+        quads = self.store.dump(format=RdfFormat.N_QUADS)
+        assert quads is not None
+        return quads
 
     def export(self, target: Path | IO[bytes]) -> None:
         """Write the scene, its state and its events as Turtle, without the ontology.
@@ -483,7 +482,7 @@ class KnowledgeGraph:
         The graphs of what events changed are in TriG only: see `export_all`.
 
         Raises:
-            StoreError: the file cannot be written.
+            DataFileError: the file cannot be written.
         """
         triples = sorted(self.scene_triples(), key=lambda t: tuple(map(str, t)))
         rdf = [Quad(*t).triple for t in triples]  # type: ignore[arg-type]
@@ -493,14 +492,16 @@ class KnowledgeGraph:
         """Write the whole store as TriG, with the ontology and the graphs of changes.
 
         Raises:
-            StoreError: the file cannot be written.
+            DataFileError: the file cannot be written.
         """
-        with self._reading():
-            quads = sorted(self.store, key=lambda q: (str(q.graph_name), str(q)))
+        quads = sorted(self.store, key=lambda q: (str(q.graph_name), str(q)))
         self._save(serialize(quads, format=RdfFormat.TRIG, prefixes=PREFIXES), target)
 
     def rdflib_graph(self) -> rdflib.Graph:
-        """Return the graph for rdflib; changes in the one are changes in the other."""
+        """Return the graph for rdflib; changes in the one are changes in the other.
+
+        What rdflib changes stays in memory: the folder of the graph does not get it.
+        """
         import rdflib
         from oxrdflib import OxigraphStore
         from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
@@ -532,10 +533,9 @@ class KnowledgeGraph:
         """The classes of every object, in order of name."""
         types: dict[str, set[str]] = defaultdict(set)
         store = self.store
-        with self._reading():
-            for thing in store.quads_for_pattern(None, RDF_TYPE, k("PhysicalObject"), _DEFAULT):
-                for quad in store.quads_for_pattern(thing.subject, RDF_TYPE, None, _DEFAULT):
-                    types[short(quad.subject)].add(short(quad.object))
+        for thing in store.quads_for_pattern(None, RDF_TYPE, k("PhysicalObject"), _DEFAULT):
+            for quad in store.quads_for_pattern(thing.subject, RDF_TYPE, None, _DEFAULT):
+                types[short(quad.subject)].add(short(quad.object))
         return {n: frozenset(types[n]) for n in sorted(types)}
 
     def _add_objects(self, static: Iterable[Triple]) -> None:
@@ -576,13 +576,12 @@ class KnowledgeGraph:
     def _states_of(self, names: Iterable[str]) -> set[Triple]:
         """Return the states of some objects."""
         store, wanted = self.store, self._state_terms
-        with self._reading():
-            return {
-                (q.subject, q.predicate, q.object)
-                for name in names
-                for q in store.quads_for_pattern(obj(name), None, None, _DEFAULT)
-                if q.predicate in wanted
-            }
+        return {
+            (q.subject, q.predicate, q.object)
+            for name in names
+            for q in store.quads_for_pattern(obj(name), None, None, _DEFAULT)
+            if q.predicate in wanted
+        }
 
     def _out_of_date(self, removed: Iterable[Triple]) -> set[Triple]:
         """Return what did not fit into places from which something has been taken away."""
@@ -593,52 +592,39 @@ class KnowledgeGraph:
 
     def _triples_with(self, properties: Iterable[str]) -> set[Triple]:
         store = self.store
-        with self._reading():
-            return {
-                (q.subject, q.predicate, q.object)
-                for p in properties
-                for q in store.quads_for_pattern(None, k(p), None, _DEFAULT)
-            }
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        try:
-            yield
-        except (OSError, RuntimeError) as error:
-            raise StoreError(f"{self.path or 'graph'}: cannot be read: {error}") from error
+        return {
+            (q.subject, q.predicate, q.object)
+            for p in properties
+            for q in store.quads_for_pattern(None, k(p), None, _DEFAULT)
+        }
 
     def _write(self, added: Iterable[Triple], removed: Iterable[Triple] = ()) -> None:
         """Add and remove triples at once: all or nothing."""
-        old = _data(removed)
-        if not old:
-            self._extend(Quad(*t) for t in added)  # type: ignore[arg-type]
+        self._change(
+            [Quad(*t) for t in added],  # type: ignore[arg-type]
+            [Quad(*t) for t in removed],  # type: ignore[arg-type]
+        )
+
+    def _change(self, added: Sequence[Quad], removed: Sequence[Quad] = ()) -> None:
+        """Take quads away and add others at once, in the file first."""
+        store = self.store
+        if self._journal is not None:
+            self._journal.append(added, removed)
+        elif self.path is not None:
+            raise StoreError(f"{self.path}: cannot be written: it was opened for reading only")
+        if not removed:
+            store.extend(added)
             return
-        new = _data(added)
-        update = f"DELETE DATA {{ {old} }}" + (f" ;\nINSERT DATA {{ {new} }}" if new else "")
-        try:
-            self.store.update(update)
-        except (OSError, RuntimeError) as error:
-            raise self._unwritable(error) from error
-
-    def _extend(self, quads: Iterable[Quad]) -> None:
-        try:
-            self.store.extend(quads)
-        except (OSError, RuntimeError) as error:
-            raise self._unwritable(error) from error
-
-    def _unwritable(self, error: Exception) -> StoreError:
-        return StoreError(f"{self.path or 'graph'}: cannot be written: {error}")
+        update = f"DELETE DATA {{ {_data(removed)} }}"
+        store.update(f"{update} ;\nINSERT DATA {{ {_data(added)} }}" if added else update)
 
     @staticmethod
     def _save(data: bytes | None, target: Path | IO[bytes]) -> None:
         assert data is not None
-        if not isinstance(target, Path):
+        if isinstance(target, Path):
+            write_whole(target, data)
+        else:
             target.write(data)
-            return
-        try:
-            target.write_bytes(data)
-        except OSError as error:
-            raise StoreError(f"{target}: cannot be written: {error.strerror}") from error
 
 
 _ONTOLOGY = NamedNode("http://www.w3.org/2002/07/owl#Ontology")
@@ -651,5 +637,5 @@ def _same_state(now: SceneObject, before: SceneObject | None) -> bool:
     )
 
 
-def _data(triples: Iterable[Triple]) -> str:
-    return "\n".join(f"{s} {p} {o} ." for s, p, o in triples)
+def _data(quads: Iterable[Quad]) -> str:
+    return "\n".join(f"{q.subject} {q.predicate} {q.object} ." for q in quads)

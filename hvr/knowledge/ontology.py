@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store, parse
 
 from hvr.errors import DataFileError, UnknownObjectError
 from hvr.files import data_path
+from hvr.knowledge.asking import QueryResult
 from hvr.knowledge.closure import SUB_CLASS, Rules
-from hvr.knowledge.query import QueryResult, run_query
+from hvr.knowledge.query import run_query
 from hvr.knowledge.terms import (
     ALT_LABEL,
     HIDDEN_LABEL,
@@ -33,6 +34,7 @@ from hvr.knowledge.terms import (
     value,
 )
 from hvr.texts import read_text
+from hvr.values import cached_property
 
 _CLASS = NamedNode(OWL + "Class")
 _DOMAIN = NamedNode(RDFS + "domain")

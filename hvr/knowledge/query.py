@@ -4,77 +4,87 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pyoxigraph import QueryBoolean, QuerySolutions, QueryTriples, Store
 
 from hvr.errors import StoreError
+from hvr.knowledge.asking import QueryResult
+from hvr.knowledge.sparql_text import is_update, refuse_service, undeclared
 from hvr.knowledge.terms import PREFIXES, Value, value
 
 _POSITION = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
+_SHOWN = 40
 
 
-@dataclass(frozen=True)
-class QueryResult:
-    """The answer to a query: a table of plain values.
-
-    Args:
-        variables: names of the columns; `answer` for ASK; `subject`, `predicate` and
-            `object` for CONSTRUCT and DESCRIBE.
-        rows: one tuple a row, in the order of `variables`; None where a variable is unbound.
-    """
-
-    variables: tuple[str, ...]
-    rows: tuple[tuple[Value, ...], ...]
-
-    def dicts(self) -> list[dict[str, Value]]:
-        """Return the rows as mappings from variable to value."""
-        return [dict(zip(self.variables, row, strict=True)) for row in self.rows]
-
-    def __iter__(self) -> Iterator[tuple[Value, ...]]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-def run_query(store: Store, sparql: str) -> QueryResult:
+def run_query(store: Store, sparql: str, *, allow_service: bool = False) -> QueryResult:
     """Answer a SPARQL 1.1 query over a store; the prefixes of `terms.PREFIXES` are known.
 
+    The query is answered in this process and has no limits: it is one that hvr or its caller has
+    written. `hvr.knowledge.asking.ask` is for others.
+
+    Args:
+        store: what is asked.
+        sparql: the query.
+        allow_service: whether SERVICE may open connections.
+
     Raises:
-        StoreError: the query is malformed, with line and column, or the store is unreadable.
+        StoreError: the query is malformed, with line and column, or wants a SERVICE.
     """
+    variables, rows = solve(store, sparql, allow_service=allow_service)
+    return QueryResult(variables, tuple(rows))
+
+
+def solve(
+    store: Store, sparql: str, *, allow_service: bool = False
+) -> tuple[tuple[str, ...], Iterator[tuple[Value, ...]]]:
+    """Return the names of the columns, and the rows as they are found.
+
+    Raises:
+        StoreError: as for `run_query`; also while rows are found.
+    """
+    if not allow_service:
+        refuse_service(sparql)
     try:
         answer = store.query(sparql, prefixes=PREFIXES)
-        if isinstance(answer, QueryBoolean):
-            return QueryResult(("answer",), ((bool(answer),),))
-        if isinstance(answer, QuerySolutions):
-            names = tuple(v.value for v in answer.variables)
-            return QueryResult(names, tuple(tuple(value(t) for t in s) for s in answer))
-        assert isinstance(answer, QueryTriples)
-        return QueryResult(
-            ("subject", "predicate", "object"),
-            tuple((value(t.subject), value(t.predicate), value(t.object)) for t in answer),
-        )
     except SyntaxError as error:
         raise StoreError(_explain(sparql, str(error))) from error
+    except (OSError, RuntimeError, ValueError) as error:
+        raise StoreError(f"the query failed: {error}") from error
+    if isinstance(answer, QueryBoolean):
+        return ("answer",), iter([(bool(answer),)])
+    if isinstance(answer, QuerySolutions):
+        return tuple(v.value for v in answer.variables), _solutions(answer)
+    assert isinstance(answer, QueryTriples)
+    return ("subject", "predicate", "object"), _solutions(answer)
+
+
+def _solutions(answer: QuerySolutions | QueryTriples) -> Iterator[tuple[Value, ...]]:
+    try:
+        for row in answer:
+            yield tuple(map(value, row))
     except (OSError, RuntimeError, ValueError) as error:
         raise StoreError(f"the query failed: {error}") from error
 
 
 def _explain(sparql: str, message: str) -> str:
+    if is_update(sparql):
+        return (
+            "this is a SPARQL update, and graphs are only read: use SELECT, ASK, CONSTRUCT or "
+            "DESCRIBE"
+        )
     match = _POSITION.match(message)
     if match is None:
-        return f"malformed SPARQL query: {message}"
+        return f"malformed SPARQL query: {' '.join(message.split())}"
     line, column = int(match[1]), int(match[2])
     # The parser lists every character class that could follow; that helps nobody.
-    detail = "there is an undeclared prefix here" if "Prefix not found" in match[3] else ""
-    if not detail:
+    prefix = undeclared(sparql, PREFIXES)
+    if prefix is not None:
+        detail = f"the prefix {prefix}: is not declared"
+    else:
         words = re.findall(r'"[^"]+"|\b[A-Z]{2,}\b', re.sub(r"\[[^]]*]", "", match[3]))
         detail = f"expected {' or '.join(words[:6])}" if words else "unexpected text"
-    lines = sparql.splitlines() or [""]
-    shown = lines[min(line, len(lines)) - 1]
-    return (
-        f"malformed SPARQL query at line {line}, column {column}: {detail}\n"
-        f"  {shown}\n  {' ' * (column - 1)}^"
-    )
+    lines = sparql.split("\n")
+    rest = lines[min(line, len(lines)) - 1][column - 1 :].strip()
+    shown = rest if len(rest) <= _SHOWN else rest[: _SHOWN - 1] + "…"
+    at = f" at {shown!r}" if shown else " at its end" if line >= len(lines) else ""
+    return f"malformed SPARQL query at line {line}, column {column}: {detail}{at}"

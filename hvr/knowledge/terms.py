@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import isfinite
 from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode
@@ -90,7 +91,10 @@ def short(node: Node) -> str:
 
 
 def value(node: Node | None) -> Value:
-    """Return a term as a plain value: booleans and numbers as such, all else by `short`."""
+    """Return a term as a plain value: booleans and numbers as such, all else by `short`.
+
+    NaN and infinite numbers stay text, as JSON has no others.
+    """
     if node is None:
         return None
     if isinstance(node, Literal):
@@ -100,8 +104,8 @@ def value(node: Node | None) -> Value:
         try:
             if kind in _INTEGERS:
                 return int(node.value)
-            if kind in _FLOATS:
-                return float(node.value)
+            if kind in _FLOATS and isfinite(number := float(node.value)):
+                return number
         except ValueError:  # "abc"^^xsd:integer is legal RDF
             return node.value
     return short(node)

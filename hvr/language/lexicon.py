@@ -6,10 +6,10 @@ import difflib
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from hvr.errors import LanguageError
 from hvr.language.function_words import FUNCTION_WORDS
+from hvr.values import cached_property
 
 _WORD = re.compile(r"[^\W\d_]+-\d+(?![\w-])|[^\W_]+(?:'[^\W\d_]+)?|[.;,!?]")
 

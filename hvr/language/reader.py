@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from hvr.knowledge.ontology import Ontology
 from hvr.language.goals import Goal, goal_of
 from hvr.language.grammar import read
@@ -12,6 +10,7 @@ from hvr.language.taxonomy import Taxonomy
 from hvr.language.vocabulary import load_lexicon
 from hvr.pddl import Domain
 from hvr.retrieval.inventory import Inventory
+from hvr.values import cached_property
 
 
 class Reader:

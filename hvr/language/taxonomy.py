@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from hvr.knowledge.ontology import Ontology
+from hvr.values import cached_property
 
 
 class Taxonomy:

@@ -7,12 +7,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from hvr.errors import DataFileError, HvrError
 from hvr.library.literals import Literal, parse_literal, parse_step, variables_of
 from hvr.pddl import GroundAction, is_variable
+from hvr.values import cached_property
 
 _VARIABLE = re.compile(r"\?[\w-]+")
 
@@ -208,6 +208,8 @@ def _problem(entry: Entry) -> str:
     """Return the first defect of an entry; empty if it has none."""
     if not entry.names or not all(n.strip() for n in entry.names):
         return "it has no name"
+    if any(len(name.splitlines()) > 1 for name in entry.names):
+        return "its name has several lines"
     if not entry.steps:
         return "it has no steps"
     if not entry.agent:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hvr.errors import UsageError
 from hvr.library.entry import Entry, make
+from hvr.values import cached_property
 
 if TYPE_CHECKING:
     from hvr.knowledge.ontology import Ontology

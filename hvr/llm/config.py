@@ -114,7 +114,7 @@ def read_embedder_config(
         UsageError: a setting is unknown or has a value that cannot be used, or is a key.
     """
     environ = os.environ if environ is None else environ
-    section, file = _section(folder or Path.cwd())
+    section, _ = _section(folder or Path.cwd())
     provider = spec.partition(":")[0]
     key = next((k for n in _KEYS.get(provider, ()) if (k := environ.get(n))), None)
     return ModelOptions(

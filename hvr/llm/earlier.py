@@ -40,9 +40,6 @@ class Earlier:
         self._used: list[Exchange] = []
         self._ahead = deque(exchanges)
         self._aside = list(set_aside(path))
-        if exchanges and exchanges[-1].failed:
-            # What the try ended with. The run survived every error that something follows.
-            self._put_aside(1)
 
     @property
     def ahead(self) -> bool:
@@ -71,7 +68,9 @@ class Earlier:
         Raises:
             DataFileError: a file cannot be written.
         """
-        if self._ahead and self._ahead[0].line["digest"] == digest:
+        # An error at the end is what the try broke off with. The run survived any other.
+        at_end = len(self._ahead) == 1 and self._ahead[0].failed
+        if self._ahead and self._ahead[0].line["digest"] == digest and not at_end:
             self._used.append(self._ahead.popleft())
             return self._used[-1], True
         # The transcript is in the order of the run, so what comes at another time has to go.

@@ -29,6 +29,7 @@ Kind = Literal[
     "overflow",  # the prompt does not fit the model's context
     "empty",  # an answer without text
     "schema",  # an answer that is not the JSON that was asked for
+    "refused",  # the model will not answer, or a filter withholds what it says
     "cancelled",  # the caller no longer wants it
     "other",
 ]
@@ -39,6 +40,10 @@ NOTHING = Usage(input=0, output=0, cached=0, reasoning=0, cost=0.0)
 
 
 _MAYBE_BILLED = ("timeout", "garbled")
+_UNUSABLE: frozenset[Kind] = frozenset({"auth", "forbidden", "missing", "request", "overflow"})
+"""The question or its set-up is at fault: asking again would change nothing."""
+
+_LONGEST_WAIT = 31 * 24 * 3600.0
 _BY_STATUS: Mapping[int, Kind] = {
     401: "auth",
     403: "forbidden",
@@ -52,6 +57,9 @@ _BY_STATUS: Mapping[int, Kind] = {
 
 class ModelError(LLMError):
     """There is no usable answer.
+
+    Its exit code is 2 where the question or its set-up is at fault (a wrong key, no such model),
+    and 4 where asking again may help.
 
     Args:
         message: what happened and what to do.
@@ -70,7 +78,7 @@ class ModelError(LLMError):
         retry_after: float | None = None,
         usage: Usage | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, exit_code=2 if kind in _UNUSABLE else 4)
         self.kind = kind
         self.status = status
         self.retry_after = retry_after
@@ -86,6 +94,8 @@ class CancelledError(ModelError):
 
 def kind_of(status: int) -> Kind:
     """Return the kind of error that a status of HTTP stands for."""
+    if status < 400:
+        return "garbled"
     return _BY_STATUS.get(status, "server" if status >= 500 else "request")
 
 
@@ -105,24 +115,35 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     Source: RFC 9110, section 10.2.3.
 
     Returns:
-        seconds from 0 on; None when the header is missing or not readable.
+        seconds from 0 on; None when the header is missing, not readable, or asks for months.
     """
-    text = (headers.get("retry-after-ms") or "").strip()
-    if text.isdecimal():
-        return int(text) / 1000
-    text = (headers.get("retry-after") or headers.get("Retry-After") or "").strip()
-    if not text:
-        return None
-    try:
-        seconds = float(text)
-    except ValueError:
-        pass
-    else:
-        return seconds if 0 <= seconds < float("inf") else None
+    named = {name.lower(): value for name, value in headers.items()}
+    wait = seconds_of(named.get("retry-after-ms", ""), 0.001)
+    if wait is not None:
+        return wait
+    text = named.get("retry-after", "").strip()
+    wait = seconds_of(text)
+    if wait is not None or not text:
+        return wait
     try:
         date = parsedate_to_datetime(text)
+        if date.tzinfo is None:
+            date = date.replace(tzinfo=UTC)
+        passing = (date - (now or datetime.now(UTC))).total_seconds()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+    return seconds_of(str(max(0.0, passing)))
+
+
+def seconds_of(text: str, unit: float = 1.0) -> float | None:
+    """Return a number of seconds to wait; None if it is none, negative, or more than a month.
+
+    Args:
+        text: the number.
+        unit: what it counts, in seconds.
+    """
+    try:
+        seconds = float(text) * unit
     except ValueError:
         return None
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=UTC)
-    return max(0.0, (date - (now or datetime.now(UTC))).total_seconds())
+    return seconds if 0 <= seconds <= _LONGEST_WAIT else None

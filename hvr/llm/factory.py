@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,13 @@ from hvr.errors import UsageError
 from hvr.llm.budget import Budget, Budgeted
 from hvr.llm.cache import Cache
 from hvr.llm.cancel import Cancellation
+from hvr.llm.guard import Guarded
 from hvr.llm.limits import RateLimit
 from hvr.llm.model import Model
 from hvr.llm.options import ModelOptions
 from hvr.llm.record import Recording
 from hvr.llm.replay import Replay
 from hvr.llm.retry import Patience, Persistence, Retry
-from hvr.llm.scrub import Scrubber
 from hvr.registry import Registry
 
 PROVIDERS = Registry(
@@ -48,7 +47,23 @@ _SIMULATIONS = frozenset({"scripted"})
 
 
 def make_model(spec: str, options: ModelOptions | None = None) -> Model:
-    """Return the model of a spec, without layers around it.
+    """Return the model of a spec, with the guard around it and no other layer.
+
+    Args:
+        spec: as `make_provider` takes it.
+        options: how to reach it.
+
+    Raises:
+        HvrError: see `make_provider`.
+    """
+    options = options or ModelOptions()
+    model = make_provider(spec, options)
+    # A replay has nothing that a guard has not seen.
+    return model if isinstance(model, Replay) else Guarded(model, options)
+
+
+def make_provider(spec: str, options: ModelOptions) -> Model:
+    """Return what a provider makes of a spec, with nothing around it.
 
     Args:
         spec: `openai:MODEL`, `gemini:MODEL`, `hf:NAME_OR_FOLDER`, `replay:PATH` with a
@@ -66,7 +81,7 @@ def make_model(spec: str, options: ModelOptions | None = None) -> Model:
     if not known or (":" in _FORMS.get(provider, "") and not rest):
         forms = (_FORMS.get(name, f"{name}:…") for name in PROVIDERS.names())
         raise UsageError(f"unknown model {spec!r}: use one of {', '.join(forms)}")
-    model: Model = PROVIDERS.make(provider, rest, options or ModelOptions())
+    model: Model = PROVIDERS.make(provider, rest, options)
     return model
 
 
@@ -103,7 +118,7 @@ def stack(
     retry       each attempt passes what is below, one after the other
     budgets     each attempt may be billed, so each has to be allowed, below retries
     rate limit  counts what is sent, when it is sent
-    the model
+    the model, with its guard (see `make_model`)
 
     A replay asks nobody: it gets only the recording.
 
@@ -121,9 +136,8 @@ def stack(
         UsageError: the budget is in dollars and the model's price is not known.
     """
     options = options or ModelOptions()
-    secrets = Scrubber.of(os.environ, options.api_key)
     top = model if isinstance(model, Replay) else _layers(model, options, cache, budgets, cancel)
-    return top if record is None else Recording(top, record, header, scrubber=secrets)
+    return top if record is None else Recording(top, record, header, scrubber=options.scrubber)
 
 
 def _layers(

@@ -1,11 +1,14 @@
-"""Errors of HTTP clients as errors of models: what happened, where, and what to do."""
+"""Errors of providers as errors of models: what happened, where, and what to do."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from hvr.llm.errors import Kind, ModelError, kind_of, retry_after
+from hvr.llm.model import Usage
 from hvr.llm.options import ModelOptions
+from hvr.llm.replies import Complaint
 
 _ADVICE: Mapping[Kind, str] = {
     "auth": "the key is missing or wrong; set it in the environment (docs/models.md)",
@@ -16,35 +19,128 @@ _ADVICE: Mapping[Kind, str] = {
     "overflow": "the prompt is too long for the server",
     "timeout": "the server did not get it done in time",
     "request": "the server refuses the request",
+    "refused": "the provider's filter withheld the answer",
+    "garbled": "the server's reply cannot be read",
 }
+_CODES: Mapping[Kind, str] = {
+    "refused": "content_filter content_policy content_policy_violation moderation_blocked "
+    "responsibleaipolicyviolation prohibited_content safety sensitive refusal blocked",
+    "overflow": "context_length_exceeded request_too_large string_above_max_length",
+    "auth": "invalid_api_key incorrect_api_key api_key_invalid api_key_expired unauthenticated "
+    "unauthorized authentication_error invalid_authentication",
+    "forbidden": "permission_denied permission_error forbidden access_denied",
+    "missing": "model_not_found not_found not_found_error notfounderror",
+    "rate": "rate_limit_exceeded rate_limit_error rate_limited rate_limit ratelimiterror "
+    "too_many_requests resource_exhausted insufficient_quota quota_exceeded",
+    "timeout": "timeout timeouterror request_timeout gateway_timeout deadline_exceeded",
+    "server": "server_error internal internal_error internal_server_error unavailable "
+    "service_unavailable overloaded overloaded_error api_error",
+    "request": "invalid_request_error invalid_request invalid_argument bad_request badrequesterror "
+    "failed_precondition",
+}
+"""Codes of providers; of several the first kind counts, which says more than those after it."""
+
+_WORDS: Mapping[Kind, tuple[str, ...]] = {
+    "refused": ("content management policy", "content filter", "content policy", "safety system"),
+    "overflow": ("context length", "context size", "context window"),
+    "rate": ("rate limit", "too many requests", "quota"),
+    "auth": ("api key", "unauthorized", "authentication"),
+    "timeout": ("timed out", "timeout", "deadline"),
+    "forbidden": ("permission", "forbidden", "access denied"),
+    "missing": ("not found", "does not exist", "no such model", "unknown model"),
+}
+# Where there is a status, it tells the rest.
+_FINER_THAN_STATUS: tuple[Kind, ...] = ("refused", "overflow", "auth")
+_IN_WORDS_WITH_STATUS: tuple[Kind, ...] = ("refused", "overflow")
+_OK = 200
+_ERRORS = range(400, 600)
+_READ = 20_000
 _SHOWN = 300
+_SHOWN_CODES = 3
 
 
-def refused(
+def reported(
     name: str,
     options: ModelOptions,
-    status: int,
-    message: str,
-    headers: Mapping[str, str],
-    kind: Kind | None = None,
+    complaint: Complaint,
+    *,
+    status: int = _OK,
+    headers: Mapping[str, str] | None = None,
+    usage: Usage | None = None,
 ) -> ModelError:
-    """Return the error for a status of HTTP.
+    """Return the error that a server reports.
 
     Args:
         name: of the model.
         options: how it was reached; the key is taken out of the message.
-        status: of HTTP.
-        message: what the server says about it.
-        headers: of its reply.
-        kind: if it is known better than the status tells.
+        complaint: what the server says.
+        status: of HTTP; some report errors with status 200.
+        headers: of the reply.
+        usage: what was used all the same, if it is known.
     """
-    kind = kind or kind_of(status)
-    shown = brief(options, message)
+    kind = kind_of_complaint(complaint, status)
+    codes = f", {'/'.join(complaint.codes[:_SHOWN_CODES])}" if status == _OK else ""
+    shown = brief(options, f"status {status}{codes}: {complaint.message}").rstrip(": ")
     return ModelError(
-        f"{name}: {_ADVICE[kind]} (status {status}{': ' + shown if shown else ''})",
+        f"{name}: {_ADVICE[kind]} ({shown})",
         kind=kind,
-        status=status,
-        retry_after=retry_after(headers),
+        status=None if status == _OK else status,
+        retry_after=retry_after(headers or {}),
+        usage=usage,
+    )
+
+
+def kind_of_complaint(complaint: Complaint, status: int = _OK) -> Kind:
+    """Return the kind of error that a complaint is, by its codes, its status and its words."""
+    codes = {re.sub(r"[^a-z0-9]+", "_", code).strip("_") for code in complaint.codes}
+    by_code = [kind for kind, known in _CODES.items() if codes & set(known.split())]
+    words = complaint.message.lower()
+    by_words = [kind for kind, known in _WORDS.items() if any(w in words for w in known)]
+    if status != _OK:
+        finer = [kind for kind in by_code if kind in _FINER_THAN_STATUS]
+        finer += [kind for kind in by_words if kind in _IN_WORDS_WITH_STATUS]
+        return finer[0] if finer else kind_of(status)
+    numbers = [int(code) for code in codes if code.isdecimal() and len(code) == 3]
+    by_number = [kind_of(number) for number in numbers if number in _ERRORS]
+    telling = [kind for kind in (*by_code, *by_number) if kind not in ("request", "server")]
+    return (*telling, *by_words, *by_code, *by_number, "server")[0]
+
+
+def declined(name: str, options: ModelOptions, words: str, usage: Usage) -> ModelError:
+    """Return the error for a model that refuses to answer.
+
+    Args:
+        name: of the model.
+        options: how it was reached.
+        words: of the model.
+        usage: what was used.
+    """
+    said = brief(options, words)
+    return ModelError(
+        f"{name}: the model refused to answer{': ' + said if said else ''}",
+        kind="refused",
+        usage=usage,
+    )
+
+
+def withheld(
+    name: str, options: ModelOptions, reason: str, usage: Usage, text: str = ""
+) -> ModelError:
+    """Return the error for an answer that the provider's filter withholds.
+
+    Args:
+        name: of the model.
+        options: how it was reached.
+        reason: as the provider names it.
+        usage: what was used.
+        text: the part of the answer that came.
+    """
+    why = brief(options, reason)
+    begun = f"; it begins with {brief(options, text)!r}" if text.strip() else ""
+    return ModelError(
+        f"{name}: the provider's filter withheld the answer ({why}{begun})",
+        kind="refused",
+        usage=usage,
     )
 
 
@@ -95,7 +191,7 @@ def garbled(name: str, options: ModelOptions, reason: str) -> ModelError:
 def brief(options: ModelOptions, text: str) -> str:
     """Return a text on one line, short and without the key."""
     # The key goes first: a cut could leave a part of it that is not recognised any more.
-    line = " ".join(options.scrubber.text(text).split())
+    line = " ".join(options.scrubber.text(text[:_READ]).split())
     return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
 
 

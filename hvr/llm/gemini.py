@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from hvr.errors import UsageError
 from hvr.extras import load
-from hvr.llm import failures, schema
-from hvr.llm.errors import Kind, ModelError
+from hvr.llm import failures
+from hvr.llm.errors import ModelError, seconds_of
 from hvr.llm.model import Answer, Message, Request, Usage
 from hvr.llm.options import ModelOptions
 from hvr.llm.prices import priced
+from hvr.llm.replies import at, complaint_in, complaint_of
 from hvr.llm.transport import bounded_client, http_of
+from hvr.llm.usage import reported
+from hvr.texts import parse_json
 
 _KEYLESS = "none"
 """The SDK wants a key; a server of one's own ignores it."""
 
-_FINISH: Mapping[str, Literal["stop", "length", "filter"]] = {
-    "STOP": "stop",
-    "MAX_TOKENS": "length",
-    "CONTINUATION": "length",
-    "SAFETY": "filter",
-    "RECITATION": "filter",
-    "BLOCKLIST": "filter",
-    "PROHIBITED_CONTENT": "filter",
-    "SPII": "filter",
-    "MODEL_ARMOR": "filter",
-    "ESCALATION": "filter",
-}
+_CUT = frozenset({"MAX_TOKENS", "CONTINUATION"})
+_WITHHELD = frozenset(
+    {
+        "SAFETY",
+        "RECITATION",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "IMAGE_SAFETY",
+        "MODEL_ARMOR",
+        "ESCALATION",
+    }
+)
+"""Reasons why an answer ends."""
 
 
 class GeminiModel:
@@ -83,14 +89,16 @@ class GeminiModel:
         Raises:
             ModelError: no usable answer; `kind` and `status` say why.
         """
-        reply = self._asked(
-            lambda: self._client.models.generate_content(
-                model=self._model,
-                contents=[self._content(m) for m in request.messages if m.role != "system"],
-                config=self._config(request),
+        body = self._asked(
+            lambda: _body(
+                self._client.models.generate_content(
+                    model=self._model,
+                    contents=[self._content(m) for m in request.messages if m.role != "system"],
+                    config=self._config(request),
+                )
             )
         )
-        return schema.checked(self._read(reply), request)
+        return self._read(body)
 
     def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
         """Return the embeddings of some texts, if the model is one for these.
@@ -148,22 +156,22 @@ class GeminiModel:
         if "automatic_continuation" in known:
             # Else one call may become several requests that no budget has seen.
             given["automatic_continuation"] = False
+        if "should_return_http_response" in known:
+            # The SDK reads only replies that are as they should be.
+            given["should_return_http_response"] = True
         return self._types.GenerateContentConfig(**given)
 
     def _refused(self, error: Any) -> ModelError:
         status = error.code if isinstance(error.code, int) else 500
         headers = getattr(error.response, "headers", None) or {}
-        kind: Kind | None = None
-        details = error.details if isinstance(error.details, Mapping) else {}
-        parts = _details(details)
-        # Google answers a wrong key with 400; the reason in the details tells it apart.
-        if any(p.get("reason") in ("API_KEY_INVALID", "API_KEY_EXPIRED") for p in parts):
-            kind = "auth"
-        refused = failures.refused(
-            self.name, self._options, status, str(error.message or error), headers, kind
+        complaint = complaint_of(error.details)
+        if not complaint.message:
+            complaint = replace(complaint, message=str(error.message or error))
+        refused = failures.reported(
+            self.name, self._options, complaint, status=status, headers=headers
         )
         if refused.retry_after is None:
-            refused.retry_after = next((s for p in parts if (s := _delay(p)) is not None), None)
+            refused.retry_after = _delay(error.details)
         return refused
 
     def _failed(self, error: Exception) -> ModelError:
@@ -175,37 +183,53 @@ class GeminiModel:
             return failures.unreachable(self.name, self._options, failures.root(error))
         return failures.garbled(self.name, self._options, f"{type(error).__name__}: {error}")
 
-    def _read(self, reply: Any) -> Answer:
-        usage = self._usage(reply.usage_metadata)
-        model = str(reply.model_version or self._model)
-        if not reply.candidates:
-            blocked = getattr(reply.prompt_feedback, "block_reason", None)
-            if blocked is None:
-                raise failures.garbled(self.name, self._options, "no candidate in the reply")
-            return Answer(
-                text=f"[prompt blocked: {_name(blocked)}]",
-                model=model,
-                finish="filter",
-                usage=usage,
-            )
-        candidate = reply.candidates[0]
-        parts = (candidate.content.parts if candidate.content else None) or []
-        # Thoughts are parts of the reply, and no part of the answer.
-        text = "".join(p.text for p in parts if p.text and not p.thought)
-        finish = _FINISH.get(_name(candidate.finish_reason), "stop")
-        return Answer(text=text, model=model, finish=finish, usage=usage)
+    def _read(self, body: Any) -> Answer:
+        """Return the answer in the body of a reply.
 
-    def _usage(self, counts: Any) -> Usage:
-        if counts is None:
-            return Usage()
-        usage = Usage(
-            input=counts.prompt_token_count,
-            # An answer without text has no count.
-            output=counts.candidates_token_count
-            if counts.candidates_token_count is not None or counts.prompt_token_count is None
-            else 0,
-            cached=counts.cached_content_token_count,
-            reasoning=counts.thoughts_token_count,
+        Raises:
+            ModelError: there is none in it.
+        """
+        candidate = at(body, "candidates", 0)
+        parts = at(candidate, "content", "parts")
+        texts = [
+            text
+            for part in (parts if isinstance(parts, list) else ())
+            # Thoughts are parts of the reply, and no part of the answer.
+            if isinstance(text := at(part, "text"), str) and not at(part, "thought")
+        ]
+        text = "".join(texts)
+        usage = self._usage(at(body, "usageMetadata"), bool(text))
+        if error := at(body, "error"):
+            raise failures.reported(self.name, self._options, complaint_of(error), usage=usage)
+        if blocked := at(body, "promptFeedback", "blockReason"):
+            raise failures.withheld(self.name, self._options, f"prompt: {blocked}", usage)
+        if not isinstance(candidate, Mapping):
+            complaint = complaint_in(body)
+            if complaint is not None:
+                raise failures.reported(self.name, self._options, complaint, usage=usage)
+            raise failures.garbled(self.name, self._options, "no candidate in the reply")
+        finish = str(at(candidate, "finishReason") or "")
+        if finish in _WITHHELD:
+            reason = f"{finish} {at(candidate, 'finishMessage') or ''}"
+            raise failures.withheld(self.name, self._options, reason, usage, text)
+        model = at(body, "modelVersion")
+        return Answer(
+            text=text,
+            model=model if isinstance(model, str) and model else self._model,
+            finish="length" if finish in _CUT else "stop",
+            usage=usage,
+        )
+
+    def _usage(self, counts: Any, answered: bool) -> Usage:
+        output = at(counts, "candidatesTokenCount")
+        if output is None and not answered and at(counts, "promptTokenCount") is not None:
+            output = 0  # an answer without text has no count
+        usage = reported(
+            input=at(counts, "promptTokenCount"),
+            output=output,
+            cached=at(counts, "cachedContentTokenCount"),
+            reasoning=at(counts, "thoughtsTokenCount"),
+            answered=answered,
         )
         return priced(usage, self._price)
 
@@ -215,20 +239,24 @@ def _milliseconds(seconds: float) -> int:
     return max(1, round(seconds * 1000))
 
 
-def _name(value: Any) -> str:
-    return str(getattr(value, "value", value) or "")
+def _body(reply: Any) -> Any:
+    """Return the body of a reply as plain JSON.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    raw = getattr(reply.sdk_http_response, "body", None)
+    # Older releases of the SDK do not hand it out.
+    if raw is None:
+        return reply.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return parse_json(raw, strict=False)
 
 
-def _details(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    error = body.get("error", body)
-    details = error.get("details") if isinstance(error, Mapping) else None
-    return [d for d in details if isinstance(d, Mapping)] if isinstance(details, list) else []
-
-
-def _delay(detail: Mapping[str, Any]) -> float | None:
+def _delay(error: Any) -> float | None:
     """Return the seconds of a google.rpc.RetryInfo, such as `"34.5s"`."""
-    text = str(detail.get("retryDelay", ""))
-    try:
-        return max(0.0, float(text.removesuffix("s"))) if text.endswith("s") else None
-    except ValueError:
-        return None
+    details = at(error, "error", "details")
+    for detail in details if isinstance(details, list) else ():
+        text = at(detail, "retryDelay")
+        if isinstance(text, str) and text.endswith("s"):
+            return seconds_of(text.removesuffix("s"))
+    return None

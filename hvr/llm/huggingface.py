@@ -77,8 +77,7 @@ class HuggingFaceModel:
                 "raise the time-out, or use a smaller model",
                 usage=usage,
             )
-        answer = Answer(text=written.text, model=self._name, finish=written.finish, usage=usage)
-        return schema.checked(answer, request)
+        return Answer(text=written.text, model=self._name, finish=written.finish, usage=usage)
 
     def count_tokens(self, messages: tuple[Message, ...]) -> int:
         """Return the tokens of a prompt, with the chat template, by the model's own tokenizer."""

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+_MOST_TOKENS = 1_000_000_000
+"""What is said to be more was not counted."""
+
 Role = Literal["system", "user", "assistant"]
 
 
@@ -56,6 +59,9 @@ class Request:
 class Usage:
     """The usage of one answer; None for what the provider does not report.
 
+    What is no plausible number, such as a text, a fraction of a token, or less than nothing, is
+    None as well: limits are kept by these numbers.
+
     Args:
         input: tokens of the prompt, cached ones included.
         output: tokens of the answer, without reasoning.
@@ -69,6 +75,24 @@ class Usage:
     cached: int | None = None
     reasoning: int | None = None
     cost: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("input", "output", "cached", "reasoning"):
+            object.__setattr__(self, name, _count(getattr(self, name)))
+        cost: Any = self.cost
+        if not _is_number(cost) or not 0 <= cost < float("inf"):
+            object.__setattr__(self, "cost", None)
+
+
+def _count(value: Any) -> int | None:
+    """Return a number of tokens, if it is one."""
+    if not _is_number(value) or not 0 <= value <= _MOST_TOKENS or value != int(value):
+        return None
+    return int(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from hvr.errors import UsageError
 from hvr.extras import load
-from hvr.llm import failures, schema
-from hvr.llm.errors import Kind, ModelError
+from hvr.llm import failures
+from hvr.llm.errors import ModelError
 from hvr.llm.model import Answer, Request, Usage
 from hvr.llm.openai_dialect import Dialect, arguments, other
 from hvr.llm.options import ModelOptions
 from hvr.llm.prices import priced
+from hvr.llm.replies import Complaint, at, complaint_in, complaint_of
 from hvr.llm.transport import bounded_client, http_of
+from hvr.llm.usage import reported
+from hvr.texts import parse_json
 
 _KEYLESS = "none"
 """The SDK wants a key; servers that need none ignore it."""
 
-_FINISH: Mapping[str, Literal["stop", "length", "filter"]] = {
-    "length": "length",
-    "content_filter": "filter",
-}
+_CUT = frozenset({"length", "max_tokens", "model_length"})
+_WITHHELD = frozenset(
+    {"content_filter", "safety", "sensitive", "refusal", "recitation", "prohibited_content"}
+)
+_FAILED = frozenset({"error", "network_error", "insufficient_system_resource"})
+"""Reasons why an answer ends, as different servers call them."""
 
 
 class OpenAIModel:
@@ -77,7 +83,7 @@ class OpenAIModel:
         Raises:
             ModelError: no usable answer; `kind` and `status` say why.
         """
-        create = self._client.chat.completions.create
+        create = self._client.chat.completions.with_raw_response.create
         end = time.monotonic() + self._options.within(request.seconds)
         # Ends: each dialect leaves out or replaces something that the one before had.
         while True:
@@ -95,9 +101,9 @@ class OpenAIModel:
                     raise self._error(error) from None
                 self.dialect = dialect
             except (ValueError, TypeError, RecursionError) as error:
-                # A reply that is announced as JSON and is none, or that nobody can read.
+                # An error whose body cannot be read.
                 raise failures.garbled(self.name, self._options, str(error)) from None
-        return schema.checked(self._read(reply, request), request)
+        return self._read(reply.http_response, request)
 
     def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
         """Return the embeddings of some texts, if the model is one for these.
@@ -124,11 +130,15 @@ class OpenAIModel:
 
     def _other_dialect(self, error: Any, request: Request) -> Dialect | None:
         """Return the dialect to try after a refusal; None if it is about something else."""
-        # A prompt that is too long is refused with the same status as a setting.
-        if getattr(error, "status_code", None) not in (400, 422) or _too_long(error):
+        status = getattr(error, "status_code", None)
+        if status not in (400, 422):
             return None
-        complaint = f"{error.param or ''} {error}"
-        return other(self.dialect, complaint, request)
+        # A prompt that is too long, or filtered, is refused with the same status as a setting.
+        complaint = _complaint(error)
+        if failures.kind_of_complaint(complaint, status) != "request":
+            return None
+        words = f"{at(error.body, 'param') or ''} {complaint.message}"
+        return other(self.dialect, words, request)
 
     def _error(self, error: Any) -> ModelError:
         if isinstance(error.__cause__, ModelError):  # of hvr's own client
@@ -138,63 +148,100 @@ class OpenAIModel:
         if isinstance(error, self._sdk.APIConnectionError):
             return failures.unreachable(self.name, self._options, failures.root(error))
         if isinstance(error, self._sdk.APIStatusError):
-            headers = error.response.headers
-            kind: Kind | None = "overflow" if _too_long(error) else None
-            return failures.refused(
-                self.name, self._options, error.status_code, _message(error), headers, kind
+            return failures.reported(
+                self.name,
+                self._options,
+                _complaint(error),
+                status=error.status_code,
+                headers=error.response.headers,
             )
         return failures.garbled(self.name, self._options, str(error))
 
     def _read(self, reply: Any, request: Request) -> Answer:
+        """Return the answer in a reply.
+
+        Raises:
+            ModelError: there is none in it.
+        """
         try:
-            choice = reply.choices[0]
-            message = choice.message
-            text, refusal = message.content or "", getattr(message, "refusal", None)
-            usage = self._usage(reply.usage)
-            finish = _FINISH.get(choice.finish_reason, "stop")
-        except (AttributeError, IndexError, TypeError):
-            raise failures.garbled(
-                self.name, self._options, f"no chat completion: {str(reply)[:200]}"
-            ) from None
-        if not isinstance(text, str):
-            raise failures.garbled(self.name, self._options, "the content is no text")
-        if refusal and not text:
-            text, finish = str(refusal), "filter"
+            body = parse_json(reply.content, strict=False)
+        except ValueError as error:
+            raise failures.garbled(self.name, self._options, str(error)) from None
+        choice = at(body, "choices", 0)
+        text, refusal = _said(at(choice, "message"))
+        usage = self._usage(at(body, "usage"), bool(text))
+        finish = str(at(choice, "finish_reason") or "").lower()
+        wrong = at(body, "error") or at(choice, "error")
+        if wrong or finish in _FAILED:
+            complaint = complaint_of(wrong or finish)
+            raise failures.reported(
+                self.name, self._options, complaint, headers=reply.headers, usage=usage
+            )
+        if text is None:
+            raise self._without_answer(body, reply)
+        if refusal:
+            raise failures.declined(self.name, self._options, refusal, usage)
+        if finish in _WITHHELD:
+            raise failures.withheld(self.name, self._options, finish, usage, text)
+        model = at(body, "model")
         return Answer(
             text=self.dialect.cut(text, request.stop),
-            model=str(reply.model or self._model),
-            finish=finish,
+            model=model if isinstance(model, str) and model else self._model,
+            finish="length" if finish in _CUT else "stop",
             usage=usage,
         )
 
-    def _usage(self, counts: Any) -> Usage:
-        if counts is None:
-            return Usage()
-        prompt = getattr(counts, "prompt_tokens_details", None)
-        details = getattr(counts, "completion_tokens_details", None)
-        reasoning = getattr(details, "reasoning_tokens", None)
-        output = counts.completion_tokens
-        # The protocol counts reasoning as a part of the completion, hvr apart from it.
-        if output is not None and reasoning:
-            output = max(0, output - reasoning)
-        usage = Usage(
-            input=counts.prompt_tokens,
-            output=output,
-            cached=getattr(prompt, "cached_tokens", None),
-            reasoning=reasoning,
+    def _without_answer(self, body: Any, reply: Any) -> ModelError:
+        """Return the error for a reply that has no answer."""
+        usage = self._usage(at(body, "usage"), answered=False)
+        if reason := _filtered(at(body, "prompt_filter_results") or at(body, "prompt_annotations")):
+            return failures.withheld(self.name, self._options, f"prompt: {reason}", usage)
+        complaint = complaint_in(body)
+        if complaint is not None:
+            return failures.reported(
+                self.name, self._options, complaint, headers=reply.headers, usage=usage
+            )
+        return failures.garbled(self.name, self._options, f"no chat completion: {reply.text}")
+
+    def _usage(self, counts: Any, answered: bool) -> Usage:
+        usage = reported(
+            input=at(counts, "prompt_tokens"),
+            output=at(counts, "completion_tokens"),
+            cached=at(counts, "prompt_tokens_details", "cached_tokens"),
+            reasoning=at(counts, "completion_tokens_details", "reasoning_tokens"),
+            answered=answered,
         )
+        # The protocol counts reasoning as a part of the completion, hvr apart from it.
+        if usage.output is not None and usage.reasoning and usage.reasoning <= usage.output:
+            usage = replace(usage, output=usage.output - usage.reasoning)
         return priced(usage, self._price)
 
 
-def _message(error: Any) -> str:
-    if isinstance(error.body, Mapping) and isinstance(error.body.get("message"), str):
-        return str(error.body["message"])
-    return str(error)
+def _said(message: Any) -> tuple[str | None, str]:
+    """Return the text of a message, None where it has none, and the words of a refusal."""
+    content, refusal = at(message, "content"), at(message, "refusal")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [t for part in parts if isinstance(t := at(part, "text"), str)]
+    refusals = [str(r) for r in (refusal, *(at(part, "refusal") for part in parts)) if r]
+    if not isinstance(message, Mapping) or not (texts or refusals or content is None):
+        return None, ""
+    return "".join(texts), " ".join(refusals)
 
 
-def _too_long(error: Any) -> bool:
-    # OpenAI has a code for it; vLLM and llama.cpp say it in words.
-    message = _message(error).lower()
-    return error.code == "context_length_exceeded" or any(
-        words in message for words in ("context length", "context size", "context window")
-    )
+def _filtered(results: Any) -> str:
+    """Return what a filter of prompts has found, empty for nothing."""
+    hits = []
+    for result in results if isinstance(results, list) else [results]:
+        verdicts = at(result, "content_filter_results")
+        for name, verdict in verdicts.items() if isinstance(verdicts, Mapping) else ():
+            if at(verdict, "filtered") is True:
+                hits.append(str(name))
+    return ", ".join(hits)
+
+
+def _complaint(error: Any) -> Complaint:
+    """Return what the server says in an error of the SDK."""
+    complaint = complaint_of(error.body)
+    # Of a page instead of JSON, the SDK says all there is to say.
+    page = complaint.message.lstrip().startswith("<")
+    return replace(complaint, message=str(error)) if page or not complaint.message else complaint

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlsplit
 
 from hvr.errors import UsageError
 from hvr.llm.prices import Price, price_of
-from hvr.llm.scrub import Scrubber
+from hvr.secrets.scrubber import Scrubber
 
 _POSITIVE = (
     "timeout", "attempts", "seconds", "calls", "requests_per_minute", "tokens_per_minute",
@@ -75,8 +77,8 @@ class ModelOptions:
 
     @property
     def scrubber(self) -> Scrubber:
-        """A scrubber that takes the key out of texts."""
-        return Scrubber((self.api_key,) if self.api_key else ())
+        """A scrubber that takes keys out of texts: this one, those of the environment, others."""
+        return Scrubber.of(os.environ, self.api_key, _password(self.base_url))
 
     def price(self, model: str) -> Price | None:
         """Return the price of a model of the provider.
@@ -86,3 +88,11 @@ class ModelOptions:
         if self.base_url is None:
             return price_of(model, self.prices)
         return self.prices.get(model)
+
+
+def _password(url: str | None) -> str | None:
+    """Return the password in an address, if there is one."""
+    try:
+        return urlsplit(url or "").password
+    except ValueError:
+        return None

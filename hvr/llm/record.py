@@ -19,9 +19,9 @@ from hvr.llm.errors import used
 from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Model, Request
 from hvr.llm.replay import Replay
-from hvr.llm.scrub import Scrubber
 from hvr.llm.transcript import Exchange
 from hvr.llm.usage import Totals
+from hvr.secrets.scrubber import Scrubber
 
 
 def _now() -> datetime:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from hvr.errors import DataFileError
 from hvr.llm.choice import ModelChoice
 from hvr.llm.config import read_config
 from hvr.llm.factory import replayed
 from hvr.llm.replay import Replay
+from hvr.texts import check_fields
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,30 @@ class Recorded:
     run: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class _Run:
+    """What the header of a transcript must say of its run."""
+
+    request: str
+    task: str | None
+    scene: str
+    seed: int
+    planner: str
+    budget: float
+    max_replans: int
+    execute: bool
+    sight: str = ""
+    error_rate: float = 0.0
+    setting: str = ""
+    embedder: str = ""
+    temperature: float = 0.0
+
+
 def recorded_run(choice: ModelChoice) -> Recorded | None:
     """Return the run that a `replay:FOLDER` repeats; None for anything else.
 
     Raises:
-        DataFileError: the transcript cannot be read.
+        DataFileError: the transcript cannot be read, or does not say what to repeat.
     """
     spec = read_config(choice.spec, base_url=choice.base_url).spec
     path = replayed(spec) if spec is not None else None
@@ -39,6 +60,12 @@ def recorded_run(choice: ModelChoice) -> Recorded | None:
     run = Replay(path).header.get("run")
     if not isinstance(run, dict):
         return None
+    try:
+        check_fields(_Run, run)
+        if missing := {f.name for f in fields(_Run) if f.default is MISSING} - run.keys():
+            raise TypeError(f"{min(missing)!r} is missing")
+    except TypeError as error:
+        raise DataFileError(f"{path}: its first line cannot be repeated: {error}") from None
     return Recorded(path if path.is_dir() else path.parent, run)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,8 +13,8 @@ from hvr.errors import CassetteError
 from hvr.llm import transcript
 from hvr.llm.model import Answer, Request
 from hvr.llm.options import ModelOptions
-from hvr.llm.scrub import Scrubber
 from hvr.llm.transcript import Exchange
+from hvr.secrets.scrubber import Scrubber
 
 _DIFF_LINES = 12
 _WIDTH = 160
@@ -144,4 +143,4 @@ def open_replay(path: str, options: ModelOptions) -> Replay:
     Raises:
         DataFileError: there is no transcript, or it is corrupt.
     """
-    return Replay(Path(path), Scrubber.of(os.environ, options.api_key))
+    return Replay(Path(path), options.scrubber)

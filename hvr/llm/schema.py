@@ -13,22 +13,22 @@ from hvr.extras import load
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Answer, Message, Request
 
-_FENCE = re.compile(r"```[A-Za-z0-9_-]*\s*\n(.*?)```", re.DOTALL)
+_FENCE = re.compile(r"```[A-Za-z0-9_-]*+[ \t]*+\r?\n(.*?)```", re.DOTALL)
 _SHOWN = 120
+_READ = 200_000
+"""Characters of an answer in which JSON is looked for."""
 # Chat in front of the JSON may hold many brackets; each costs an attempt to read from there.
 _STARTS = 200
+# What is nested more deeply answers no question, and cannot be walked through or written.
+_DEPTH = 100
 
 
 def checked(answer: Answer, request: Request) -> Answer:
     """Return an answer that can be used: with text, and with `data` when a schema was asked for.
 
-    A withheld answer (`finish == "filter"`) is returned as it is.
-
     Raises:
         ModelError: of kind `empty` or `schema`, with the usage of the answer.
     """
-    if answer.finish == "filter":
-        return answer
     if not answer.text.strip():
         limit = (
             f": all {request.max_tokens} tokens went elsewhere, raise max_tokens"
@@ -68,7 +68,7 @@ def find_json(text: str, schema: Mapping[str, Any]) -> Any:
     """
     validator = _validator(schema)
     complaint = "there is no complete JSON value in it"
-    for value in _values(text):
+    for value in _values(text[:_READ]):
         # The outermost error: what is wrong inside follows from it, or is reported next time.
         problem = min(validator.iter_errors(value), key=_depth, default=None)
         if problem is None:
@@ -108,9 +108,11 @@ def _values(text: str) -> Iterator[Any]:
     """Yield JSON values in a text: all of it, then fenced parts, then from each bracket on."""
     for part in (text, *_FENCE.findall(text)):
         try:
-            yield json.loads(part)
+            value = json.loads(part)
         except (ValueError, RecursionError):
             continue
+        if _is_shallow(value):
+            yield value
     decoder = json.JSONDecoder()
     position = tries = 0
     while tries < _STARTS and (bracket := re.compile(r"[{\[]").search(text, position)):
@@ -120,7 +122,23 @@ def _values(text: str) -> Iterator[Any]:
         except (ValueError, RecursionError):
             position = bracket.start() + 1
         else:
-            yield value
+            if _is_shallow(value):
+                yield value
+
+
+def _is_shallow(value: Any) -> bool:
+    """Return whether a JSON value is not nested too deeply."""
+    level = [value]
+    for _ in range(_DEPTH):
+        level = [
+            child
+            for item in level
+            if isinstance(item, dict | list)
+            for child in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not level:
+            return True
+    return False
 
 
 def _depth(problem: Any) -> int:

@@ -19,7 +19,7 @@ from typing import Any
 from hvr.errors import BudgetError, CassetteError, DataFileError, LLMError
 from hvr.llm.errors import KINDS, CancelledError, ModelError
 from hvr.llm.model import Answer, Message, Request, Usage
-from hvr.texts import read_log
+from hvr.texts import check_fields, read_log
 
 FORMAT = "hvr-transcript"
 VERSION = 1
@@ -159,6 +159,7 @@ def _exchange(line: Mapping[str, Any], file: Path, number: int) -> Exchange:
 
 def _check(exchange: Exchange) -> None:
     """Raise unless everything that replaying needs is there."""
+    check_fields(Usage, exchange.line["usage"])
     asked = request_json(exchange.request)
     if digest(asked) != exchange.line["digest"]:
         raise ValueError("the digest does not fit the request: the line was edited")

@@ -1,9 +1,9 @@
-"""Sums of usages in which the unknown stays unknown."""
+"""Usages as providers report them, and sums of them in which the unknown stays unknown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from hvr.llm.model import Usage
@@ -94,6 +94,27 @@ class Totals:
 
 
 _FIELDS = fields(Totals)
+
+
+def reported(
+    *, input: Any, output: Any, cached: Any = None, reasoning: Any = None, answered: bool = True
+) -> Usage:
+    """Return the usage that a provider reports, as far as it can be true.
+
+    Args:
+        input: tokens of the prompt, as they stand in the reply, whatever that is.
+        output: tokens of the answer, without reasoning.
+        cached: tokens of the prompt that the provider had in its cache.
+        reasoning: tokens the model thought in.
+        answered: there is text in the answer.
+    """
+    usage = Usage(input=input, output=output, cached=cached, reasoning=reasoning)
+    # No prompt is empty, and no text comes of nothing: a 0 was never counted.
+    if usage.input == 0:
+        usage = replace(usage, input=None)
+    if answered and usage.output == 0 and not usage.reasoning:
+        usage = replace(usage, output=None)
+    return usage
 
 
 def add(usages: Iterable[Usage]) -> Usage:

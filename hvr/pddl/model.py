@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from hvr.pddl.location import Location
-from hvr.values import Value
+from hvr.values import Value, cached_property
 
 OBJECT = "object"
 """The root of every type hierarchy."""

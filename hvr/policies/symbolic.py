@@ -7,7 +7,6 @@ relevant objects, has a classical planner find a short plan, and cuts it into ma
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Self
 
 from hvr.errors import ImpossibleGoalError, PlannerError
@@ -24,6 +23,7 @@ from hvr.retrieval.relevance import relevant_objects
 from hvr.search.fast_downward import SearchResult
 from hvr.search.planners import Planner
 from hvr.search.polish import eliminate, switch_late
+from hvr.values import cached_property
 
 
 class SymbolicPolicy(Policy[Stage]):

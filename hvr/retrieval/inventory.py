@@ -6,11 +6,11 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.pddl.model import And, Atom, Expression, Not, Or
+from hvr.values import cached_property
 
 PLACEHOLDER = "x"
 """Stands for the object in formulas about one object."""

@@ -56,7 +56,10 @@ class VectorEmbedder:
         new = list(dict.fromkeys(t for t in texts if t not in self._known))
         for i in range(0, len(new), _BATCH):
             batch = new[i : i + _BATCH]
-            vectors = [_unit(v) for v in self._embed(batch)]
+            try:
+                vectors = [_unit(v) for v in self._embed(batch)]
+            except (ValueError, TypeError, OverflowError) as error:
+                raise LLMError(f"{self._name}: the embeddings are no vectors: {error}") from None
             lengths = {len(v) for v in (*vectors, *self._known.values())}
             if len(vectors) != len(batch) or len(lengths) > 1 or 0 in lengths:
                 raise LLMError(
@@ -133,11 +136,11 @@ class HostedEmbedder(VectorEmbedder):
     def __init__(self, name: str, options: ModelOptions | None = None) -> None:
         # Imported only where a provider is asked.
         from hvr.llm.config import read_embedder_config
-        from hvr.llm.factory import make_model
+        from hvr.llm.factory import make_provider
         from hvr.llm.retry import Patience, Persistence
 
         options = replace(options or read_embedder_config(name), reply_bytes=_REPLY_BYTES)
-        provider: Any = make_model(name, options)
+        provider: Any = make_provider(name, options)
         patience = Patience(attempts=options.attempts, seconds=options.seconds)
         persistence = Persistence(patience)
         super().__init__(
@@ -154,4 +157,6 @@ def _spaced(text: str) -> str:
 def _unit(vector: Iterable[float]) -> Vector:
     numbers = tuple(float(v) for v in vector)
     length = math.sqrt(sum(v * v for v in numbers))
+    if not math.isfinite(length):
+        raise ValueError("a number is none, or too large")
     return tuple(v / length for v in numbers) if length else numbers

@@ -59,7 +59,7 @@ class Account:
     def _write(self, values: Mapping[str, Any]) -> None:
         import os
 
-        from hvr.llm.scrub import Scrubber
+        from hvr.secrets.scrubber import Scrubber
 
         self._folder.write_json(ACCOUNT, Scrubber.of(os.environ).value(values))
 

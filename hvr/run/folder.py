@@ -39,7 +39,6 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +48,7 @@ from hvr.files import append_json_line, unwritable, write_whole, writing
 from hvr.locks import Lock, held, take
 from hvr.report.floor_plan.plan import floor_plan
 from hvr.report.run_page.state import ACCOUNT, LOCK, RunState, read_account
+from hvr.values import cached_property
 
 _STAYS = re.compile(
     r"task\.json|run\.lock|llm\.jsonl|llm-aside\.jsonl|planner\.jsonl|library\.ttl|prompts"

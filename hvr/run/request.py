@@ -138,10 +138,10 @@ def resumed(
         UsageError: an option cannot be given anew.
         DataFileError: the account is damaged.
     """
-    anew = [text for text in env_options if not names_program(text)]
-    if anew:
+    others = [text for text in env_options if not names_program(text)]
+    if others:
         raise UsageError(
-            f"{anew[0]}: a run is gone on with in the environment that it began in",
+            f"{others[0]}: a run is gone on with in the environment that it began in",
             field="env_options",
         )
     request = request_from_json(about, folder)

@@ -191,7 +191,7 @@ class _Search:
                     stdin=stdin, stdout=log, stderr=subprocess.STDOUT, cwd=folder,
                 )  # fmt: skip
         except OSError as error:
-            raise PlannerError(f"Fast Downward cannot be started: {error}") from error
+            raise PlannerError(f"Fast Downward cannot be started: {error}", exit_code=2) from error
         _limit_memory(self.process.pid)
 
     def __enter__(self) -> _Search:
@@ -257,10 +257,14 @@ def binary() -> Path:
     """
     spec = importlib.util.find_spec("up_fast_downward")
     if spec is None or spec.origin is None:
-        raise PlannerError("up-fast-downward is not installed: pip install up-fast-downward")
+        raise PlannerError(
+            "up-fast-downward is not installed: pip install up-fast-downward", exit_code=2
+        )
     path = Path(spec.origin).parent / "downward" / "builds" / "release" / "bin" / "downward"
     if not path.exists():
         path = path.with_suffix(".exe")
     if not path.exists():
-        raise PlannerError(f"up-fast-downward has no search binary at {path}: reinstall it")
+        raise PlannerError(
+            f"up-fast-downward has no search binary at {path}: reinstall it", exit_code=2
+        )
     return path

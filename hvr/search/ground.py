@@ -208,7 +208,8 @@ def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
         if len(result) * len(options) > MAX_DISJUNCTS:
             raise PlannerError(
                 "the task is too large: a condition has more than "
-                f"{MAX_DISJUNCTS} alternatives; name the objects more precisely"
+                f"{MAX_DISJUNCTS} alternatives; name the objects more precisely",
+                exit_code=2,
             )
         products = (left & right for left in result for right in options)
         result = [both for both in products if not both.true & both.false]

@@ -40,7 +40,7 @@ class RecordedPlanner:
         self._path = path
         self._there = _read(path) if path.exists() else {}
         known = _read(earlier) if earlier is not None and earlier.exists() else {}
-        self._known = {**known, **self._there}
+        self._known: dict[str, SearchResult | PlannerError] = {**known, **self._there}
 
     def solve(self, task: Task) -> SearchResult:
         """See `Planner`.
@@ -52,12 +52,13 @@ class RecordedPlanner:
         digest = hashlib.sha256(print_problem(task.problem).encode()).hexdigest()
         try:
             result = self._known.get(digest) or self._planner.solve(task)
+            if isinstance(result, PlannerError):
+                raise result
         except PlannerError as error:
-            self._write({"problem": digest, "error": str(error)})
+            own = error.exit_code != PlannerError.exit_code
+            code = {"exit_code": error.exit_code} if own else {}
+            self._write({"problem": digest, "error": str(error), **code})
             raise
-        if isinstance(result, str):
-            self._write({"problem": digest, "error": result})
-            raise PlannerError(result)
         self._known[digest] = result
         plan = None if result.plan is None else [[a.name, *a.args] for a in result.plan]
         self._write({
@@ -72,13 +73,14 @@ class RecordedPlanner:
             append_json_line(self._path, line)
 
 
-def _read(path: Path) -> dict[str, SearchResult | str]:
-    """Return results by digest: of a planner that failed, the message of its error."""
-    results: dict[str, SearchResult | str] = {}
+def _read(path: Path) -> dict[str, SearchResult | PlannerError]:
+    """Return results by digest: of a planner that failed, its error."""
+    results: dict[str, SearchResult | PlannerError] = {}
     try:
         for _, line in read_log(path):
             if "error" in line:
-                results[str(line["problem"])] = str(line["error"])
+                code = 2 if line.get("exit_code") == 2 else None
+                results[str(line["problem"])] = PlannerError(str(line["error"]), exit_code=code)
                 continue
             plan = line["plan"]
             results[str(line["problem"])] = SearchResult(

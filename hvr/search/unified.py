@@ -36,6 +36,7 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
     """
     from unified_planning.engines import PlanGenerationResultStatus as Status
     from unified_planning.environment import get_environment
+    from unified_planning.exceptions import UPException
 
     started = time.perf_counter()
     environment = get_environment()
@@ -53,7 +54,9 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
         with environment.factory.OneshotPlanner(name=engine) as planner:
             result = planner.solve(to_unified(problem), timeout=seconds)
     except Exception as error:  # Engines raise what they like.
-        raise PlannerError(f"{name} failed: {error}") from error
+        # What unified-planning itself raises is that the engine is not made for the task.
+        code = 2 if isinstance(error, UPException) else None
+        raise PlannerError(f"{name} failed: {error}", exit_code=code) from error
     elapsed = time.perf_counter() - started
     optimal = result.status == Status.SOLVED_OPTIMALLY
     if result.plan is not None:
@@ -64,7 +67,8 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
     if result.status == Status.UNSOLVABLE_PROVEN:
         return SearchResult(None, True, elapsed, name, size)
     status = result.status.name.lower().replace("_", " ")
-    raise PlannerError(f"{name} found no plan in {seconds:g} s ({status})")
+    code = 2 if result.status == Status.UNSUPPORTED_PROBLEM else None
+    raise PlannerError(f"{name} found no plan in {seconds:g} s ({status})", exit_code=code)
 
 
 def installed_engines() -> tuple[str, ...]:

@@ -157,7 +157,9 @@ def _tool(node: Any, path: Path) -> Tool:
 
 def _types(node: Record, *names: str) -> tuple[str, ...]:
     types: Any = next((node[n] for n in names if node.get(n)), [])
-    return (types,) if isinstance(types, str) else tuple(str(t) for t in types)
+    if isinstance(types, str):
+        return (types,)
+    return tuple(str(t) for t in types) if isinstance(types, list) else ()
 
 
 def _per_split(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
@@ -180,8 +182,10 @@ def _published(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
     if (folder / "split_ids.json").exists():
         listed = read_json(folder / "split_ids.json")
         tests = listed.get("test_ids") if isinstance(listed, dict) else None
-        if not isinstance(tests, dict):
-            raise DataFileError(f"{folder / 'split_ids.json'}: has no object test_ids")
+        if not isinstance(tests, dict) or not all(isinstance(v, list) for v in tests.values()):
+            raise DataFileError(
+                f"{folder / 'split_ids.json'}: has no object test_ids with lists of ids"
+            )
         split_of = {str(i): f"test_{kind}" for kind, ids in tests.items() for i in ids}
     plans: dict[str, list[ToolPlan]] = {}
     path = folder / "data.json"

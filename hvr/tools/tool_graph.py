@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from hvr.errors import UsageError
+from hvr.values import cached_property
 
 
 @dataclass(frozen=True)

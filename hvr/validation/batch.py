@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -292,16 +291,7 @@ def _read_stdin() -> str:
         DataFileError: it is closed or cannot be read.
         PddlSyntaxError: it is UTF-16 by its byte order mark, and is not.
     """
-    try:
-        if sys.stdin is None or sys.stdin.closed:
-            raise DataFileError("cannot read a plan from standard input: it is closed")
-        buffer = getattr(sys.stdin, "buffer", None)
-        if buffer is None:
-            return sys.stdin.read()
-        data: bytes = buffer.read()
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise DataFileError(f"cannot read a plan from standard input: {reason}") from error
     from hvr.pddl.lexer import decode
+    from hvr.texts import read_stdin
 
-    return decode(data, _STDIN_NAME)
+    return decode(read_stdin(), _STDIN_NAME)

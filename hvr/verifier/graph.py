@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from heapq import heapify, heappop, heappush
 
 from hvr.errors import UsageError
 from hvr.tools.step_text import without_number
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import ToolPlan
+from hvr.values import cached_property
 
 START = -1
 """The virtual node before every first step, the source of the edges to the roots."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from hvr.errors import UsageError
 from hvr.tools.step_text import without_tool
 from hvr.tools.tool_graph import ToolGraph
+from hvr.values import cached_property
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.graph import PlanGraph, PlanNode
 

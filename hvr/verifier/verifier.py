@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hvr.forks import NO_FORK
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.config import VerifierConfig
@@ -69,6 +70,10 @@ class Verifier:
         graphs = [self.graph(p) for p in plans]
         if not graphs:
             return []
+        with NO_FORK:
+            return self._verdicts(graphs)
+
+    def _verdicts(self, graphs: Sequence[PlanGraph]) -> list[Verdict]:
         scores, node, edge = (values.tolist() for values in self._probabilities(graphs))
         verdicts = []
         n = e = 0
@@ -81,7 +86,10 @@ class Verifier:
 
     def plausibility(self, graphs: Sequence[PlanGraph]) -> Floats:
         """Return S of each graph (graphs,), as `score` does but without risks and reasons."""
-        return self._probabilities(graphs)[0] if graphs else np.zeros(0, np.float32)
+        if not graphs:
+            return np.zeros(0, np.float32)
+        with NO_FORK:
+            return self._probabilities(graphs)[0]
 
     def _probabilities(self, graphs: Sequence[PlanGraph]) -> tuple[Floats, Floats, Floats]:
         """Return S, P^V and P^E of equation 8."""

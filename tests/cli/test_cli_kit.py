@@ -65,7 +65,8 @@ def test_the_list_of_commands_costs_nothing() -> None:
     *page, loaded, heavy = done.stdout.splitlines()
     assert loaded.split() == [
         "hvr", "hvr.cli", "hvr.cli.arguments", "hvr.cli.main", "hvr.cli.process",
-        "hvr.cli.signals", "hvr.cli.streams", "hvr.errors", "hvr.numbers", "hvr.values",
+        "hvr.cli.signals", "hvr.cli.streams", "hvr.errors", "hvr.forks", "hvr.numbers",
+        "hvr.values",
     ]  # fmt: skip
     assert not heavy
     assert all(f"  {command.name} " in "\n".join(page) for command in HVR.commands)

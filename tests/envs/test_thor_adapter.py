@@ -160,7 +160,7 @@ def test_environments_have_names() -> None:
     assert isinstance(open_environment("kitchen", setup), Kitchen)
     with pytest.raises(UsageError, match=r"habitat.*kitchen, thor"):
         open_environment("habitat", setup)
-    with pytest.raises(UsageError, match=r"no options.*width=3"):
+    with pytest.raises(UsageError, match=r"no option .width=3"):
         open_environment("kitchen", EnvironmentSetup(scene="FloorPlan4", options=("width=3",)))
 
 

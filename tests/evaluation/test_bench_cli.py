@@ -58,10 +58,12 @@ def test_json_alone_is_on_standard_output(invoke: Invoke) -> None:
     assert "Compared" in invoke("show", "b", "--compare", "old.json").out
 
 
-def test_errors_in_cells_give_exit_code_1(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_in_cells_give_an_exit_code_of_theirs(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cell, "run_cell", bench_cells.failing)
     done = invoke(*FEW, "--save", "b")
-    assert done.code == 1
+    assert done.code == 4
     assert "the server hung up" in done.out
     Path("b/healed").touch()
     assert invoke(*FEW, "--save", "b").code == 0

@@ -209,7 +209,9 @@ class Page(HTMLParser):
 
 def page(cell_results: list[CellResult], folder: Path) -> Page:
     cells = [r.cell for r in cell_results]
-    BenchFolder(folder).open(cells, CellOptions(), {})
+    bench = BenchFolder(folder)
+    with bench.alone():
+        bench.open(cells, CellOptions(), {})
     return Page(render(BenchFolder(folder).manifest(), cell_results, summarise(cell_results)))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -126,6 +127,42 @@ def test_a_start_without_a_limit_counts_for_the_next_one(server: OpenAIServer) -
     assert start(run_cell, ModelChoice(limits=Limits(calls=asked))) == [True, False]
     assert len(server.received) == asked
     assert start(run_cell, ModelChoice()) == [True, True]
+
+
+def asked_until_refused(choice: ModelChoice, plans: int = 1, ledger: Path | None = None) -> str:
+    """Ask a model until that is not allowed any more, and return why not."""
+    meter = connect(choice, plans=plans, ledger=ledger)
+    with pytest.raises(BudgetError) as caught:
+        for _ in range(1000):
+            meter.answer(Request(messages=(Message("user", "x"),)))
+    return str(caught.value)
+
+
+@pytest.mark.slow
+def test_a_plan_takes_a_hundred_calls_unless_somebody_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with OpenAIServer() as server:
+        plain = ModelChoice(spec=SPEC, base_url=server.url)
+
+        def calls(choice: ModelChoice, **given: Any) -> int:
+            before = len(server.received)
+            refusal = asked_until_refused(choice, **given)
+            assert "max_calls, or the setting calls-per-plan, allows more" in refusal
+            return len(server.received) - before
+
+        assert calls(plain) == 100
+        assert calls(replace(plain, limits=Limits(calls=120))) == 120
+        assert calls(replace(plain, limits=Limits(calls=3))) == 3
+        assert calls(replace(plain, limits=Limits(tokens=10_000_000))) == 100
+        monkeypatch.setenv("HVR_LLM_CALLS_PER_PLAN", "7")
+        assert calls(plain) == 7
+        assert calls(plain, plans=3) == 21
+        assert calls(replace(plain, calls_per_plan=5)) == 5
+        # A ledger is that of many plans: each has a limit of its own, all have one together.
+        ledger = tmp_path / "ledger.sqlite"
+        together = replace(plain, limits=Limits(calls=12))
+        assert [calls(together, ledger=ledger, plans=None) for _ in range(3)] == [7, 5, 0]
 
 
 def test_a_budget_without_a_price_is_refused_before_anything_is_run(hvr_: Hvr) -> None:

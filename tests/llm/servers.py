@@ -10,8 +10,11 @@ of a list is repeated.
 from __future__ import annotations
 
 import json
+import re
+import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar, Self
@@ -233,3 +236,62 @@ class GeminiServer(_Server):
             "details": details,
         }
         return {"error": error}
+
+
+class RawServer:
+    """A server that does with each connection what a test wants, once the request is there.
+
+    Args:
+        act: is called with the connection; it may go on until the other side hangs up.
+    """
+
+    def __init__(self, act: Callable[[socket.socket], object]) -> None:
+        self.asked = 0
+        self._act = act
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._open: list[socket.socket] = []
+        self._lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        """The base URL."""
+        return f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._serve, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listening.close()
+        with self._lock:
+            for connection in self._open:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+    def _serve(self) -> None:
+        with suppress(OSError):  # the test is over
+            while True:
+                connection, _ = self._listening.accept()
+                with self._lock:
+                    self._open.append(connection)
+                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: socket.socket) -> None:
+        with connection, suppress(OSError):  # the client has hung up
+            # A connection with unread data in it is reset, and what was sent is lost.
+            head, _, body = _until(connection, b"\r\n\r\n").partition(b"\r\n\r\n")
+            length = re.search(rb"(?i)content-length: (\d+)", head)
+            while len(body) < int(length[1] if length else 0):
+                body += connection.recv(65536)
+            self.asked += 1
+            self._act(connection)
+
+
+def _until(connection: socket.socket, end: bytes) -> bytes:
+    came = b""
+    while end not in came:
+        piece = connection.recv(65536)
+        if not piece:
+            raise OSError("the client hung up")
+        came += piece
+    return came

@@ -113,6 +113,50 @@ def test_unusable_answers_are_asked_for_once_more() -> None:
     assert len(model.asked) == 2 and caught.value.usage == Usage(input=20, output=0)
 
 
+def test_each_further_attempt_is_announced_before_the_wait(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock, announced = Clock(), list[int]()
+
+    def sleep(seconds: float) -> None:
+        announced.append(len(caplog.messages))
+        clock.sleep(seconds)
+
+    bad = ModelError("no text", kind="empty")
+    model = Fake([failed("rate", 429, 8.0), failed("server", 503), bad, said()])
+    Retry(model, Persistence(Patience(first=4.0), sleep=sleep, clock=clock)).answer(ask())
+    assert announced == [1, 2, 3]
+    assert caplog.messages[0] == "it failed; asking again in 8 s, attempt 2 of 5"
+    assert caplog.messages[1].startswith("it failed; asking again in ")
+    assert caplog.messages[2] == "no text; asking again, attempt 4 of 5"
+    assert {r.levelname for r in caplog.records} == {"WARNING"}
+    assert all(r.name.startswith("hvr.llm") for r in caplog.records)
+
+
+def test_what_is_final_is_not_announced(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(ModelError):
+        retry(Fake([failed("auth", 401)]), Clock()).answer(ask())
+    assert not caplog.messages
+
+
+@pytest.mark.slow
+@given(st.lists(st.floats(0, 50), max_size=6), st.floats(0.5, 100))
+def test_a_request_is_told_what_is_left_of_the_time(took: list[float], seconds: float) -> None:
+    clock, left = Clock(), list[tuple[float, float]]()
+
+    def answer(request: Request) -> ModelError:
+        assert request.seconds is not None
+        left.append((clock.time, request.seconds))
+        # It takes as long as it may, or fails before.
+        clock.time += min(took[len(left) - 1] if len(left) <= len(took) else 0, request.seconds)
+        return failed()
+
+    with pytest.raises(ModelError):
+        retry(Fake(answer), clock, seconds=seconds).answer(ask())
+    assert all(given > 0 and at + given <= seconds * (1 + 1e-9) for at, given in left)
+    assert clock.time <= seconds * (1 + 1e-9)
+
+
 def test_an_interrupt_passes_at_once() -> None:
     model, clock = Fake([KeyboardInterrupt()]), Clock()
     with pytest.raises(KeyboardInterrupt):
@@ -185,6 +229,26 @@ def test_tokens_in_any_minute_are_bounded(sizes: list[int], limit: int) -> None:
         limited.answer(ask(max_tokens=size))
     for start, _ in sent:
         assert sum(t for at, t in sent if start <= at < start + 60) <= limit
+
+
+def test_a_wait_for_the_rate_limit_counts_in_the_time_of_an_answer(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock, left = Clock(), list[float | None]()
+
+    def answer(request: Request) -> Answer:
+        left.append(request.seconds)
+        return said()
+
+    limited = RateLimit(Fake(answer), requests=1, sleep=clock.sleep, clock=clock)
+    with caplog.at_level("INFO", logger="hvr.llm"):
+        for seconds in (300.0, 300.0, None):
+            limited.answer(ask(seconds=seconds))
+    assert left == [300.0, 240.0, None]
+    assert caplog.messages == ["waiting 60 s for the limit of 1 requests a minute"] * 2
+    with pytest.raises(ModelError, match=r"1 requests a minute has no room .* within 30 s"):
+        limited.answer(ask(seconds=30.0))
+    assert clock.time == 120.0
 
 
 def test_a_request_larger_than_a_minute_allows_is_refused() -> None:

@@ -19,7 +19,7 @@ from hvr.llm.factory import make_model, stack
 from hvr.llm.model import Answer, Message, Request, Usage
 from hvr.llm.record import Recording
 from hvr.llm.replay import Replay
-from hvr.llm.scrub import Scrubber
+from hvr.secrets.scrubber import Scrubber
 from tests.llm.llm_fakes import Fake, Outcome, ask, said
 
 KEY = "my-very-own-key-0123456789"
@@ -267,8 +267,8 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         Recording(Fake([said()]), tmp_path)
     with pytest.raises(DataFileError, match="cannot be written"):
         Recording(Fake([said()]), tmp_path / "no" / "llm.jsonl")
-    Recording(Fake([said()]), tmp_path / "llm.jsonl")
-    with pytest.raises(DataFileError, match="there is a transcript already"):
+    (tmp_path / "llm.jsonl").write_text("this is no transcript\n")
+    with pytest.raises(DataFileError, match=r"llm\.jsonl"):
         Recording(Fake([said()]), tmp_path / "llm.jsonl")
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, HvrError, UsageError
-from hvr.llm.config import read_config
+from hvr.llm.config import read_config, read_embedder_config
 from hvr.llm.errors import ModelError
 from hvr.llm.factory import make_model
 from hvr.llm.model import Message, Usage
@@ -175,6 +175,50 @@ def test_options_come_before_environment_before_file(tmp_path: Path) -> None:
     assert (chosen.spec, chosen.options.base_url) == ("hf:x", "http://opt/v1")
     assert (chosen.options.timeout, chosen.options.attempts) == (3, 2)
     assert read_config(environ={}, folder=Path("/")).spec is None
+
+
+def test_each_number_of_the_file_has_a_variable(tmp_path: Path) -> None:
+    names = ("timeout", "attempts", "seconds", "calls-per-plan", "requests-per-minute",
+             "tokens-per-minute")  # fmt: skip
+    folder = config(tmp_path, "\n".join(f"{name} = {i}" for i, name in enumerate(names, 1)))
+    environ = {
+        f"HVR_LLM_{name.upper().replace('-', '_')}": str(10 * i) for i, name in enumerate(names, 1)
+    }
+
+    def numbers(environ: dict[str, str], **given: float) -> tuple[float | None, ...]:
+        read = read_config(environ=environ, folder=folder, **given).options
+        return (read.timeout, read.attempts, read.seconds, read.calls, read.requests_per_minute,
+                read.tokens_per_minute)  # fmt: skip
+
+    assert numbers({}) == (1, 2, 3, 4, 5, 6)
+    assert numbers({**environ, "HVR_LLM_SECONDS": ""}) == (10, 20, 3, 40, 50, 60)
+    assert numbers(environ, timeout=7.5, calls=8) == (7.5, 20, 30, 8, 50, 60)
+    embedder = read_embedder_config("openai:e", environ=environ, folder=folder)
+    assert (embedder.timeout, embedder.attempts, embedder.seconds) == (10, 20, 30)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("TIMEOUT", "soon"), ("TIMEOUT", "nan"), ("TIMEOUT", "inf"), ("TIMEOUT", "0"),
+        ("SECONDS", "-1"), ("ATTEMPTS", "1.5"), ("CALLS_PER_PLAN", "0"),
+    ],
+)  # fmt: skip
+def test_a_variable_that_is_no_such_number_is_refused(tmp_path: Path, name: str, text: str) -> None:
+    with pytest.raises(UsageError, match=f"HVR_LLM_{name} is '{text}'; it must be a "):
+        read_config(environ={f"HVR_LLM_{name}": text}, folder=config(tmp_path))
+
+
+def test_an_embedder_of_another_provider_gets_only_what_is_its_own(tmp_path: Path) -> None:
+    folder = config(tmp_path, 'model = "gemini:m"\nbase-url = "http://elsewhere/v1"')
+    environ = {
+        "HVR_LLM_BASE_URL": "http://model/v1", "HVR_LLM_API_KEY": "m", "OPENAI_API_KEY": "o",
+    }  # fmt: skip
+    read = read_embedder_config("openai:e", environ=environ, folder=folder)
+    assert (read.base_url, read.api_key) == (None, "o")
+    environ["OPENAI_BASE_URL"] = "http://mine/v1"
+    read = read_embedder_config("openai:e", environ=environ, folder=folder)
+    assert (read.base_url, read.api_key) == ("http://mine/v1", "o")
 
 
 @pytest.mark.parametrize(

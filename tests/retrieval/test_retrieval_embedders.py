@@ -227,6 +227,8 @@ def test_openai_compatible_embeddings() -> None:
         (200, b'{"error": "no such model"}'),
         (200, b'{"data": [{"index": 0, "embedding": []}, {"index": 1, "embedding": []}]}'),
         (200, b"[]"),
+        (200, b'{"data": [{"index": 0, "embedding": ["one"]}, {"index": 1, "embedding": [1]}]}'),
+        (200, b'{"data": [{"index": 0, "embedding": [NaN]}, {"index": 1, "embedding": [1]}]}'),
         (404, b"not found"),
         (500, b""),
     ],
@@ -239,6 +241,7 @@ def test_failures_of_a_provider_are_one_error_without_the_key(status: int, body:
     assert str(caught.value).startswith("openai:m: ")
     assert KEY not in str(caught.value)
     assert caught.value.__cause__ is None
+    assert caught.value.exit_code == (2 if status in (401, 404) else 4)
 
 
 @pytest.mark.slow

@@ -207,6 +207,15 @@ FAULTS = {
     ),
     "hanging up": Fault(Reply(hang_up=True), "connection", "no connection", 2, TWICE),
     "an empty answer": Fault(Reply(""), "empty", "answer is empty", 2, {}),
+    "a refusal": Fault(
+        Reply("I cannot help with that.", finish="content_filter"), "refused",
+        "the provider's filter withheld the answer (content_filter; it begins with 'I cannot", 1,
+        {},
+    ),
+    "an error with status 200": Fault(
+        Reply(raw=b'{"error": {"message": "slow down", "code": "rate_limit_exceeded"}}'), "rate",
+        "too many requests", 2, TWICE,
+    ),
     "a wrong key": Fault(
         Reply(status=401, message=f"Incorrect API key provided: {KEY}"), "auth",
         "the key is missing or wrong", 1, {},
@@ -232,7 +241,7 @@ def test_a_fault_ends_the_run_with_a_line_and_keeps_what_there_is(
         ended = hvr_(
             *COFFEE, "--llm", f"{provider}:test-model", "--base-url", server.url, "--save", folder
         )
-    assert ended.code == 2
+    assert ended.code == (2 if fault.kind == "auth" else 4)
     line = one_line(ended)
     assert fault.words in line and "test-model" in line
     assert behaviour.purposes == ["select", "macro_plan", *["conditions"] * fault.requests]
@@ -419,7 +428,7 @@ def test_a_budget_of_calls_is_hard(hvr_: Hvr, tmp_path: Path) -> None:
             *COFFEE, "--llm", "openai:m", "--base-url", server.url, "--max-calls", "2",
             "--save", folder,
         )  # fmt: skip
-    assert ended.code == 2 and behaviour.purposes == ASKED[:2]
+    assert ended.code == 4 and behaviour.purposes == ASKED[:2]
     assert "the budget of 2 calls does not allow another request" in one_line(ended)
     assert f"  1. {MACROS[0]}\n" in ended.out
     assert [bool(e["error"]) for e in exchanges(folder)] == [False, False, True]
@@ -435,9 +444,9 @@ def test_a_budget_of_tokens_is_hard(hvr_: Hvr, tmp_path: Path) -> None:
             "--json", "--save", tmp_path / "run",
         )  # fmt: skip
         assert 0 < len(server.received) < len(ASKED)
-    assert ended.code == 2 and "the budget of 1500 tokens" in one_line(ended)
+    assert ended.code == 4 and "the budget of 1500 tokens" in one_line(ended)
     said = json.loads(ended.out)
-    assert said["exit_code"] == 2 and "1500 tokens" in said["error"]
+    assert said["exit_code"] == 4 and "1500 tokens" in said["error"]
 
 
 @pytest.mark.slow
@@ -451,7 +460,7 @@ def test_a_budget_of_dollars_needs_a_price(hvr_: Hvr, tmp_path: Path) -> None:
             "[tool.hvr.llm.prices]\nm = {input = 1.0, output = 1000.0}\n", encoding="utf-8"
         )
         ended = hvr_(*asked, "--save", tmp_path / "run")
-    assert ended.code == 2 and "the budget of 0.001 US dollars" in one_line(ended)
+    assert ended.code == 4 and "the budget of 0.001 US dollars" in one_line(ended)
 
 
 # Replay -------------------------------------------------------------------------------------------

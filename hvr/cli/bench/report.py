@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json
+from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.evaluation.bench.cells import CellResult
@@ -79,26 +80,24 @@ def _print(
     *,
     per_task: bool,
 ) -> None:
-    from rich.console import Console
-
     from hvr.evaluation.bench import tables
     from hvr.evaluation.bench.compare import delta_table
 
-    console = Console()
+    screen = console()
     for table in tables.main_tables(summary):
-        console.print(table)
+        screen.print(table)
     if per_task:
         for table in tables.task_tables(summary):
-            console.print(table)
+            screen.print(table)
     if deltas is not None:
-        console.print(delta_table(deltas, summary))
+        screen.print(delta_table(deltas, summary))
     errors = [r for r in results if not r.finished]
     for result in errors[:_MOST_ERRORS]:
         cell = result.cell
         where = f"{cell.task} {cell.setting} {cell.model} seed {cell.seed}"
-        console.print(f"error in {where}: {result.error}", markup=False)
+        screen.print(f"error in {where}: {result.error}", markup=False)
     if len(errors) > _MOST_ERRORS:
-        console.print(f"and {len(errors) - _MOST_ERRORS} more errors: see {folder / 'cells'}",
+        screen.print(f"and {len(errors) - _MOST_ERRORS} more errors: see {folder / 'cells'}",
                       markup=False)  # fmt: skip
     done = sum(r.finished for r in results)
-    console.print(f"{done} of {len(results)} cells · saved in {folder}", markup=False)
+    screen.print(f"{done} of {len(results)} cells · saved in {folder}", markup=False)

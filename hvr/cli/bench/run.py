@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from hvr.cli.bench.lists import split_list, split_models, split_seeds
 from hvr.cli.bench.report import add_report_options, check_report, report
 from hvr.cli.model_options import add_model_options, model_choice
 from hvr.cli.signals import Terminated, orderly_end
+from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.evaluation.bench.runner import Listen, Progress
@@ -37,8 +38,9 @@ examples:
 
 exit codes:
   0  all cells have scores
-  1  some ended in an error
-  2  an option cannot be used
+  2  an option cannot be used, or cells have no scores because of such a thing (a wrong key)
+  3  a cell failed for a reason that nobody foresaw
+  4  cells have no scores because a model or the budget did not allow it: the same command goes on
 """
 
 _TWELVE = "T1,T2,T3,T4,T5,T6,T7,T8,T9,T10,T11,T12"
@@ -112,7 +114,16 @@ def run(args: argparse.Namespace) -> int:
         )
         raise
     report(folder, results, args)
-    return 0 if all(r.finished for r in results) else 1
+    return _exit_code([r.exit_code for r in results if not r.finished])
+
+
+def _exit_code(errors: Sequence[int]) -> int:
+    """Return the exit code of a bench from those of the errors in its cells."""
+    if not errors:
+        return 0
+    # What nobody foresaw comes first, then what asking again may mend.
+    unforeseen = [code for code in errors if code not in (1, 2, 4)]
+    return 3 if unforeseen else 4 if 4 in errors else 2
 
 
 @contextmanager
@@ -121,7 +132,6 @@ def _progress(*, quiet: bool) -> Iterator[Listen]:
     if quiet:
         yield lambda _: None
         return
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -135,7 +145,7 @@ def _progress(*, quiet: bool) -> Iterator[Listen]:
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
     )  # fmt: skip
-    with Bar(*columns, console=Console(stderr=True)) as bar:
+    with Bar(*columns, console=console(stderr=True)) as bar:
         task = bar.add_task("cells", total=None)
 
         def listen(progress: Progress) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from io import BytesIO
 from pathlib import Path
 
 from hvr.cli.kg.graphs import add_graph_options, open_graph
@@ -35,11 +36,15 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         UsageError: there is no such graph.
     """
+    from hvr.printable import printable
+
+    shown = BytesIO()
     with open_graph(args.run, args.scene) as graph:
         to_file = args.out is not None and str(args.out) != "-"
-        target = args.out if to_file else sys.stdout.buffer
+        target = args.out if to_file else shown
         if args.all:
             graph.export_all(target)
         else:
             graph.export(target)
+    sys.stdout.buffer.write(printable(shown.getvalue().decode("utf-8")).encode("utf-8"))
     return 0

@@ -34,14 +34,34 @@ def open_graph(run: Path | None, scene: str | None) -> Iterator[KnowledgeGraph]:
     """
     from hvr.knowledge.graph import KnowledgeGraph
 
-    if run is not None and scene is not None:
-        raise UsageError("give either --run or --scene, not both")
+    _check(run, scene)
     if scene is not None:
         graph = _scene_graph(scene)
     else:
         graph = KnowledgeGraph.open(_run_folder(run) / "graph", read_only=True)
     with graph:
         yield graph
+
+
+def graph_quads(run: Path | None, scene: str | None) -> bytes:
+    """Return the quads of such a graph as N-Quads; of a run, without the time to make a graph.
+
+    Raises:
+        UsageError: both are named, or there is no such run.
+        StoreError: there is no graph of the run, or it is corrupt.
+    """
+    from hvr.knowledge.journal import read_journal
+
+    _check(run, scene)
+    if scene is None:
+        return read_journal(_run_folder(run) / "graph")
+    with _scene_graph(scene) as graph:
+        return graph.quads()
+
+
+def _check(run: Path | None, scene: str | None) -> None:
+    if run is not None and scene is not None:
+        raise UsageError("give either --run or --scene, not both")
 
 
 def _scene_graph(scene: str) -> KnowledgeGraph:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
-from hvr.cli.arguments import add_json, words
-from hvr.cli.kg.graphs import add_graph_options, open_graph, value_text
+from hvr.cli.arguments import add_json, seconds, whole, words
+from hvr.cli.kg.graphs import add_graph_options, graph_quads, value_text
 from hvr.cli.output import print_json
-from hvr.cli.streams import read_input
+from hvr.texts import decode, read_stdin
 
 _DESCRIPTION = """\
 Answer a SPARQL query.
 
 The prefixes k: (ontology), o: (objects), e: (events), rdf:, rdfs:, owl:, skos: and xsd:
-are known.
+are known. Exit code 4 if time or memory did not suffice.
 """
 
 _EPILOG = """\
@@ -31,6 +32,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sparql", metavar="SPARQL", type=words, help="SPARQL 1.1 query; - reads standard input"
     )
     add_graph_options(parser)
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", type=seconds, default=30.0,
+        help="most time for the answer (default: 30)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--limit", metavar="ROWS", dest="rows", type=whole, default=10_000,
+        help="most rows to print; more are told of on standard error (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--allow-service", action="store_true",
+        help="let SERVICE in the query open connections to servers",
+    )  # fmt: skip
     add_json(parser)
 
 
@@ -38,17 +51,27 @@ def run(args: argparse.Namespace) -> int:
     """Run the command and return the exit code.
 
     Raises:
-        UsageError: there is no such graph.
+        UsageError: there is no such graph, or a limit is out of range.
+        DataFileError: standard input has no text.
         StoreError: the query is malformed.
+        QueryLimitError: the limits did not suffice.
     """
-    text = read_input("a query") if args.sparql == "-" else args.sparql
-    with open_graph(args.run, args.scene) as graph:
-        answer = graph.query(text)
+    from hvr.knowledge.asking import QueryLimits, ask
+
+    limits = QueryLimits(args.timeout, args.rows)
+    text = decode(read_stdin(), "<stdin>") if args.sparql == "-" else args.sparql
+    quads = graph_quads(args.run, args.scene)
+    answer = ask(quads, text, limits, allow_service=args.allow_service)
     if args.json:
         print_json(answer.dicts(), indent=2)
     else:
         rows = [tuple("" if v is None else value_text(v) for v in row) for row in answer]
         _print_table(answer.variables, rows)
+    if not answer.complete:
+        print(
+            f"note: there are more rows than these {len(answer)}; --limit sets how many",
+            file=sys.stderr,
+        )
     return 0
 
 

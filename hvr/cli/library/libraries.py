@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hvr.printable import console
+
 if TYPE_CHECKING:
     from hvr.library.library import Library
 
@@ -60,7 +62,6 @@ def count(number: int) -> str:
 def print_table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
     """Print a table; an id is never cut."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -69,4 +70,4 @@ def print_table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Non
         table.add_column(title, no_wrap=title == "id", overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160).print(table)
+    console(width=None if sys.stdout.isatty() else 160).print(table)

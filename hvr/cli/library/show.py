@@ -40,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
         UsageError: no macro action has this id, or several have.
     """
     from hvr.knowledge.ontology import load_ontology
+    from hvr.printable import one_line
 
     library = read(args.library)
     entry = library.find(args.id)
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({**entry.to_json(), "cluster": cluster.to_json()}, indent=2)
     else:
-        print("\n".join(_lines(entry, cluster)))
+        print("\n".join(map(one_line, _lines(entry, cluster))))
     return 0
 
 

@@ -96,11 +96,9 @@ def _ask(chosen: Chosen) -> dict[str, Any]:
     except LLMError as error:
         return result | {"problem": str(error), "seconds": round(time.monotonic() - start, 2)}
     result["seconds"] = round(time.monotonic() - start, 2)
-    if answer.finish == "filter":
-        return result | {"problem": f"the provider withheld the answer: {_brief(answer.text)}"}
     return result | {
         "answers": True,
-        "said": chosen.options.scrubber.text(answer.text),
+        "said": answer.text,
         "answered_by": answer.model,
         "usage": asdict(answer.usage),
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json
 from hvr.cli.output import print_json
+from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.llm.usage import Amount, Totals
@@ -71,7 +72,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _print_totals(title: str, rows: dict[str, Totals]) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(
@@ -85,10 +85,10 @@ def _print_totals(title: str, rows: dict[str, Totals]) -> None:
             table.add_section()
         amounts = (t.input, t.cached, t.output, t.reasoning, t.cost, t.seconds)
         table.add_row(name or "-", str(t.calls), str(t.failed), *map(_amount, amounts))
-    console = Console()
-    console.print(table)
+    screen = console()
+    screen.print(table)
     if any("≥" in _amount(a) for a in (rows["total"].input, rows["total"].cost)):
-        console.print("≥: this much is known, and more was used that is unknown")
+        screen.print("≥: this much is known, and more was used that is unknown")
 
 
 def _amount(amount: Amount) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json
 from hvr.errors import UsageError
+from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.report.floor_plan.characters import CharacterPlan
@@ -113,23 +114,22 @@ def _write(plan: FloorPlan, way: Route | None, output: Path, labels: bool) -> No
 
 def _print(plan: FloorPlan) -> None:
     """Print the plan with characters and what they stand for; in colours on a terminal."""
-    from rich.console import Console
     from rich.text import Text
 
     from hvr.report.floor_plan.characters import character_plan
 
     width = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
     drawn = character_plan(plan, width, plain=not _can_print("░▚▒≈▓═·▲►▼◄"))
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-    console.print(f"{plan.scene}: {len(plan.shapes)} objects")
+    screen = console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    screen.print(f"{plan.scene}: {len(plan.shapes)} objects")
     for row in drawn.rows:
         line = Text()
         for cell in row:
             line.append(cell.character, style=_STYLES.get(cell.look, ""))
         line.rstrip()
-        console.print(line)
-    console.print()
-    console.print("\n".join(_legend(plan, drawn, width)))
+        screen.print(line)
+    screen.print()
+    screen.print("\n".join(_legend(plan, drawn, width)))
 
 
 def _can_print(characters: str) -> bool:

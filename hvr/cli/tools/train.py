@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hvr.cli.arguments import whole
 from hvr.errors import UsageError
+from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.tools.retrieval.config import RetrieverConfig
@@ -91,11 +92,10 @@ def _config(args: argparse.Namespace) -> RetrieverConfig:
 @contextmanager
 def _epochs(config: RetrieverConfig) -> Iterator[Callable[[Any], None]]:
     """Return a progress bar on standard error."""
-    from rich.console import Console
     from rich.progress import Progress, TextColumn
 
     columns = (*Progress.get_default_columns(), TextColumn("{task.fields[accuracy]}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
         task = bar.add_task("epochs", total=config.epochs, accuracy="")
 
         def tell(epoch: Any) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import words
 from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
+from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.llm.choice import ModelChoice
@@ -104,7 +105,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
-    from rich.console import Console
     from rich.progress import track
 
     from hvr.verifier.correction.corrector_file import load_corrector
@@ -112,7 +112,7 @@ def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
     corrector = load_corrector(folder, verifier)
 
     def mend(plans: Sequence[ToolPlan]) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
-        shown = track(plans, "plans", console=Console(stderr=True), transient=True)
+        shown = track(plans, "plans", console=console(stderr=True), transient=True)
         corrections = corrector.correct_all(shown, one_planner=one_planner)
         return [(c.plan, c.changes) for c in corrections]
 

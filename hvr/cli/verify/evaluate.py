@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         MissingExtraError: the extra `gnn` is not installed.
-        DataFileError: a file cannot be read.
+        DataFileError: a file cannot be read, or there is no plan in it.
     """
     from hvr.extras import need_gnn
 
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
     plans = [p for p in read_plans(args.plans) if p.tools]
     if not plans:
-        raise DataFileError(f"{args.plans}: has no plan with a step")
+        raise DataFileError(f"{args.plans}: there is no plan with tools in it")
     quality = evaluate(Verifier.load(args.model), plans, args.seed)
     if args.json:
         print_json(asdict(quality))

@@ -28,7 +28,7 @@ def require_ready(options: ThorOptions) -> None:
     if missing:
         lines = [f"  {check.name}: {check.found}\n    {check.advice}" for check in missing]
         title = "AI2-THOR cannot be started here (its options are those of thor):"
-        raise SimulatorError("\n".join([title, *lines]), field="thor")
+        raise SimulatorError("\n".join([title, *lines]), field="thor", exit_code=2)
 
 
 def client_arguments(options: ThorOptions, platforms: dict[str, Any]) -> dict[str, Any]:

@@ -15,11 +15,15 @@ from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.scores import Scores
 from hvr.llm.choice import ModelChoice
 from hvr.llm.factory import is_simulation
-from hvr.llm.scrub import Scrubber
 from hvr.policies.llm.settings import named
+from hvr.secrets.scrubber import Scrubber
 from hvr.tasks import load_task
+from hvr.texts import check_fields
 
 _SLUG = 60
+
+FAILED = 3
+"""The exit code of what nobody foresaw."""
 
 
 @dataclass(frozen=True, order=True)
@@ -103,6 +107,7 @@ class CellResult:
         scores: the measures; None when it ended in an error.
         error: what went wrong; empty when nothing did.
         error_kind: the name of the error's class.
+        exit_code: of the error, see `hvr.errors`; 0 when nothing went wrong.
         model: how the model names itself.
         simulated: it is no language model but a simulation of one.
         seconds: wall time of the whole cell.
@@ -113,6 +118,7 @@ class CellResult:
     scores: Scores | None
     error: str = ""
     error_kind: str = ""
+    exit_code: int = 0
     model: str = ""
     simulated: bool = False
     seconds: float = 0.0
@@ -130,6 +136,7 @@ class CellResult:
             "scores": self.scores.to_json() if self.scores else None,
             "error": self.error,
             "error_kind": self.error_kind,
+            "exit_code": self.exit_code,
             "model": self.model,
             "simulated": self.simulated,
             "seconds": round(self.seconds, 4),
@@ -145,6 +152,8 @@ class CellResult:
         """
         try:
             scores = values["scores"]
+            check_fields(cls, values)
+            check_fields(Cell, values["cell"])
             known = {**values, "cell": Cell(**values["cell"])}
             known["scores"] = None if scores is None else Scores.from_json(scores)
             return cls(**known)

@@ -26,9 +26,9 @@ from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
 from hvr.files import commit, write_whole, writing
 from hvr.llm.config import read_config
-from hvr.llm.scrub import Scrubber
 from hvr.locks import take
 from hvr.policies.llm.settings import named
+from hvr.secrets.scrubber import Scrubber
 from hvr.texts import read_json
 
 MANIFEST = "manifest.json"
@@ -100,7 +100,7 @@ class BenchFolder:
             raise DataFileError(f"{self.path} is no bench: it has no {MANIFEST}")
         try:
             values = read_json(path, strict=False)
-            if not isinstance(values["subject"], dict) or not isinstance(values["starts"], list):
+            if not _is_manifest(values):
                 raise TypeError("its entries have the wrong form")
         except (KeyError, TypeError) as error:
             raise DataFileError(f"{path} is damaged: {error}") from error
@@ -242,6 +242,18 @@ def this_start() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
     }
+
+
+def _is_manifest(values: Mapping[str, Any]) -> bool:
+    subject, starts = values["subject"], values["starts"]
+    return (
+        isinstance(subject, dict)
+        and all(isinstance(subject[key], list) for key in ("tasks", "models", "seeds"))
+        and all(isinstance(n, str) for n in (*subject["tasks"], *subject["models"]))
+        and isinstance(subject["settings"], dict)
+        and isinstance(starts, list)
+        and all(isinstance(start, dict) for start in starts)
+    )
 
 
 def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:

@@ -14,9 +14,11 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from hvr.errors import UsageError
-from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult, RunCell
+from hvr.evaluation.bench.cells import FAILED, Cell, CellOptions, CellResult, RunCell
 from hvr.evaluation.bench.folder import BenchFolder
 from hvr.llm.errors import ModelError
+from hvr.printable import protect_output
+from hvr.secrets.scrubber import Scrubber
 from hvr.workers import leave_interrupts_to_parent, starting
 
 _MOST_JOBS = 256
@@ -108,10 +110,11 @@ def _work(run_cell: RunCell, cell: Cell, options: CellOptions, folder: Path) -> 
             result = run_cell(cell, options, folder)
         except Exception as error:
             # One cell must not end the bench, whatever a provider's library raises.
+            message = Scrubber.of(os.environ).text(str(error) or repr(error))
             result = CellResult(
-                cell=cell, scores=None, error=str(error) or repr(error),
-                error_kind=_kind(error), model=cell.model, simulated=cell.simulated,
-                seconds=time.perf_counter() - started,
+                cell=cell, scores=None, error=message, error_kind=_kind(error),
+                exit_code=getattr(error, "exit_code", FAILED), model=cell.model,
+                simulated=cell.simulated, seconds=time.perf_counter() - started,
             )  # fmt: skip
         bench.write(result)
     return result
@@ -137,7 +140,8 @@ def _run_parallel(
         for cell in lost:
             result = CellResult(
                 cell=cell, scores=None, error="a worker process died (out of memory?)",
-                error_kind="BrokenProcessPool", model=cell.model, simulated=cell.simulated,
+                error_kind="BrokenProcessPool", exit_code=FAILED, model=cell.model,
+                simulated=cell.simulated,
             )  # fmt: skip
             BenchFolder(arguments(cell)[3]).write(result)
             keep(result)
@@ -194,6 +198,7 @@ def _start_worker(stop: Event, parent: int) -> None:
     from hvr.llm.notices import show_notices_of_worker
 
     leave_interrupts_to_parent()
+    protect_output()
     show_notices_of_worker()
 
     def watch() -> None:

@@ -33,6 +33,13 @@ Block = tuple[GroundAction, ...]
 _WORD = re.compile(r"[\w-]+")
 _UNCHANGED = "before step 1, and no step since has changed it"
 
+_MOST_LINES = 200
+"""Actions of an answer that are mapped, those included that mean nothing."""
+
+_MOST_NOTES = 20
+_LONGEST_NOTE = 300
+"""Notes on what cannot be read in an answer, and their characters: people and prompts get them."""
+
 POSTCONDITION_TRIES = 3
 """Most corrections of a block whose steps all work but miss its postcondition: the condition
 itself may be wrong. hvr's own; the paper has no such check."""
@@ -158,19 +165,25 @@ class BlockWriter:
         """Return the actions of an answer, and take note of what cannot be read."""
         read = read_actions(answer)
         mapper = self.mapper(work.names)
-        self._unmapped += [f"{line}: this is no action" for line in read.unread]
-        state, actions = foresight.state, []
-        for text in read.actions:
+        notes = [f"{line}: this is no action" for line in read.unread]
+        limit = self.settings.block_limit
+        state, actions = foresight.state, list[GroundAction]()
+        for place, text in enumerate(read.actions):
+            if len(actions) == limit or place == _MOST_LINES:
+                # First: a prompt shows few notes.
+                notes.insert(0, f"{len(read.actions)} actions are too many: {limit} are allowed")
+                break
             # The hand is followed through the block: what it holds is meant where a line names
             # only the place.
             held = next((a.args[0] for a in state.atoms() if a.predicate == "holding"), None)
             mapped = mapper.map(text, holding=held)
             if mapped.action is None:
-                self._unmapped.append(mapped.note)
+                notes.append(mapped.note)
                 continue
             actions.append(mapped.action)
             state = run(foresight.task, state, (mapped.action,))
-        return tuple(actions[: self.settings.block_limit])
+        self._unmapped += [note[:_LONGEST_NOTE] for note in notes[:_MOST_NOTES]]
+        return tuple(actions)
 
     # Correcting -----------------------------------------------------------------------------
 

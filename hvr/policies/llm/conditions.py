@@ -27,6 +27,12 @@ from hvr.validation.text import explain_literal
 MOST_PROBLEMS = 5
 """Macro actions whose errors are reported at once: as many as a prompt has room for."""
 
+MOST_LITERALS = 30
+"""Literals of a condition that are read; hvr's own have up to a dozen."""
+
+_MOST_REMARKS = 10
+"""Unusable parts of a macro action's conditions that are told."""
+
 _UNCHANGED = "at first, and no macro action before it changes that"
 
 
@@ -71,7 +77,7 @@ def with_conditions(
         ):
             macros.append(earlier[number])
             continue
-        dropped += [f"{name}: {problem}" for problem in conditions.problems]
+        dropped += [f"{name}: {problem}" for problem in conditions.problems[:_MOST_REMARKS]]
         before = _usable(conditions.precondition, mapper, nearness, dropped, effect=False)
         after = _usable(conditions.postcondition, mapper, nearness, dropped, effect=True)
         macros.append(MacroAction(name, before, after))
@@ -100,7 +106,9 @@ def _usable(
     effect: bool,
 ) -> tuple[str, ...]:
     usable: dict[str, None] = {}
-    for text in texts:
+    if len(texts) > MOST_LITERALS:
+        dropped.append(f"a condition has {len(texts)} literals: the first {MOST_LITERALS} are read")
+    for text in texts[:MOST_LITERALS]:
         mapped, note = mapper.map_literal(text)
         if mapped is None:
             dropped.append(note)

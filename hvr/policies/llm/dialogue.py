@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hvr.llm.model import Model, Request
+from hvr.policies.llm.answers.text import MOST_CHARACTERS
 from hvr.policies.llm.prompts import Prompts
 
 MAX_TOKENS: Mapping[str, int] = {
@@ -39,7 +40,7 @@ class Dialogue:
     seed: int | None = None
 
     def ask(self, prompt: str, **values: str) -> str:
-        """Ask the model and return the text of its answer.
+        """Ask the model and return the text of its answer, as much of it as anybody reads.
 
         Args:
             prompt: name of the template.
@@ -55,7 +56,7 @@ class Dialogue:
             max_tokens=MAX_TOKENS[prompt],
             seed=self.seed,
         )
-        return _printable(self.model.answer(request).text)
+        return _printable(self.model.answer(request).text[:MOST_CHARACTERS])
 
 
 def _printable(text: str) -> str:

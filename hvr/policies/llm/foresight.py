@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
 
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.imagined import imagine, suppose
@@ -13,6 +12,7 @@ from hvr.pddl import Domain, GroundAction, Problem, State, Task
 from hvr.pddl.conditions import Operator
 from hvr.retrieval.inventory import Inventory
 from hvr.search.navigation import find_navigation
+from hvr.values import cached_property
 
 
 class Foresight:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 
 from hvr.agents import DEFAULT_AGENT
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.library import Library, Match, Query, retrieve
+from hvr.llm.errors import ModelError
 from hvr.llm.model import Model
 from hvr.pddl import Domain, GroundAction, Problem, State, Task
 from hvr.plans import AABlock, MacroAction, Plan
@@ -43,6 +44,7 @@ from hvr.retrieval.context import class_context, object_context
 from hvr.retrieval.embedders import Embedder
 from hvr.retrieval.inventory import Inventory
 from hvr.search.planners import Planner
+from hvr.values import cached_property
 
 Macros = tuple[MacroAction, ...]
 Checks = tuple[MacroCheck, MacroCheck]
@@ -166,12 +168,28 @@ class Writing:
     # Macro actions and their conditions -----------------------------------------------------
 
     def _macro_plan(self) -> Macros:
-        """Return the macro actions; if the model gives none, the request is the only one."""
+        """Return the macro actions; if the model gives none, the request is the only one.
+
+        Raises:
+            ModelError: twice the model wrote more than a plan may have.
+        """
         objects = class_context(self._foresight.graph, self._names)
-        answer = self._dialogue.ask("macro_plan", request=self.request, objects=objects)
-        titles = read_macro_plan(answer)[: self.settings.macro_limit] or (self.request,)
-        self._listen(MacroPlanWritten(titles))
-        return tuple(MacroAction(title) for title in titles)
+        request, limit = self.request, self.settings.macro_limit
+        for _ in range(2):
+            answer = self._dialogue.ask("macro_plan", request=request, objects=objects)
+            titles = read_macro_plan(answer) or (self.request,)
+            if len(titles) <= limit:
+                self._listen(MacroPlanWritten(titles))
+                return tuple(MacroAction(title) for title in titles)
+            request = (
+                f"{self.request} (An earlier plan had {len(titles)} macro actions. Write at most "
+                f"{limit}.)"
+            )
+        raise ModelError(
+            f"{self._dialogue.model.name}: the macro plan has {len(titles)} macro actions, twice "
+            f"more than the {limit} that a plan may have; ask for less at once, or another model",
+            kind="garbled",
+        )
 
     def _conditions(self, macros: Macros, known: Sequence[Match]) -> tuple[Macros, Checks]:
         """Return the macro actions with corrected conditions, and the checks before and after.

@@ -18,6 +18,8 @@ OVERHEAD = 1.35
 """Objects that begin above this height, metres, hang over the counters."""
 
 _MARGIN = 0.2
+_LARGEST = 10_000.0
+"""Metres and degrees beyond are a damaged file."""
 _FLAGS = (
     ("isPickedUp", "held"),
     ("isOpen", "open"),
@@ -143,20 +145,25 @@ class FloorPlan:
             return cls(
                 scene=str(raw["scene"]),
                 shapes=tuple(_shape(entry) for entry in raw["objects"]),
-                grid=tuple((float(x), float(z)) for x, z in raw["grid"]),
-                agent=Pose(float(agent["x"]), float(agent["z"]), float(agent["yaw"])),
+                grid=tuple((_number(x), _number(z)) for x, z in raw["grid"]),
+                agent=Pose(_number(agent["x"]), _number(agent["z"]), _number(agent["yaw"])),
                 held=None if raw["held"] is None else str(raw["held"]),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise DataFileError(
                 f"{source} is not a floor plan ({type(error).__name__}: {error})"
             ) from error
 
 
+def _number(value: Any) -> float:
+    number = float(value)
+    if not abs(number) <= _LARGEST:
+        raise ValueError(f"no place in a room is at {number}")
+    return number
+
+
 def _shape(entry: Mapping[str, Any]) -> Shape:
-    box = Box(*(float(value) for value in entry["box"]))
-    if not all(map(math.isfinite, box)):
-        raise ValueError(f"box of {entry['name']}")
+    box = Box(*map(_number, entry["box"]))
     return Shape(
         name=str(entry["name"]),
         object_type=str(entry["type"]),

@@ -23,7 +23,7 @@ import hvr
 from hvr.errors import DataFileError, UsageError
 from hvr.files import unwritable, write_whole
 from hvr.retrieval.text_vectors import TextVectors
-from hvr.texts import read_bytes, read_json
+from hvr.texts import check_fields, read_bytes, read_json
 from hvr.tools.retrieval.config import RetrieverConfig
 from hvr.tools.retrieval.decoders import Decoder
 from hvr.tools.retrieval.retriever import Retriever
@@ -121,11 +121,12 @@ def load_retriever(
     if not isinstance(values, dict) or values.get("form") != FORM:
         raise DataFileError(f"{path}: is no retriever of this version of hvr (form {FORM})")
     try:
+        check_fields(RetrieverConfig, values["config"])
         config = RetrieverConfig(**values["config"])
         trained = _graph(values)
         decoder = _decoder(values, graph or trained)
         scorer = Scorer(config, int(values["width"]), len(trained))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataFileError(f"{path}: is damaged: {type(error).__name__} {error}") from None
     if values.get("tools_fingerprint") != graph_fingerprint(trained):
         raise DataFileError(f"{path}: the tools in it were changed after training")
@@ -153,10 +154,12 @@ def _graph(values: Mapping[str, Any]) -> ToolGraph:
 
 def _decoder(values: Mapping[str, Any], graph: ToolGraph) -> Decoder:
     counts, rule = values["counts"], values["decoder"]
-    links = {(source, target): count for source, target, count in counts["links"]}
+    links = {(source, target): int(count) for source, target, count in counts["links"]}
+    starts = {tool: int(count) for tool, count in counts["starts"].items()}
+    check_fields(Decoder, {k: v for k, v in rule.items() if k != "skip"})
     skip = -math.inf if rule["skip"] is None else float(rule["skip"])
     return Decoder(
-        Transitions(graph, links, counts["starts"], counts["steps"], counts["stays"]),
+        Transitions(graph, links, starts, int(counts["steps"]), int(counts["stays"])),
         rule["rule"], rule["weight"], rule["temperature"], skip, rule["once"],
     )  # fmt: skip
 

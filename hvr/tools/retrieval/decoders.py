@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -24,6 +23,7 @@ from hvr.tools.retrieval.decoding import (
 )
 from hvr.tools.retrieval.transitions import Transitions
 from hvr.tools.tool_plan import ToolPlan
+from hvr.values import cached_property
 
 Rule = Literal["nearest", "greedy", "viterbi"]
 WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)

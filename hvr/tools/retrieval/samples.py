@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from hvr.tools.datasets import tool_text
 from hvr.tools.retrieval.steps import ToolNameRemover
 from hvr.tools.step_text import without_number
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import ToolPlan
+from hvr.values import cached_property
 
 
 @dataclass

@@ -6,13 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import Link, ToolPlan
+from hvr.values import cached_property
 
 LINK_PSEUDO_COUNT = 0.5
 """Added to the count of each link of the graph, and of each tool as the first one."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from hvr.pddl import Atom, Location, Step
+from hvr.printable import one_line
 from hvr.validation import rules
 from hvr.validation.findings import explain_repair, rule_of_note
 from hvr.validation.judged import Judged
@@ -31,7 +32,7 @@ def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     sources: SourceLines | None = None
     outcomes: Counter[Outcome] = Counter()
     for warning in options.warnings:
-        yield f"{warning}\n"
+        yield f"{one_line(str(warning))}\n"
     for result in results:
         outcomes[result.report.outcome] += 1
         if sources is None and result.report.outcome is not Outcome.VALID:
@@ -72,7 +73,7 @@ def render_result(
     if result.report.outcome is Outcome.UNKNOWN:
         lines = _unusable(result)
     else:
-        lines = _verdict(result.report, result.plan, limit, sources, ids=True)
+        lines = _verdict(result.report, one_line(result.plan), limit, sources, ids=True)
     lines += _preferences(result.report)
     if judged.repair is not None:
         lines += _advice(judged.repair)
@@ -89,7 +90,7 @@ def _unusable(result: Judged) -> list[str]:
     diagnostic = result.result.diagnostic
     rule = rules.RULES.get(result.rule, rules.SYNTAX if diagnostic else rules.UNDECIDED)
     name = result.plan or (diagnostic.location.file if diagnostic else result.result.domain)
-    head = f"{name}: {Outcome.UNKNOWN.value}"
+    head = f"{one_line(name)}: {Outcome.UNKNOWN.value}"
     if diagnostic is None:
         return [f"{head}: {result.report.reason} [{rule.id}]"]
     what = rule.name.replace("-", " ")

@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 from hvr.files import append_text, write_whole
+from hvr.printable import console
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,9 @@ def combined(*callbacks: ProgressCallback) -> ProgressCallback:
 @contextmanager
 def progress_bar() -> Iterator[ProgressCallback]:
     """Show a progress bar for each stage, on standard error."""
-    from rich.console import Console
     from rich.progress import Progress, TaskID
 
-    with Progress(console=Console(stderr=True), transient=True) as bars:
+    with Progress(console=console(stderr=True), transient=True) as bars:
         tasks: dict[str, TaskID] = {}
 
         def report(epoch: Epoch) -> None:

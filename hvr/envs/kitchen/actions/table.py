@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +12,7 @@ from hvr.envs.kitchen.actions.common import Args, Context, Result
 from hvr.envs.kitchen.settings import THOR_5, Profile
 from hvr.envs.kitchen.world import KitchenState
 from hvr.envs.kitchen.zones import FALL_TIME, PUT_TIME, STEP_TIME
+from hvr.values import cached_property
 
 Handler = Callable[[KitchenState, Context, Args], Result]
 

@@ -29,8 +29,9 @@ class MacroConditions:
 
 _SIDE = re.compile(
     r"(?<![\w(])(?P<side>:?pre(?:[ _-]?conditions?)?|:?post(?:[ _-]?conditions?)?|:?effects?"
-    r"|requirements|requires|results?|before|after)\b\s*(?:\([^()]*\)\s*)?(?:\*\*)?\s*"
-    r"(?:(?<=:)|:|=|(?=\())",
+    # A blank that is taken is not given back: else many of them take the square of their time.
+    r"|requirements|requires|results?|before|after)\b\s*+(?:\([^()]*\)\s*+)?(?:\*\*)?\s*+"
+    r"(?::|=|(?=\())",
     re.IGNORECASE,
 )
 _PDDL_SIDE = re.compile(r"(?P<side>:precondition|:effect|:postcondition)\b", re.IGNORECASE)
@@ -41,6 +42,9 @@ _KEYS = {
     "pre": ("preconditions", "precondition", "pre", "requires", "before"),
     "post": ("postconditions", "postcondition", "post", "effects", "effect", "after", "results"),
 }
+_DEEPEST = 20
+"""Levels of a JSON value in which literals are looked for."""
+
 _LISTS = ("macro_actions", "macro_plan", "conditions", "steps", "plan", "actions")
 
 
@@ -196,7 +200,9 @@ def _entry(value: dict[str, Any]) -> _Entry | None:
     return entry if entry.sides else None
 
 
-def _texts(value: Any) -> list[str]:
+def _texts(value: Any, depth: int = 0) -> list[str]:
+    if depth > _DEEPEST:
+        return []
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
@@ -215,5 +221,5 @@ def _texts(value: Any) -> list[str]:
             )
         ):
             return [f"({' '.join(value)})"]
-        return [text for v in value for text in _texts(v)]
+        return [text for v in value for text in _texts(v, depth + 1)]
     return []

@@ -16,7 +16,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _GROUP = re.compile(
-    r"(?P<name>[A-Za-z][\w.]*(?:-[A-Za-z]\w*)*\s?)?(?P<open>[(\[])"
+    r"(?P<name>(?<![A-Za-z])[A-Za-z][\w.]*+(?:-[A-Za-z]\w*+)*+\s?+)?(?P<open>[(\[])"
     r"(?P<body>[^()\[\]]{0,300})(?:[)\]]|$)"
 )
 _PLAIN = re.compile(r"(?P<name>[A-Za-z][\w]*(?:-[A-Za-z]\w*)*)\s*(?P<colon>:|=|->|-\s)?\s*")

@@ -9,6 +9,9 @@ from typing import Any
 from hvr.policies.llm.answers.text import Line, clean, json_values, lines
 from hvr.policies.llm.answers.words import starts_with_verb, without_leading
 
+_LONGEST = 200
+"""Characters of a macro action that are read; its name stands in every later prompt."""
+
 _KEYS = ("macro_plan", "macro_actions", "plan", "steps", "actions")
 _STEP_KEYS = ("macro_action", "action", "step", "name", "description", "task", "text")
 _PLAN = re.compile(
@@ -125,7 +128,7 @@ def _from_paragraph(answer_lines: Sequence[Line]) -> list[str]:
 
 def _step(text: str) -> str:
     """Return a step without its colon and explanation; empty when the text is no step."""
-    text = text.strip().strip("\"'").strip()
+    text = text.strip().strip("\"'").strip()[:_LONGEST]
     title, colon, rest = text.partition(":")
     if colon:
         # "Slice the tomato: use the knife" and "Preparation: Slice the tomato"

@@ -19,6 +19,9 @@ _NAME_KEYS = ("name", "object", "class", "type", "id", "item")
 _EXPLAINED = re.compile(r"\s*(?:\(|\[|\s[-–—]+\s|:\s|\s--|->|=>|#|//|;\s|\s=\s).*$")
 _NAME = re.compile(r"[A-Za-z][A-Za-z_]*(?:[ -][A-Za-z_]+){0,2}(?:[-_ |]\d+)?")
 _OPENING = re.compile(r"^(?:and|or|the|an?|some|also|optionally|plus|possibly)\s+", re.IGNORECASE)
+MOST_NAMES = 100
+"""Names that are read; a kitchen has fewer kinds of objects."""
+
 _CHAT = words(
     """to is are was be will would should you your i i'm we this that these those need needed task
     here sure certainly okay ok yes note please let hope because since if for which it they
@@ -27,7 +30,7 @@ _CHAT = words(
 
 
 def read_objects(text: str) -> tuple[str, ...]:
-    """Return the names in an answer as written, each once, in order.
+    """Return the first `MOST_NAMES` names in an answer as written, each once, in order.
 
     Commas, bullets, numbers, JSON, code fences and headings are understood. Explanations behind a
     dash or a colon or in parentheses are left out, and so is chat around the list.
@@ -103,7 +106,7 @@ def _unique(names: Iterable[str]) -> tuple[str, ...]:
     known: dict[str, str] = {}
     for name in names:
         known.setdefault(re.sub(r"[\s_]+", "", name).lower(), name)
-    return tuple(known.values())
+    return tuple(known.values())[:MOST_NAMES]
 
 
 def _bare(piece: str) -> str:

@@ -17,7 +17,7 @@ from hvr.policies.llm.answers.words import (
 Order = tuple[str, tuple[str, ...]]
 """A verb with its particle, and the noun phrases that it is about."""
 
-INSTANCE = re.compile(r"[A-Za-z][A-Za-z_]*[-_ |#]?\d+")
+INSTANCE = re.compile(r"(?<![A-Za-z])[A-Za-z][A-Za-z_]*+[-_ |#]?\d+")
 """A name of one object, such as `mug-1`, `Mug_1` or `Mug 1`."""
 
 _COMMENT = re.compile(r"(?:\s+[-–—]+\s|\s#|\s//|:\s).*$")

@@ -9,8 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-MOST_CHARACTERS = 400_000
-"""Characters of an answer that are read; no sensible answer is longer."""
+MOST_CHARACTERS = 200_000
+"""Characters of an answer with its thoughts that are looked at."""
+
+MOST_READ = 20_000
+"""Characters of an answer without its thoughts that are read; no sensible answer is longer."""
 
 MOST_OF_A_LINE = 2_000
 """Characters of a line that are read."""
@@ -84,10 +87,11 @@ def clean(text: str) -> str:
     begins to speak for the user.
     """
     text = text[:MOST_CHARACTERS].replace("\r\n", "\n").replace("\r", "\n")
-    text = unicodedata.normalize("NFKC", text).translate(_CHARACTERS)
+    # Some characters become a dozen others.
+    text = unicodedata.normalize("NFKC", text)[:MOST_CHARACTERS].translate(_CHARACTERS)
     text = re.sub(r"(?<=[A-Za-z])[–—](?=\d)", "-", text)
+    text = _without_thoughts(text)[:MOST_READ]
     text = "\n".join(text.split("\n", MOST_LINES)[:MOST_LINES])
-    text = _without_thoughts(text)
     cut = next((m for m in _TURN.finditer(text) if text[: m.start()].strip()), None)
     return text[: cut.start()] if cut else text
 

@@ -1,0 +1,191 @@
+"""Queries in a process of their own, which can be ended.
+
+Oxigraph answers a query without looking up: not for Ctrl-C, and not for a time that is over. A
+query that is nested deeply enough overflows the stack of its process. So a query that a person or a
+program has written is answered by another process (`hvr.knowledge.answering`), which has little
+time, little memory and no way to open a connection or a file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.errors import QueryLimitError, StoreError, UsageError
+from hvr.knowledge.sparql_text import refuse_service
+
+if TYPE_CHECKING:
+    from hvr.knowledge.terms import Value
+
+_LONGEST_S = 1_000_000
+_ANSWER = "import sys; sys.path[:] = {path!r}; from hvr.knowledge.answering import main; main()"
+_TIME_OVER = "the query was not answered within {seconds:g} s"
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    """The answer to a query: a table of plain values.
+
+    Args:
+        variables: names of the columns; `answer` for ASK; `subject`, `predicate` and
+            `object` for CONSTRUCT and DESCRIBE.
+        rows: one tuple a row, in the order of `variables`; None where a variable is unbound.
+        complete: False if there are more rows, which limits have kept out.
+    """
+
+    variables: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    complete: bool = True
+
+    def dicts(self) -> list[dict[str, Value]]:
+        """Return the rows as mappings from variable to value."""
+        return [dict(zip(self.variables, row, strict=True)) for row in self.rows]
+
+    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True)
+class QueryLimits:
+    """What a query may take.
+
+    Args:
+        timeout: seconds for all of it, above 0.
+        rows: most rows of the answer; what is beyond them is left out.
+        memory: most bytes of the process that answers, and 1/32 of that for the answer. Not on
+            macOS and Windows.
+
+    Raises:
+        UsageError: a limit is out of range.
+    """
+
+    timeout: float = 30.0
+    rows: int = 10_000
+    memory: int = 2 << 30
+
+    def __post_init__(self) -> None:
+        if not 0 < self.timeout <= _LONGEST_S:
+            raise UsageError(
+                f"timeout must be above 0 and at most {_LONGEST_S} seconds, not {self.timeout:g}",
+                field="timeout",
+            )
+        if self.rows < 1:
+            raise UsageError(f"rows must be at least 1, not {self.rows}", field="rows")
+
+
+def ask(
+    quads: bytes, sparql: str, limits: QueryLimits | None = None, *, allow_service: bool = False
+) -> QueryResult:
+    """Answer a SPARQL 1.1 query over quads, in a process of its own.
+
+    Args:
+        quads: as N-Quads.
+        sparql: the query; the prefixes of `hvr.knowledge.terms.PREFIXES` are known.
+        limits: the usual ones if None.
+        allow_service: whether SERVICE may open connections.
+
+    Raises:
+        StoreError: the query is malformed, too deeply nested or wants a SERVICE, or the quads are
+            corrupt.
+        QueryLimitError: time or memory did not suffice.
+    """
+    limits = limits or QueryLimits()
+    if not allow_service:
+        refuse_service(sparql)
+    request = {
+        "sparql": sparql,
+        "rows": limits.rows,
+        "memory": limits.memory,
+        "seconds": math.ceil(limits.timeout),
+        "service": allow_service,
+    }
+    data = json.dumps(request).encode() + b"\n" + quads
+    try:
+        out, err, code = _answered(data, limits.timeout)
+    except subprocess.TimeoutExpired:
+        raise QueryLimitError(_TIME_OVER.format(seconds=limits.timeout)) from None
+    except OSError as error:
+        raise StoreError(
+            f"the process that answers queries cannot be started: {error}", exit_code=4
+        ) from error
+    return _read(out, err, code, limits)
+
+
+def _answered(data: bytes, timeout: float) -> tuple[bytes, bytes, int]:
+    """Let the other process answer; return what it wrote and how it ended.
+
+    Raises:
+        TimeoutExpired: it was ended, as the time is over.
+        OSError: it cannot be started.
+    """
+    command = _ANSWER.format(path=[str(Path(__file__).parents[2]), *sys.path])
+    with (
+        _lifeline() as (line, inherited),
+        subprocess.Popen(
+            [sys.executable, "-S", "-c", command, str(line)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            pass_fds=inherited,
+        ) as process,
+    ):  # fmt: skip
+        try:
+            out, err = process.communicate(data, timeout=timeout)
+        finally:
+            process.kill()  # does nothing if it has ended
+    return out, err, process.returncode
+
+
+@contextmanager
+def _lifeline() -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Give a pipe by which the other process learns that this one is no more, however it ended."""
+    if sys.platform == "win32":
+        yield -1, ()
+        return
+    ours, theirs = os.pipe()
+    try:
+        yield ours, (ours,)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def _read(out: bytes, err: bytes, code: int, limits: QueryLimits) -> QueryResult:
+    """Return the answer of the other process.
+
+    Raises:
+        StoreError: it had none.
+    """
+    lines = out.splitlines()
+    last: dict[str, Any] = {}
+    if code == 0 and lines:
+        last = json.loads(lines[-1])
+    if "error" in last:
+        raise StoreError(last["error"])
+    if "variables" in last:
+        rows = tuple(tuple(json.loads(line)) for line in lines[:-1])
+        return QueryResult(tuple(last["variables"]), rows, last["complete"])
+    if last.get("memory") or b"memory allocation" in err or _ended_by(code, "SIGKILL"):
+        size = limits.memory / (1 << 30)
+        raise QueryLimitError(f"the query was not answered within {size:g} GiB of memory")
+    if _ended_by(code, "SIGALRM"):
+        raise QueryLimitError(_TIME_OVER.format(seconds=limits.timeout))
+    if code < 0 or code > 255:  # a signal, or Windows' number of a fault
+        raise StoreError("the query is too long or too deeply nested to be answered")
+    said = err.decode("utf-8", "replace").strip().splitlines()
+    raise StoreError(f"the process that answers queries failed: {said[-1] if said else code}")
+
+
+def _ended_by(code: int, name: str) -> bool:
+    """Say whether a process was ended by a signal, of which Windows has not all."""
+    return code < 0 and -code == getattr(signal, name, None)

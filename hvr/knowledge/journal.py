@@ -1,0 +1,235 @@
+"""The file that keeps a graph: its changes as an RDF patch, one transaction after the other.
+
+    H hvr "1" .
+    TX .
+    A <https://w3id.org/hvr/object/mug-1> <…#on> <https://w3id.org/hvr/object/plate-1> .
+    D <https://w3id.org/hvr/object/mug-1> <…#in> <https://w3id.org/hvr/object/sink-1> .
+    TC .
+
+A transaction counts once its last line is there. So whoever reads sees a state that was, at any
+moment and whatever became of the process that writes. A store such as RocksDB would keep as much,
+at the price of threads that do not survive a fork: the child would wait for them for ever.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+from hvr.errors import StoreError
+from hvr.files import unwritable
+
+NAME = "graph.rdfp"
+"""The file in the folder of a graph."""
+
+_HEAD = b'H hvr "1" .\n'
+_BEGIN, _END = b"TX .\n", b"TC .\n"
+_FAR = 1 << 40  # a byte that no reader wants: on Windows a lock keeps readers out
+
+
+def read_journal(folder: Path) -> bytes:
+    """Return the quads of a graph as N-Quads, as they were after the last whole transaction.
+
+    Raises:
+        StoreError: there is no graph in the folder, or it is corrupt.
+    """
+    return _replay(folder, _read(folder))
+
+
+class Journal:
+    """The file of one graph, held for writing.
+
+    Made by `create` or `take_up`. Only one process may write, and only the one that opened it:
+    a fork gets a graph of its own in memory, and no right to the file.
+
+    Args:
+        path: the file.
+        flags: `os.O_EXCL | os.O_CREAT` for a new one.
+
+    Raises:
+        OSError: it cannot be opened.
+        StoreError: another process has it.
+    """
+
+    def __init__(self, path: Path, flags: int = 0) -> None:
+        self._path = path
+        self._owner = os.getpid()
+        binary = getattr(os, "O_BINARY", 0)
+        self._file = open(  # noqa: SIM115 - closed by `close`
+            path,
+            "ab",
+            buffering=0,
+            opener=lambda name, mode: os.open(name, mode | flags | binary, 0o666),
+        )
+        try:
+            _lock(self._file.fileno())
+        except OSError as error:
+            self._file.close()
+            raise StoreError(
+                f"{path.parent}: the graph is in use by another process; "
+                "wait for it to end, or open the graph for reading only"
+            ) from error
+        self._size = self._file.seek(0, os.SEEK_END)
+
+    @classmethod
+    def create(cls, folder: Path) -> Self:
+        """Begin the journal of a new graph; the folder exists.
+
+        Raises:
+            OSError: it cannot be made, or there is one.
+            StoreError: it cannot be written.
+        """
+        journal = cls(folder / NAME, os.O_EXCL)
+        try:
+            journal._write(_HEAD)
+        except BaseException:
+            journal.close()
+            raise
+        return journal
+
+    @classmethod
+    def take_up(cls, folder: Path) -> tuple[Self, bytes]:
+        """Go on with the journal of a folder, and return its quads, too, as N-Quads.
+
+        What a process that was killed left of a transaction is removed.
+
+        Raises:
+            StoreError: there is no graph, it is corrupt, or another process writes to it.
+        """
+        _read(folder)  # what is not there would be made
+        try:
+            journal = cls(folder / NAME)
+        except OSError as error:
+            raise _unwritable(folder, error) from error
+        try:
+            data = _read(folder)
+            quads = _replay(folder, data)
+            journal._cut(_committed(data))
+        except BaseException:
+            journal.close()
+            raise
+        return journal, quads
+
+    def append(self, added: Iterable[object], removed: Iterable[object] = ()) -> None:
+        """Write one transaction: the quads removed, then those added.
+
+        Raises:
+            StoreError: it cannot be written; then nothing of it is.
+        """
+        lines = [*(f"D {q} .\n" for q in removed), *(f"A {q} .\n" for q in added)]
+        if lines:
+            self._write(_BEGIN + "".join(lines).encode() + _END)
+
+    def close(self) -> None:
+        """Let others write."""
+        if self._file.closed:
+            return
+        if os.getpid() == self._owner:
+            # A fork may have the file open still, and with it the lock.
+            _unlock(self._file.fileno())
+        self._file.close()
+
+    def _write(self, data: bytes) -> None:
+        if os.getpid() != self._owner:
+            raise StoreError(
+                f"{self._path.parent}: cannot be written: the graph was opened by the process that "
+                "this one was forked from; make one of your own"
+            )
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) or 0 :]
+        except (OSError, ValueError) as error:
+            self._cut(self._size)
+            raise _unwritable(self._path.parent, error) from error
+        self._size += len(data)
+
+    def _cut(self, size: int) -> None:
+        """Remove what was written of a transaction without an end."""
+        try:
+            self._file.truncate(size)
+        except (OSError, ValueError):
+            # Readers pass over it all the same, unless more is written behind it.
+            self._file.close()
+        self._size = size
+
+
+def _read(folder: Path) -> bytes:
+    path = folder / NAME
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        if (folder / "CURRENT").is_file():
+            raise StoreError(
+                f"{folder}: this graph was written by an earlier hvr: make the run again, or read "
+                "it with pyoxigraph.Store.read_only"
+            ) from error
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            raise StoreError(f"{folder}: there is no graph here") from error
+        raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _replay(folder: Path, data: bytes) -> bytes:
+    """Return the quads that all whole transactions leave, as N-Quads."""
+    path = folder / NAME
+    if _HEAD.startswith(data):
+        raise _not_begun(folder)
+    if not data.startswith(_HEAD):
+        raise StoreError(f"{path}: the graph is corrupt: line 1 is not of a graph")
+    end = _committed(data)
+    if end == len(_HEAD):
+        raise _not_begun(folder)
+    quads: dict[bytes, None] = {}
+    # Not splitlines: it would take a carriage return for an end, too.
+    for number, line in enumerate(data[len(_HEAD) : end - 1].split(b"\n"), 2):
+        kind, quad = line[:2], line[2:]
+        if kind == b"A ":
+            quads[quad] = None
+        elif kind == b"D ":
+            quads.pop(quad, None)
+        elif line + b"\n" not in (_BEGIN, _END):
+            raise StoreError(f"{path}: the graph is corrupt: line {number} is not of a graph")
+    return b"\n".join(quads)
+
+
+def _committed(data: bytes) -> int:
+    """Return where the last whole transaction ends; lines in literals are escaped."""
+    end = data.rfind(b"\n" + _END)
+    return len(_HEAD) if end < 0 else end + 1 + len(_END)
+
+
+def _not_begun(folder: Path) -> StoreError:
+    return StoreError(f"{folder}: the graph was never begun: the run ended before it saw the scene")
+
+
+def _unwritable(folder: Path, error: Exception) -> StoreError:
+    refused = unwritable(folder, error)
+    return StoreError(*refused.args, exit_code=refused.exit_code)
+
+
+def _lock(file: int) -> None:
+    """Keep other writers out, as long as the file is open."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(file, _FAR, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _unlock(file: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(file, _FAR, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_UN)

@@ -1,0 +1,10 @@
+"""Keys, and what looks like one, taken out of texts."""
+
+from __future__ import annotations
+
+_NAMES = ("KEY", "KEY_ID", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE")
+
+
+def named_like_a_key(variable: str) -> bool:
+    """Return whether a variable of the environment is called as those that hold a key."""
+    return variable.upper().endswith(_NAMES)

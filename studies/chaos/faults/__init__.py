@@ -1,0 +1,14 @@
+"""Faults of servers: what they say, and the exit codes that are right for it."""
+
+from studies.chaos.faults import answers, bodies, echoes, statuses, transport
+from studies.chaos.faults.fault import Fault
+
+FAULTS: tuple[Fault, ...] = (
+    *statuses.FAULTS,
+    *transport.FAULTS,
+    *bodies.FAULTS,
+    *answers.FAULTS,
+    *echoes.FAULTS,
+)
+
+__all__ = ["FAULTS", "Fault"]

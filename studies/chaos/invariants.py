@@ -1,0 +1,219 @@
+"""What must hold whatever happens: exit codes, words, files, memory, secrets."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from studies.chaos.checks import BrokeError
+from studies.chaos.lab import Lab
+from studies.chaos.process import Ended
+
+GOOD, NO, UNUSABLE, FAILED, UNANSWERED = 0, 1, 2, 3, 4
+INTERRUPTED, TERMINATED, KILLED = 130, 143, 137
+
+MOST_MEMORY = 1_500_000_000
+_LONGEST_ERROR = 2_000
+_MOST_SAID = 1_000_000
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CLAIMS = re.compile(
+    r"The goal is reached|^Carried out|Planned and validated, not executed", re.MULTILINE
+)
+_ADMITS = re.compile(
+    r"\b(broke|broken|interrupted|unfinished|not (yet )?finished|never finished|did not finish|"
+    r"cut off|killed|terminated|under way|running|not reached|started)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder, and what is known of it.
+
+    Args:
+        folder: the folder; there may be none.
+    """
+
+    folder: Path
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What task.json says; nothing where there is none or it is damaged."""
+        try:
+            value = json.loads((self.folder / "task.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    @property
+    def state(self) -> str:
+        """What the folder says of its own state; empty where it says nothing."""
+        return str(self.about.get("state") or "")
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run says that it went to its end."""
+        state = self.state
+        return state == "finished" if state else "reached" in self.about
+
+    @property
+    def answers(self) -> int:
+        """How many answers of a model are in its recording, or in one that was set aside."""
+        counts = [0]
+        for path in self.folder.glob("llm*.jsonl"):
+            lines = path.read_bytes().split(b"\n")[1:-1]
+            counts.append(sum(b'"answer": {' in line for line in lines))
+        return max(counts)
+
+    @property
+    def plan(self) -> list[Any]:
+        """The actions of its first plan."""
+        value = json.loads((self.folder / "plan.json").read_text(encoding="utf-8"))
+        return [action for block in value["blocks"] for action in block["actions"]]
+
+
+def require(holds: bool, why: str) -> None:
+    """Say that something does not hold.
+
+    Raises:
+        BrokeError: it does not.
+    """
+    if not holds:
+        raise BrokeError(why)
+
+
+def examine(
+    lab: Lab,
+    ended: Ended,
+    codes: Collection[int],
+    *,
+    run: Run | None = None,
+    says: str = "",
+    escapes: bool = False,
+) -> None:
+    """Look at all that a command left behind.
+
+    Args:
+        lab: where it ran.
+        ended: how it ended.
+        codes: the exit codes that are right here.
+        run: the run folder that it was to fill.
+        says: a pattern that its output must have.
+        escapes: it was told to write escapes of a terminal.
+
+    Raises:
+        BrokeError: something does not hold; the message has all that was found.
+    """
+    wrong = list(_ending(ended, codes))
+    wrong += _words(ended, says, escapes=escapes)
+    wrong += _traces(lab)
+    # A kill may come between making the folder and the first word in it.
+    if not ended.late and run is not None and run.folder.is_dir() and any(run.folder.iterdir()):
+        wrong += _truth(lab, run, ended)
+    if wrong:
+        raise BrokeError("; ".join(wrong))
+
+
+def _ending(ended: Ended, codes: Collection[int]) -> Iterator[str]:
+    if ended.late:
+        yield f"it did not end within {ended.seconds:.0f} s"
+    elif ended.code not in codes:
+        right = " or ".join(map(str, sorted(codes)))
+        yield f"exit code {ended.code}, not {right} ({ended.last})"
+    if ended.peak > MOST_MEMORY:
+        yield f"it took {ended.peak / 1e9:.1f} GB of memory"
+
+
+def _words(ended: Ended, says: str, *, escapes: bool) -> Iterator[str]:
+    said = ended.said
+    if "Traceback" in said or "panicked at" in said:
+        yield f"a traceback was shown ({ended.last})"
+    errors = [line for line in said.splitlines() if line.startswith("error:")]
+    if len(errors) > 1:
+        yield f"{len(errors)} lines begin with error:"
+    if any(len(line) > _LONGEST_ERROR for line in errors):
+        yield f"an error of {max(map(len, errors))} characters was shown"
+    if len(said) > _MOST_SAID:
+        yield "more than a million characters were printed"
+    if not escapes and (found := _CONTROL.search(said)):
+        yield f"the control character {found.group()!a} was printed"
+    if says and not ended.late and not re.search(says, said, re.IGNORECASE):
+        yield f"nothing was said of {says!r} ({ended.last})"
+
+
+def _traces(lab: Lab) -> Iterator[str]:
+    if secret := lab.secrets.found_under(lab.folder):
+        yield secret
+    yield from damaged(lab.work, orderly=not lab.killed)
+
+
+def damaged(folder: Path, *, orderly: bool = True) -> Iterator[str]:
+    """Yield what is half-written under a folder.
+
+    Args:
+        folder: where to look.
+        orderly: the process ended by itself; a kill excuses a last line that is cut off, and
+            the temporary file that was being written.
+    """
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if path.is_symlink() or not path.is_file():
+            continue
+        if path.suffix == ".json":
+            try:
+                json.loads(path.read_bytes(), parse_constant=_not_json)
+            except (ValueError, RecursionError, OSError) as error:
+                yield f"{name} is no JSON ({error})"
+        elif path.suffix == ".jsonl":
+            yield from _bad_line(path, name, orderly=orderly)
+        elif orderly and (".part" in path.name or path.name.endswith((".tmp", "~"))):
+            yield f"{name} was left behind"
+
+
+def _bad_line(path: Path, name: Path, *, orderly: bool) -> Iterator[str]:
+    *lines, rest = path.read_bytes().split(b"\n")
+    if rest and orderly:
+        yield f"the last line of {name} was cut off"
+    for number, line in enumerate(lines, 1):
+        try:
+            json.loads(line, parse_constant=_not_json)
+        except (ValueError, RecursionError) as error:
+            yield f"{name}, line {number} is no JSON ({error})"
+            return
+
+
+def _not_json(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _truth(lab: Lab, run: Run, ended: Ended) -> Iterator[str]:
+    """Yield what a run folder says of itself that is not so."""
+    shown = lab.hvr("show", run.folder)
+    said = shown.out.decode("utf-8", "replace")
+    if shown.code != GOOD:
+        yield f"hvr show cannot tell what became of the run ({shown.last})"
+        return
+    yield from _words(shown, "", escapes=False)
+    if secret := lab.secrets.found_in(shown.out + shown.err):
+        yield f"hvr show prints {secret}"
+    outcome = "\n".join(said.splitlines()[:3])
+    if ended.code == GOOD:
+        if not run.complete:
+            yield f"the run ended well, and its folder says {(run.state or 'nothing')!r}"
+        spent = run.about.get("spent") or {}
+        if any(isinstance(number, int | float) and number < 0 for number in spent.values()):
+            yield f"less than nothing was spent: {spent}"
+    elif ended.code == NO:
+        if re.search("The goal is reached", outcome):
+            yield f"hvr show says that the goal is reached after exit code 1 ({outcome})"
+    elif ended.code <= UNANSWERED or not run.complete:
+        if _CLAIMS.search(outcome) or not _ADMITS.search(outcome):
+            yield f"the run broke off, and hvr show says: {outcome}"
+        if ended.code <= UNANSWERED and run.folder.name not in ended.said:
+            yield f"the message does not name the run folder ({ended.last})"
+        if ended.code != KILLED and run.state.startswith(("start", "run")):
+            yield f"the run is over, and its folder says {run.state!r}"

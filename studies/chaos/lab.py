@@ -1,0 +1,147 @@
+"""The place of a check: a folder, an environment, and hvr as a process in them."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from studies.chaos.checks import CannotError
+from studies.chaos.process import Ended, Process, Surroundings
+from studies.chaos.secret import Secrets
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SETTINGS = """\
+[tool.hvr.llm]
+timeout = 2
+attempts = 3
+seconds = 8
+"""
+"""Limits of transport that make every fault end soon."""
+
+
+class Shared:
+    """What checks measure once and use together, such as an undisturbed run."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, Any] = {}
+        self._locks: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return a value that the first who asks for it makes."""
+        with self._lock:
+            lock = self._locks.setdefault(name, threading.Lock())
+        with lock:
+            if name not in self._values:
+                self._values[name] = make()
+            return self._values[name]
+
+
+@dataclass
+class Lab:
+    """The place of a check.
+
+    Args:
+        folder: its own, and empty.
+        random: what it draws from.
+        shared: what other checks have measured.
+    """
+
+    folder: Path
+    random: random.Random
+    shared: Shared = field(default_factory=Shared)
+    counts: Counter[str] = field(default_factory=Counter)
+    killed: bool = False
+    """A process was killed here that could not put its things in order."""
+
+    def __post_init__(self) -> None:
+        self.secrets = Secrets.draw(self.random)
+        self.home = self.folder / "home"
+        self.work = self.folder / "work"
+        self._said = self.folder / "said"
+        self._lock = threading.Lock()
+        for folder in (self.home, self.work, self._said):
+            folder.mkdir(parents=True)
+        (self.work / "pyproject.toml").write_text(SETTINGS, encoding="utf-8")
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The usual environment: nothing of the user's, and a key."""
+        return {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": str(ROOT),
+            "HF_HUB_OFFLINE": "1",
+            "HVR_VERIFY": "0",
+            "HVR_LLM_API_KEY": self.secrets.key,
+            "OMP_NUM_THREADS": "1",
+        }
+
+    def surroundings(
+        self, env: Mapping[str, str | None] | None = None, **changes: Any
+    ) -> Surroundings:
+        """Return the usual surroundings with changes.
+
+        Args:
+            env: variables to set; None takes one away.
+            changes: fields of `Surroundings`.
+        """
+        values = {**self.environ, **(env or {})}
+        kept = {name: value for name, value in values.items() if value is not None}
+        return replace(Surroundings(cwd=self.work, env=kept), **changes)
+
+    def start(
+        self,
+        *words: object,
+        how: Surroundings | None = None,
+        python: tuple[str, ...] = ("-m", "hvr"),
+    ) -> Process:
+        """Start a command of hvr, or another program in Python."""
+        with self._lock:
+            self.counts["runs"] += 1
+            place = self._said / f"{self.counts['runs']}"
+        command = [sys.executable, *python, *map(str, words)]
+        return Process.start(command, how or self.surroundings(), place)
+
+    def hvr(
+        self,
+        *words: object,
+        how: Surroundings | None = None,
+        python: tuple[str, ...] = ("-m", "hvr"),
+    ) -> Ended:
+        """Run a command of hvr to its end."""
+        return self.start(*words, how=how, python=python).wait()
+
+    def python(self, code: str, *words: object, how: Surroundings | None = None) -> Ended:
+        """Run a program in Python to its end."""
+        return self.hvr(*words, how=how, python=("-c", code))
+
+    def shell(self, script: str, *words: object, how: Surroundings | None = None) -> Ended:
+        """Run a script of bash that calls hvr as `hvr`; the words are its arguments."""
+        text = f'hvr() {{ "{sys.executable}" -m hvr "$@"; }}\n{script}'
+        with self._lock:
+            self.counts["runs"] += 1
+            place = self._said / f"{self.counts['runs']}"
+        command = ["bash", "-c", text, "bash", *map(str, words)]
+        return Process.start(command, how or self.surroundings(), place).wait()
+
+    def need(self, *programs: str) -> None:
+        """Say that the situation cannot be made without some programs.
+
+        Raises:
+            CannotError: one is missing.
+        """
+        import shutil
+
+        for program in programs:
+            if shutil.which(program) is None:
+                raise CannotError(f"the program {program} is not installed")

@@ -1,0 +1,121 @@
+"""Running checks side by side, with progress, and the table of what came of them."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from studies.chaos.checks import Check, Outcome, judged
+from studies.chaos.lab import Lab, Shared
+
+Listen = Callable[[Outcome], None]
+
+
+def run_all(
+    checks: Sequence[Check], folder: Path, seed: int, *, jobs: int, keep: bool, listen: Listen
+) -> list[Outcome]:
+    """Run checks and return what came of them, in their order.
+
+    Args:
+        checks: what to run.
+        folder: where each gets a folder of its own.
+        seed: of all that is drawn; a check draws the same whatever runs beside it.
+        jobs: checks side by side; those that must be alone come last.
+        keep: leave the folders of checks that broke.
+        listen: is told of each outcome.
+    """
+    shared = Shared()
+    outcomes: dict[str, Outcome] = {}
+
+    def run(check: Check) -> Outcome:
+        return run_one(check, folder, seed, shared=shared, keep=keep)
+
+    beside = [check for check in checks if not check.alone]
+    with ThreadPoolExecutor(jobs) as pool:
+        for future in as_completed([pool.submit(run, check) for check in beside]):
+            outcome = future.result()
+            outcomes[outcome.check.id] = outcome
+            listen(outcome)
+    for check in checks:
+        if check.alone:
+            outcomes[check.id] = run(check)
+            listen(outcomes[check.id])
+    return [outcomes[check.id] for check in checks]
+
+
+def run_one(
+    check: Check, folder: Path, seed: int, *, shared: Shared | None = None, keep: bool = False
+) -> Outcome:
+    """Run a check in a folder of its own, which is removed afterwards.
+
+    Args:
+        check: what to run.
+        folder: where the folder is made.
+        seed: of all that is drawn.
+        shared: what other checks have measured.
+        keep: leave the folder if the check breaks.
+    """
+    place = folder / check.group / check.name[:80]
+    shutil.rmtree(place, ignore_errors=True)
+    source = random.Random(f"{seed} {check.id}")
+    lab = Lab(place, source, shared or Shared())
+    started = time.monotonic()
+    state, why = judged(check, lab)
+    seconds = time.monotonic() - started
+    if not (keep and state == "broke"):
+        shutil.rmtree(place, ignore_errors=True)
+    return Outcome(check, state, why, seconds, lab.counts)
+
+
+class Progress:
+    """A line on standard error for each check.
+
+    Args:
+        total: how many there are.
+        quiet: only those that broke.
+    """
+
+    def __init__(self, total: int, *, quiet: bool = False) -> None:
+        self._total = total
+        self._quiet = quiet
+        self._done = 0
+
+    def __call__(self, outcome: Outcome) -> None:
+        """Show an outcome."""
+        self._done += 1
+        if self._quiet and outcome.state != "broke":
+            return
+        place = f"[{self._done:>{len(str(self._total))}}/{self._total}]"
+        why = f": {outcome.why}" if outcome.why else ""
+        line = f"{place} {outcome.state:<7} {outcome.check.id} ({outcome.seconds:.1f} s){why}"
+        print(line, file=sys.stderr, flush=True)
+
+
+def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield the lines of a table with a row for each group, in Markdown."""
+    yield "| group | checks | held | broke | not possible | runs of hvr | kills | model calls |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    groups = list(dict.fromkeys(outcome.check.group for outcome in outcomes))
+    for group in [*groups, "all"]:
+        members = [o for o in outcomes if group in (o.check.group, "all")]
+        states = Counter(o.state for o in members)
+        counts: Counter[str] = sum((o.counts for o in members), Counter())
+        numbers = (len(members), states["held"], states["broke"], states["skipped"],
+                   counts["runs"], counts["kills"], counts["calls"])  # fmt: skip
+        yield f"| {group} | {' | '.join(f'{number:,}' for number in numbers)} |"
+
+
+def broken(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield a line for each check that broke or could not be made."""
+    for state, title in (("broke", "broke"), ("skipped", "not possible here")):
+        members = [o for o in outcomes if o.state == state]
+        if members:
+            yield ""
+            yield f"{title}:"
+            yield from (f"  {o.check.id}: {o.why}" for o in members)
