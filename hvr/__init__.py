@@ -4,7 +4,9 @@
 >>> run = hvr.plan("make coffee")
 >>> run.reached
 True
->>> hvr.validate("domain.pddl", "problem.pddl", "plan.txt").valid
+>>> domain, problem, plan = (run.folder / f"{name}.pddl" for name in ("domain", "problem", "plan"))
+>>> hvr.validate(domain, problem, plan).valid
+True
 """
 
 from hvr.forks import register as _register_forks

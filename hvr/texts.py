@@ -11,6 +11,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Mapping
+from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,6 +22,8 @@ MAX_DEPTH = 100
 
 _MOST_BITS = 1024
 """Whole numbers beyond have no float."""
+
+_MOST_DIGITS = 4000
 
 _WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _SHOWN = 60
@@ -124,7 +127,8 @@ def parse_json(text: str | bytes, *, strict: bool = True) -> Any:
     Args:
         text: the text, or its UTF-8 bytes.
         strict: refuse also names that an object has twice, NaN, Infinity, numbers beyond
-            floats and halves of surrogate pairs. False is for what programs wrote.
+            floats and halves of surrogate pairs. False is for what programs wrote; endless
+            numbers are infinite there.
 
     Raises:
         ValueError: it is not JSON (then often a `json.JSONDecodeError`, which has the place),
@@ -134,7 +138,7 @@ def parse_json(text: str | bytes, *, strict: bool = True) -> Any:
 
     if isinstance(text, bytes):
         text = text.decode("utf-8-sig")
-    hooks: dict[str, Any] = {"object_pairs_hook": _once_each} if strict else {}
+    hooks: dict[str, Any] = {"object_pairs_hook": _once_each} if strict else {"parse_int": _whole}
     try:
         value = json.loads(text.removeprefix("\ufeff"), **hooks)
     except RecursionError:
@@ -353,6 +357,11 @@ def _check_plain(value: Any, name: str) -> None:
         subject = ascii(name)[:_SHOWN] if name else "something in it"
         shown = ascii(value)[:_SHOWN] if isinstance(value, float | str) else "a whole number"
         raise ValueError(f"{subject} is {shown}, which is {what}")
+
+
+def _whole(digits: str) -> float:
+    # Python reads no longer ones, and a nonsensical count must not cost the rest.
+    return int(digits) if len(digits) <= _MOST_DIGITS else inf
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

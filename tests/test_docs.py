@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
-import ast
+import doctest
 import importlib
-import os
+import json
 import re
-import subprocess
-import sys
+import shlex
+import shutil
+import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from textwrap import dedent
+from typing import Any
 
 import pytest
+import yaml
+from pyoxigraph import RdfFormat, parse
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md",
-         *sorted((ROOT / "docs").rglob("*.md"))]  # fmt: skip
+from hvr.cli import HVR
+from hvr.errors import HvrError
+from hvr.knowledge.terms import PREFIXES
+from tests.documentation.launcher import launcher
+from tests.documentation.pages import PAGES, ROOT, Block, Page, can, read_page
+from tests.documentation.pages import main as tell
+from tests.documentation.reader import Reader, matches, missing
+from tests.documentation.reading import (
+    UnreadableError,
+    calls,
+    check_hvr,
+    check_line,
+    commands,
+    parser_of,
+)
+
+READ = [read_page(path) for path in PAGES]
+KINDS = ("sh", "console", "text", "python", "json", "toml", "yaml", "turtle")
+"""Languages of blocks: of shell, of what is printed, of Python, of data."""
 MOST_LINES = 400
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _PATH = re.compile(
-    r"(?<![\w./-])(?:hvr|tests|benchmarks|tools|studies|domains|ontology)/[\w./-]*\w/?(?![\w*<])"
+    r"(?<![\w./-])(?:hvr|tests|benchmarks|tools|studies|domains|ontology|docs/examples)/[\w./-]*\w/?(?![\w*<])"
 )
 _MODULE = re.compile(r"(?<![\w./\"-])(?:hvr|studies)(?:\.[A-Za-z_]\w*)+(?![\w/])")
-_PYTHON = re.compile(r"^( *)```python\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
-_FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^( *)```\w*\n.*?^\1```$", re.MULTILINE | re.DOTALL)
 # Libraries of the extras warn while they are imported.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -79,34 +98,280 @@ def test_modules_that_are_named_exist(page: Path) -> None:
                 pytest.skip(f"{error.name} is not installed")
 
 
-def snippets() -> Iterator[tuple[str, str]]:
-    for page in PAGES:
-        for number, (_, code) in enumerate(_PYTHON.findall(text(page)), 1):
-            yield f"{name(page)}-{number}", dedent(code)
+# what a page shows, works
 
 
-SNIPPETS = dict(snippets())
+@pytest.fixture(scope="session")
+def started() -> Iterator[Path]:
+    """The socket of a launcher of programs."""
+    with tempfile.TemporaryDirectory(prefix="hvr-") as folder, launcher(Path(folder)) as socket:
+        yield socket
 
 
-@pytest.mark.parametrize("which", SNIPPETS)
-def test_python_of_the_documents_compiles_and_its_imports_work(which: str) -> None:
-    tree = ast.parse(SNIPPETS[which])
-    for node in ast.walk(tree):
-        try:
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
-                ("hvr", "studies")
-            ):
-                module = importlib.import_module(node.module or "")
-                for alias in node.names:
-                    assert hasattr(module, alias.name), f"{node.module}.{alias.name}"
-            elif isinstance(node, ast.Import):
-                for alias in node.names:
-                    if alias.name.startswith("hvr"):
-                        importlib.import_module(alias.name)
-        except ImportError as error:
-            if (error.name or "").startswith(("hvr", "studies")):
-                raise
-            pytest.skip(f"{error.name} is not installed")
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the pages are written for bash")
+@pytest.mark.parametrize("page", [page for page in READ if page.runs], ids=lambda page: page.name)
+def test_what_a_page_shows_works_from_top_to_bottom(
+    page: Page, started: Path, tmp_path: Path
+) -> None:
+    package = missing(page)
+    if package:
+        pytest.skip(f"{package} is not installed")
+    with Reader(tmp_path, started) as reader:
+        reader.read(page)
+
+
+def test_the_blocks_are_of_kinds_that_are_looked_at() -> None:
+    for page in READ:
+        for block in page.blocks:
+            # Other blocks show parts of files and messages.
+            bare = page.name.startswith(("docs/rules/", "docs/results/"))
+            assert block.kind in KINDS or (bare and block.kind in ("", "pddl")), block.place
+
+
+def test_few_lines_are_marked_and_the_count_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    commands = [c for page in READ for c in page.commands if not c.measures]
+    assert len([c for c in commands if can(c.needs)]) >= 0.9 * len(commands)
+    python = [block for page in READ for block in page.python]
+    assert python and not [block.place for block in python if block.needs]
+    tell()
+    told = capsys.readouterr().out
+    print(told)
+    assert f"{len(python)} Python blocks: {len(python)} run, 0 marked" in told
+
+
+@pytest.mark.slow
+def test_the_examples_of_docstrings_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = [file for file in (ROOT / "hvr").rglob("*.py") if ">>> " in text(file)]
+    assert files
+    for file in files:
+        parts = file.relative_to(ROOT).with_suffix("").parts
+        module = importlib.import_module(".".join(parts).removesuffix(".__init__"))
+        done = doctest.testmod(module)
+        assert done.attempted and not done.failed, file
+
+
+# what is marked, could be run
+
+
+MARKED = {c.text: c for page in READ for c in page.commands if not can(c.needs)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", MARKED, ids=lambda line: MARKED[line].place)
+def test_a_marked_line_has_options_that_its_program_knows(
+    line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    try:
+        check_line(line, monkeypatch)
+    except ImportError as error:
+        if (error.name or "").startswith(("hvr", "studies", "benchmarks", "tools")):
+            raise
+        pytest.skip(f"{error.name} is not installed")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("hvr plan --taks T1", "no option --taks"),
+        ("hvr paln", "no command of hvr"),
+        ("hvr plan x && hvr validate", ""),
+        ("VAL=v python benchmarks/cold_start.py --runs 5", ""),
+        ("python benchmarks/cold_start.py --runs five", "refuses"),
+        ("python benchmarks/cold_start.py --rums 5", "has no"),
+        ("python benchmarks/cold_stat.py", "No such file"),
+        ("pip install -q -c constraints.txt 'hvr[llm,nothing]'", "no extras {'nothing'}"),
+        ("pip install -c constraint.txt .", "no file constraint.txt"),
+        ("nothing --at all", "no program"),
+    ],
+)
+def test_a_line_that_could_not_be_run_is_found(
+    line: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not says:
+        check_line(line, monkeypatch)
+        return
+    with pytest.raises((UnreadableError, HvrError, OSError), match=re.escape(says)):
+        check_line(line, monkeypatch)
+
+
+@pytest.mark.parametrize("words", [*commands(HVR)], ids=" ".join)
+def test_the_examples_of_a_help_have_options_that_exist(words: tuple[str, ...]) -> None:
+    about = parser_of(words).epilog or ""
+    examples = re.findall(r"^  (hvr .+?)(?: {2,}\(.*\))?$", about, re.MULTILINE)
+    assert examples or "examples:" not in about
+    for example in examples:
+        for program, *rest in calls(example):
+            if program == "hvr":
+                check_hvr(rest)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_options_that_are_named_in_passing_exist(page: Path) -> None:
+    for span in re.findall(r"(?<!`)`hvr ([a-z][^`]*)`(?!`)", _FENCED.sub("", text(page))):
+        words = span.replace("\n", " ").split()
+        options = [w.partition("=")[0].rstrip(",") for w in words if w.startswith("--")]
+        if options:
+            known = parser_of(words)._option_string_actions
+            assert set(options) <= set(known), span
+
+
+# data
+
+
+def read_data(kind: str, code: str) -> object:
+    """Read a block of data, as far as it can be read alone."""
+    match kind:
+        case "json":
+            return json.loads(code)
+        case "toml":
+            return tomllib.loads(code)
+        case "yaml":
+            return yaml.safe_load(code)
+        case "turtle":
+            prefixes = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in PREFIXES.items())
+            return list(parse(prefixes + code, format=RdfFormat.TURTLE))
+    return None
+
+
+DATA = [block for page in READ for block in page.blocks if block.kind in KINDS[4:]]
+
+
+@pytest.mark.parametrize("block", DATA, ids=lambda block: block.place)
+def test_blocks_of_data_can_be_read(block: Block) -> None:
+    for key, value in entries(read_data(block.kind, block.code)):
+        if isinstance(value, str) and value.startswith("hvr "):
+            check_hvr(shlex.split(value)[1:])
+        if key == "hooks":
+            offered = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+            assert {hook["id"] for hook in value} <= {hook["id"] for hook in offered}
+        if key == "with":
+            action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+            assert set(value) <= set(action["inputs"])
+
+
+def entries(value: object, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield all values in a value, with the names that they have."""
+    yield key, value
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from entries(part, str(name))
+    elif isinstance(value, list):
+        for part in value:
+            yield from entries(part)
+
+
+# how pages are read
+
+
+def test_a_page_is_read_as_a_reader_reads_it(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(PAGE, encoding="utf-8")
+    read = read_page(page, tmp_path)
+    assert read.extras == ("gnn", "llm")
+    first, *_, last = read.commands
+    assert (first.place, first.needs, first.code) == ("page.md:4", "", 0)
+    assert [c.text.splitlines()[0] for c in read.commands] == [
+        "hvr plan x  # comment", "cat > a <<'END'", "hvr kg query 'a", "a \\",
+        "b  # good; exit code 1",
+        "c  # needs that", "pip install .", "one", "two   # exit code 2",
+    ]  # fmt: skip
+    assert [c.code for c in read.commands] == [0, 0, 0, 0, 1, 0, 0, 0, 2]
+    assert [c.needs for c in read.commands][5:7] == ["that", "the network"]
+    assert (read.commands[-2].shown, last.shown) == ("  shown\n…", None)
+    assert [block.file for block in read.blocks if block.file] == ["x.toml"]
+    assert read.python[0].code == "if x:\n    y()\n"
+
+
+PAGE = """<!-- extras: gnn, llm -->
+
+```sh
+hvr plan x  # comment
+# only a comment
+
+cat > a <<'END'
+it's
+END
+hvr kg query 'a
+b'
+a \\
+  --option
+b  # good; exit code 1
+c  # needs that
+```
+
+<!-- needs: the network -->
+```sh
+pip install .
+```
+
+<!-- file: x.toml -->
+```toml
+a = 1
+```
+
+1. An item:
+
+   ```python
+   if x:
+       y()
+   ```
+
+```console
+$ one
+  shown
+…
+$ two   # exit code 2
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "whole", "good"),
+    [
+        ("a\nb", "a  \nb\n", True, True),
+        ("a\n…\nb", "a\n1\n2\nb\n", True, True),
+        ("a\n…", "b\na\n", True, False),
+        ("b", "a\nb\nc\n", False, True),
+        ("in 0.05 s, 3 steps", "in 12.3 s, 3 steps", True, True),
+        ("in 0.05 s, 3 steps", "in 0.05 s, 4 steps", True, False),
+        ("runs/20261122-010836-x", "runs/20250101-235959-x", True, True),
+        ("  a", "a", True, False),
+    ],
+)
+def test_what_is_shown_is_compared_with_what_is_printed(
+    shown: str, printed: str, whole: bool, good: bool
+) -> None:
+    assert matches(shown, printed, whole=whole) is good
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the pages are written for bash")
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("```sh\nfalse\n```", "should end with 0"),
+        ("```sh\ntrue   # exit code 3\n```", "should end with 3"),
+        ("```sh\nexit 3\n```", "ended the shell"),
+        ("```sh\nif\n```", "syntax error"),
+        ("```console\n$ echo a\nb\n```", "should print"),
+        ("```sh\nhvr plan 'make cofee'\n```", "unknown word"),
+        ("```python\nimport os\nos._exit(0)\n```", "ended Python"),
+        ("```python\n1 / 0\n```", "ZeroDivisionError"),
+        ("```python\nprint(1)\n```\n\n```text\n2\n```", "printed was"),
+    ],
+)
+def test_a_page_that_shows_what_does_not_work_is_found(
+    code: str, says: str, started: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(code + "\n", encoding="utf-8")
+    with Reader(tmp_path, started) as reader, pytest.raises(AssertionError, match=says):
+        reader.read(read_page(page, tmp_path))
+
+
+# how pages are made
 
 
 def test_pages_can_be_read_at_one_sitting() -> None:
@@ -121,25 +386,6 @@ def test_every_page_is_on_the_shelves() -> None:
     for page in (ROOT / "docs").rglob("*.md"):
         if page.name != "README.md" and "rules" not in page.parts:
             assert page.name in targets, name(page)
-
-
-@pytest.mark.slow
-def test_the_tutorial_does_what_it_shows(tmp_path: Path) -> None:
-    commands, shown = [], []
-    for kind, block in _FENCED.findall(text(ROOT / "docs" / "tutorial.md")):
-        if kind == "sh":
-            commands.append(block)
-        elif kind == "text":
-            shown.append(block)
-    shell = f'hvr() {{ "{sys.executable}" -m hvr "$@"; }}\nexec 2>&1\n' + "".join(commands)
-    ended = subprocess.run(
-        ["bash", "-c", shell], cwd=tmp_path, capture_output=True, text=True, timeout=300,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}, check=True,
-    )  # fmt: skip
-    assert "Traceback" not in ended.stdout
-    for block in shown:
-        pattern = re.escape(block).replace("…", ".*?")
-        assert re.search(pattern, ended.stdout, re.DOTALL), f"{block}\n---\n{ended.stdout}"
 
 
 def test_pages_start_with_something_to_run() -> None:

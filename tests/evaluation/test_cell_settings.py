@@ -162,7 +162,7 @@ def test_a_plan_takes_a_hundred_calls_unless_somebody_says_otherwise(
         # A ledger is that of many plans: each has a limit of its own, all have one together.
         ledger = tmp_path / "ledger.sqlite"
         together = replace(plain, limits=Limits(calls=12))
-        assert [calls(together, ledger=ledger) for _ in range(3)] == [7, 5, 0]
+        assert [calls(together, ledger=ledger, plans=None) for _ in range(3)] == [7, 5, 0]
 
 
 def test_a_budget_without_a_price_is_refused_before_anything_is_run(hvr_: Hvr) -> None:

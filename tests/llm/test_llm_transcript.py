@@ -267,8 +267,8 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         Recording(Fake([said()]), tmp_path)
     with pytest.raises(DataFileError, match="cannot be written"):
         Recording(Fake([said()]), tmp_path / "no" / "llm.jsonl")
-    Recording(Fake([said()]), tmp_path / "llm.jsonl")
-    with pytest.raises(DataFileError, match="there is a transcript already"):
+    (tmp_path / "llm.jsonl").write_text("this is no transcript\n")
+    with pytest.raises(DataFileError, match=r"llm\.jsonl"):
         Recording(Fake([said()]), tmp_path / "llm.jsonl")
 
 

@@ -1,0 +1,5 @@
+(define (problem tower)
+  (:domain blocks)
+  (:objects a b c)
+  (:init (on-table a) (on-table b) (on-table c) (clear a) (clear b) (clear c) (hand-empty))
+  (:goal (and (on a b) (on c a))))

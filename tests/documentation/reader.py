@@ -1,0 +1,265 @@
+"""Somebody who copies a page's lines and blocks from top to bottom, and looks at what they print.
+
+Everything happens in a folder of its own, with hvr, Python and the folders of a checkout, without
+the network: where a page speaks of a model's server, a local one answers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Self
+
+from tests.documentation.launcher import SHIM, teach
+from tests.documentation.model import Answering
+from tests.documentation.pages import ROOT, Block, Command, Page, can
+from tests.llm.servers import GeminiServer, OpenAIServer
+
+LIMIT = 300.0
+"""Seconds after which a command or a block is taken to hang."""
+
+_SCRIPTS = ("benchmarks", "studies", "tests", "tools")
+_PROGRAMS = {"python": "", "python3": "", "pip": "-P -m pip"}
+_LOCAL = re.compile(r"http://localhost:(?:8000|11434)/v1")
+_GEMINI = re.compile(r"(?<=--llm )gemini:MODEL")
+_LARGE = {"gnn": "torch_geometric", "llm": "openai"}
+"""What extras install and what takes long to import."""
+
+# What differs from run to run and need not be written as "…".
+_SECONDS = re.compile(r"\d+(?:\\\.\d+)?(?=\\ s\b)")
+_MOMENT = re.compile(r"\d{8}\\-\d{6}")
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command or a block printed, both streams in one, and whether it ended as it should."""
+
+    code: int
+    text: str
+
+
+def missing(page: Page) -> str:
+    """Return the first package that a page needs and that is not installed."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = ["pip"] if any(c.text.startswith("pip ") for c in page.commands) else []
+    for extra in page.extras:
+        needed += [
+            re.split(r"[^\w.-]", line)[0] for line in project["optional-dependencies"][extra]
+        ]
+    for package in needed:
+        try:
+            distribution(package)
+        except PackageNotFoundError:
+            return package
+    return ""
+
+
+def matches(shown: str, printed: str, *, whole: bool) -> bool:
+    """Whether a program printed what a page shows.
+
+    Args:
+        shown: by the page; "…" stands for anything, seconds and moments may differ.
+        printed: by the program.
+        whole: nothing else may have been printed.
+    """
+    pattern = re.escape("\n".join(line.rstrip() for line in shown.strip("\n").splitlines()))
+    pattern = pattern.replace("…", ".*?")
+    pattern = _MOMENT.sub(r"\\d{8}-\\d{6}", _SECONDS.sub(r"[\\d.]+", pattern))
+    text = "\n".join(line.rstrip() for line in printed.strip("\n").splitlines())
+    search = re.compile(pattern, re.DOTALL)
+    return (search.fullmatch(text) if whole else search.search(text)) is not None
+
+
+def write_file(path: Path, code: str) -> None:
+    """Write a file that a page shows; a package of which it is the project becomes installed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(code, encoding="utf-8")
+    if path.name == "pyproject.toml":
+        project = tomllib.loads(code).get("project")
+        if project is not None:
+            _install(path.parent, project)
+
+
+class Reader:
+    """Reads one page; a context manager.
+
+    Args:
+        folder: an empty one, for all that happens.
+        launcher: the socket of a launcher, which starts hvr and Python.
+    """
+
+    def __init__(self, folder: Path, launcher: Path) -> None:
+        self.folder = folder / "page"
+        self._launcher = launcher
+        self._printed = folder / "printed"
+        self._openai = OpenAIServer(Answering())
+        self._gemini = GeminiServer(Answering())
+        self._closing = contextlib.ExitStack()
+        _prepare(folder, launcher)
+        self._environ = _environ(folder) | {"OPENAI_BASE_URL": self._openai.url}
+
+    def __enter__(self) -> Self:
+        self._closing.enter_context(self._openai)
+        self._closing.enter_context(self._gemini)
+        self._shell = self._start("bash", "--noprofile", "--norc")
+        self._python: subprocess.Popen[str] | None = None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.close()
+
+    def read(self, page: Page) -> None:
+        """Do everything that a page shows, and check what it prints.
+
+        Raises:
+            AssertionError: something ends or prints otherwise than the page says.
+        """
+        teach(self._launcher.parent, [_LARGE[extra] for extra in page.extras if extra in _LARGE])
+        printed = ""
+        for block in page.blocks:
+            if block.file:
+                write_file(self._where() / block.file, self._here(block.code))
+            elif block.commands:
+                printed = "".join(
+                    self._checked(command) for command in block.commands if can(command.needs)
+                )
+            elif block.kind == "python" and not block.needs:
+                done = self.python(block)
+                assert done.code, f"{block.place}:\n{block.code}\n{done.text}"
+                printed = done.text
+            elif block.kind == "text" and not block.needs:
+                assert matches(block.code, printed, whole=False), (
+                    f"{block.place} shows:\n{block.code}\nprinted was:\n{printed}"
+                )
+
+    def command(self, command: Command) -> Printed:
+        """Type a command."""
+        text = self._here(command.text)
+        self._shell.stdin.write(f"{{ {text}\n}} </dev/null >'{self._printed}' 2>&1\necho $?\n")
+        self._shell.stdin.flush()
+        with _deadline(self._shell):
+            code = self._shell.stdout.readline()
+        assert code.strip().isdecimal(), (
+            f"{command.place}: {command.text}\n{code or 'took too long, or ended the shell'}"
+        )
+        return Printed(int(code), self._printed.read_text(encoding="utf-8", errors="replace"))
+
+    def python(self, block: Block) -> Printed:
+        """Type a block of Python; it knows the names of the blocks before."""
+        if self._python is None:
+            session = str(self.folder.parent / "bin" / "session")
+            self._python = self._start(session, folder=self._where())
+        self._python.stdin.write(json.dumps((block.place, self._here(block.code))) + "\n")
+        self._python.stdin.flush()
+        lines = []
+        with _deadline(self._python):
+            for line in self._python.stdout:
+                if line.startswith(f"{block.place} "):
+                    return Printed(int(line.rsplit(maxsplit=1)[1]), "".join(lines))
+                lines.append(line)
+        raise AssertionError(f"{block.place}: took too long, or ended Python\n{''.join(lines)}")
+
+    def _checked(self, command: Command) -> str:
+        done = self.command(command)
+        told = f"{command.place}: {command.text}\nended with {done.code} and printed:\n{done.text}"
+        assert done.code == command.code, f"{told}\nbut should end with {command.code}"
+        assert "Traceback" not in done.text, told
+        if command.shown is not None:
+            assert matches(command.shown, done.text, whole=True), (
+                f"{told}\nbut should print:\n{command.shown}"
+            )
+        return done.text
+
+    def _here(self, text: str) -> str:
+        """A text with the addresses of the local servers in it."""
+        text = _LOCAL.sub(self._openai.url, text)
+        return _GEMINI.sub(f"gemini:MODEL --base-url {self._gemini.url}", text)
+
+    def _where(self) -> Path:
+        """The folder in which the shell is."""
+        self._shell.stdin.write("pwd\n")
+        self._shell.stdin.flush()
+        with _deadline(self._shell):
+            return Path(self._shell.stdout.readline().rstrip("\n"))
+
+    def _start(self, *words: str, folder: Path | None = None) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            words, cwd=folder or self.folder, env=self._environ, text=True, encoding="utf-8",
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )  # fmt: skip
+        self._closing.callback(process.__exit__, None, None, None)
+        self._closing.callback(process.stdin.close)
+        return process
+
+
+def _prepare(folder: Path, launcher: Path) -> None:
+    """Make a place to work in, and the programs."""
+    for name in ("page", "home", "bin"):
+        (folder / name).mkdir()
+    for name in _SCRIPTS:
+        (folder / "page" / name).symlink_to(ROOT / name)
+    # Copied, since a line of a page may write beside them.
+    shutil.copytree(ROOT / "docs" / "examples", folder / "page" / "docs" / "examples")
+    launched = {name: f"-I -S '{SHIM}' '{launcher}' {name}" for name in ("hvr", "session")}
+    for name, words in {**_PROGRAMS, **launched}.items():
+        program = folder / "bin" / name
+        program.write_text(f"#!/bin/sh\nexec '{sys.executable}' {words} \"$@\"\n", encoding="utf-8")
+        program.chmod(0o755)
+
+
+def _environ(folder: Path) -> Mapping[str, str]:
+    """The environment: nothing of the user's settings, keys and files, and no network for pip."""
+    own = {name: value for name, value in os.environ.items()
+           if not re.match(r"HVR_|OPENAI_|GEMINI_|GOOGLE_|PIP_", name)}  # fmt: skip
+    return own | {
+        "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{folder / 'page'}",
+        "HOME": str(folder / "home"),
+        "COLUMNS": "200",
+        "PYTHONUTF8": "1",
+        "HVR_VERIFY": "0",
+        "GEMINI_API_KEY": "KEY",
+        "OMP_NUM_THREADS": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_DEPS": "1",
+        "PIP_DRY_RUN": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
+
+
+def _install(folder: Path, project: Mapping[str, object]) -> None:
+    """Write what an installer would write for a package whose modules are in a folder."""
+    lines = []
+    points = project["entry-points"]
+    assert isinstance(points, dict)
+    for group, named in points.items():
+        lines += [f"[{group}]", *(f"{name} = {where}" for name, where in named.items())]
+    name, version = str(project["name"]), str(project["version"])
+    installed = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+    installed.mkdir()
+    (installed / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
+    (installed / "METADATA").write_text(f"Name: {name}\nVersion: {version}\n", encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _deadline(process: subprocess.Popen[str]) -> Iterator[None]:
+    """End a process, and what it started, when it hangs."""
+    timer = threading.Timer(LIMIT, os.killpg, (process.pid, signal.SIGKILL))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
