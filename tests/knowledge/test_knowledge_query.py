@@ -20,9 +20,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import QueryLimitError, StoreError, UsageError
-from hvr.knowledge.asking import QueryLimits, QueryResult
+from hvr.knowledge.asking import QueryLimits
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.query import run_query
+from hvr.knowledge.result import QueryResult
 from hvr.knowledge.sparql_text import calls_service, is_update
 from tests.command_line import Hvr
 
