@@ -1,9 +1,24 @@
-"""What a command of hvr, called in this process, ended with."""
+"""The command line in tests: its commands, and what one of them ended with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import hvr
+from hvr.cli import HVR, Command, Group
+from hvr.cli.arguments import ArgumentParser
+from hvr.cli.main import command_parser, resolve
+from hvr.cli.streams import Outlet
+
+SOURCES = Path(hvr.__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
@@ -14,3 +29,45 @@ class Ended:
 
 
 Hvr = Callable[..., Ended]
+"""Runs the command line in this process: the fixture `hvr_`."""
+
+
+def commands(group: Group = HVR, *words: str) -> Iterator[tuple[tuple[str, ...], Command | Group]]:
+    """Yield all commands and groups of a group with the words that call them."""
+    for command in group.commands:
+        yield (*words, command.name), command
+        if isinstance(command, Group):
+            yield from commands(command, *words, command.name)
+
+
+ALL = tuple(commands())
+COMMANDS = tuple(words for words, command in ALL if isinstance(command, Command))
+
+
+def parser_of(words: tuple[str, ...]) -> ArgumentParser:
+    """Return the parser of a command."""
+    call = resolve(words)
+    assert isinstance(call.called, Command)
+    return command_parser(call, import_module(call.called.module))
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Return the environment of a process that runs this checkout's hvr."""
+    old = os.environ.get("PYTHONPATH")
+    path = os.pathsep.join([str(SOURCES), *([old] if old else ())])
+    return {**os.environ, "PYTHONPATH": path, "GITHUB_ACTIONS": "", **more}
+
+
+def outlet(number: int, encoding: str) -> io.TextIOWrapper:
+    """Return standard output as a process of hvr has it, over an open descriptor."""
+    raw = Outlet(number, "w", closefd=False)
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding=encoding, errors="backslashreplace")
+
+
+def process(*args: object, **more: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run the command line as a process; what is said of streams and environment goes on."""
+    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 300, **more}
+    env = environment(**given.pop("environ", {}))
+    return subprocess.run(
+        [sys.executable, "-m", "hvr", *map(str, args)], check=False, env=env, **given
+    )

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from random import Random
 
 from hvr.errors import UsageError
-from hvr.numbers import MOST, MOST_REAL, read_real, read_whole
 
 PROBABILITIES = ("error", "improve", "chatty", "steps", "conditions", "macros", "choices", "slip")
 MAX_RATE = 0.95
@@ -159,9 +158,9 @@ def read_spec(spec: str) -> tuple[ErrorModel, int | None]:
             raise UsageError(f"{spec!r}: {name} is given twice")
         try:
             if name == "seed":
-                seed = read_whole(text, least=-MOST)
+                seed = int(text)
             else:
-                values[name] = read_real(text, least=-MOST_REAL)
+                values[name] = float(text)
         except ValueError:
             what = "a whole number" if name == "seed" else "a number"
             raise UsageError(f"{spec!r}: {name} must be {what}, not {text!r}") from None

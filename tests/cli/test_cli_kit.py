@@ -205,6 +205,33 @@ def test_the_choice_of_a_model_is_read_from_its_options(monkeypatch: pytest.Monk
     assert model_choice(parser.read([])) == ModelChoice()
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["--max-calls 3", "--setting HVR+", "--temperature 0", "--cache c", "--base-url http://x/v1",
+     "--embedder lexical", "--library l.ttl", "--timeout 5", "--prompts p", "--policy symbolic "
+     "--max-dollars 1"],
+)  # fmt: skip
+def test_options_of_a_model_are_refused_where_none_plans(hvr_: Hvr, words: str) -> None:
+    ended = hvr_("plan", "make coffee", *words.split())
+    flag = words.split()[-2]
+    assert ended.code == 2 and f"error: {flag} is for a language model" in ended.err
+    assert "add --llm MODEL" in ended.err
+
+
+def test_a_library_of_the_environment_is_not_refused(
+    hvr_: Hvr, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HVR_LIBRARY", "mine.ttl")
+    ended = hvr_("plan", "make coffee", "--scene", "nowhere")
+    assert "nowhere" in ended.err and "language model" not in ended.err
+
+
+@pytest.mark.parametrize("command", [("plan",), ("bench",), ("verify", "correct")])
+def test_the_help_says_how_many_calls_a_plan_may_take(hvr_: Hvr, command: tuple[str, ...]) -> None:
+    told = " ".join(hvr_(*command, "--help").out.split())
+    assert "$HVR_LLM_CALLS_PER_PLAN, or 100" in told and "$HVR_LLM_TIMEOUT, or 60" in told
+
+
 @pytest.mark.slow
 def test_the_environment_says_whether_plans_are_scored(
     hvr_: Hvr, monkeypatch: pytest.MonkeyPatch

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -16,7 +17,10 @@ from typing import Any
 import pytest
 
 from hvr.cli.main import resolve
+from tests.cli.broken_streams import check_broken_streams
 from tests.command_line import Hvr
+from tests.llm.servers import Behaviour, OpenAIServer, Received, Reply
+from tests.secrets.keys import KNOWN, LOOKALIKES
 
 pytest.importorskip("torch_geometric")
 
@@ -34,6 +38,7 @@ WAYS = (
     ("is it sunny in {} and is there a train", ("weather", "find_train")),
     ("a dry night in {}", ("weather", "find_hotel", "book_room")),
 )
+KEYS = (KNOWN, *LOOKALIKES.values())
 CITIES = ("Rome", "Oslo", "Bonn", "Lyon", "Graz", "Bern", "Kyiv", "Riga", "Turin", "Malmo")
 
 
@@ -139,6 +144,46 @@ def test_a_corrected_plan_scores_higher(trained: Path, hvr_: Hvr, tmp_path: Path
     corrected = json.loads(out.read_text(encoding="utf-8"))
     assert [n["task"] for n in corrected["task_nodes"]] == ["find_train", "book_seat", "pay"]
     assert "p2: step 1: find_train in place of find_hotel" in ended.err
+
+
+def edited(asked: Received) -> Reply:
+    """A model's edit that finds the train, told with many keys."""
+    step, tool = re.search(r"node_id (\d+) .*?(\d+): find_train", asked.text, re.S).groups()  # type: ignore[union-attr]
+    edit = {"op": "replace_on_node", "node_id": int(step), "candidate_id": int(tool),
+            "step": " ".join(KEYS)}  # fmt: skip
+    return Reply(json.dumps({"edits": [edit]}), headers={"X-Key": KNOWN})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        (edited, 0),
+        (Reply(status=401, message=" ".join(KEYS)), 2),
+        (Reply(status=429, message=" ".join(KEYS), headers={"Retry-After": KNOWN}), 4),
+        (Reply(" ".join(KEYS), finish="content_filter"), 4),
+    ],
+    ids=["an answer", "401", "429", "a filter"],
+)
+def test_a_model_that_corrects_plans_gives_no_key_away(
+    reply: Reply | Behaviour, code: int, trained: Path, hvr_: Hvr, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    pytest.importorskip("openai")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HVR_LLM_API_KEY", KNOWN)
+    (tmp_path / "pyproject.toml").write_text("[tool.hvr.llm]\nattempts = 2", encoding="utf-8")
+    plans = write(tmp_path / "plan.jsonl", [BAD])
+    with OpenAIServer(reply if callable(reply) else [reply]) as server:
+        ended = hvr_(
+            "verify", "correct", trained / "verifier", plans, "--llm", "openai:m",
+            "--base-url", server.url, "--cache", tmp_path / "cache", "--out", tmp_path / "out",
+        )  # fmt: skip
+    assert ended.code == code, ended
+    assert (tmp_path / "out").exists() == (code == 0)
+    left = [ended.out, ended.err, *(p.read_bytes().decode("latin-1") for p in tmp_path.iterdir())]
+    assert "[key]" in "".join(left)
+    assert not [key for key in KEYS for text in left if key in text]
 
 
 @pytest.mark.slow
@@ -252,6 +297,29 @@ def test_a_plan_may_stand_right_after_the_command() -> None:
         assert (short.called, short.rest) == (whole.called, whole.rest)
     assert resolve(("verify", "train", "x")).words == ("hvr", "verify", "train")
     assert resolve(("plan", "verify", "x")).words == ("hvr", "plan")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["correct", "evaluate"])
+def test_output_that_cannot_be_delivered(
+    command: str, trained: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    plans = write(tmp_path / "plans.jsonl", [GOOD, BAD])
+    words = ["verify", command, str(trained / "verifier"), str(plans)]
+    check_broken_streams(words, monkeypatch, capsys)
+
+
+@pytest.mark.slow
+def test_a_verifier_is_not_evaluated_on_nothing(hvr_: Hvr, trained: Path, tmp_path: Path) -> None:
+    write(tmp_path / "none.jsonl", [record(1, "nothing", ())])
+    ended = hvr_("verify", "evaluate", trained / "verifier", tmp_path / "none.jsonl", "--json")
+    assert ended.code == 2 and "no plan with a step" in ended.err
+    # Plans without a link have no measure of links, and JSON has no NaN.
+    write(tmp_path / "short.jsonl", [record(1, "pay", ("pay",)), record(2, "go", ("weather",))])
+    ended = hvr_("verify", "evaluate", trained / "verifier", tmp_path / "short.jsonl", "--json")
+    assert ended.code == 0 and "NaN" not in ended.out
+    assert json.loads(ended.out)["edge"] is None
 
 
 @pytest.mark.slow

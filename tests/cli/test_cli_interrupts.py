@@ -1,0 +1,137 @@
+"""Ctrl-C at any moment: exit code 130, no traceback, and no process that is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import environment
+
+pytestmark = pytest.mark.slow
+
+# The moment is a number of function calls, so that it is the same on a fast and a busy machine.
+INTERRUPTED = """
+import atexit, signal, sys
+at, calls = int(sys.argv.pop(1)), 0
+def count(frame, event, argument):
+    global calls
+    calls += 1
+    if calls == at:
+        signal.raise_signal(signal.SIGINT)
+from hvr.__main__ import start
+if not at:
+    atexit.register(lambda: print(calls, file=sys.stderr))
+sys.setprofile(count)
+sys.argv[0] = "hvr"
+start()
+"""
+MOMENTS = 12
+PATIENCE_S = 60.0
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("interrupts")
+    (folder / "interrupted.py").write_text(INTERRUPTED)
+    (folder / "d").write_text("(define (domain d) (:predicates (p)) (:action a :effect (p)))")
+    (folder / "p").write_text("(define (problem i) (:domain d) (:init) (:goal (p)))")
+    (folder / "plans").mkdir()
+    for number in range(40):
+        (folder / "plans" / f"{number}.plan").write_text("(a)")
+    return folder
+
+
+@contextmanager
+def started(place: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """Start processes as a terminal does, in a group of their own; end them all."""
+    pipe = subprocess.PIPE
+    child = subprocess.Popen(
+        [sys.executable, *words], cwd=place, env=environment(), text=True,
+        stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True,
+    )  # fmt: skip
+    try:
+        yield child
+    finally:
+        if alive(child.pid):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+
+
+def alive(group: int) -> bool:
+    """Say whether a process of a group is there."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.02)
+
+
+def children(process: int) -> Sequence[str]:
+    return Path(f"/proc/{process}/task/{process}/children").read_text().split()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["scenes", "--json"],
+        ["validate", "d", "p", "plans"],
+        ["validate", "d", "p", "plans", "--jobs", "3"],
+        ["kg", "show", "mug-1", "--scene", "FloorPlan1"],
+    ],
+    ids=" ".join,
+)
+def test_any_moment_will_do(words: list[str], place: Path) -> None:
+    with started(place, "interrupted.py", "0", *words) as child:
+        _, said = child.communicate(timeout=PATIENCE_S)
+    calls = int(said.split()[-1])
+    # The first calls and the last, where Python starts and ends, and moments in between.
+    moments = {2, 3, 10, calls - 2, calls - 1, *(calls * n // MOMENTS for n in range(1, MOMENTS))}
+    for moment in sorted(moments):
+        with started(place, "interrupted.py", str(moment), *words) as child:
+            _, said = child.communicate(timeout=PATIENCE_S)
+            # Once all is done there is nothing to interrupt but the process itself.
+            assert (child.returncode, said) in ((130, "interrupted\n"), (-signal.SIGINT, "")), (
+                moment
+            )
+            assert not alive(child.pid), moment
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_workers_end_with_their_parent(number: signal.Signals, place: Path) -> None:
+    # It has started its workers when it waits for standard input.
+    with started(place, "-m", "hvr", "validate", "d", "p", "-", "plans", "--jobs", "3") as child:
+        wait_for(lambda: len(children(child.pid)) == 3)
+        if number == signal.SIGINT:
+            os.killpg(child.pid, number)
+            out, said = child.communicate(timeout=PATIENCE_S)
+            assert (child.returncode, out, said) == (130, "", "interrupted\n")
+        else:
+            child.kill()
+            child.wait(PATIENCE_S)
+        wait_for(lambda: not alive(child.pid))
+
+
+def test_workers_of_a_bench_do_not_hear_what_is_meant_for_their_parent(place: Path) -> None:
+    words = ("--tasks", "T1,T2,T3", "--settings", "LLM", "--jobs", "2", "--save", "bench")
+    with started(place, "-m", "hvr", "bench", *words) as child:
+        wait_for(lambda: len(children(child.pid)) >= 2)
+        os.killpg(child.pid, signal.SIGINT)
+        _, said = child.communicate(timeout=PATIENCE_S)
+        assert child.returncode == 130
+        assert "interrupted" in said and "Traceback" not in said
+        wait_for(lambda: not alive(child.pid))
