@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from hvr.cli import streams
-from hvr.cli.signals import Terminated, kept
+from hvr.cli.signals import Terminated, kept, raise_again
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
@@ -61,8 +61,6 @@ def traceback_wanted(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def _not_told(what: UnraisableHookArgs) -> None:
-    """Keep quiet about errors that Python itself ignores; an interrupt is raised again."""
-    if what.exc_type is KeyboardInterrupt:
-        import _thread
-
-        _thread.interrupt_main()
+    """Keep quiet about errors that Python itself ignores; what a signal raised is raised again."""
+    if issubclass(what.exc_type, KeyboardInterrupt | Terminated):
+        raise_again(what.exc_type)
