@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,7 +69,6 @@ def run(args: argparse.Namespace) -> int:
     from hvr.cli.display import display
     from hvr.cli.output import check_writable
     from hvr.cli.show import write_page
-    from hvr.llm.notices import notices
     from hvr.run import plan
 
     options = _options(args)
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.html)
     quiet = args.json or args.quiet
     shown = "none" if quiet else "live" if sys.stdout.isatty() else "lines"
-    with display(shown) as listen, notices(quiet=args.quiet):
+    with display(shown) as listen, _notices(options, quiet=args.quiet):
         result = plan(args.text, task=args.task, options=options, listen=listen)
     if args.html is not None:
         write_page(result.folder, args.html)
@@ -151,7 +151,6 @@ def _options(args: argparse.Namespace) -> Options:
     Raises:
         UsageError: an option has a value that cannot be used.
     """
-    from hvr.policies.registry import policy_class
     from hvr.run import Options
 
     options = Options(
@@ -170,13 +169,28 @@ def _options(args: argparse.Namespace) -> Options:
         error_rate=args.error_rate,
         faults=args.faults,
     )
-    if not policy_class(options.policy_name).asks_model:
+    if not _asks_model(options):
         refuse_model_options(
             args,
             f"the policy {options.policy_name} asks none: add --llm MODEL (or --policy llm, for "
             "the one of $HVR_LLM), or leave it out",
         )
     return options
+
+
+def _asks_model(options: Options) -> bool:
+    from hvr.policies.registry import policy_class
+
+    return policy_class(options.policy_name).asks_model
+
+
+def _notices(options: Options, *, quiet: bool) -> AbstractContextManager[None]:
+    """Return what shows why a model keeps hvr waiting."""
+    if not _asks_model(options):
+        return nullcontext()
+    from hvr.llm.notices import notices
+
+    return notices(quiet=quiet)
 
 
 def _thor_options(args: argparse.Namespace) -> list[str]:

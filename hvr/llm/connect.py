@@ -34,7 +34,7 @@ def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Chosen
         choice.spec,
         base_url=choice.base_url,
         timeout=choice.timeout,
-        calls=choice.calls_per_plan,
+        calls_per_plan=choice.calls_per_plan,
     )
     if chosen.spec is None:
         raise UsageError(
@@ -74,9 +74,10 @@ def connect(
     chosen = reach(choice, about)
     assert chosen.spec is not None
     limits = choice.limits
-    options = replace(chosen.options, calls=plans * (chosen.options.calls or CALLS_PER_PLAN))
+    calls: int | None = max(plans, 1) * (chosen.options.calls_per_plan or CALLS_PER_PLAN)
     if limits is not None and limits.calls is not None and ledger is None:
-        options = replace(options, calls=None)
+        calls = None
+    options = replace(chosen.options, calls_per_plan=calls)
     model = make_model(chosen.spec, options)
     # A limit of 0 is a limit, too.
     limited = limits is not None and any(limit is not None for limit in astuple(limits))

@@ -143,9 +143,9 @@ def _layers(
         )
     if budget is not None:
         top = Budgeted(top, budget, options.price(model.name.partition(":")[2]))
-    if options.calls is not None:
+    if options.calls_per_plan is not None:
         # Above the shared budget, which is charged for nothing that this one refuses.
-        top = Budgeted(top, Budget(Limits(calls=options.calls)))
+        top = Budgeted(top, Budget(Limits(calls=options.calls_per_plan)))
     patience = Patience(attempts=options.attempts, seconds=options.seconds)
     top = Retry(top, Persistence(patience, cancel=cancel))
     return top if cache is None else Cache(top, cache, options.base_url or "")
