@@ -17,6 +17,7 @@ import pytest
 
 from hvr.cli.main import resolve
 from tests.command_line import Hvr
+from tests.llm.servers import OpenAIServer, Reply
 
 pytest.importorskip("torch_geometric")
 
@@ -139,6 +140,29 @@ def test_a_corrected_plan_scores_higher(trained: Path, hvr_: Hvr, tmp_path: Path
     corrected = json.loads(out.read_text(encoding="utf-8"))
     assert [n["task"] for n in corrected["task_nodes"]] == ["find_train", "book_seat", "pay"]
     assert "p2: step 1: find_train in place of find_hotel" in ended.err
+
+
+@pytest.mark.slow
+def test_a_model_that_corrects_is_reached_as_others_are(
+    trained: Path, hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openai")
+    key = "sk-correctsecret0123456789"
+    plans = write(tmp_path / "plans.jsonl", [BAD, {**BAD, "id": "p3"}])
+    command = ("verify", "correct", trained / "verifier", plans)
+    refused = hvr_(*command, "--max-calls", 3)
+    assert refused.code == 2 and "--max-calls is for a language model" in refused.err
+    busy = Reply(status=503, message=f"busy, {key}", headers={"Retry-After": "0"})
+    with OpenAIServer([busy, Reply("no JSON")]) as server:
+        monkeypatch.setenv("HVR_LLM_API_KEY", key)
+        monkeypatch.setenv("HVR_LLM_BASE_URL", server.url)
+        monkeypatch.setenv("HVR_LLM_CALLS_PER_PLAN", "2")
+        ended = hvr_(*command, "--llm", "openai:m")
+        assert {r.headers["authorization"] for r in server.received} == {f"Bearer {key}"}
+        # Two questions a plan, of which the first is asked twice, would be five requests.
+        assert len(server.received) == 4
+    assert ended.code != 0 and "budget of 4 calls" in ended.err
+    assert "asking again" in ended.err and key not in ended.err + ended.out
 
 
 @pytest.mark.slow
