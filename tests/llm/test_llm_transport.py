@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from hvr.errors import LLMError
+from hvr.errors import LLMError, UsageError
 from hvr.llm.errors import ModelError
 from hvr.llm.factory import make_model, stack
 from hvr.llm.options import ModelOptions
@@ -252,6 +252,16 @@ def test_a_proxy_of_the_environment_is_used(
         answer = make_model(spec, options("http://models.invalid/v1")).answer(ask())
     assert answer.text == "through"
     assert proxy.received[0].path.startswith("http://models.invalid/v1")
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "http://127.0.0.1:abc/v1", "http://x/\0", f"http://x/{'a' * 70_000}"]
+)
+def test_an_address_that_is_none_is_refused_before_anything_is_asked(spec: str, url: str) -> None:
+    with pytest.raises(UsageError, match="base_url is no address") as caught:
+        make_model(spec, options(url))
+    assert len(str(caught.value)) < 300
 
 
 @pytest.mark.slow
