@@ -37,8 +37,8 @@ def starting() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for number, handler in before.items():
             signal.signal(number, handler)
-        for number in heard[:1]:
-            signal.raise_signal(number)
+        if heard:
+            signal.raise_signal(heard[0])
 
 
 def leave_interrupts_to_parent() -> None:

@@ -14,17 +14,14 @@ import shlex
 import subprocess
 import sys
 import termios
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from hvr.cli import streams
-from hvr.cli.main import run
-from tests.command_line import COMMANDS, environment, outlet, parser_of, process
+from tests.cli.broken_streams import FULL, call, check_broken_streams, full, into, nobody_reads
+from tests.command_line import COMMANDS, environment, parser_of, process
 
-FULL = "error: standard output cannot be written: No space left on device\n"
 DOMAIN = """(define (domain d) (:predicates (p) (q)) (:action a :precondition (p) :effect (q)))"""
 PROBLEM = """(define (problem i) (:domain d) (:init (p)) (:goal (q)))"""
 
@@ -58,8 +55,9 @@ CASES: Mapping[tuple[str, ...], str] = {
 
 ELSEWHERE = {
     ("scene", "serve"): "prints nothing",
+    ("verify", "train"): "prints a line, as evaluate does, after long work",
     **dict.fromkeys(
-        [("verify", "train"), ("verify", "correct"), ("verify", "evaluate")],
+        [("verify", "correct"), ("verify", "evaluate")],
         "tests/cli/test_cli_verify.py, where a verifier is trained",
     ),
     **dict.fromkeys(
@@ -71,42 +69,6 @@ ELSEWHERE = {
 
 def test_every_command_has_its_streams_tested() -> None:
     assert sorted({*CASES, *ELSEWHERE}) == sorted(COMMANDS)
-
-
-def call(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(sys, "argv", ["hvr", *words])
-    with pytest.raises(SystemExit) as ending:
-        run()
-    return int(ending.value.code or 0)
-
-
-@contextmanager
-def into(number: int, encoding: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let standard output be a descriptor."""
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "stdout", outlet(number, encoding))
-        yield
-
-
-@contextmanager
-def nobody_reads() -> Iterator[int]:
-    """Give a pipe whose reader has gone."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    try:
-        yield writer
-    finally:
-        os.close(writer)
-
-
-@contextmanager
-def full() -> Iterator[int]:
-    """Give a file on a full disk."""
-    device = os.open("/dev/full", os.O_WRONLY)
-    try:
-        yield device
-    finally:
-        os.close(device)
 
 
 @pytest.fixture(scope="module")
@@ -129,23 +91,13 @@ def test_what_cannot_be_delivered_does_not_change_what_comes_out(
     words: tuple[str, ...], made: Path,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    """Of a gone reader nobody is told, of a full disk everybody."""
     if words == ("verify", "plan"):
         pytest.importorskip("torch_geometric")
     if words == ("llm", "check"):
         pytest.importorskip("openai")
     monkeypatch.chdir(made)
     whole = whole_call(words, made, monkeypatch)
-    usual = call(whole, monkeypatch)
-    said = capsys.readouterr()
-    assert said.out
-    with nobody_reads() as writer, into(writer, "ascii", monkeypatch):
-        assert call(whole, monkeypatch) == usual
-        assert streams.reader_gone() and streams.trouble() is None
-    assert complaints(capsys.readouterr().err) == complaints(said.err)
-    with full() as device, into(device, "latin-1", monkeypatch):
-        assert call(whole, monkeypatch) == (4 if usual in (0, 1) else usual)
-    assert complaints(capsys.readouterr().err) == complaints(said.err) + FULL
+    check_broken_streams(whole, monkeypatch, capsys)
 
 
 def whole_call(words: Sequence[str], made: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -157,12 +109,6 @@ def whole_call(words: Sequence[str], made: Path, monkeypatch: pytest.MonkeyPatch
     if "ID" in whole:
         whole[whole.index("ID")] = first_macro(made / "library.ttl")
     return whole
-
-
-def complaints(text: str) -> str:
-    """Return what is said on standard error, without progress and times."""
-    lines = text.splitlines(keepends=True)
-    return "".join(line for line in lines if line.startswith("error") or "Error" in line)
 
 
 def first_macro(library: Path) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from hvr.cli.main import resolve
+from tests.cli.broken_streams import check_broken_streams
 from tests.command_line import Hvr
 from tests.llm.servers import Behaviour, OpenAIServer, Received, Reply
 from tests.secrets.keys import KNOWN, LOOKALIKES
@@ -296,6 +297,29 @@ def test_a_plan_may_stand_right_after_the_command() -> None:
         assert (short.called, short.rest) == (whole.called, whole.rest)
     assert resolve(("verify", "train", "x")).words == ("hvr", "verify", "train")
     assert resolve(("plan", "verify", "x")).words == ("hvr", "plan")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["correct", "evaluate"])
+def test_output_that_cannot_be_delivered(
+    command: str, trained: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    plans = write(tmp_path / "plans.jsonl", [GOOD, BAD])
+    words = ["verify", command, str(trained / "verifier"), str(plans)]
+    check_broken_streams(words, monkeypatch, capsys)
+
+
+@pytest.mark.slow
+def test_a_verifier_is_not_evaluated_on_nothing(hvr_: Hvr, trained: Path, tmp_path: Path) -> None:
+    write(tmp_path / "none.jsonl", [record(1, "nothing", ())])
+    ended = hvr_("verify", "evaluate", trained / "verifier", tmp_path / "none.jsonl", "--json")
+    assert ended.code == 2 and "no plan with a step" in ended.err
+    # Plans without a link have no measure of links, and JSON has no NaN.
+    write(tmp_path / "short.jsonl", [record(1, "pay", ("pay",)), record(2, "go", ("weather",))])
+    ended = hvr_("verify", "evaluate", trained / "verifier", tmp_path / "short.jsonl", "--json")
+    assert ended.code == 0 and "NaN" not in ended.out
+    assert json.loads(ended.out)["edge"] is None
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hvr.tools.tool_plan import ToolPlan
+from tests.cli.broken_streams import check_broken_streams
 from tests.command_line import Hvr
 from tests.tools.travel import GRAPH, travel_plans
 
@@ -55,6 +56,19 @@ def test_train_retrieve_evaluate(hvr_: Hvr, data: Path, tmp_path: Path) -> None:
         assert json.loads(scores.out)["node_f1"] > 0.95
     table = hvr_("tools", "evaluate", str(data), "--plans", str(predicted)).out
     assert table.startswith("20 requests\nnode F1")
+
+
+@pytest.mark.slow
+def test_output_that_cannot_be_delivered(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch_geometric")
+    pytest.importorskip("torch").set_num_threads(1)
+    model = str(tmp_path / "model")
+    train = ["train", str(data), "--out", model, "--encoder", "lexical-hash", "--epochs", "1"]
+    retrieve = ["retrieve", model, "--plans", str(data / "val.jsonl"), "--json"]
+    for words in (train, retrieve, ["evaluate", str(data), "--model", model]):
+        check_broken_streams(["tools", *words], monkeypatch, capsys)
 
 
 def test_unusable_questions_are_refused(hvr_: Hvr, data: Path, tmp_path: Path) -> None:
