@@ -85,7 +85,7 @@ class OpenAIModel:
                 if dialect is None:
                     raise self._error(error) from None
                 self.dialect = dialect
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, RecursionError) as error:
                 # A reply that is announced as JSON and is none.
                 raise failures.garbled(self.name, self._options, str(error)) from None
         return schema.checked(self._read(reply, request), request)

@@ -12,6 +12,7 @@ from hvr.errors import UsageError
 from hvr.extras import load
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Answer, Message, Request
+from hvr.texts import check_value, parse_json
 
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*\s*\n(.*?)```", re.DOTALL)
 _SHOWN = 120
@@ -108,9 +109,10 @@ def _values(text: str) -> Iterator[Any]:
     """Yield JSON values in a text: all of it, then fenced parts, then from each bracket on."""
     for part in (text, *_FENCE.findall(text)):
         try:
-            yield json.loads(part)
-        except (ValueError, RecursionError):
+            value = parse_json(part, strict=False)
+        except ValueError:
             continue
+        yield value
     decoder = json.JSONDecoder()
     position = tries = 0
     while tries < _STARTS and (bracket := re.compile(r"[{\[]").search(text, position)):
@@ -119,8 +121,12 @@ def _values(text: str) -> Iterator[Any]:
             value, position = decoder.raw_decode(text, bracket.start())
         except (ValueError, RecursionError):
             position = bracket.start() + 1
-        else:
-            yield value
+            continue
+        try:
+            check_value(value, strict=False)
+        except ValueError:
+            continue
+        yield value
 
 
 def _depth(problem: Any) -> int:

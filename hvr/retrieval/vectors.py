@@ -168,7 +168,7 @@ class OpenAIEmbedder(VectorEmbedder):
                 encoding_format="float",  # not every server knows the SDK's default, base64
             )
             return [e.embedding for e in sorted(answer.data, key=lambda e: e.index)]
-        except (self._error, ValueError, TypeError, AttributeError) as error:
+        except (self._error, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise _failed(self.name, error, self._key) from None
 
 
