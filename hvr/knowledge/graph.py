@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store, serialize
 
 from hvr.errors import StoreError, UnknownObjectError
+from hvr.files import unwritable, write_whole
 from hvr.knowledge.describe import Description, describe
 from hvr.knowledge.events import (
     NO_ROOM,
@@ -100,17 +101,16 @@ class KnowledgeGraph:
             StoreError: the folder cannot be made or is not empty.
         """
         ontology = ontology or load_ontology()
-        if path is None:
-            store = Store()
-        else:
-            try:
+        try:
+            if path is not None:
                 path.mkdir(parents=True, exist_ok=True)
                 if any(path.iterdir()):
                     raise StoreError(f"{path}: a new graph needs an empty folder")
-                store = Store(str(path))
-            except OSError as error:
-                raise StoreError(f"{path}: cannot make a graph here: {error}") from error
-        store.bulk_extend(ontology.quads)
+            store = Store() if path is None else Store(str(path))
+            store.bulk_extend(ontology.quads)
+        except (OSError, RuntimeError) as error:
+            what = "cannot make a graph here"
+            raise unwritable(path or "graph", error, what, kind=StoreError) from error
         graph = cls(store, ontology, path=path)
         graph._write(
             ontology.rules.entail(
@@ -156,12 +156,14 @@ class KnowledgeGraph:
         Raises:
             StoreError: it cannot be written.
         """
-        if self._store is not None and self.path is not None and not self._read_only:
+        # The folder is released even where it cannot be written.
+        store, self._store = self._store, None
+        if store is not None and self.path is not None and not self._read_only:
             try:
-                self._store.flush()
+                store.flush()
             except OSError as error:
-                raise self._unwritable(error) from error
-        self._store = None
+                del store
+                raise self._unwritable(error) from None
 
     def __enter__(self) -> KnowledgeGraph:
         return self
@@ -483,7 +485,7 @@ class KnowledgeGraph:
         The graphs of what events changed are in TriG only: see `export_all`.
 
         Raises:
-            StoreError: the file cannot be written.
+            DataFileError: the file cannot be written.
         """
         triples = sorted(self.scene_triples(), key=lambda t: tuple(map(str, t)))
         rdf = [Quad(*t).triple for t in triples]  # type: ignore[arg-type]
@@ -493,7 +495,7 @@ class KnowledgeGraph:
         """Write the whole store as TriG, with the ontology and the graphs of changes.
 
         Raises:
-            StoreError: the file cannot be written.
+            DataFileError: the file cannot be written.
         """
         with self._reading():
             quads = sorted(self.store, key=lambda q: (str(q.graph_name), str(q)))
@@ -627,7 +629,7 @@ class KnowledgeGraph:
             raise self._unwritable(error) from error
 
     def _unwritable(self, error: Exception) -> StoreError:
-        return StoreError(f"{self.path or 'graph'}: cannot be written: {error}")
+        return unwritable(self.path or "graph", error, kind=StoreError)
 
     @staticmethod
     def _save(data: bytes | None, target: Path | IO[bytes]) -> None:
@@ -635,10 +637,7 @@ class KnowledgeGraph:
         if not isinstance(target, Path):
             target.write(data)
             return
-        try:
-            target.write_bytes(data)
-        except OSError as error:
-            raise StoreError(f"{target}: cannot be written: {error.strerror}") from error
+        write_whole(target, data)
 
 
 _ONTOLOGY = NamedNode("http://www.w3.org/2002/07/owl#Ontology")

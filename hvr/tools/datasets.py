@@ -103,7 +103,9 @@ def read_graph(tools_file: Path, graph_file: Path) -> tuple[ToolGraph, Mapping[L
     weights: dict[Link, int] = {}
     for link in links:
         if not (isinstance(link, dict) and link.get("source") and link.get("target")):
-            raise DataFileError(f"{graph_file}: a link has no source or no target: {str(link)[:99]}")
+            raise DataFileError(
+                f"{graph_file}: a link has no source or no target: {str(link)[:99]}"
+            )
         ends = (str(link["source"]), str(link["target"]))
         count = link.get("upstream_count", 1)
         weights[ends] = weights.get(ends, 0) + (count if isinstance(count, int) else 1)

@@ -105,7 +105,9 @@ def check(role: Role, ended: Ended, what: str) -> None:
         assert any(name in ended.out + ended.err for name in names), place
         if not role.file.endswith(MANY_LINES) and not ended.out:
             # A recording shows how the prompt that it lacks differs from those that it has.
-            lines = [line for line in ended.err.strip("\n").split("\n") if not line.startswith("  ")]
+            lines = [
+                line for line in ended.err.strip("\n").split("\n") if not line.startswith("  ")
+            ]
             assert len(lines) == 1 and lines[0].startswith("error: "), place
 
 

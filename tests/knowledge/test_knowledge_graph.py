@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.errors import SceneError, StoreError, UnknownObjectError
+from hvr.errors import DataFileError, SceneError, StoreError, UnknownObjectError
 from hvr.knowledge.events import ActionEvent, Change
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.owl import missing_entailments
@@ -589,7 +589,7 @@ def test_export_round_trip(tmp_path: Path, graph: KnowledgeGraph) -> None:
     everything = io.BytesIO()
     graph.export_all(everything)
     assert b"e:1-added {" in everything.getvalue()
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(DataFileError, match="cannot be written"):
         graph.export(tmp_path / "no" / "such" / "folder.ttl")
 
 
