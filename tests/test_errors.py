@@ -27,7 +27,7 @@ EXTRAS = (
 
 DRAWING, SIGNALS = (hvr.errors.__doc__ or "").split("\nSignals", 1)
 _DRAWN = re.compile(r"^((?:│   |    |├── |└── )*)(\w+Error) +(\d)  (.+?)(?:  \[([\w.]+)\])?$", re.M)
-_SIGNAL = re.compile(r"^(\w+Error) +\[([\w.]+)\]", re.M)
+_SIGNAL = re.compile(r"^(\w+) +\[([\w.]+)\]", re.M)
 
 
 def drawn() -> dict[str, tuple[str, int, str]]:

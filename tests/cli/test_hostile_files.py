@@ -136,7 +136,7 @@ def test_line_ends_and_a_byte_order_mark_change_nothing(role: Role, hvr_: Hvr) -
 
 
 @pytest.mark.slow
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_json_of_another_shape_gets_an_answer_or_a_line(
     role: Role, hvr_: Hvr, data: st.DataObject
