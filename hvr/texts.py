@@ -254,6 +254,12 @@ def read_yaml(path: Path) -> Any:
     yaml = load("yaml", "pyyaml", "gnn")
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc, name-defined]
+        def fetch_flow_collection_start(self, token: Any) -> None:
+            # The time that PyYAML takes grows with the square of the depth.
+            if self.flow_level >= MAX_DEPTH:
+                raise RecursionError
+            super().fetch_flow_collection_start(token)
+
         def compose_node(self, parent: Any, index: Any) -> Any:
             # Nothing here needs them, and a few lines of them make a value of any size.
             if self.check_event(yaml.AliasEvent):

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,6 @@ def run(args: argparse.Namespace) -> int:
     from hvr.cli.display import display
     from hvr.cli.output import check_writable, print_json
     from hvr.cli.show import write_page
-    from hvr.llm.notices import notices
     from hvr.run import plan
 
     options = _options(args) if args.resume is None else None
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.html)
     quiet = args.json or args.quiet
     shown = "none" if quiet else "live" if sys.stdout.isatty() else "lines"
-    with orderly_end(), display(shown) as listen, notices(quiet=args.quiet):
+    with orderly_end(), display(shown) as listen, _notices(options, quiet=args.quiet):
         if options is not None:
             result = plan(args.text, task=args.task, options=options, listen=listen)
         else:
@@ -167,17 +167,31 @@ def _options(args: argparse.Namespace) -> Options:
     Raises:
         UsageError: an option has a value that cannot be used.
     """
-    from hvr.policies.registry import policy_class
     from hvr.run import Options
 
     options = Options(**given_options(args), model=model_choice(args))
-    if not policy_class(options.policy_name).asks_model:
+    if not _asks_model(options):
         refuse_model_options(
             args,
             f"the policy {options.policy_name} asks none: add --llm MODEL (or --policy llm, for "
             "the one of $HVR_LLM), or leave it out",
         )
     return options
+
+
+def _asks_model(options: Options) -> bool:
+    from hvr.policies.registry import policy_class
+
+    return policy_class(options.policy_name).asks_model
+
+
+def _notices(options: Options | None, *, quiet: bool) -> AbstractContextManager[None]:
+    """Return what shows why a model keeps hvr waiting; a run that is gone on with may have one."""
+    if options is not None and not _asks_model(options):
+        return nullcontext()
+    from hvr.llm.notices import notices
+
+    return notices(quiet=quiet)
 
 
 def given_options(args: argparse.Namespace) -> dict[str, Any]:

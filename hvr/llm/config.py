@@ -20,16 +20,15 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
 }
-_NUMBERS: Mapping[str, tuple[str, type]] = {
-    "timeout": ("timeout", float),
-    "attempts": ("attempts", int),
-    "seconds": ("seconds", float),
-    "calls-per-plan": ("calls", int),
-    "requests-per-minute": ("requests_per_minute", int),
-    "tokens-per-minute": ("tokens_per_minute", int),
+_NUMBERS: Mapping[str, type] = {
+    "timeout": float,
+    "attempts": int,
+    "seconds": float,
+    "calls-per-plan": int,
+    "requests-per-minute": int,
+    "tokens-per-minute": int,
 }
-"""Settings that are numbers, with the fields of `ModelOptions` and their types; the variable of one
-is its name in capitals behind `HVR_LLM_`."""
+"""Settings that are numbers. The variable of one is its name in capitals behind `HVR_LLM_`."""
 _SETTINGS = ("model", "base-url", *_NUMBERS, "prices")
 
 
@@ -126,12 +125,14 @@ def read_embedder_config(
 
 def _numbers(section: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
     """Return the numbers of the environment, or else of the file, by their fields."""
-    given = {field: section[name] for name, (field, _) in _NUMBERS.items() if name in section}
-    for name, (field, kind) in _NUMBERS.items():
-        variable = f"HVR_LLM_{name.upper().replace('-', '_')}"
-        text = environ.get(variable, "").strip()
-        if text:
+    given = {}
+    for name, kind in _NUMBERS.items():
+        field = name.replace("-", "_")
+        variable = f"HVR_LLM_{field.upper()}"
+        if text := environ.get(variable, "").strip():
             given[field] = _number(text, kind, variable)
+        elif name in section:
+            given[field] = section[name]
     return given
 
 
@@ -174,7 +175,7 @@ def _check(name: str, value: object, file: str) -> None:
     if name in ("model", "base-url") and not (isinstance(value, str) and value):
         raise UsageError(f"{where}: {name!r} must be a text")
     if name in _NUMBERS:
-        whole = _NUMBERS[name][1] is int
+        whole = _NUMBERS[name] is int
         good = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
         if not good or not 0 < value < float("inf"):  # type: ignore[operator]
             kind = "whole number" if whole else "number"

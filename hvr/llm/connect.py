@@ -39,7 +39,7 @@ def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Chosen
         base_url=choice.base_url,
         recorded_url=choice.recorded_url,
         timeout=choice.timeout,
-        calls=choice.calls_per_plan,
+        calls_per_plan=choice.calls_per_plan,
     )
     if chosen.spec is None:
         raise UsageError(
@@ -80,7 +80,7 @@ def connect(
     chosen = reach(choice, about)
     assert chosen.spec is not None
     model = make_model(chosen.spec, chosen.options)
-    calls = (plans or 1) * (chosen.options.calls or CALLS_PER_PLAN)
+    calls = (plans or 1) * (chosen.options.calls_per_plan or CALLS_PER_PLAN)
     limits = choice.limits or Limits()
     budgets: tuple[Budget, ...]
     if isinstance(model, Replay):  # which asks nobody

@@ -14,7 +14,7 @@ from hvr.llm.prices import Price, price_of
 from hvr.secrets.scrubber import Scrubber
 
 _POSITIVE = (
-    "timeout", "attempts", "seconds", "calls", "requests_per_minute", "tokens_per_minute",
+    "timeout", "attempts", "seconds", "calls_per_plan", "requests_per_minute", "tokens_per_minute",
 )  # fmt: skip
 
 
@@ -28,7 +28,7 @@ class ModelOptions:
         timeout: seconds for a request at most, until the last byte of its reply.
         attempts: requests at most for an answer.
         seconds: wall time for all attempts together.
-        calls: requests at most for a plan, each attempt counted; None for the usual limit.
+        calls_per_plan: requests at most for a plan, each attempt counted; None for the usual limit.
         reply_bytes: size of a reply at most, as it comes and unpacked; an answer has thousands.
         requests_per_minute: None for no limit.
         tokens_per_minute: None for no limit.
@@ -42,7 +42,7 @@ class ModelOptions:
     timeout: float = 60.0
     attempts: int = 5
     seconds: float = 300.0
-    calls: int | None = None
+    calls_per_plan: int | None = None
     reply_bytes: int = 4_000_000
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None

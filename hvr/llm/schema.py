@@ -12,6 +12,7 @@ from hvr.errors import UsageError
 from hvr.extras import load
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Answer, Message, Request
+from hvr.texts import check_value, parse_json
 
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*+[ \t]*+\r?\n(.*?)```", re.DOTALL)
 _SHOWN = 120
@@ -19,8 +20,6 @@ _READ = 200_000
 """Characters of an answer in which JSON is looked for."""
 # Chat in front of the JSON may hold many brackets; each costs an attempt to read from there.
 _STARTS = 200
-# What is nested more deeply answers no question, and cannot be walked through or written.
-_DEPTH = 100
 
 
 def checked(answer: Answer, request: Request) -> Answer:
@@ -108,11 +107,10 @@ def _values(text: str) -> Iterator[Any]:
     """Yield JSON values in a text: all of it, then fenced parts, then from each bracket on."""
     for part in (text, *_FENCE.findall(text)):
         try:
-            value = json.loads(part)
-        except (ValueError, RecursionError):
+            value = parse_json(part, strict=False)
+        except ValueError:
             continue
-        if _is_shallow(value):
-            yield value
+        yield value
     decoder = json.JSONDecoder()
     position = tries = 0
     while tries < _STARTS and (bracket := re.compile(r"[{\[]").search(text, position)):
@@ -121,24 +119,12 @@ def _values(text: str) -> Iterator[Any]:
             value, position = decoder.raw_decode(text, bracket.start())
         except (ValueError, RecursionError):
             position = bracket.start() + 1
-        else:
-            if _is_shallow(value):
-                yield value
-
-
-def _is_shallow(value: Any) -> bool:
-    """Return whether a JSON value is not nested too deeply."""
-    level = [value]
-    for _ in range(_DEPTH):
-        level = [
-            child
-            for item in level
-            if isinstance(item, dict | list)
-            for child in (item.values() if isinstance(item, dict) else item)
-        ]
-        if not level:
-            return True
-    return False
+            continue
+        try:
+            check_value(value, strict=False)
+        except ValueError:
+            continue
+        yield value
 
 
 def _depth(problem: Any) -> int:

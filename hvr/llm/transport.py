@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from hvr.errors import UsageError
 from hvr.llm import failures
 from hvr.llm.options import ModelOptions
 
@@ -42,7 +43,14 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
         http: the HTTP library of the SDK.
         name: of the model, for messages.
         options: how to reach it.
+
+    Raises:
+        UsageError: the address is none.
     """
+    try:
+        http.URL(options.base_url or "")
+    except http.InvalidURL as error:
+        raise UsageError(f"base_url is no address: {error}", field="base_url") from None
 
     class BoundedClient(http.Client):  # type: ignore[misc]
         """Raises `ModelError` where a reply takes too long, is too large, or leads elsewhere."""

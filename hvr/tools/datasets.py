@@ -18,7 +18,7 @@ from typing import Any
 
 from hvr.errors import DataFileError, UsageError
 from hvr.texts import read_json
-from hvr.tools.plan_files import Record, read_records, to_plan
+from hvr.tools.plan_files import Record, read_plans, read_records, to_plan
 from hvr.tools.tool_graph import Tool, ToolGraph
 from hvr.tools.tool_plan import Link, ToolPlan
 
@@ -70,7 +70,7 @@ def load_data(folder: Path) -> ToolData:
     requests = {p.id: p.request for some in plans.values() for p in some}
     for name in ("requests.jsonl", "user_requests.json"):
         if (folder / name).exists():
-            requests |= {p.id: p.request for p in map(to_plan, read_records(folder / name))}
+            requests |= {p.id: p.request for p in read_plans(folder / name)}
     return ToolData(folder.name, graph, weights, plans, requests)
 
 
@@ -93,8 +93,8 @@ def read_graph(tools_file: Path, graph_file: Path) -> tuple[ToolGraph, Mapping[L
         DataFileError: a file is missing or damaged.
         UsageError: a tool is there twice, or a link names a tool that is not there.
     """
-    tools = read_json(tools_file)
-    nodes = tools.get("nodes") if isinstance(tools, dict) else tools
+    listed = read_json(tools_file)
+    nodes = listed.get("nodes") if isinstance(listed, dict) else listed
     graph = read_json(graph_file)
     links = graph.get("links") if isinstance(graph, dict) else None
     if not isinstance(nodes, list) or not isinstance(links, list):
@@ -103,11 +103,17 @@ def read_graph(tools_file: Path, graph_file: Path) -> tuple[ToolGraph, Mapping[L
     weights: dict[Link, int] = {}
     for link in links:
         if not (isinstance(link, dict) and link.get("source") and link.get("target")):
-            raise DataFileError(f"{graph_file}: a link has no source or no target: {link}")
+            raise DataFileError(
+                f"{graph_file}: a link has no source or no target: {str(link)[:99]}"
+            )
         ends = (str(link["source"]), str(link["target"]))
         count = link.get("upstream_count", 1)
         weights[ends] = weights.get(ends, 0) + (count if isinstance(count, int) else 1)
-    return ToolGraph(tuple(_tool(n, tools_file) for n in nodes), tuple(weights)), weights
+    tools = tuple(_tool(n, tools_file) for n in nodes)
+    try:
+        return ToolGraph(tools, tuple(weights)), weights
+    except UsageError as error:
+        raise UsageError(f"{tools_file} and {graph_file}: {error}") from None
 
 
 def tool_text(tool: Tool, *, types: bool = False) -> str:
@@ -146,7 +152,7 @@ def _first(folder: Path, *names: str) -> Path:
 
 def _tool(node: Any, path: Path) -> Tool:
     if not isinstance(node, dict) or not node.get("id"):
-        raise DataFileError(f"{path}: a tool has no id: {node}")
+        raise DataFileError(f"{path}: a tool has no id: {str(node)[:99]}")
     return Tool(
         id=str(node["id"]),
         description=str(node.get("desc") or node.get("description") or ""),

@@ -187,6 +187,29 @@ def test_a_model_that_corrects_plans_gives_no_key_away(
 
 
 @pytest.mark.slow
+def test_a_model_that_corrects_is_reached_as_others_are(
+    trained: Path, hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openai")
+    key = "sk-correctsecret0123456789"
+    plans = write(tmp_path / "plans.jsonl", [BAD, {**BAD, "id": "p3"}])
+    command = ("verify", "correct", trained / "verifier", plans)
+    refused = hvr_(*command, "--max-calls", 3)
+    assert refused.code == 2 and "--max-calls is for a language model" in refused.err
+    busy = Reply(status=503, message=f"busy, {key}", headers={"Retry-After": "0"})
+    with OpenAIServer([busy, Reply("no JSON")]) as server:
+        monkeypatch.setenv("HVR_LLM_API_KEY", key)
+        monkeypatch.setenv("HVR_LLM_BASE_URL", server.url)
+        monkeypatch.setenv("HVR_LLM_CALLS_PER_PLAN", "2")
+        ended = hvr_(*command, "--llm", "openai:m")
+        assert {r.headers["authorization"] for r in server.received} == {f"Bearer {key}"}
+        # Two questions a plan, of which the first is asked twice, would be five requests.
+        assert len(server.received) == 4
+    assert ended.code != 0 and "budget of 4 calls" in ended.err
+    assert "asking again" in ended.err and key not in ended.err + ended.out
+
+
+@pytest.mark.slow
 def test_plans_without_requests_are_given_them_by_id(
     trained: Path, hvr_: Hvr, tmp_path: Path
 ) -> None:

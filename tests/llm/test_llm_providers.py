@@ -205,7 +205,9 @@ def test_a_connection_that_breaks_off_is_told(provider: tuple[str, Servers]) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("raw", [b'{"choices": [{"mess', b"<html>welcome</html>", b"[]", b"{}"])
+@pytest.mark.parametrize(
+    "raw", [b'{"choices": [{"mess', b"<html>welcome</html>", b"[]", b"{}", b"[" * 100_000]
+)
 def test_a_reply_that_is_not_of_the_protocol_is_told(
     provider: tuple[str, Servers], raw: bytes
 ) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from hvr.errors import LLMError
+from hvr.errors import LLMError, UsageError
 from hvr.llm.errors import ModelError
 from hvr.llm.factory import make_model, stack
 from hvr.llm.options import ModelOptions
@@ -187,7 +187,9 @@ def test_a_packed_reply_is_read_although_none_was_asked_for(coding: str) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
-@pytest.mark.parametrize("data", [b"not packed", gzip.compress(b"0" * 5000)[:-30]])
+@pytest.mark.parametrize(
+    "data", [b"not packed", gzip.compress(b"0" * 5000, mtime=0)[:-30]], ids=["none", "cut off"]
+)
 def test_a_reply_that_is_packed_wrongly_is_an_error(spec: str, data: bytes) -> None:
     with RawServer(packed(data, "gzip")) as server:
         assert failure(spec, options(server.url)).kind == "garbled"
@@ -252,6 +254,16 @@ def test_a_proxy_of_the_environment_is_used(
         answer = make_model(spec, options("http://models.invalid/v1")).answer(ask())
     assert answer.text == "through"
     assert proxy.received[0].path.startswith("http://models.invalid/v1")
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "http://127.0.0.1:abc/v1", "http://x/\0", f"http://x/{'a' * 70_000}"]
+)
+def test_an_address_that_is_none_is_refused_before_anything_is_asked(spec: str, url: str) -> None:
+    with pytest.raises(UsageError, match="base_url is no address") as caught:
+        make_model(spec, options(url))
+    assert len(str(caught.value)) < 300
 
 
 @pytest.mark.slow

@@ -141,6 +141,9 @@ def test_json_is_found_in_chat(text: str) -> None:
         ("no json here", "no complete JSON value"),
         ('{"a": 1', "no complete JSON value"),
         ("[" * 100_000, "no complete JSON value"),
+        ('{"a":' * 500 + "1" + "}" * 500, "no complete JSON value"),
+        ("[" * 150 + '{"a": 1}' + "]" * 150, "no complete JSON value"),
+        ('{"a": ' + "9" * 5_000 + "}", "no complete JSON value"),
         ('{"a": "one"}', "at a: 'one' is not of type 'integer'"),
         ('{"b": 1}', "'a' is a required property"),
     ],
@@ -187,12 +190,12 @@ def test_each_number_of_the_file_has_a_variable(tmp_path: Path) -> None:
 
     def numbers(environ: dict[str, str], **given: float) -> tuple[float | None, ...]:
         read = read_config(environ=environ, folder=folder, **given).options
-        return (read.timeout, read.attempts, read.seconds, read.calls, read.requests_per_minute,
-                read.tokens_per_minute)  # fmt: skip
+        return (read.timeout, read.attempts, read.seconds, read.calls_per_plan,
+                read.requests_per_minute, read.tokens_per_minute)  # fmt: skip
 
     assert numbers({}) == (1, 2, 3, 4, 5, 6)
     assert numbers({**environ, "HVR_LLM_SECONDS": ""}) == (10, 20, 3, 40, 50, 60)
-    assert numbers(environ, timeout=7.5, calls=8) == (7.5, 20, 30, 8, 50, 60)
+    assert numbers(environ, timeout=7.5, calls_per_plan=8) == (7.5, 20, 30, 8, 50, 60)
     embedder = read_embedder_config("openai:e", environ=environ, folder=folder)
     assert (embedder.timeout, embedder.attempts, embedder.seconds) == (10, 20, 30)
 

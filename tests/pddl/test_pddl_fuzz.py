@@ -76,3 +76,25 @@ def test_damaged_plan(text: str) -> None:
         read_plan(text)
     except PddlError as error:
         check(error, text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff"))
+
+
+LINE_ENDS = ("\r\n", "\r")
+
+
+@pytest.mark.slow
+@given(damaged(DOMAIN), damaged(PLAN), st.sampled_from(LINE_ENDS))
+@fuzz
+def test_line_ends_and_a_byte_order_mark_move_nothing(
+    tmp_path_factory: pytest.TempPathFactory, domain: str, plan: str, end: str
+) -> None:
+    """What is said of a text, with its place, is the same however its lines end."""
+    path = tmp_path_factory.getbasetemp() / "text.pddl"
+    for text, read in ((domain, parse_domain), (plan, read_plan)):
+        said = []
+        for data in (text.encode(), b"\xef\xbb\xbf" + text.replace("\n", end).encode()):
+            path.write_bytes(data)
+            try:
+                said.append(repr(read(path)))
+            except PddlError as error:
+                said.append(str(error))
+        assert said[0] == said[1]

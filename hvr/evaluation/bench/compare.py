@@ -91,10 +91,11 @@ def load_results(path: Path) -> tuple[CellResult, ...]:
         bench = BenchFolder(path)
         bench.manifest()
         return bench.results()
+    document = read_json(path, strict=False)
     try:
-        cells = read_json(path, strict=False)["cells"]
+        cells = document["cells"]
         return tuple(CellResult.from_json({**c, "record": {}}) for c in cells)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, DataFileError) as error:
         raise DataFileError(
             f"{path} is neither the folder of a bench nor the JSON document of one: {error}"
         ) from error
