@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.cli.model_options import given_model_options, model_choice
+from hvr.cli.model_options import given_model_options, model_choice, refuse_model_options
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,10 +37,9 @@ def check_resumed(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
     if "llm" not in about or state is RunState.FINISHED:
         return  # nothing to go on with, as will be said
     began = request_from_json(about, args.resume)
+    if not began.policy.asks_model:
+        refuse_model_options(args, "the run asks none: leave it out")
     model = {name: v for name, v in given_model_options(args).items() if name not in _ANEW}
-    if model and not began.policy.asks_model:
-        name = next(iter(model))
-        raise UsageError(f"{name} is for a language model, and the run asks none", field=name)
     own = {name: value for name, value in given.items() if name not in ("save", "env_options")}
     options = replace(began.options, **own, model=replace(began.options.model, **model))
     text = args.text if args.text or args.task else about["request"]

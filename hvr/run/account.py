@@ -81,7 +81,8 @@ def accounted(folder: RunFolder, begun: Mapping[str, Any]) -> Iterator[Account]:
         yield account
     except BaseException as error:
         if isinstance(error, HvrError) and not folder.worth_keeping():
-            folder.discard()
+            with suppress(OSError):  # somebody has removed it already
+                folder.discard()
             raise
         error.folder = folder.path  # type: ignore[attr-defined]
         # On a full disk there is no room for an account; that error is the one to report.

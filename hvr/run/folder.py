@@ -56,6 +56,9 @@ _STAYS = re.compile(
 )
 """What a run is gone on with."""
 
+_REMNANT = re.compile(r"run\.lock|\.task\.json\.[\d-]+\.part")
+"""What remains of a run that was killed before it began."""
+
 _TRIES = 100
 """How often a folder is made that other runs remove; each time, one of them has come to its end."""
 
@@ -304,6 +307,9 @@ def _lock(path: Path) -> Lock:
     try:
         # A run may have begun and ended between the first look and the lock.
         _check_empty(path)
+        for entry in path.iterdir():
+            if entry.name != LOCK:
+                entry.unlink()
     except BaseException:
         lock.release()
         raise
@@ -311,8 +317,7 @@ def _lock(path: Path) -> Lock:
 
 
 def _check_empty(path: Path) -> None:
-    # A lock alone is what remains of a run that was killed before it began.
-    if {entry.name for entry in path.iterdir()} <= {LOCK}:
+    if all(_REMNANT.fullmatch(entry.name) for entry in path.iterdir()):
         return
     if held(path / LOCK):
         raise _TakenError

@@ -106,7 +106,8 @@ def request_from_json(values: Mapping[str, Any], folder: Path) -> RunRequest:
     """
     try:
         choice = _choice_from_json(values["llm"]) if values["llm"] else ModelChoice()
-        own = {name: values[name] for name in _OWN}
+        # What is not there is an option that came later.
+        own = {name: values[name] for name in _OWN if name in values}
         own["env_options"] = tuple(map(str, own["env_options"]))
         options = Options(**own, model=choice, save=folder)
         task, text = values["task"], str(values["request"])

@@ -167,6 +167,7 @@ def test_a_request_that_cannot_be_met_leaves_what_was_there(
 
 def test_what_a_run_killed_at_once_leaves_is_as_good_as_empty(tmp_path: Path) -> None:
     (tmp_path / LOCK).touch()
+    (tmp_path / ".task.json.12-345.part").write_text("{")
     folder = RunFolder.create(tmp_path, "x", NOW)
     folder.close()
     assert list(tmp_path.iterdir()) == []
