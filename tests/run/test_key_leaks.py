@@ -119,7 +119,7 @@ def ends() -> Iterator[tuple[str, str, Reply, int]]:
     filtered = {"message": {"content": said}, "finish_reason": "content_filter"}
     yield "filter", "openai", _json({"choices": [filtered], "model": said}), 4
     yield "redirect", "openai", Reply(status=302, raw=b"", headers={
-        "Location": f"http://127.0.0.1:9/{KNOWN}?key={KNOWN}"}), 4  # fmt: skip
+        "Location": f"http://127.0.0.1:9/{KNOWN}?key={KNOWN}"}), 2  # fmt: skip
     yield "wrong key", "gemini", Reply(status=400, message=said, param="API_KEY_INVALID"), 2
     yield "error", "gemini", _json({"error": {"message": said, "status": said}}), 4
     blocked = {"promptFeedback": {"blockReason": said, "blockReasonMessage": said}}
