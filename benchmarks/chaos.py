@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import sys
 import tempfile
 import time
@@ -53,12 +54,16 @@ def main() -> int:
             jobs=options.jobs, keep=options.keep is not None, listen=Progress(len(checks)),
         )  # fmt: skip
     seconds = time.monotonic() - started
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = used.ru_utime + used.ru_stime
     if options.json:
         document = {"conditions": conditions(options.seed), "seconds": round(seconds),
+                    "cpu_seconds": round(cpu),
                     "checks": [outcome.to_json() for outcome in outcomes]}  # fmt: skip
         print(json.dumps(document, indent=1, ensure_ascii=False))
     else:
-        print(f"{conditions(options.seed)} · {options.jobs} jobs · {seconds:.0f} s\n")
+        took = f"{seconds:.0f} s, {cpu:.0f} s of CPU"
+        print(f"{conditions(options.seed)} · {options.jobs} jobs · {took}\n")
         print("\n".join([*table(outcomes), *broken(outcomes)]))
     return 1 if any(outcome.state == "broke" for outcome in outcomes) else 0
 

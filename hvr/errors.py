@@ -48,6 +48,8 @@ BadRequestError       [hvr.envs.kitchen.actions.table]   becomes an event with a
 _RefusedError         [hvr.envs.skills]                  becomes the outcome of a skill
 ProcessEndedError     [hvr.envs.thor.client]             becomes a SimulatorError
 RefusedError          [hvr.stand_in.scope]               becomes a reply to the client
+_TakenError           [hvr.run.folder]                   becomes a DataFileError or another name
+Terminated            [hvr.cli.signals]                  becomes exit code 143
 
 A message says what is wrong, where, and what to do next.
 """

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from hvr.errors import DataFileError, UsageError
+from hvr.errors import DataFileError, HvrError, UsageError
+
+Refusal = TypeVar("Refusal", bound=HvrError)
 
 _PACKAGE = Path(__file__).resolve().parent
 _LONGEST_NAME = 256
@@ -109,19 +111,24 @@ def commit() -> str:
 
 
 def unwritable(
-    path: Path | str, error: Exception, what: str = "cannot be written"
-) -> DataFileError:
+    path: Path | str,
+    error: Exception,
+    what: str = "cannot be written",
+    *,
+    kind: type[Refusal] = DataFileError,  # type: ignore[assignment]
+) -> Refusal:
     """Return the error for a file that cannot be written.
 
     Its exit code tells a full or failing disk from a name or permission that will not do.
 
     Args:
         path: the file or folder.
-        error: what the system or SQLite says.
+        error: what the system, SQLite or a store says.
         what: what cannot be done with it.
+        kind: class of the error.
     """
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    result = DataFileError(f"{path}: {what}: {reason}")
+    result = kind(f"{path}: {what}: {reason}")
     if is_passing(error):
         result.exit_code = _NOT_ANSWERED
     return result
@@ -135,9 +142,10 @@ def is_passing(error: Exception) -> bool:
     """
     if (code := getattr(error, "sqlite_errorcode", None)) is not None:
         return code & 0xFF in _PASSING_SQLITE
-    number = getattr(error, "errno", None)
+    if (number := getattr(error, "errno", None)) is not None:
+        return number in _PASSING
     # Libraries in other languages keep the system's words and lose its number.
-    return number in _PASSING or (number is None and "no space left" in str(error).lower())
+    return any(os.strerror(number) in str(error) for number in _PASSING)
 
 
 @contextmanager

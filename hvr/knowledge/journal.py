@@ -102,7 +102,7 @@ class Journal:
         try:
             journal = cls(folder)
         except OSError as error:
-            raise _unwritable(folder, error) from error
+            raise unwritable(folder, error, kind=StoreError) from error
         try:
             data = _read(folder)
             quads = _replay(folder, data)
@@ -140,7 +140,7 @@ class Journal:
                 rest = rest[self._file.write(rest) or 0 :]
         except (OSError, ValueError) as error:
             self._cut(self._size)
-            raise _unwritable(self._folder, error) from error
+            raise unwritable(self._folder, error, kind=StoreError) from error
         self._size += len(data)
 
     def _cut(self, size: int) -> None:
@@ -203,8 +203,3 @@ def _committed(data: bytes) -> int:
 
 def _not_begun(folder: Path) -> StoreError:
     return StoreError(f"{folder}: the graph was never begun: the run ended before it saw the scene")
-
-
-def _unwritable(folder: Path, error: Exception) -> StoreError:
-    refused = unwritable(folder, error)
-    return StoreError(*refused.args, exit_code=refused.exit_code)

@@ -158,7 +158,7 @@ class RunFolder:
                 with suppress(FileNotFoundError):
                     return cls(path, tuple(made), _lock(path))
         except OSError as error:
-            refused = unwritable(path, error, "the run cannot be written here")
+            refused: DataFileError = unwritable(path, error, "the run cannot be written here")
             refused.field = "save"
             raise refused from error
         raise _TakenError

@@ -64,7 +64,7 @@ class Run:
     def answers(self) -> int:
         """How many answers of a model are in its recording, or in one that was set aside."""
         counts = [0]
-        for path in self.folder.glob("llm*.jsonl"):
+        for path in self.folder.rglob("llm*.jsonl"):
             lines = path.read_bytes().split(b"\n")[1:-1]
             counts.append(sum(b'"answer": {' in line for line in lines))
         return max(counts)
@@ -94,6 +94,7 @@ def examine(
     run: Run | None = None,
     says: str = "",
     escapes: bool = False,
+    longest: int = _LONGEST_ERROR,
 ) -> None:
     """Look at all that a command left behind.
 
@@ -104,12 +105,13 @@ def examine(
         run: the run folder that it was to fill.
         says: a pattern that its output must have.
         escapes: it was told to write escapes of a terminal.
+        longest: characters of an error at most.
 
     Raises:
         BrokeError: something does not hold; the message has all that was found.
     """
     wrong = list(_ending(ended, codes))
-    wrong += _words(ended, says, escapes=escapes)
+    wrong += _words(ended, says, escapes=escapes, longest=longest)
     wrong += _traces(lab)
     # A kill may come between making the folder and the first word in it.
     if not ended.late and run is not None and run.folder.is_dir() and any(run.folder.iterdir()):
@@ -128,14 +130,14 @@ def _ending(ended: Ended, codes: Collection[int]) -> Iterator[str]:
         yield f"it took {ended.peak / 1e9:.1f} GB of memory"
 
 
-def _words(ended: Ended, says: str, *, escapes: bool) -> Iterator[str]:
+def _words(ended: Ended, says: str, *, escapes: bool, longest: int) -> Iterator[str]:
     said = ended.said
     if "Traceback" in said or "panicked at" in said:
         yield f"a traceback was shown ({ended.last})"
     errors = [line for line in said.splitlines() if line.startswith("error:")]
     if len(errors) > 1:
         yield f"{len(errors)} lines begin with error:"
-    if any(len(line) > _LONGEST_ERROR for line in errors):
+    if any(len(line) > longest for line in errors):
         yield f"an error of {max(map(len, errors))} characters was shown"
     if len(said) > _MOST_SAID:
         yield "more than a million characters were printed"
@@ -197,7 +199,7 @@ def _truth(lab: Lab, run: Run, ended: Ended) -> Iterator[str]:
     if shown.code != GOOD:
         yield f"hvr show cannot tell what became of the run ({shown.last})"
         return
-    yield from _words(shown, "", escapes=False)
+    yield from _words(shown, "", escapes=False, longest=_LONGEST_ERROR)
     if secret := lab.secrets.found_in(shown.out + shown.err):
         yield f"hvr show prints {secret}"
     outcome = "\n".join(said.splitlines()[:3])
@@ -215,5 +217,8 @@ def _truth(lab: Lab, run: Run, ended: Ended) -> Iterator[str]:
             yield f"the run broke off, and hvr show says: {outcome}"
         if ended.code <= UNANSWERED and run.folder.name not in ended.said:
             yield f"the message does not name the run folder ({ended.last})"
-        if ended.code != KILLED and run.state.startswith(("start", "run")):
+        orderly = ended.code <= UNANSWERED or ended.code in (INTERRUPTED, TERMINATED)
+        # Where there is no room, there is none for an account either.
+        full = re.search("no space|space left", ended.said, re.IGNORECASE)
+        if orderly and not full and run.state.startswith(("start", "run")):
             yield f"the run is over, and its folder says {run.state!r}"

@@ -15,7 +15,7 @@ parallel = Group("parallel")
 
 # Processes that have imported everything, wait for one another, and begin at the same moment.
 _AT_ONCE = """
-import gc, io, json, os, sys
+import gc, json, os, sys, traceback
 count, folder, words = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
 import hvr.run.assembly, hvr.run.spine, hvr.cli.plan, hvr.search.fast_downward
 from hvr.cli.main import main
@@ -34,6 +34,8 @@ for number in range(count):
         code = 99
         try:
             code = main([word.replace("NUMBER", str(number)) for word in words])
+        except BaseException:
+            traceback.print_exc()
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -59,7 +61,8 @@ def _at_once(lab: Lab, count: int, *words: object) -> tuple[list[int], list[str]
     lab.counts["runs"] += count - 1
     texts = [(said / f"{n}.out").read_text(encoding="utf-8", errors="replace")
              for n in range(count)]  # fmt: skip
-    require(not any("Traceback" in text for text in texts), "a traceback was shown")
+    traces = [text.strip().splitlines()[-1] for text in texts if "Traceback" in text]
+    require(not traces, f"{len(traces)} of {count} showed a traceback ({traces[:1]})")
     return json.loads(ended.out), texts
 
 

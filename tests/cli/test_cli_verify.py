@@ -259,7 +259,7 @@ def test_the_tools_given_must_be_the_verifiers(trained: Path, hvr_: Hvr, tmp_pat
     ("content", "says"),
     [
         ("", "has no plan"),
-        ("nonsense", "no JSON"),
+        ("nonsense", "not valid JSON"),
         ('{"id": 1, "task_nodes": []}', "is empty"),
         (
             '{"id": 1, "task_nodes": ["pay", "weather"], "task_links": '
@@ -337,7 +337,7 @@ def test_output_that_cannot_be_delivered(
 def test_a_verifier_is_not_evaluated_on_nothing(hvr_: Hvr, trained: Path, tmp_path: Path) -> None:
     write(tmp_path / "none.jsonl", [record(1, "nothing", ())])
     ended = hvr_("verify", "evaluate", trained / "verifier", tmp_path / "none.jsonl", "--json")
-    assert ended.code == 2 and "no plan with a step" in ended.err
+    assert ended.code == 2 and "no plan with tools" in ended.err
     # Plans without a link have no measure of links, and JSON has no NaN.
     write(tmp_path / "short.jsonl", [record(1, "pay", ("pay",)), record(2, "go", ("weather",))])
     ended = hvr_("verify", "evaluate", trained / "verifier", tmp_path / "short.jsonl", "--json")

@@ -278,7 +278,7 @@ def test_limits_hold_whatever_a_server_counts(provider: str, value: object) -> N
     with SERVERS[provider]([answered(provider, usage)]) as server:
         options = ModelOptions(base_url=server.url, timeout=20.0)
         budget = Budget(Limits(tokens=1000))
-        model = stack(make_model(f"{provider}:m", options), options, budget=budget)
+        model = stack(make_model(f"{provider}:m", options), options, budgets=(budget,))
         answer = model.answer(ask(max_tokens=400))
         assert answer.text == "hi"
         assert (answer.usage.input, answer.usage.output) == (None, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import signal
 import socket
+import sys
 import urllib.request
 from pathlib import Path
 
@@ -21,6 +22,9 @@ from studies.chaos.running import run_one, table
 from studies.chaos.wire import ChaosServer, Talk
 
 pytest.importorskip("openai")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="the situations are made by means of Linux"
+)
 
 QUICK = chosen(CHECKS, (), quick=True)
 

@@ -76,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
 def _ask(chosen: Chosen) -> dict[str, Any]:
     from hvr.llm.factory import make_model
     from hvr.llm.model import Message, Request
+    from hvr.llm.notices import notices
     from hvr.llm.replay import Replay
 
     if chosen.spec is None:
@@ -92,7 +93,8 @@ def _ask(chosen: Chosen) -> dict[str, Any]:
     result: dict[str, Any] = {"model": chosen.spec, "answers": False}
     start = time.monotonic()
     try:
-        answer = model.answer(request)
+        with notices():
+            answer = model.answer(request)
     except LLMError as error:
         return result | {"problem": str(error), "seconds": round(time.monotonic() - start, 2)}
     result["seconds"] = round(time.monotonic() - start, 2)

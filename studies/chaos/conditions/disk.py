@@ -131,7 +131,7 @@ def files_may_not_grow(lab: Lab) -> None:
 
 def _output(target: str, codes: set[int], words: tuple[str, ...], lab: Lab) -> None:
     """Print to a device that is full."""
-    if words[0] == "plan":
+    if words[: len(_PLAN)] == _PLAN:
         words = (*words, "--save", str(lab.work / "run"))
     elif words[0] == "validate":
         words = (*words, *map(str, write_task(lab.work)))
@@ -141,7 +141,7 @@ def _output(target: str, codes: set[int], words: tuple[str, ...], lab: Lab) -> N
         how = replace(usual, stdout=device) if target == "stdout" else replace(usual, stderr=device)
         ended = lab.hvr(*words, how=how)
     examine(lab, ended, codes)
-    if words[0] == "plan":
+    if words[: len(_PLAN)] == _PLAN:
         require(Run(lab.work / "run").complete, "the run was not completed")
 
 

@@ -175,7 +175,8 @@ for _name, _folder in _NAMES.items():
 def _no_path(name: str, lab: Lab) -> None:
     """Plan into what cannot be a folder."""
     words = ("plan", "make coffee", "--scene", "FloorPlan1", f"--save={name}")
-    examine(lab, lab.hvr(*words), {UNUSABLE})
+    # A name of the user's own may be repeated as it was given.
+    examine(lab, lab.hvr(*words), {UNUSABLE}, longest=2_000 + len(name))
 
 
 for _name, _folder in {"300-letters": "r" * 300, "5000-letters": "a/" * 2500,

@@ -84,10 +84,10 @@ def _moment(
         return manifest.exists() and _starts(folder) > starts
 
     if not usual.calls:
-        delay = usual.seconds * lab.random.uniform(0, 0.6)
+        delay = usual.seconds * lab.random.uniform(0, 0.4)
         return when(begun, delay), any_signal(lab.random)
     if lab.random.random() < 0.3:
-        return seconds_in(usual.seconds * lab.random.uniform(0.05, 0.9)), signal.SIGKILL
+        return seconds_in(usual.seconds * lab.random.uniform(0.05, 0.5)), signal.SIGKILL
     number = server.calls + lab.random.randint(1, max(1, usual.calls - server.calls))
     return calls_in(server, number, lab.random.uniform(0, 0.4)), any_signal(lab.random)
 

@@ -55,7 +55,7 @@ def _moment(lab: Lab, server: ChaosServer, usual: Undisturbed) -> tuple[Wait, si
     """Return when to kill, and by what."""
     if lab.random.random() < 0.3:
         # Before a program is under way only SIGKILL has an effect that it can answer for.
-        return seconds_in(usual.seconds * lab.random.uniform(0.02, 0.9)), signal.SIGKILL
+        return seconds_in(usual.seconds * lab.random.uniform(0.02, 0.6)), signal.SIGKILL
     left = max(1, usual.calls - server.calls)
     number = server.calls + lab.random.randint(1, left)
     return calls_in(server, number, lab.random.uniform(0, 0.3)), any_signal(lab.random)
@@ -229,7 +229,7 @@ def _resumed_by_two(lab: Lab) -> None:
 
 def add_to(group: Group) -> None:
     """Add the kills of plans."""
-    for number in range(16):
+    for number in range(18):
         group.add(f"plan-openai-{number}", partial(_resumed, "openai", 2))
     for number in range(3):
         group.add(f"plan-gemini-{number}", partial(_resumed, "gemini", 2))
