@@ -58,8 +58,9 @@ class VectorEmbedder:
             batch = new[i : i + _BATCH]
             try:
                 vectors = [_unit(v) for v in self._embed(batch)]
-            except (ValueError, TypeError, OverflowError) as error:
-                raise LLMError(f"{self._name}: the embeddings are no vectors: {error}") from None
+            except (ValueError, TypeError, OverflowError):
+                # The reason may quote what the server sent.
+                raise LLMError(f"{self._name}: the embeddings are no lists of numbers") from None
             lengths = {len(v) for v in (*vectors, *self._known.values())}
             if len(vectors) != len(batch) or len(lengths) > 1 or 0 in lengths:
                 raise LLMError(
