@@ -18,7 +18,7 @@ faults.json     with faults: which were played, and what they changed
 scene-before.json  the floor plan before the first step (hvr.report.floor_plan)
 scene-after.json   the same after the last one
 trace.jsonl     one event a line, written as it happens
-graph/          the knowledge graph as a persistent store
+graph/          the knowledge graph, as a file of its changes
 graph.ttl       the same as Turtle, written at the end
 run.lock        while the run goes on: a lock that ends with its process
 
