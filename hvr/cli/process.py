@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 TERMINATED = 143
+_AGAIN_S = 0.05
 
 
 def prepare() -> bool:
@@ -61,8 +62,12 @@ def traceback_wanted(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def _not_told(what: UnraisableHookArgs) -> None:
-    """Keep quiet about errors that Python itself ignores; an interrupt is raised again."""
-    if what.exc_type is KeyboardInterrupt:
-        import _thread
+    """Keep quiet about errors that Python itself ignores; a signal is heard again."""
+    number = {KeyboardInterrupt: signal.SIGINT, Terminated: signal.SIGTERM}.get(what.exc_type)
+    if number is not None:
+        import threading
 
-        _thread.interrupt_main()
+        # Not from here, where it would be ignored again.
+        again = threading.Timer(_AGAIN_S, signal.raise_signal, [number])
+        again.daemon = True
+        again.start()
