@@ -11,8 +11,10 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+
+from hvr.files import unwritable
 
 _GLANCES = 10
 _GLANCE_SECONDS = 0.02
@@ -100,6 +102,27 @@ def waiting(path: Path) -> Iterator[None]:
             _unlock(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def only_writer(path: Path) -> Iterator[None]:
+    """Keep other processes and threads from writing a file, or what it leads to.
+
+    The folder is made if it is missing.
+
+    Raises:
+        DataFileError: there can be no lock.
+    """
+    # Not the file itself: writing puts another file in its place, and a lock on the old one
+    # would keep nobody out.
+    lock = path.with_name(f".{path.name}.lock")
+    with ExitStack() as held:
+        try:
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            held.enter_context(waiting(lock))
+        except OSError as error:
+            raise unwritable(lock, error, "cannot be locked") from error
+        yield
 
 
 def _try(path: Path) -> Lock | None:

@@ -70,14 +70,14 @@ def main(given: Sequence[str]) -> int:
         return code
     except HvrError as error:
         message = str(error) if parser is None else parser.with_flags(error)
-        return _refused(given, message + kept(error), error.exit_code)
+        return _refused(given, error, message, error.exit_code)
     except (KeyboardInterrupt, Terminated):
         raise
     except BaseException as error:  # a library may call sys.exit, and one in Rust may panic
         from hvr.cli import unforeseen
 
         message, status = unforeseen.account_for(error, given)
-        return _refused(given, message + kept(error), status)
+        return _refused(given, error, message, status)
 
 
 def resolve(given: Sequence[str]) -> Call:
@@ -166,15 +166,18 @@ def _protect_output() -> None:
     protect_output()
 
 
-def _refused(given: Sequence[str], message: str, code: int) -> int:
-    """Say why there is no answer, and return the exit code."""
+def _refused(given: Sequence[str], error: BaseException, message: str, code: int) -> int:
+    """Say why there is no answer, and where a run is kept; return the exit code."""
     from hvr.printable import block
 
+    folder = getattr(error, "folder", None)
+    message += kept(error)
     if "--json" in given:
         import json
 
         streams.use_utf8()
-        print(json.dumps({"error": message, "exit_code": code}))
+        where = {} if folder is None else {"folder": str(folder)}
+        print(json.dumps({"error": message, "exit_code": code, **where}))
     print(f"error: {block(message)}", file=sys.stderr)
     return code
 

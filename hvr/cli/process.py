@@ -11,14 +11,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from hvr.cli import streams
-from hvr.cli.signals import Terminated, kept
+from hvr.cli.signals import Terminated, kept, raise_again
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
 INTERRUPTED = 130
 TERMINATED = 143
-_AGAIN_S = 0.05
 
 
 def prepare() -> bool:
@@ -62,12 +61,6 @@ def traceback_wanted(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def _not_told(what: UnraisableHookArgs) -> None:
-    """Keep quiet about errors that Python itself ignores; a signal is heard again."""
-    number = {KeyboardInterrupt: signal.SIGINT, Terminated: signal.SIGTERM}.get(what.exc_type)
-    if number is not None:
-        import threading
-
-        # Not from here, where it would be ignored again.
-        again = threading.Timer(_AGAIN_S, signal.raise_signal, [number])
-        again.daemon = True
-        again.start()
+    """Keep quiet about errors that Python itself ignores; what a signal raised is raised again."""
+    if issubclass(what.exc_type, KeyboardInterrupt | Terminated):
+        raise_again(what.exc_type)

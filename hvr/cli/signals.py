@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SOON_S = 0.05
 
 
 class Terminated(BaseException):
@@ -54,6 +55,34 @@ def orderly_end() -> Iterator[None]:
         if not ending:
             for heard, handler in before.items():
                 signal.signal(heard, handler)
+
+
+def raise_again(signalled: type[BaseException]) -> None:
+    """Raise once more, soon, what a signal has raised where Python ignores it, as in destructors.
+
+    Args:
+        signalled: KeyboardInterrupt or Terminated.
+    """
+    import threading
+
+    number = signal.SIGTERM if issubclass(signalled, Terminated) else signal.SIGINT
+    main = threading.main_thread()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del frame
+        signal.signal(number, signal.SIG_DFL)
+        raise signalled
+
+    def send() -> None:
+        # Not from within the destructor, where it would be ignored again.
+        if main.ident is not None:
+            signal.pthread_kill(main.ident, number)
+
+    if threading.current_thread() is main and hasattr(signal, "pthread_kill"):
+        signal.signal(number, end)
+        again = threading.Timer(_SOON_S, send)
+        again.daemon = True
+        again.start()
 
 
 def kept(error: BaseException) -> str:

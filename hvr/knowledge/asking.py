@@ -18,43 +18,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hvr.errors import QueryLimitError, StoreError, UsageError
+from hvr.knowledge.result import QueryResult
 from hvr.knowledge.sparql_text import refuse_service
-
-if TYPE_CHECKING:
-    from hvr.knowledge.terms import Value
 
 _LONGEST_S = 1_000_000
 _ANSWER = "import sys; sys.path[:] = {path!r}; from hvr.knowledge.answering import main; main()"
 _TIME_OVER = "the query was not answered within {seconds:g} s"
-
-
-@dataclass(frozen=True)
-class QueryResult:
-    """The answer to a query: a table of plain values.
-
-    Args:
-        variables: names of the columns; `answer` for ASK; `subject`, `predicate` and
-            `object` for CONSTRUCT and DESCRIBE.
-        rows: one tuple a row, in the order of `variables`; None where a variable is unbound.
-        complete: False if there are more rows, which limits have kept out.
-    """
-
-    variables: tuple[str, ...]
-    rows: tuple[tuple[Value, ...], ...]
-    complete: bool = True
-
-    def dicts(self) -> list[dict[str, Value]]:
-        """Return the rows as mappings from variable to value."""
-        return [dict(zip(self.variables, row, strict=True)) for row in self.rows]
-
-    def __iter__(self) -> Iterator[tuple[Value, ...]]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
 
 @dataclass(frozen=True)

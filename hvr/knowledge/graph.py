@@ -11,7 +11,7 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store,
 
 from hvr.errors import StoreError, UnknownObjectError
 from hvr.files import write_whole
-from hvr.knowledge.asking import QueryLimits, QueryResult, ask
+from hvr.knowledge.asking import QueryLimits, ask
 from hvr.knowledge.describe import Description, describe
 from hvr.knowledge.events import (
     NO_ROOM,
@@ -26,6 +26,7 @@ from hvr.knowledge.facts import FactReader
 from hvr.knowledge.journal import Journal, read_journal
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.query import run_query
+from hvr.knowledge.result import QueryResult
 from hvr.knowledge.scene import ROBOT, SceneReader
 from hvr.knowledge.terms import (
     KITCHEN,

@@ -14,20 +14,22 @@ at the price of threads that do not survive a fork: the child would wait for the
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable
+from functools import partial
+from io import FileIO
 from pathlib import Path
 from typing import Self
 
 from hvr.errors import StoreError
 from hvr.files import unwritable
+from hvr.locks import take
 
 NAME = "graph.rdfp"
 """The file in the folder of a graph."""
 
 _HEAD = b'H hvr "1" .\n'
 _BEGIN, _END = b"TX .\n", b"TC .\n"
-_FAR = 1 << 40  # a byte that no reader wants: on Windows a lock keeps readers out
+_LOCK = ".lock"
 
 
 def read_journal(folder: Path) -> bytes:
@@ -46,32 +48,29 @@ class Journal:
     a fork gets a graph of its own in memory, and no right to the file.
 
     Args:
-        path: the file.
-        flags: `os.O_EXCL | os.O_CREAT` for a new one.
+        folder: the folder of the graph.
+        flags: `os.O_EXCL` for a new one.
 
     Raises:
         OSError: it cannot be opened.
         StoreError: another process has it.
     """
 
-    def __init__(self, path: Path, flags: int = 0) -> None:
-        self._path = path
+    def __init__(self, folder: Path, flags: int = 0) -> None:
+        self._folder = folder
         self._owner = os.getpid()
-        binary = getattr(os, "O_BINARY", 0)
-        self._file = open(  # noqa: SIM115 - closed by `close`
-            path,
-            "ab",
-            buffering=0,
-            opener=lambda name, mode: os.open(name, mode | flags | binary, 0o666),
-        )
-        try:
-            _lock(self._file.fileno())
-        except OSError as error:
-            self._file.close()
+        lock = take(folder / _LOCK)
+        if lock is None:
             raise StoreError(
-                f"{path.parent}: the graph is in use by another process; "
+                f"{folder}: the graph is in use by another process; "
                 "wait for it to end, or open the graph for reading only"
-            ) from error
+            )
+        self._lock = lock
+        try:
+            self._file = FileIO(folder / NAME, "ab", opener=partial(_open, flags))
+        except BaseException:
+            lock.release()
+            raise
         self._size = self._file.seek(0, os.SEEK_END)
 
     @classmethod
@@ -82,7 +81,7 @@ class Journal:
             OSError: it cannot be made, or there is one.
             StoreError: it cannot be written.
         """
-        journal = cls(folder / NAME, os.O_EXCL)
+        journal = cls(folder, os.O_EXCL)
         try:
             journal._write(_HEAD)
         except BaseException:
@@ -101,7 +100,7 @@ class Journal:
         """
         _read(folder)  # what is not there would be made
         try:
-            journal = cls(folder / NAME)
+            journal = cls(folder)
         except OSError as error:
             raise _unwritable(folder, error) from error
         try:
@@ -125,17 +124,14 @@ class Journal:
 
     def close(self) -> None:
         """Let others write."""
-        if self._file.closed:
-            return
-        if os.getpid() == self._owner:
-            # A fork may have the file open still, and with it the lock.
-            _unlock(self._file.fileno())
         self._file.close()
+        if os.getpid() == self._owner:
+            self._lock.release()
 
     def _write(self, data: bytes) -> None:
         if os.getpid() != self._owner:
             raise StoreError(
-                f"{self._path.parent}: cannot be written: the graph was opened by the process that "
+                f"{self._folder}: cannot be written: the graph was opened by the process that "
                 "this one was forked from; make one of your own"
             )
         rest = memoryview(data)
@@ -144,7 +140,7 @@ class Journal:
                 rest = rest[self._file.write(rest) or 0 :]
         except (OSError, ValueError) as error:
             self._cut(self._size)
-            raise _unwritable(self._path.parent, error) from error
+            raise _unwritable(self._folder, error) from error
         self._size += len(data)
 
     def _cut(self, size: int) -> None:
@@ -195,6 +191,10 @@ def _replay(folder: Path, data: bytes) -> bytes:
     return b"\n".join(quads)
 
 
+def _open(more: int, name: str, flags: int) -> int:
+    return os.open(name, flags | more | getattr(os, "O_BINARY", 0), 0o666)
+
+
 def _committed(data: bytes) -> int:
     """Return where the last whole transaction ends; lines in literals are escaped."""
     end = data.rfind(b"\n" + _END)
@@ -208,28 +208,3 @@ def _not_begun(folder: Path) -> StoreError:
 def _unwritable(folder: Path, error: Exception) -> StoreError:
     refused = unwritable(folder, error)
     return StoreError(*refused.args, exit_code=refused.exit_code)
-
-
-def _lock(file: int) -> None:
-    """Keep other writers out, as long as the file is open."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        os.lseek(file, _FAR, os.SEEK_SET)
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _unlock(file: int) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        os.lseek(file, _FAR, os.SEEK_SET)
-        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_UN)

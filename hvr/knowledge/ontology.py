@@ -15,9 +15,9 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, Store, parse
 
 from hvr.errors import DataFileError, UnknownObjectError
 from hvr.files import data_path
-from hvr.knowledge.asking import QueryResult
 from hvr.knowledge.closure import SUB_CLASS, Rules
 from hvr.knowledge.query import run_query
+from hvr.knowledge.result import QueryResult
 from hvr.knowledge.terms import (
     ALT_LABEL,
     HIDDEN_LABEL,

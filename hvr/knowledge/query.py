@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pyoxigraph import QueryBoolean, QuerySolutions, QueryTriples, Store
 
 from hvr.errors import StoreError
-from hvr.knowledge.asking import QueryResult
+from hvr.knowledge.result import QueryResult
 from hvr.knowledge.sparql_text import is_update, refuse_service, undeclared
 from hvr.knowledge.terms import PREFIXES, Value, value
 

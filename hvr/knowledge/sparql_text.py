@@ -7,26 +7,22 @@ from collections.abc import Container, Iterator
 
 from hvr.errors import StoreError
 
-_TOKEN = re.compile(
-    r"""
-    (?P<void>
-        \s+ | \#[^\r\n]*
-        | <[^<>"{}|^`\s]*>                                        # IRI
-        | \"{3} (?:\"{0,2}(?:[^"\\]|\\.))* \"{3} | '{3} (?:'{0,2}(?:[^'\\]|\\.))* '{3}
-        | "(?:[^"\\\r\n]|\\.)*" | '(?:[^'\\\r\n]|\\.)*'
-        | @[\w-]+                                                 # language of a literal
-        | [?$]\w+ | _:[\w.-]+ )
-    | (?P<prefix> (?:[^\W\d_][\w.-]*)? ) : (?: [\w.:-] | %.. | \\. )*
-    | (?P<word> \w+ )
-    | (?P<sign> . )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+_TOKEN = r"""
+(?P<void>
+    \s+ | \#[^\r\n]*
+    | <[^<>"{}|^`\s]*>                                        # IRI
+    | \"{3} (?:\"{0,2}(?:[^"\\]|\\.))* \"{3} | '{3} (?:'{0,2}(?:[^'\\]|\\.))* '{3}
+    | "(?:[^"\\\r\n]|\\.)*" | '(?:[^'\\\r\n]|\\.)*'
+    | @[\w-]+                                                 # language of a literal
+    | [?$]\w+ | _:[\w.-]+ )
+| (?P<prefix> (?:[^\W\d_][\w.-]*)? ) : (?: [\w.:-] | %.. | \\. )*
+| (?P<word> \w+ )
+| (?P<sign> . )
+"""
 _UPDATES = frozenset(
     ["insert", "delete", "load", "clear", "create", "drop", "copy", "move", "add", "with"]
 )
 _PROLOGUE = frozenset(("prefix", "base", "version"))
-_SERVICE = re.compile(r"service(silent)?\Z", re.IGNORECASE)
 
 
 def calls_service(sparql: str) -> bool:
@@ -36,15 +32,15 @@ def calls_service(sparql: str) -> bool:
     """
     if "service" not in sparql.lower():
         return False
-    before = named = ""
+    before = ""
+    named = False
     for kind, text in _tokens(sparql):
         # Oxigraph needs no space after a word: `1SERVICE<…>` is two of them, and `SERVICE:x {`
         # is SERVICE with the name `:x`, where a graph with the name `SERVICE:x` would do, too.
-        if kind == "word" and "service" in text:
+        if (kind == "word" and "service" in text) or (named and text == "{"):
             return True
-        if named and text == "{":
-            return True
-        named = text if kind == "prefix" and _SERVICE.search(text) and before != "graph" else ""
+        ends = kind == "prefix" and text.lower().endswith(("service", "servicesilent"))
+        named = ends and before != "graph"
         before = text
     return False
 
@@ -87,7 +83,8 @@ def _tokens(sparql: str) -> Iterator[tuple[str, str]]:
 
     The text of a name is its prefix.
     """
-    for match in _TOKEN.finditer(sparql):
+    # Compiled, and kept by `re`, when it is needed: most queries need none of this.
+    for match in re.finditer(_TOKEN, sparql, re.VERBOSE | re.DOTALL):
         kind = match.lastgroup or ""
         if kind != "void":
             yield kind, match[kind].lower() if kind == "word" else match[kind]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from hvr.errors import DataFileError
-from hvr.files import unwritable, user_folder, write_whole, writing
+from hvr.files import user_folder, write_whole, writing
 from hvr.library.entry import entry_from_json
 from hvr.library.library import FORMAT, Library
 from hvr.library.turtle import from_turtle, to_turtle
-from hvr.locks import waiting
+from hvr.locks import only_writer
 from hvr.texts import read_json, read_text
 
 VARIABLE = "HVR_LIBRARY"
@@ -78,25 +76,10 @@ def update_library(path: Path, more: Library) -> Library:
     """
     # Reading, too, is under the lock: what another process adds between a read and a write of
     # ours would be lost.
-    with _locked(path):
+    with only_writer(path):
         merged = read_library(path, missing_ok=True).merge(more)
         write_library(merged, path)
     return merged
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Keep other processes and threads from writing; a lock dies with its process."""
-    # Not the library itself: writing puts another file in its place, and a lock on the old one
-    # would keep nobody out.
-    lock = path.with_name(f".{path.name}.lock")
-    with ExitStack() as held:
-        try:
-            lock.parent.mkdir(parents=True, exist_ok=True)
-            held.enter_context(waiting(lock))
-        except OSError as error:
-            raise unwritable(lock, error, "cannot be locked") from error
-        yield
 
 
 def _is_json(path: Path) -> bool:

@@ -92,7 +92,7 @@ def reported(
 
 def kind_of_complaint(complaint: Complaint, status: int = _OK) -> Kind:
     """Return the kind of error that a complaint is, by its codes, its status and its words."""
-    codes = {re.sub(r"[^a-z0-9]+", "_", code).strip("_") for code in complaint.codes}
+    codes = {re.sub(r"[^a-z0-9]+", "_", code.lower()).strip("_") for code in complaint.codes}
     by_code = [kind for kind, known in _CODES.items() if codes & set(known.split())]
     words = complaint.message.lower()
     by_words = [kind for kind, known in _WORDS.items() if any(w in words for w in known)]

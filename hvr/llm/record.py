@@ -12,7 +12,7 @@ from typing import Any
 
 import hvr
 from hvr.errors import DataFileError, LLMError
-from hvr.files import append_json_line
+from hvr.files import append_json_line, writing
 from hvr.llm import transcript
 from hvr.llm.earlier import Earlier, begun
 from hvr.llm.errors import used
@@ -70,12 +70,11 @@ class Recording(Layer):
         self._earlier: Earlier | None = None
         if path.is_dir():
             raise DataFileError(f"cannot write the transcript {path}: it is a folder")
-        if isinstance(model, Replay):
-            # It asks nobody, so nothing that was paid for is lost, and its own answers are at hand.
-            path.unlink(missing_ok=True)
-        elif begun(path):
-            self._go_on()
-            return
+        if begun(path):
+            if not isinstance(model, Replay):
+                self._go_on()
+                return
+            self._begin_anew(model)
         self._write({**self._header(), **self._scrubber.value(header or {})})
 
     def aside(self) -> Totals:
@@ -125,6 +124,19 @@ class Recording(Layer):
         asked, name = self._earlier.header["model"], self._scrubber.text(self.name)
         if asked != name:
             raise DataFileError(f"{self._path}: this is a transcript of {asked}, not of {name}")
+
+    def _begin_anew(self, model: Replay) -> None:
+        """Remove what a replay has recorded: it asks nobody, and all answers are at hand.
+
+        Raises:
+            DataFileError: it is not this replay that was recorded.
+        """
+        there = transcript.read(self._path)[0]
+        other = any(there.get(name) != model.header.get(name) for name in ("model", "date"))
+        if other or self._path.samefile(transcript.file_of(model.path)):
+            raise DataFileError(f"{self._path}: there is another transcript already")
+        with writing(self._path):
+            self._path.unlink()
 
     def _known(self, request: Request) -> Exchange | None:
         """Return what an earlier try was answered to a request; None if it is to be asked.

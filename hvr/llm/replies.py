@@ -25,7 +25,7 @@ class Complaint:
 
     Args:
         message: in words; may be empty.
-        codes: its codes, types and states, in small letters, as they come.
+        codes: its codes, types and states, as they come.
     """
 
     message: str
@@ -54,7 +54,7 @@ def complaint_of(error: Any) -> Complaint:
             continue
         messages += [m for n in _MESSAGES if isinstance(m := part.get(n), str) and m.strip()]
         found = (part.get(name) for name in _CODES)
-        codes += [str(c).lower() for c in found if isinstance(c, str | int) and c != ""]
+        codes += [str(c) for c in found if isinstance(c, str | int) and c != ""]
     return Complaint(messages[0] if messages else "", tuple(dict.fromkeys(codes)))
 
 

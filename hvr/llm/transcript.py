@@ -119,13 +119,18 @@ def error_from(value: Mapping[str, Any], usage: Usage | None = None) -> LLMError
     return kind(value["message"])
 
 
+def file_of(path: Path) -> Path:
+    """Return the transcript that a path names: itself, or the one in the folder of a run."""
+    return path / NAME if path.is_dir() else path
+
+
 def read(path: Path) -> tuple[Mapping[str, Any], tuple[Exchange, ...]]:
     """Read the header and the exchanges of a transcript, or of the run folder that has one.
 
     Raises:
         DataFileError: it is missing, unreadable or corrupt.
     """
-    file = path / NAME if path.is_dir() else path
+    file = file_of(path)
     if not file.exists():
         raise DataFileError(f"there is no transcript {file}")
     lines = [_object(value, file, number) for number, value in read_log(file)]

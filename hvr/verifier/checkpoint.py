@@ -1,18 +1,26 @@
-"""Checkpoints of verifiers: a folder with `verifier.json` and `verifier.safetensors`."""
+"""Checkpoints of verifiers: a folder whose `verifier.json` names the other files in it.
+
+verifier.json                settings, tools and links, counts of paths, thresholds
+verifier-….safetensors       the tensors; `verifier.safetensors` in folders of earlier versions
+corrector-….json             the corrector, if it has one (`hvr.verifier.correction.corrector_file`)
+corrector-….safetensors      its tensors
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hvr.errors import DataFileError, HvrError
-from hvr.texts import read_json
+from hvr.file_sets import digest, name_of, read_set, write_set
+from hvr.texts import read_bytes, read_json
 from hvr.tools.tool_graph import Tool, ToolGraph
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.graph import PlanGraph
@@ -26,7 +34,6 @@ if TYPE_CHECKING:
     from hvr.verifier.verifier import Verifier
 
 VALUES = "verifier.json"
-TENSORS = "verifier.safetensors"
 _KIND = "hvr plan verifier"
 _VERSION = 1
 
@@ -44,40 +51,46 @@ def tools_fingerprint(tools: ToolGraph) -> str:
     return hashlib.sha256(json.dumps(_tools_json(tools)).encode()).hexdigest()[:16]
 
 
-def save(verifier: Verifier, folder: Path) -> None:
-    """Write a checkpoint.
+def save(
+    verifier: Verifier,
+    folder: Path,
+    corrector: str | None = None,
+    others: Mapping[str, bytes] = MappingProxyType({}),
+) -> None:
+    """Write a checkpoint, whole or not at all.
 
     Args:
         verifier: the verifier.
-        folder: created if it is missing; a verifier in it is overwritten.
+        folder: created if it is missing. A verifier in it, and its corrector, are replaced in one
+            step.
+        corrector: file of the corrector among the others.
+        others: contents of more files by name.
 
     Raises:
-        DataFileError: it cannot be written.
+        DataFileError: it cannot be written; what was there is as it was.
     """
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save as to_bytes
 
     tensors = {f"network.{k}": v for k, v in verifier.network.tensors.items()}
     tensors |= {f"alignment.{k}": v for k, v in verifier.alignment.tensors.items()}
-    tensors = {k: np.asarray(v, order="C") for k, v in tensors.items()}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        save_file(tensors, folder / TENSORS)
-        values = {
-            "kind": _KIND,
-            "version": _VERSION,
-            "config": verifier.config.to_dict(),
-            "compatibility": verifier.embeddings.compatibility,
-            "text_size": int(verifier.embeddings.vectors.shape[1]),
-            "thresholds": asdict(verifier.thresholds),
-            "data": verifier.data,
-            "tools_fingerprint": tools_fingerprint(verifier.tools),
-            "tools": _tools_json(verifier.tools),
-            "counts": [[list(p), n] for p, n in sorted(verifier.counts.counts.items())],
-            "tensors": _digest(folder / TENSORS),
-        }
-        (folder / VALUES).write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
-    except OSError as error:
-        raise DataFileError(f"cannot write the verifier {folder}: {error.strerror}") from error
+    data = to_bytes({k: np.asarray(v, order="C") for k, v in tensors.items()})
+    values = {
+        "kind": _KIND,
+        "version": _VERSION,
+        "config": verifier.config.to_dict(),
+        "compatibility": verifier.embeddings.compatibility,
+        "text_size": int(verifier.embeddings.vectors.shape[1]),
+        "thresholds": asdict(verifier.thresholds),
+        "data": verifier.data,
+        "tools_fingerprint": tools_fingerprint(verifier.tools),
+        "tools": _tools_json(verifier.tools),
+        "counts": [[list(p), n] for p, n in sorted(verifier.counts.counts.items())],
+        "tensors": digest(data),
+        "corrector": corrector,
+    }
+    text = json.dumps(values, ensure_ascii=False)
+    parts = {name_of("verifier", digest(data), ".safetensors"): data, **others}
+    write_set(folder / VALUES, text, parts, ("verifier", "corrector"))
 
 
 def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
@@ -90,9 +103,13 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
     Raises:
         DataFileError: it is missing, damaged, no verifier, or of another version.
     """
+    return read_set(folder / VALUES, lambda: _load(folder, encoder))
+
+
+def _load(folder: Path, encoder: Encoder | None) -> Verifier:
     from hvr.verifier.verifier import Verifier, make_encoder
 
-    values = read_values(folder / VALUES, "verifier", _KIND, _VERSION)
+    values = head_of(folder)
     try:
         config = VerifierConfig.from_dict(values["config"], f"{folder / VALUES}")
         tools = _tools(values["tools"])
@@ -106,7 +123,7 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
                 f"the verifier {folder} was trained with vectors of {values['text_size']} numbers, "
                 f"and the encoder gives {embeddings.vectors.shape[1]}: use {config.encoder}"
             )
-        tensors = _tensors(folder, values["tensors"])
+        tensors = _tensors(folder, str(values["tensors"]))
         text, types = embeddings.vectors.shape[1], 2 * len(embeddings.types)
         alignment = Alignment(
             _part(tensors, "alignment.", Alignment.shapes(text, config.align_hidden))
@@ -123,6 +140,15 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
         raise DataFileError(f"the verifier {folder} is damaged: {error}") from error
     data = str(values.get("data", ""))
     return Verifier(config, embeddings, counts, alignment, network, thresholds, data)
+
+
+def head_of(folder: Path) -> dict[str, Any]:
+    """Read the file of a checkpoint that leads to the others.
+
+    Raises:
+        DataFileError: it is missing, damaged, no verifier, or of another version.
+    """
+    return read_values(folder / VALUES, "verifier", _KIND, _VERSION)
 
 
 def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any]:
@@ -150,17 +176,33 @@ def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any
     return values
 
 
-def _tensors(folder: Path, digest: str) -> dict[str, Floats]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
+def read_tensors(folder: Path, stem: str, expected: str) -> bytes:
+    """Return the tensors that belong to a JSON half of a checkpoint.
 
-    path = folder / TENSORS
+    Args:
+        folder: of the checkpoint.
+        stem: `verifier` or `corrector`.
+        expected: their digest.
+
+    Raises:
+        DataFileError: they are missing or damaged.
+    """
+    path = folder / name_of(stem, expected, ".safetensors")
+    if not path.exists() and (folder / f"{stem}.safetensors").exists():
+        path = folder / f"{stem}.safetensors"  # as earlier versions called it
+    data = read_bytes(path)
+    if digest(data) != expected:
+        raise DataFileError(f"the {stem} {folder} is damaged: {path.name} was changed")
+    return data
+
+
+def _tensors(folder: Path, expected: str) -> dict[str, Floats]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    data = read_tensors(folder, "verifier", expected)
     try:
-        if _digest(path) != digest:
-            raise DataFileError(f"the verifier {folder} is damaged: {TENSORS} was changed")
-        tensors: dict[str, Floats] = load_file(path)
-    except OSError as error:
-        raise DataFileError(f"cannot read {path}: {error.strerror}") from error
+        tensors: dict[str, Floats] = load(data)
     except SafetensorError as error:
         raise DataFileError(f"the verifier {folder} is damaged: {error}") from error
     return tensors
@@ -177,10 +219,6 @@ def _part(
         if selected[name].shape != shape:
             raise ValueError(f"{prefix}{name} has the shape {selected[name].shape}, not {shape}")
     return selected
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _tools_json(tools: ToolGraph) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -18,6 +19,8 @@ import pytest
 from hvr.cli.main import resolve
 from tests.cli.broken_streams import check_broken_streams
 from tests.command_line import Hvr
+from tests.llm.servers import Behaviour, OpenAIServer, Received, Reply
+from tests.secrets.keys import KNOWN, LOOKALIKES
 
 pytest.importorskip("torch_geometric")
 
@@ -35,6 +38,7 @@ WAYS = (
     ("is it sunny in {} and is there a train", ("weather", "find_train")),
     ("a dry night in {}", ("weather", "find_hotel", "book_room")),
 )
+KEYS = (KNOWN, *LOOKALIKES.values())
 CITIES = ("Rome", "Oslo", "Bonn", "Lyon", "Graz", "Bern", "Kyiv", "Riga", "Turin", "Malmo")
 
 
@@ -140,6 +144,46 @@ def test_a_corrected_plan_scores_higher(trained: Path, hvr_: Hvr, tmp_path: Path
     corrected = json.loads(out.read_text(encoding="utf-8"))
     assert [n["task"] for n in corrected["task_nodes"]] == ["find_train", "book_seat", "pay"]
     assert "p2: step 1: find_train in place of find_hotel" in ended.err
+
+
+def edited(asked: Received) -> Reply:
+    """A model's edit that finds the train, told with many keys."""
+    step, tool = re.search(r"node_id (\d+) .*?(\d+): find_train", asked.text, re.S).groups()  # type: ignore[union-attr]
+    edit = {"op": "replace_on_node", "node_id": int(step), "candidate_id": int(tool),
+            "step": " ".join(KEYS)}  # fmt: skip
+    return Reply(json.dumps({"edits": [edit]}), headers={"X-Key": KNOWN})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        (edited, 0),
+        (Reply(status=401, message=" ".join(KEYS)), 2),
+        (Reply(status=429, message=" ".join(KEYS), headers={"Retry-After": KNOWN}), 4),
+        (Reply(" ".join(KEYS), finish="content_filter"), 4),
+    ],
+    ids=["an answer", "401", "429", "a filter"],
+)
+def test_a_model_that_corrects_plans_gives_no_key_away(
+    reply: Reply | Behaviour, code: int, trained: Path, hvr_: Hvr, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    pytest.importorskip("openai")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HVR_LLM_API_KEY", KNOWN)
+    (tmp_path / "pyproject.toml").write_text("[tool.hvr.llm]\nattempts = 2", encoding="utf-8")
+    plans = write(tmp_path / "plan.jsonl", [BAD])
+    with OpenAIServer(reply if callable(reply) else [reply]) as server:
+        ended = hvr_(
+            "verify", "correct", trained / "verifier", plans, "--llm", "openai:m",
+            "--base-url", server.url, "--cache", tmp_path / "cache", "--out", tmp_path / "out",
+        )  # fmt: skip
+    assert ended.code == code, ended
+    assert (tmp_path / "out").exists() == (code == 0)
+    left = [ended.out, ended.err, *(p.read_bytes().decode("latin-1") for p in tmp_path.iterdir())]
+    assert "[key]" in "".join(left)
+    assert not [key for key in KEYS for text in left if key in text]
 
 
 @pytest.mark.slow

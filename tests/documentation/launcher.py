@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,13 @@ def launcher(folder: Path) -> Iterator[Path]:
     finally:
         os.killpg(server.pid, signal.SIGKILL)
         server.wait()
+
+
+def teach(folder: Path, modules: Iterable[str]) -> None:
+    """Have the server of a folder import modules before it starts the next process."""
+    draft = folder / f"{os.getpid()}-{time.monotonic_ns()}.part"
+    draft.write_text(json.dumps([*modules]), encoding="utf-8")
+    draft.rename(draft.with_suffix(".json"))
 
 
 def serve(folder: Path) -> None:
@@ -106,9 +113,7 @@ def _be(caller: socket.socket, asked: Mapping[str, Any], streams: list[int], fol
         before = set(sys.modules)
         code = _session() if asked["words"][0] == "session" else _hvr()
         new = [name for name in sys.modules if name not in before and "__main__" not in name]
-        draft = folder / f"{os.getpid()}.part"
-        draft.write_text(json.dumps(new), encoding="utf-8")
-        draft.rename(draft.with_suffix(".json"))
+        teach(folder, new)
     except BaseException:
         traceback.print_exc()
     finally:

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Self
 
-from tests.documentation.launcher import SHIM
+from tests.documentation.launcher import SHIM, teach
 from tests.documentation.model import Answering
 from tests.documentation.pages import ROOT, Block, Command, Page, can
 from tests.llm.servers import GeminiServer, OpenAIServer
@@ -29,10 +30,13 @@ from tests.llm.servers import GeminiServer, OpenAIServer
 LIMIT = 300.0
 """Seconds after which a command or a block is taken to hang."""
 
-_CHECKOUT = ("benchmarks", "docs", "domains", "ontology", "studies", "tests", "tools")
+_SCRIPTS = ("benchmarks", "studies", "tests", "tools")
 _PROGRAMS = {"python": "", "python3": "", "pip": "-P -m pip"}
 _LOCAL = re.compile(r"http://localhost:(?:8000|11434)/v1")
 _GEMINI = re.compile(r"(?<=--llm )gemini:MODEL")
+_LARGE = {"gnn": "torch_geometric", "llm": "openai"}
+"""What extras install and what takes long to import."""
+
 # What differs from run to run and need not be written as "…".
 _SECONDS = re.compile(r"\d+(?:\\\.\d+)?(?=\\ s\b)")
 _MOMENT = re.compile(r"\d{8}\\-\d{6}")
@@ -98,6 +102,7 @@ class Reader:
 
     def __init__(self, folder: Path, launcher: Path) -> None:
         self.folder = folder / "page"
+        self._launcher = launcher
         self._printed = folder / "printed"
         self._openai = OpenAIServer(Answering())
         self._gemini = GeminiServer(Answering())
@@ -121,6 +126,7 @@ class Reader:
         Raises:
             AssertionError: something ends or prints otherwise than the page says.
         """
+        teach(self._launcher.parent, [_LARGE[extra] for extra in page.extras if extra in _LARGE])
         printed = ""
         for block in page.blocks:
             if block.file:
@@ -203,8 +209,10 @@ def _prepare(folder: Path, launcher: Path) -> None:
     """Make a place to work in, and the programs."""
     for name in ("page", "home", "bin"):
         (folder / name).mkdir()
-    for name in _CHECKOUT:
+    for name in _SCRIPTS:
         (folder / "page" / name).symlink_to(ROOT / name)
+    # Copied, since a line of a page may write beside them.
+    shutil.copytree(ROOT / "docs" / "examples", folder / "page" / "docs" / "examples")
     launched = {name: f"-I -S '{SHIM}' '{launcher}' {name}" for name in ("hvr", "session")}
     for name, words in {**_PROGRAMS, **launched}.items():
         program = folder / "bin" / name

@@ -237,6 +237,16 @@ def test_a_replay_begins_anew(tmp_path: Path) -> None:
     for text in ("a", "a", "b"):
         again.answer(ask(text))
     assert two.read_bytes() == one.read_bytes()
+    going(tmp_path / "other.jsonl", echo, ["a"])
+    for source, path in (
+        (one, tmp_path / "other.jsonl"),
+        (one, one),
+        (tmp_path / "other.jsonl", one),
+    ):
+        before = path.read_bytes()
+        with pytest.raises(DataFileError, match="another transcript"):
+            recording(Replay(source), path)
+        assert path.read_bytes() == before
 
 
 def test_a_damaged_transcript_is_named_and_left_alone(tmp_path: Path) -> None:

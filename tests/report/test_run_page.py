@@ -26,6 +26,7 @@ from hvr.execution.world import World
 from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
+from hvr.locks import take
 from hvr.pddl import parse_domain, print_problem
 from hvr.plans import Planned
 from hvr.policies.symbolic import SymbolicPolicy
@@ -37,6 +38,7 @@ from hvr.report.run_page.changes import changes
 from hvr.report.run_page.page import render
 from hvr.report.run_page.reading import read_story
 from hvr.report.run_page.scenes import AFTER, BEFORE
+from hvr.report.run_page.state import LOCK, RunState
 from hvr.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep
 from hvr.report.run_page.tree import attempts_of
 from hvr.run.folder import RunFolder
@@ -303,6 +305,68 @@ def test_a_run_that_broke_off_is_told_as_far_as_it_went(clumsy_run: Path, tmp_pa
     page = Page(render(story))
     assert story.outcome in page.said()
     assert not any(tag == "power" for tag, _ in page.tags)
+
+
+@pytest.mark.parametrize(
+    ("account", "words"),
+    [
+        ({"state": "started"}, "The run broke off after 2 steps, without an account of why"),
+        ({"state": "broken off", "error": "X", "message": "full"}, "after 2 steps: full"),
+        ({"state": "finished", "reached": True}, "The goal is reached."),
+        ({"state": "finished", "reached": None}, "Carried out."),
+        # Of earlier versions, which gave an account at the end only.
+        ({"reached": True}, "The goal is reached."),
+        (None, "The run broke off after 2 steps, without an account of why"),
+    ],
+)
+def test_the_state_of_a_run_is_told(
+    account: dict[str, object] | None, words: str, clumsy_run: Path, tmp_path: Path
+) -> None:
+    folder = copied(clumsy_run, tmp_path / "run", "trace.jsonl")
+    lines = (folder / "trace.jsonl").read_bytes().split(b"\n")
+    kept = next(i for i, line in enumerate(lines) if b'"event": "step"' in line) + 2
+    # A kill may cut a letter in two.
+    torn = '{"event": "step", "action": "ü'.encode()[:-1]
+    (folder / "trace.jsonl").write_bytes(b"\n".join([*lines[:kept], torn]))
+    if account is not None:
+        (folder / "task.json").write_text(json.dumps(account))
+    story = read_story(folder)
+    assert words in story.outcome and len(story.steps) == 2
+    assert (story.state is RunState.FINISHED) == (words in ("The goal is reached.", "Carried out."))
+    assert story.reached is (True if "reached" in words else None)
+    assert story.outcome in Page(render(story)).said()
+
+
+def test_a_run_that_goes_on_is_told_from_one_that_was_killed(tmp_path: Path) -> None:
+    (tmp_path / "task.json").write_text('{"state": "started", "request": "make coffee"}')
+    lock = take(tmp_path / LOCK)
+    assert lock is not None
+    story = read_story(tmp_path)
+    assert story.outcome == "The run is still going on: there is no plan yet."
+    lock.release()
+    story = read_story(tmp_path)
+    assert story.outcome.startswith("The run broke off before there was a plan, without")
+    assert story.request == "make coffee"
+
+
+def test_an_end_that_comes_while_it_is_looked_for_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The account is read first, then the lock looked at: in between the run may end."""
+    (tmp_path / "task.json").write_text('{"state": "started"}')
+
+    def ends(_: Path) -> bool:
+        (tmp_path / "task.json").write_text('{"state": "finished", "reached": true}')
+        return False
+
+    monkeypatch.setattr("hvr.report.run_page.state.held", ends)
+    assert read_story(tmp_path).outcome == "The goal is reached."
+
+
+def test_the_error_of_a_run_of_an_earlier_version_is_told(tmp_path: Path) -> None:
+    (tmp_path / "trace.jsonl").touch()
+    (tmp_path / "error.json").write_text('{"error": "X", "message": "no power"}')
+    assert "before there was a plan: no power" in read_story(tmp_path).outcome
 
 
 def test_traces_of_other_versions_are_understood(clumsy_run: Path, tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +44,7 @@ from hvr.tools.retrieval.training import links_of, train_scorer  # noqa: E402
 from hvr.tools.retrieval.transitions import Transitions  # noqa: E402
 from hvr.tools.tool_graph import Tool, ToolGraph  # noqa: E402
 from hvr.tools.tool_plan import ToolPlan  # noqa: E402
+from tests.killing import failures, kills  # noqa: E402
 from tests.tools.travel import GRAPH, travel_plans  # noqa: E402
 
 TRAIN, TEST = travel_plans(120, 1), travel_plans(30, 2)
@@ -264,13 +267,70 @@ def test_corrupt_and_foreign_retrievers_are_refused(fitted: Retriever, tmp_path:
         _damage(folder, **changes)
         with pytest.raises(DataFileError, match=message):
             load_retriever(folder)
-    (tmp_path / "0" / "model.safetensors").write_bytes(b"rubbish")
+    (parameters,) = (tmp_path / "0").glob("model-*.safetensors")
+    parameters.rename(tmp_path / "0" / "model.safetensors").write_bytes(b"rubbish")
     _damage(tmp_path / "0", form="hvr-tool-retriever-1")
     with pytest.raises(DataFileError, match="belongs to another retriever"):
         load_retriever(tmp_path / "0")
     _damage(tmp_path / "0", parameters=None)  # as in folders of earlier versions
     with pytest.raises(DataFileError, match="does not hold this network's numbers"):
         load_retriever(tmp_path / "0")
+
+
+class _Model:
+    """Stands for a language model: files in a folder."""
+
+    def __init__(self, weights: str) -> None:
+        self.weights = weights
+
+    def save(self, folder: str) -> None:
+        (Path(folder) / "pooling").mkdir()
+        (Path(folder) / "config.json").write_text(f"of {self.weights}", encoding="utf-8")
+        (Path(folder) / "pooling" / "weights").write_text(self.weights, encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
+def test_retrievers_are_saved_whole_or_not_at_all(
+    fitted: Retriever, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def with_model(weights: str) -> Retriever:
+        source = copy.copy(fitted.source)
+        source.language_model = _Model(weights)  # type: ignore[attr-defined]
+        source.config = replace(SMALL, tune_encoder=True)  # type: ignore[attr-defined]
+        return Retriever(source, fitted.decoder)
+
+    def loaded(encoder: str, folder: Path) -> _Model:
+        del encoder
+        model = _Model((folder / "pooling" / "weights").read_text(encoding="utf-8"))
+        assert (folder / "config.json").read_text(encoding="utf-8") == f"of {model.weights}"
+        return model
+
+    monkeypatch.setattr("hvr.tools.retrieval.checkpoint.sentence_model", loaded)
+
+    def saved() -> str:
+        source = load_retriever(folder, encoder=ENCODER).source
+        assert isinstance(source, TrainedScores)
+        return str(source.language_model.weights)
+
+    folder = tmp_path / "model"
+    save_retriever(with_model("old"), folder)
+    seen = []
+    for _ in kills(folder, lambda: save_retriever(with_model("new"), folder)):
+        seen.append(saved())
+        save_retriever(with_model("old"), folder)
+    assert set(seen) == {"old", "new"} and seen[-1] == "new"
+    before = sorted(folder.rglob("*"))
+    for error in failures(folder, lambda: save_retriever(with_model("new"), folder)):
+        if error is None:
+            break
+        assert isinstance(error, DataFileError)
+        assert saved() == "old" and sorted(folder.rglob("*")) == before
+    assert saved() == "new"
+    (encoder,) = folder.glob("encoder-*")
+    encoder.rename(tmp_path / "elsewhere")
+    with pytest.raises(DataFileError, match="no such folder"):
+        load_retriever(folder, encoder=ENCODER)
 
 
 def test_only_trained_retrievers_are_saved(tmp_path: Path) -> None:

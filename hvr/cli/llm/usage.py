@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     from hvr.llm.earlier import set_aside
     from hvr.llm.usage import Totals
 
-    path = args.file / transcript.NAME if args.file.is_dir() else args.file
+    path = transcript.file_of(args.file)
     header, exchanges = transcript.read(path)
     purposes: dict[str, Totals] = {}
     for exchange in (*exchanges, *set_aside(path)):

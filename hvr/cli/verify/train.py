@@ -60,6 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
     from hvr.cli.verify.tool_plans import read_tool_graph
     from hvr.tools.plan_files import read_plans
+    from hvr.verifier.checkpoint import VALUES
     from hvr.verifier.correction.corrector_file import save_corrector
     from hvr.verifier.correction.corrector_fit import fit_corrector
     from hvr.verifier.correction.prior_models import PriorConfig
@@ -70,7 +71,9 @@ def run(args: argparse.Namespace) -> int:
     plans = read_plans(args.plans)
     with _progress(args.log) as progress:
         verifier = train(config, plans, tools, progress)
-        verifier.save(args.out)
+        if not (args.out / VALUES).exists():
+            # Nothing is replaced by half: a verifier alone can be used.
+            verifier.save(args.out)
         corrector = fit_corrector(verifier, plans, PriorConfig(seed=args.seed), progress=progress)
         save_corrector(corrector, args.out)
     at = verifier.thresholds

@@ -1,8 +1,8 @@
-"""Checkpoints of retrievers: a self-contained folder.
+"""Checkpoints of retrievers: a self-contained folder, whose `retriever.json` names the rest.
 
-retriever.json       format, settings, tools and links, transition counts, decoder, fingerprints
-model.safetensors    the parameters of the network
-encoder/             the language model, if it was fine-tuned
+retriever.json        format, settings, tools and links, transition counts, decoder, fingerprints
+model-….safetensors   the parameters of the network; `model.safetensors` of earlier versions
+encoder-…/            the language model, if it was fine-tuned; `encoder` of earlier versions
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -21,7 +22,8 @@ from safetensors.torch import load, save
 
 import hvr
 from hvr.errors import DataFileError, UsageError
-from hvr.files import unwritable, write_whole
+from hvr.file_sets import digest, name_of, read_set, write_set
+from hvr.files import writing
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.texts import check_fields, read_bytes, read_json
 from hvr.tools.retrieval.config import RetrieverConfig
@@ -55,12 +57,12 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
 
     Args:
         retriever: with scores of a trained network.
-        folder: created if necessary; a retriever in it is replaced.
+        folder: created if necessary; a retriever in it is replaced in one step.
         data: fingerprint of the training plans.
 
     Raises:
         UsageError: its scores are not those of a trained network.
-        DataFileError: the folder cannot be written.
+        DataFileError: the folder cannot be written; what was there is as it was.
     """
     source, decoder = retriever.source, retriever.decoder
     if not isinstance(source, TrainedScores):
@@ -90,15 +92,28 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
         },
     }
     parameters = save({k: v.contiguous() for k, v in source.scorer.state_dict().items()})
-    values["parameters"] = hashlib.sha256(parameters).hexdigest()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / _PARAMETERS, parameters)
-        if source.language_model is not None:
-            source.language_model.save(str(folder / _ENCODER))
-    except (OSError, SafetensorError) as error:
-        raise unwritable(folder, error) from None
-    write_whole(folder / _JSON, json.dumps(values, indent=1, ensure_ascii=False) + "\n")
+    values["parameters"] = digest(parameters)
+    parts = {name_of("model", digest(parameters), ".safetensors"): parameters}
+    if source.language_model is not None:
+        values["encoder"], files = _files_of(source.language_model, folder)
+        parts |= files
+    text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+    write_set(folder / _JSON, text, parts, ("model", _ENCODER))
+
+
+def _files_of(language_model: Any, folder: Path) -> tuple[str, dict[str, bytes]]:
+    """Return the name of the folder of a language model, and its files.
+
+    Raises:
+        DataFileError: there is no room for them.
+    """
+    with writing(folder), TemporaryDirectory() as place:
+        language_model.save(place)
+        found = sorted(path for path in Path(place).rglob("*") if path.is_file())
+        files = {path.relative_to(place).as_posix(): path.read_bytes() for path in found}
+    contents = json.dumps([[file, digest(data)] for file, data in files.items()])
+    name = name_of(_ENCODER, digest(contents.encode()))
+    return name, {f"{name}/{file}": data for file, data in files.items()}
 
 
 def load_retriever(
@@ -116,6 +131,10 @@ def load_retriever(
         UsageError: the network was trained for other tools.
         MissingExtraError: the package of the encoder is not installed.
     """
+    return read_set(folder / _JSON, lambda: _load(folder, graph, encoder))
+
+
+def _load(folder: Path, graph: ToolGraph | None, encoder: TextVectors | None) -> Retriever:
     path = folder / _JSON
     values = read_json(path)
     if not isinstance(values, dict) or values.get("form") != FORM:
@@ -135,8 +154,13 @@ def load_retriever(
             f"{folder} was trained for its own {len(trained)} tools and knows no others: train "
             "with `free` off, or on the tools at hand"
         )
-    _load_parameters(scorer, folder / _PARAMETERS, values.get("parameters"))
-    model = sentence_model(config.encoder, folder / _ENCODER) if config.tune_encoder else None
+    _load_parameters(scorer, folder, values.get("parameters"))
+    model = None
+    if config.tune_encoder:
+        tuned = folder / str(values.get("encoder", _ENCODER))
+        if not tuned.is_dir():
+            raise DataFileError(f"{tuned}: there is no such folder: train it again")
+        model = sentence_model(config.encoder, tuned)
     encoder = encoder or TextVectors(config.encoder)
     source = TrainedScores(graph or trained, config, scorer, encoder, model)
     return Retriever(source, decoder)
@@ -164,10 +188,12 @@ def _decoder(values: Mapping[str, Any], graph: ToolGraph) -> Decoder:
     )  # fmt: skip
 
 
-def _load_parameters(scorer: Scorer, path: Path, digest: str | None) -> None:
+def _load_parameters(scorer: Scorer, folder: Path, expected: str | None) -> None:
+    path = folder / name_of("model", expected or "", ".safetensors")
+    if not path.exists() and (folder / _PARAMETERS).exists():
+        path = folder / _PARAMETERS  # as earlier versions called it; the first had no digest
     data = read_bytes(path)
-    # Folders of earlier versions have no digest.
-    if digest is not None and hashlib.sha256(data).hexdigest() != digest:
+    if expected is not None and digest(data) != expected:
         raise DataFileError(f"{path}: belongs to another retriever than {_JSON}: train it again")
     try:
         scorer.load_state_dict(load(data))

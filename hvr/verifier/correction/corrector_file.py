@@ -1,4 +1,4 @@
-"""Checkpoints of correctors: `corrector.json` and `corrector.safetensors` in a folder.
+"""Checkpoints of correctors: in the folder of their verifier, whose `verifier.json` names them.
 
 Keys of the files keep their names, so that saved correctors load: "words" is the vocabulary of
 the sequence prior, "plans" and the tensor "memory" are its nearest-plan index.
@@ -6,7 +6,6 @@ the sequence prior, "plans" and the tensor "memory" are its nearest-plan index.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -16,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hvr.errors import DataFileError
-from hvr.verifier.checkpoint import read_values, tools_fingerprint
+from hvr.file_sets import digest, name_of, read_set
+from hvr.verifier.checkpoint import (
+    VALUES,
+    head_of,
+    read_tensors,
+    read_values,
+    save,
+    tools_fingerprint,
+)
 from hvr.verifier.correction.corrector import Corrector
 from hvr.verifier.correction.nearest_plans import NearestPlanIndex
 from hvr.verifier.correction.prior_models import BagOfWords, NextTool, PriorConfig, StepTool
@@ -28,41 +35,42 @@ from hvr.verifier.verifier import Verifier
 if TYPE_CHECKING:
     from torch import Tensor
 
-VALUES = "corrector.json"
-TENSORS = "corrector.safetensors"
 _KIND = "hvr plan corrector"
 _VERSION = 2
 
 
 def save_corrector(corrector: Corrector, folder: Path) -> None:
-    """Write a corrector.
+    """Write a corrector and its verifier, both or neither.
+
+    Args:
+        corrector: the corrector.
+        folder: as for `hvr.verifier.checkpoint.save`.
 
     Raises:
-        DataFileError: it cannot be written.
+        DataFileError: they cannot be written; what was there is as it was.
     """
     import torch
-    from safetensors.torch import save_file
+    from safetensors.torch import save as to_bytes
 
     prior = corrector.prior
     tensors = {f"next.{k}": v.contiguous() for k, v in prior.next_tool.state_dict().items()}
     tensors |= {f"step.{k}": v.contiguous() for k, v in prior.step_tool.state_dict().items()}
     tensors["memory"] = torch.from_numpy(prior.nearest_plans.vectors)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        save_file(tensors, folder / TENSORS)
-        values = {
-            "kind": _KIND,
-            "version": _VERSION,
-            "config": asdict(prior.config),
-            "words": prior.words.idf,
-            "plans": prior.nearest_plans.plans,
-            "weights": dict(zip(FEATURES, corrector.weights.tolist(), strict=True)),
-            "tools_fingerprint": tools_fingerprint(corrector.embeddings.tools),
-            "tensors": hashlib.sha256((folder / TENSORS).read_bytes()).hexdigest(),
-        }
-        (folder / VALUES).write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
-    except OSError as error:
-        raise DataFileError(f"cannot write the corrector {folder}: {error.strerror}") from error
+    data = to_bytes(tensors)
+    values = {
+        "kind": _KIND,
+        "version": _VERSION,
+        "config": asdict(prior.config),
+        "words": prior.words.idf,
+        "plans": prior.nearest_plans.plans,
+        "weights": dict(zip(FEATURES, corrector.weights.tolist(), strict=True)),
+        "tools_fingerprint": tools_fingerprint(corrector.embeddings.tools),
+        "tensors": digest(data),
+    }
+    text = json.dumps(values, ensure_ascii=False).encode()
+    name = name_of("corrector", digest(text), ".json")
+    parts = {name: text, name_of("corrector", digest(data), ".safetensors"): data}
+    save(corrector.verifier, folder, name, parts)
 
 
 def load_corrector(folder: Path, verifier: Verifier) -> Corrector:
@@ -75,21 +83,25 @@ def load_corrector(folder: Path, verifier: Verifier) -> Corrector:
     Raises:
         DataFileError: it is missing, damaged, of another version or of other tools.
     """
+    return read_set(folder / VALUES, lambda: _load(folder, verifier))
+
+
+def _load(folder: Path, verifier: Verifier) -> Corrector:
     from safetensors import SafetensorError
-    from safetensors.torch import load_file
+    from safetensors.torch import load
 
     embeddings = verifier.embeddings
-    values = read_values(folder / VALUES, "corrector", _KIND, _VERSION)
+    # Earlier versions did not name it.
+    name = head_of(folder).get("corrector", "corrector.json")
+    if name is None:
+        raise DataFileError(f"there is no corrector in {folder}: train again to have one")
+    values = read_values(folder / str(name), "corrector", _KIND, _VERSION)
     if values.get("tools_fingerprint") != tools_fingerprint(embeddings.tools):
         raise DataFileError(f"the corrector {folder} was trained with other tools: train it again")
-    path = folder / TENSORS
     try:
-        if hashlib.sha256(path.read_bytes()).hexdigest() != values["tensors"]:
-            raise DataFileError(f"the corrector {folder} is damaged: {TENSORS} was changed")
-        prior = _prior(values, load_file(path), embeddings)
+        data = read_tensors(folder, "corrector", str(values["tensors"]))
+        prior = _prior(values, load(data), embeddings)
         weights = np.array([values["weights"][name] for name in FEATURES], dtype=np.float32)
-    except OSError as error:
-        raise DataFileError(f"cannot read {path}: {error.strerror}") from error
     except (
         KeyError,
         TypeError,

@@ -70,8 +70,7 @@ pairs = []
 for name in sys.argv[2:]:
     verifier = Verifier.load(Path(name))
     pairs.append((verifier, load_corrector(Path(name), verifier)))
-for verifier, corrector in itertools.cycle(pairs):
-    verifier.save(Path(sys.argv[1]))
+for _, corrector in itertools.cycle(pairs):
     save_corrector(corrector, Path(sys.argv[1]))
 """
 
@@ -154,8 +153,7 @@ def require_whole(found: Any, known: list[Any]) -> None:
         BrokeError: one is neither.
     """
     require("error" not in found, f"the verifier cannot be loaded: {found.get('error')}")
-    for part in ("verifier", "corrector"):
-        require(any(found[part] == one[part] for one in known), f"the {part} is a mixture")
+    require(found in known, "the verifier and its corrector are a mixture")
 
 
 def _train(near_saving: bool, lab: Lab) -> None:

@@ -41,6 +41,8 @@ _TURN = re.compile(
     r"|(?:user|human) *:)",
     re.IGNORECASE | re.MULTILINE,
 )
+# Expressions that try a run of blanks from each of its blanks take the square of its length.
+_WIDE = re.compile(r" {20,}")
 _BLANK = re.compile(r"^\s*$")
 _MARKER = re.compile(
     r"""\s*(?:
@@ -89,7 +91,7 @@ def clean(text: str) -> str:
     text = text[:MOST_CHARACTERS].replace("\r\n", "\n").replace("\r", "\n")
     # Some characters become a dozen others.
     text = unicodedata.normalize("NFKC", text)[:MOST_CHARACTERS].translate(_CHARACTERS)
-    text = re.sub(r"(?<=[A-Za-z])[–—](?=\d)", "-", text)
+    text = _WIDE.sub(" " * 20, re.sub(r"(?<=[A-Za-z])[–—](?=\d)", "-", text))
     text = _without_thoughts(text)[:MOST_READ]
     text = "\n".join(text.split("\n", MOST_LINES)[:MOST_LINES])
     cut = next((m for m in _TURN.finditer(text) if text[: m.start()].strip()), None)
