@@ -31,6 +31,8 @@ def account_for(error: BaseException, given: Sequence[str]) -> tuple[str, int]:
 
         if is_passing(error):
             return f"not answered: {error}", _NOT_ANSWERED
+        if isinstance(error, FileNotFoundError) and not _has_working_folder():
+            return "the working folder is gone: go to another", _UNUSABLE
         if _is_named(error.filename, given):
             return f"{error.filename}: {error.strerror}", _UNUSABLE
     return report(error, given, os.environ), _FAILED
@@ -69,6 +71,13 @@ def _is_named(file: object, given: Sequence[str]) -> bool:
     ways = (Path(file), *Path(file).parents)
     named = {Path(part) for word in given for part in (word, word.partition("=")[2]) if part}
     return not named.isdisjoint(ways)
+
+
+def _has_working_folder() -> bool:
+    try:
+        return Path.cwd().is_dir()
+    except OSError:
+        return False
 
 
 def _in_a_line(error: BaseException) -> str:

@@ -153,6 +153,7 @@ class RunFolder:
             DataFileError: it cannot be made, or is not empty.
         """
         try:
+            path.absolute()  # where the working folder is gone this fails, and trying would not end
             for _ in range(_TRIES):
                 _make(path, made)
                 if new and path not in made:

@@ -59,6 +59,13 @@ def check_broken_streams(
 
     Of a gone reader nobody is told, of a full disk everybody.
     """
+    check_full(words, monkeypatch, capsys, *check_gone(words, monkeypatch, capsys))
+
+
+def check_gone(
+    words: Sequence[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> tuple[int, str]:
+    """Check the first half; return what the command ends with elsewhere, and complains of."""
     usual = call(words, monkeypatch)
     said = capsys.readouterr()
     assert said.out
@@ -66,9 +73,17 @@ def check_broken_streams(
         assert call(words, monkeypatch) == usual
         assert streams.reader_gone() and streams.trouble() is None
     assert complaints(capsys.readouterr().err) == complaints(said.err)
+    return usual, complaints(said.err)
+
+
+def check_full(
+    words: Sequence[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    usual: int = 0, said: str = "",
+) -> None:  # fmt: skip
+    """Check the second half."""
     with full() as device, into(device, "latin-1", monkeypatch):
         assert call(words, monkeypatch) == (4 if usual in (0, 1) else usual)
-    assert complaints(capsys.readouterr().err) == complaints(said.err) + FULL
+    assert complaints(capsys.readouterr().err) == said + FULL
 
 
 def complaints(text: str) -> str:

@@ -19,7 +19,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.broken_streams import FULL, call, check_broken_streams, full, into, nobody_reads
+from tests.cli.broken_streams import (
+    FULL,
+    call,
+    check_broken_streams,
+    check_full,
+    full,
+    into,
+    nobody_reads,
+)
 from tests.command_line import COMMANDS, environment, parser_of, process
 
 DOMAIN = """(define (domain d) (:predicates (p) (q)) (:action a :precondition (p) :effect (q)))"""
@@ -52,6 +60,7 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("completion",): "bash",
 }
 """Calls of commands that print something."""
+LONG = {("verify", "plan"), ("kg", "check"), ("bench", "run")}
 
 ELSEWHERE = {
     ("scene", "serve"): "prints nothing",
@@ -97,7 +106,10 @@ def test_what_cannot_be_delivered_does_not_change_what_comes_out(
         pytest.importorskip("openai")
     monkeypatch.chdir(made)
     whole = whole_call(words, made, monkeypatch)
-    check_broken_streams(whole, monkeypatch, capsys)
+    if words in LONG:
+        check_full(whole, monkeypatch, capsys)
+    else:
+        check_broken_streams(whole, monkeypatch, capsys)
 
 
 def whole_call(words: Sequence[str], made: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -120,8 +132,9 @@ def first_macro(library: Path) -> str:
 # JSON, and texts in other encodings ------------------------------------------------------------
 
 
-LONG = {("verify", "plan"), ("llm", "check"), ("kg", "check"), ("bench", "run")}
-IN_JSON = [w for w in CASES if w not in LONG and parser_of(w).flag("json") is not None]
+IN_JSON = [
+    w for w in CASES if w not in {*LONG, ("llm", "check")} and parser_of(w).flag("json") is not None
+]
 
 
 @pytest.mark.slow
@@ -177,14 +190,12 @@ def test_a_locale_without_letters_reads_and_writes_utf8(made: Path, tmp_path: Pa
 # Processes ------------------------------------------------------------------------------------
 
 PROCESSES = {
-    "text": ("validate", "domain.pddl", "problem.pddl", "bläd.plan", "good.plan"),
-    "jobs": ("validate", "domain.pddl", "problem.pddl", "bläd.plan", "good.plan", "--jobs", "2"),
-    "help": ("plan", "--help"),
-    "bytes": ("kg", "export", "--scene", "FloorPlan1"),
-    "table": ("library", "list", "--library", "library.ttl"),
-    "no answer": ("show", "nowhere", "--json"),
+    "text": (1, "validate", "domain.pddl", "problem.pddl", "bläd.plan", "good.plan"),
+    "jobs": (1, "validate", "domain.pddl", "problem.pddl", "bläd.plan", "good.plan", "--jobs", "2"),
+    "help": (0, "plan", "--help"),
+    "bytes": (0, "kg", "export", "--run", "made"),
+    "no answer": (2, "show", "nowhere"),
 }
-USUAL = {"text": 1, "jobs": 1, "help": 0, "bytes": 0, "table": 0, "no answer": 2}
 
 
 @pytest.mark.slow
@@ -192,25 +203,23 @@ USUAL = {"text": 1, "jobs": 1, "help": 0, "bytes": 0, "table": 0, "no answer": 2
     ("which", "buffered"), [*((which, True) for which in PROCESSES), ("text", False)]
 )
 def test_processes_end_well_on_broken_streams(which: str, buffered: bool, made: Path) -> None:
-    words, usual = PROCESSES[which], USUAL[which]
+    usual, *words = PROCESSES[which]
     unbuffered = {} if buffered else {"PYTHONUNBUFFERED": "1"}
     more: dict[str, object] = {"cwd": made, "environ": unbuffered}
-    heard = process(*words, **more).stderr
+    answered = usual in (0, 1)
     with nobody_reads() as writer:
         done = process(*words, stdout=writer, **more)
-        assert (done.returncode, done.stderr) == (usual, heard)
-        done = process(*words, stdout=writer, stderr=writer, **more)
         assert done.returncode == usual
+        assert bool(done.stderr) is not answered
     with full() as device:
         done = process(*words, stdout=device, **more)
-        assert done.returncode == (4 if usual < 2 else usual)
-        assert done.stderr == (FULL.encode() if usual < 2 else heard)
+        assert done.returncode == (4 if answered else usual)
+        if answered:
+            assert done.stderr == FULL.encode()
         # Where not even the complaint can be written, the code still tells.
         assert process(*words, stdout=device, stderr=device, **more).returncode == done.returncode
     done = process(*words, preexec_fn=lambda: os.close(1), **more)
-    assert (done.returncode, done.stdout, done.stderr) == (usual, b"", heard)
-    done = process(*words, preexec_fn=lambda: os.close(2), **more)
-    assert (done.returncode, done.stderr) == (usual, b"")
+    assert (done.returncode, done.stdout, bool(done.stderr)) == (usual, b"", not answered)
     assert process(*words, preexec_fn=lambda: os.closerange(0, 3), **more).returncode == usual
 
 
@@ -280,8 +289,7 @@ def test_watching_ends_when_nobody_reads(made: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", ["0", "1", "abc", "²", "-5", "100000", ""])
 def test_any_width_is_survived(columns: str, made: Path) -> None:
-    for words in (("library", "list", "--library", "library.ttl"), ("scene", "show", "FloorPlan1"),
-                  ("llm", "usage", "made"), ("plan", "--help")):  # fmt: skip
+    for words in (("llm", "usage", "made"), ("plan", "--help")):
         done = process(*words, cwd=made, environ={"COLUMNS": columns, "LINES": columns})
         assert (done.returncode, done.stderr) == (0, b""), words
 
@@ -302,12 +310,11 @@ def test_any_terminal_is_survived(
 ) -> None:
     for words in (
         ("plan", "open the fridge", "--no-verify", "--save", tmp_path / "run"),
-        ("scene", "show", "FloorPlan1"),
-        ("library", "list", "--library", made / "library.ttl"),
+        ("llm", "usage", made / "made"),
     ):
         code, shown = on_terminal(words, size, environ)
         assert code == 0, shown
-        assert b"Traceback" not in shown and b"error" not in shown, shown
+        assert b"Traceback" not in shown and b"error:" not in shown, shown
 
 
 def on_terminal(

@@ -177,7 +177,7 @@ def test_old_reports_make_room(place: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", ["hvr.cli.arguments", "hvr.llm.scrub"])
+@pytest.mark.parametrize("module", ["hvr.cli.arguments", "hvr.secrets.scrubber"])
 def test_a_damaged_installation_is_no_traceback(module: str, place: Path) -> None:
     (place / "sitecustomize.py").write_text(
         "import sys\nclass Missing:\n    def find_spec(self, name, path, target=None):\n"
@@ -226,6 +226,17 @@ def test_what_the_system_says_of_a_named_file_is_about_that_file(
         assert (ended.code, ended.out) == (2, "")
         assert ended.err.startswith(f"error: {long}") and ended.err.count("\n") == 1
         assert "File name too long" in ended.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", ["validate d p plan", "show run", "plan 'open the fridge'"])
+def test_a_working_folder_may_be_gone(words: str, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = f"cd {gone}; rmdir {gone}; exec {sys.executable} -m hvr {words}"
+    done = subprocess.run(["sh", "-c", script], env=environment(), capture_output=True, text=True,
+                          check=False)  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 
 
 @pytest.mark.parametrize(
