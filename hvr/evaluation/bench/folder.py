@@ -20,7 +20,7 @@ from typing import Any
 import hvr
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
-from hvr.files import commit, unwritable, write_whole
+from hvr.files import commit, unwritable, write_whole, writing
 from hvr.llm.config import read_config
 from hvr.llm.scrub import Scrubber
 from hvr.policies.llm.settings import named
@@ -68,13 +68,14 @@ class BenchFolder:
                 f"{self.path} holds a bench with other {', '.join(other)}: choose a new folder, "
                 "or give the same options to go on with it"
             )
-        try:
-            for name in ("cells", "transcripts"):
-                (self.path / name).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise unwritable(self.path, error) from error
         manifest["starts"].append(this_start())
+        # First what makes the folder one of a bench: it can be gone on with if the rest fails.
+        with writing(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
         _write(self.path / MANIFEST, manifest)
+        with writing(self.path):
+            for name in ("cells", "transcripts"):
+                (self.path / name).mkdir(exist_ok=True)
         known = {result.cell: result for result in self.results()}
         return tuple(known[c] for c in cells if c in known and known[c].finished)
 
