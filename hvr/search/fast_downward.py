@@ -156,7 +156,7 @@ def _race(prover: _Search, anytime: _Search, deadline: float, patience: float) -
 
 
 def _check_space(folder: Path) -> None:
-    """Raise a DataFileError if a plan that was found may have had no room to be written to."""
+    """Raise a DataFileError if a search may have had no room for its plan."""
     if shutil.disk_usage(folder).free < _ROOM:
         raise unwritable(folder, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
 
@@ -206,9 +206,11 @@ class _Search:
 
         Raises:
             PlannerError: it has failed.
+            DataFileError: … for want of room for its plan.
         """
         code = self.process.poll()
         if code is not None and code not in _KNOWN:
+            _check_space(self.folder)
             raise PlannerError(f"Fast Downward failed with status {code}: {self._log()[-400:]}")
         return code is not None
 
