@@ -115,7 +115,7 @@ def test_a_line_is_added_after_whatever_a_crash_left(tmp_path: Path) -> None:
         append_json_line(path, ["last"])
         values = [value for _, value in read_log(path)]
         kept = sum(end >= size for size in (first - 1, len(whole) - 1))
-        assert values == [{"a": "\u2028\ud800"}, {"b": "x" * 100}][:kept] + [["last"]]
+        assert values == [*[{"a": "\u2028\ud800"}, {"b": "x" * 100}][:kept], ["last"]]
 
 
 def test_a_long_rest_of_a_line_is_removed(tmp_path: Path) -> None:
