@@ -71,7 +71,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR202", "missing-requirement", Level.WARNING, "A feature is used without its flag."),
     ("HVR203", "overlooked", Level.WARNING, "A slip in a text was passed over."),
     # What a domain declares.
-    ("HVR301", "unused-predicate", Level.WARNING, "A predicate is declared and never used."),
+    ("HVR301", "unused-predicate", Level.NOTE, "A predicate is declared and never used."),
     ("HVR302", "never-true", Level.NOTE, "A predicate is read, but nothing makes it true."),
     ("HVR303", "never-read", Level.NOTE, "A predicate is changed, but nothing reads it."),
     ("HVR304", "unused-function", Level.WARNING, "A function is declared and never used."),

@@ -40,11 +40,15 @@ class TestLint:
         assert run(capsys, "domain.pddl") == (0, "nothing found\n")
         assert run(capsys, "domain.pddl", "problem.pddl") == (0, "nothing found\n")
 
-    def test_a_warning(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_note(self, capsys: pytest.CaptureFixture[str]) -> None:
         code, out = run(capsys, "unused.pddl")
-        assert code == 1
-        assert "unused.pddl" in out and "warning: The predicate (cold) is never used" in out
-        assert "[HVR301]\n" in out and out.endswith("\n1 warning\n")
+        assert code == 0
+        assert "unused.pddl" in out and "note: The predicate (cold) is never used" in out
+        assert "[HVR301]\n" in out and out.endswith("\n1 note\n")
+
+    def test_a_warning(self, capsys: pytest.CaptureFixture[str]) -> None:
+        code, out = run(capsys, "empty.pddl")
+        assert code == 1 and out.endswith("\n1 warning\n")
 
     def test_the_place_is_shown(self, capsys: pytest.CaptureFixture[str]) -> None:
         code, out = run(capsys, "empty.pddl")

@@ -1,10 +1,13 @@
 """domains/kitchen: each rule of the kitchen, and the plans that the HVR paper prints."""
 
+from pathlib import Path
+
 import pytest
 
 from hvr.files import data_path
 from hvr.pddl import Atom, Domain, Task, parse_domain, parse_plan, parse_problem
 from hvr.validation import Outcome, Validator
+from tests.command_line import Hvr
 
 OBJECTS = """
     egg - egg eggcracked - eggcracked pan - pan stoveburner - stoveburner stoveknob - stoveknob
@@ -408,3 +411,14 @@ def test_dropping(domain: Domain) -> None:
     assert "near bread" in kitchen
     fragile = Kitchen(domain, "(holding cup)")
     fragile.refuses("drop_obj cup")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", ["make coffee", "--task T4", "throw away the egg"])
+def test_the_model_of_a_run_is_clean(words: str, hvr_: Hvr, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    request = words.split() if words.startswith("--") else [words]
+    assert hvr_("plan", *request, "--dry-run", "--save", run, "-q").code == 0
+    ended = hvr_("lint", run / "domain.pddl", run / "problem.pddl")
+    assert ended.code == 0
+    assert "warning" not in ended.out and "error" not in ended.out

@@ -17,7 +17,8 @@ def lint(
 ) -> list[LintFinding]:
     """Say what is wrong, superfluous or suspicious in a model.
 
-    What another problem of the domain could make sense of is not reported for a domain alone.
+    What another problem of the domain could make sense of is not reported for a domain alone, or
+    is a note.
 
     Args:
         domain: the domain.

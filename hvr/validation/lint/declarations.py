@@ -77,19 +77,16 @@ def _constants(domain: Domain, problem: Problem | None, used: Occurrences) -> It
             names.update(atom.args)
         for term in problem.numeric_init:
             names.update(term.args)
-    quantified = {
-        object_type
-        for schema in schemas_of(domain)
-        for parameter in schema.parameters
-        for object_type in parameter.types
-    }
+    # Without being named it may still be what an action or a quantifier is about, or what a
+    # fact or a goal of some problem is.
+    usable = set(used.types)
+    for declared in (*domain.predicates.values(), *domain.functions.values()):
+        usable.update(kind for parameter in declared.parameters for kind in parameter.types)
     for constant in domain.constants:
-        # Without being named it may still be an argument.
-        usable = domain.has_type(constant.types, quantified)
-        if constant.name not in names and not (usable and problem is None):
+        if constant.name not in names and not domain.has_type(constant.types, usable):
             where = "the domain and the problem" if problem else "the domain"
-            yield issue("HVR306", f"The constant {constant} is never named in {where}.",
-                        constant.name, constant)  # fmt: skip
+            yield issue("HVR306", f"The constant {constant} is never named in {where}, and "
+                        "nothing takes its type.", constant.name, constant)  # fmt: skip
 
 
 def _parameters(domain: Domain) -> Iterator[LintFinding]:
