@@ -8,6 +8,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 import tempfile
 import tomllib
 from collections.abc import Iterator
@@ -138,6 +139,17 @@ def test_few_lines_are_marked_and_the_count_is_told(capsys: pytest.CaptureFixtur
     told = capsys.readouterr().out
     print(told)
     assert f"{len(python)} Python blocks: {len(python)} run, 0 marked" in told
+
+
+@pytest.mark.skipif(not (ROOT / ".ci/run").exists(), reason="a source package has no CI")
+@pytest.mark.skipif(shutil.which("bash") is None, reason="CI is a script for bash")
+def test_ci_finds_the_test_command_in_the_readme() -> None:
+    finding = next(line for line in text(ROOT / ".ci/run").splitlines() if "awk" in line)
+    script = f'''cd "$1"; {finding}; printf %s "$command"'''
+    told = subprocess.run(
+        ["bash", "-c", script, "-", ROOT], capture_output=True, text=True, check=True
+    )
+    assert told.stdout.startswith("python3 -m venv") and told.stdout.endswith("pytest"), told
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ class TestLint:
 
     def test_a_warning(self, capsys: pytest.CaptureFixture[str]) -> None:
         code, out = run(capsys, "empty.pddl")
-        assert code == 1 and out.endswith("\n1 warning\n")
+        assert code == 1 and out.endswith("\n1 warning, 1 note\n")
 
     def test_the_place_is_shown(self, capsys: pytest.CaptureFixture[str]) -> None:
         code, out = run(capsys, "empty.pddl")

@@ -6,6 +6,7 @@ and what is shown below them is what they print. Marks that the page may carry:
     <!-- extras: gnn, llm -->       anywhere: the page needs these extras of hvr
     <!-- needs: WHAT -->            above a block: it cannot be run in a test, which lacks WHAT
     <!-- file: NAME -->             above a block: it is the file NAME
+    <!-- command: test -->          above a block: .ci/run runs it
     hvr … # …; needs WHAT           the same for one shell line, visible to readers
     hvr … # …; exit code 1          the line ends with this code instead of 0
 
@@ -28,7 +29,7 @@ PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md",
 SHELL = ("sh", "console")
 
 _FENCED = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
-_MARK = re.compile(r"<!-- (extras|needs|file): (.+?) -->")
+_MARK = re.compile(r"<!-- (extras|needs|file|command): (.+?) -->")
 _NEEDS = re.compile(r"#(?: |.*; )needs ([^;]+)$")
 _CODE = re.compile(r"#(?: |.*; )exit code (\d+)$")
 _HERE = re.compile(r"<<-?\s*['\"]?(\w+)")
