@@ -81,6 +81,26 @@ class Plan:
         """The expanded plan: all atomic actions in order."""
         return tuple(action for block in self.blocks for action in block.actions)
 
+    def __repr__(self) -> str:
+        return f"<Plan: {self._summary}>"
+
+    @property
+    def _summary(self) -> str:
+        actions, blocks = len(self.actions), len(self.blocks)
+        return (
+            f"{actions} action{'s' * (actions != 1)} in {blocks} block{'s' * (blocks != 1)}"
+            f"{', optimal' * self.optimal}"
+        )
+
+    def _repr_html_(self) -> str:
+        from hvr.notebooks import card
+
+        rows = [
+            (str(number), block.macro.name, " ".join(map(str, block.actions)))
+            for number, block in enumerate(self.blocks, 1)
+        ]
+        return card(f"Plan: {self._summary}", (), ("block", "macro action", "actions"), rows)
+
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, without the time it took: the same plan is the same text."""
         return {

@@ -7,6 +7,7 @@ that trickles holds it for ever, and one that floods it fills the memory.
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import threading
 import time
@@ -25,6 +26,17 @@ QUIET_S = 10.0
 
 _CONNECTED = (".connect_tcp.complete", ".start_tls.complete")
 _OF_THE_WAY = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+_SURROUNDINGS = (
+    *(
+        name
+        for proxy in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+        for name in (proxy, proxy.lower())
+    ),
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+)
+"""The variables of the environment that the HTTP client follows when it is made."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -45,7 +57,8 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
         options: how to reach it.
 
     Raises:
-        UsageError: the address is none.
+        UsageError: the address is none, or a proxy or certificates of the environment cannot be
+            used.
     """
     try:
         http.URL(options.base_url or "")
@@ -75,8 +88,13 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
                 if not outcome.done():
                     _hang_up(streams)
 
-    # What nobody asked to be packed need not be unpacked.
-    return BoundedClient(timeout=options.timeout, headers={"Accept-Encoding": "identity"})
+    try:
+        # What nobody asked to be packed need not be unpacked.
+        return BoundedClient(timeout=options.timeout, headers={"Accept-Encoding": "identity"})
+    except (ValueError, OSError, ImportError, http.InvalidURL) as error:
+        named = [name for name in _SURROUNDINGS if os.environ.get(name)]
+        about = f"; it follows {', '.join(named)} of the environment" if named else ""
+        raise UsageError(f"no connection can be made ready: {error}{about}") from error
 
 
 @dataclass(frozen=True)

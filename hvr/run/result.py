@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hvr.errors import HvrError
 from hvr.execution.events import Finished, PlanReady, StepDone
 from hvr.language.goals import Goal
 
@@ -53,6 +54,36 @@ class Run:
     simulated: bool = False
     spent: Spent | None = None
 
+    def __repr__(self) -> str:
+        return f"<Run {self.request!r} in {self.scene}: {self._outcome}; {self.folder}>"
+
+    @property
+    def _outcome(self) -> str:
+        """What became of it, in a few words."""
+        if self.finished is None:
+            return f"planned, {len(self.plans[-1].plan.actions) if self.plans else 0} steps"
+        end = {True: "goal reached", False: "goal not reached", None: "not judged"}[self.reached]
+        return f"{end} after {self.finished.steps} steps"
+
+    def _repr_html_(self) -> str:
+        from hvr.notebooks import card
+
+        rows = [
+            (str(step.number), str(step.action), "as expected" if step.as_expected else
+             step.error or "; ".join(str(failure) for failure in step.failures))
+            for step in self.steps
+        ] or [
+            (str(number), str(action), "") for ready in self.plans[-1:]
+            for number, action in enumerate(ready.plan.actions, 1)
+        ]  # fmt: skip
+        sentences = (
+            self.verdict,
+            *(self.goal.notes if self.goal else ()),
+            f"Folder: {self.folder}",
+        )
+        return card(f"{self.request}: {self._outcome}", sentences,
+                    ("step", "action", "what was seen"), rows, _way(self.folder))  # fmt: skip
+
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return {
@@ -73,6 +104,19 @@ class Run:
             "spent": asdict(self.spent) if self.spent else None,
             "folder": str(self.folder),
         }
+
+
+def _way(folder: Path) -> str:
+    """Return the scene with the robot's way as SVG in HTML; '' where the run has no picture."""
+    from hvr.report.floor_plan.drawing import draw
+    from hvr.report.floor_plan.svg import svg
+    from hvr.report.run_page.reading import read_story
+
+    try:
+        story = read_story(folder)
+    except HvrError:  # the folder has been removed
+        return ""
+    return "" if story.before is None else svg(draw(story.before, story.route, labels="main"))
 
 
 def result_of(

@@ -24,14 +24,17 @@ Record = Mapping[str, Any]
 
 
 def read_records(path: Path) -> tuple[Record, ...]:
-    """Read the objects of a file with one JSON object per line, or a JSON list of objects.
+    """Read the objects of a file: one JSON object a line, a list of them, or one over several lines.
 
     Raises:
         DataFileError: the file is missing or unreadable, or a line is no JSON object; the
             message has its number.
     """
-    if read_text(path).lstrip().startswith("["):
+    first = read_text(path).lstrip().partition("\n")[0].rstrip()
+    if first.startswith("["):
         values = list(enumerate(read_json(path, strict=False), 1))
+    elif first.startswith("{") and not first.endswith("}"):
+        values = [(1, read_json(path, strict=False))]
     else:
         values = read_json_lines(path, strict=False)
     for number, value in values:

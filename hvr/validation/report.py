@@ -253,6 +253,18 @@ class ValidationReport(Value):
         """Whether the plan was proven to be valid."""
         return self.outcome is Outcome.VALID
 
+    def __repr__(self) -> str:
+        steps = f"{self.executed} of {self.steps} steps executed"
+        cost = "" if self.cost is None else f", cost {decimal_text(self.cost)}"
+        return f"<ValidationReport: {self.outcome}, {steps}{cost}>"
+
+    def _repr_html_(self) -> str:
+        from hvr.notebooks import card
+
+        cost = "" if self.cost is None else f"Cost: {decimal_text(self.cost)}"
+        title, _, why = self.explain().partition(". ")
+        return card(title.removesuffix("."), (why, cost, *self.notes))
+
     def explain(self, limit: int | None = 20) -> str:
         """Return the report in sentences, fit as feedback to whoever made the plan."""
         from hvr.validation.text import explain_report

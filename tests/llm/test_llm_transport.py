@@ -266,6 +266,25 @@ def test_an_address_that_is_none_is_refused_before_anything_is_asked(spec: str, 
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HTTPS_PROXY", "nonsense://user:word@x"),
+        ("HTTP_PROXY", "::::"),
+        ("SSL_CERT_FILE", "/no/such/file"),
+        ("SSL_CERT_FILE", __file__),
+    ],
+)
+def test_surroundings_that_cannot_be_used_are_named(
+    spec: str, name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError, match=f"no connection can be made ready.*{name}") as caught:
+        make_model(spec, options("http://127.0.0.1:9/v1"))
+    assert "word" not in str(caught.value)
+
+
 @pytest.mark.slow
 def test_threads_may_share_a_model() -> None:
     with OpenAIServer(lambda asked: Reply(asked.text)) as server:

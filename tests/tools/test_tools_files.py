@@ -142,6 +142,12 @@ def test_a_list_of_plans_is_read_too(tmp_path: Path) -> None:
     assert read_plans(path)[0].tools == ("a", "b")
 
 
+def test_a_plan_over_several_lines_is_read_too(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps({"id": "1", "task_nodes": ["a"]}, indent=2) + "\n")
+    assert [plan.tools for plan in read_plans(path)] == [("a",)]
+
+
 def test_links_to_unknown_tools_are_refused(per_split: Path) -> None:
     _write(per_split / "graph.json", {"links": [{"source": "a", "target": "z"}]})
     with pytest.raises(UsageError, match="'z'"):

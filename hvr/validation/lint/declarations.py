@@ -80,8 +80,10 @@ def _constants(domain: Domain, problem: Problem | None, used: Occurrences) -> It
     # Without being named it may still be what an action or a quantifier is about, or what a
     # fact or a goal of some problem is.
     usable = set(used.types)
-    for declared in (*domain.predicates.values(), *domain.functions.values()):
-        usable.update(kind for parameter in declared.parameters for kind in parameter.types)
+    for predicate in domain.predicates.values():
+        usable.update(kind for parameter in predicate.parameters for kind in parameter.types)
+    for function in domain.functions.values():
+        usable.update(kind for parameter in function.parameters for kind in parameter.types)
     for constant in domain.constants:
         if constant.name not in names and not domain.has_type(constant.types, usable):
             where = "the domain and the problem" if problem else "the domain"
