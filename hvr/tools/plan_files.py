@@ -24,7 +24,7 @@ Record = Mapping[str, Any]
 
 
 def read_records(path: Path) -> tuple[Record, ...]:
-    """Read the objects of a file: one JSON object a line, a list of them, or one over several lines.
+    """Read the objects of a file: one JSON object a line, a list, or one over several lines.
 
     Raises:
         DataFileError: the file is missing or unreadable, or a line is no JSON object; the
