@@ -135,6 +135,19 @@ class LanguageError(HvrError):
     """A sentence cannot be turned into a goal."""
 
 
+class AmbiguousError(LanguageError):
+    """A sentence can be read in ways that end differently.
+
+    Args:
+        readings: each way said in plain words, the likeliest first.
+    """
+
+    def __init__(self, readings: tuple[str, ...]) -> None:
+        self.readings = readings
+        listed = "; or: ".join(readings)
+        super().__init__(f"this can be read in {len(readings)} ways: {listed}")
+
+
 class ImpossibleGoalError(HvrError):
     """The request is understood and cannot be met in this scene; the message says why."""
 

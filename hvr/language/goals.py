@@ -29,10 +29,13 @@ class Stage:
     Args:
         wanted: what was asked for.
         ends: how things shall be left besides, by preference.
+        constraints: PDDL trajectory constraints that hold while it is reached, such as
+            `(always (not (opened fridge-1)))`.
     """
 
     wanted: str
     ends: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -47,10 +50,12 @@ class Goal:
     Args:
         stages: conditions to be reached in this order; mostly one.
         notes: what was assumed, one sentence each.
+        unread: content words of the request that did not enter the reading, in its order.
     """
 
     stages: tuple[Stage, ...]
     notes: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> Goal:
@@ -78,7 +83,7 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
                 "the robot has one arm and can hold one thing at a time: "
                 "say where the others shall be put"
             )
-    return Goal(goal_stages, tuple(choice.notes))
+    return Goal(goal_stages, tuple(choice.notes), meaning.unread)
 
 
 def _ends(choice: ObjectChoice, demands: list[Demand]) -> list[str]:

@@ -82,6 +82,7 @@ class Meaning:
         relations: what shall be on or in what.
         clauses: number of clauses.
         notes: what had to be assumed or was left out, one sentence each.
+        unread: content words that did not enter the meaning, in the order of the sentence.
     """
 
     text: str
@@ -89,3 +90,4 @@ class Meaning:
     relations: tuple[SpatialRelation, ...]
     clauses: int
     notes: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
