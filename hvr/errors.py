@@ -25,6 +25,7 @@ HvrError                             2  root: catch this to catch everything bel
 ├── UnknownObjectError               2  no object of the scene or problem has the name
 ├── SceneError                       2  a scene is unknown or cannot be loaded
 ├── LanguageError                    2  a sentence cannot be turned into a goal
+│   └── AmbiguousError               2  … because it has readings that end differently
 ├── ImpossibleGoalError              1  an understood request cannot be met, with the reason
 │   └── MissingObjectError           1  … because the scene lacks what it needs
 ├── PlannerError                     4  a planner failed or ran out of time; 2: it is missing, …
