@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from hvr.errors import DataFileError, HvrError, UsageError
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 Refusal = TypeVar("Refusal", bound=HvrError)
 
@@ -162,6 +165,25 @@ def writing(path: Path | str) -> Iterator[None]:
         yield
     except OSError as error:
         raise unwritable(path, error) from error
+
+
+def temporary_folder(prefix: str) -> TemporaryDirectory[str]:
+    """Make a folder for temporary files.
+
+    Raises:
+        DataFileError: it cannot be made; the message has the system's reason.
+    """
+    import tempfile
+
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError:
+        # No folder will do, and that is all it says: writing to the first one tells why.
+        trial = Path(os.environ.get("TMPDIR") or "/tmp") / f"{prefix}{os.getpid()}"
+        write_whole(trial, "?")
+        trial.unlink()
+    with writing("a folder for temporary files (TMPDIR says where)"):
+        return tempfile.TemporaryDirectory(prefix=prefix)
 
 
 def append_json_line(

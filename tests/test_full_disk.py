@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from pathlib import Path
 import pytest
 
 resource = pytest.importorskip("resource")
+FULL = "File too large|disk I/O error|disk is full"
+"""What the system and SQLite say."""
 
 BEGIN = """
 import resource, sys
@@ -135,9 +138,12 @@ def test_a_disk_that_fills_up_during_a_run_leaves_whole_files(spec: str, tmp_pat
     check_files(tmp_path)
     *full, last = results
     for result, moment in zip(full, moments, strict=True):
-        assert result["code"] == 4 and "File too large" in result["words"]
-        trace = (tmp_path / result["folder"] / "trace.jsonl").read_text(encoding="utf-8")
-        assert trace.count("\n") == moment == result["events"]
+        assert result["code"] == 4 and re.search(FULL, result["words"]), result
+        assert result["events"] == moment
+        folder = tmp_path / result["folder"]
+        if folder.exists():  # without a plan there is nothing to keep
+            trace = (folder / "trace.jsonl").read_text(encoding="utf-8")
+            assert trace.count("\n") == moment
     assert last["code"] == 0
 
 

@@ -17,7 +17,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -25,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hvr.errors import PlannerError
-from hvr.files import unwritable, writing
+from hvr.files import temporary_folder, unwritable, writing
 from hvr.pddl import GroundAction, Task
 from hvr.search.ground import build, plan_actions
 from hvr.search.sas import to_sas
@@ -114,9 +113,7 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
     command = str(binary())
     text = to_sas(problem)
     with ExitStack() as stack:
-        with writing("the folder for temporary files ($TMPDIR)"):
-            made = tempfile.TemporaryDirectory(prefix="hvr-fd-")
-        folder = Path(stack.enter_context(made))
+        folder = Path(stack.enter_context(temporary_folder("hvr-fd-")))
         prover, anytime = (
             stack.enter_context(_Search(command, search, text, folder / name))
             for name, search in (("optimal", OPTIMAL), ("anytime", ANYTIME))
