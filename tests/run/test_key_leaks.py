@@ -51,7 +51,8 @@ def run(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
 
 def leaks(folder: Path, *ended: subprocess.CompletedProcess[str]) -> list[str]:
     """Where a key, or a piece of one, is to be read."""
-    pieces = {*traces(KNOWN), OTHER.lower(), *(key[6:].lower() for key in LOOKALIKES.values())}
+    keys = {*traces(KNOWN), OTHER.lower(), *(key[6:].lower() for key in LOOKALIKES.values())}
+    pieces = [key.encode() for key in keys]
     places = {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
@@ -60,12 +61,12 @@ def leaks(folder: Path, *ended: subprocess.CompletedProcess[str]) -> list[str]:
     for one in ended:
         places[f"{one.args[3:]}, output"] = (one.stdout + one.stderr).encode()
     assert len(places) > len(ended)
-    return [
-        f"{place}: {piece}"
-        for place, data in places.items()
-        for piece in pieces
-        if piece.encode() in data.lower() or piece in str(list(places))
-    ]
+    places["names"] = str(list(places)).encode()
+    found = []
+    for place, data in places.items():
+        lowered = data.lower()
+        found += [f"{place}: {piece.decode()}" for piece in pieces if piece in lowered]
+    return found
 
 
 def test_the_test_would_see_a_leak(tmp_path: Path) -> None:
@@ -135,28 +136,39 @@ def _json(body: object) -> Reply:
 ENDS = {f"{provider}: {name}": (provider, reply, code) for name, provider, reply, code in ends()}
 
 
+SERVERS = {"openai": OpenAIServer, "gemini": GeminiServer}
+
+
 @pytest.mark.parametrize("name", ENDS)
 def test_a_run_that_ends_badly(name: str, tmp_path: Path) -> None:
     provider, reply, code = ENDS[name]
     (tmp_path / "pyproject.toml").write_text("[tool.hvr.llm]\nattempts = 2", encoding="utf-8")
-    servers = {"openai": OpenAIServer, "gemini": GeminiServer}
-    ended = []
-    with servers[provider]([reply]) as server:
+    with SERVERS[provider]([reply]) as server:
+        model = ("--llm", f"{provider}:m", "--base-url", server.url)
+        ended = run(tmp_path, "plan", *COFFEE, *model, "--save", "run", "--json")
+    assert ended.returncode == json.loads(ended.stdout)["exit_code"] == code, ended
+    assert ended.stderr.splitlines()[-1].startswith("error: ")
+    assert "Traceback" not in ended.stderr
+    assert leaks(tmp_path, ended) == []
+
+
+@pytest.mark.parametrize("provider", SERVERS)
+def test_other_commands_that_end_badly(provider: str, tmp_path: Path) -> None:
+    _, reply, code = ENDS[f"{provider}: error"]
+    (tmp_path / "pyproject.toml").write_text("[tool.hvr.llm]\nattempts = 2", encoding="utf-8")
+    with SERVERS[provider]([reply]) as server:
         where = ("--base-url", server.url)
-        run_folder = tmp_path / "run"
-        asked = ("plan", *COFFEE, "--llm", f"{provider}:m", *where, "--save", run_folder)
-        ended.append(run(tmp_path, *asked, "--json"))
-        ended.append(run(tmp_path, "llm", "check", f"{provider}:m", *where))
-        ended.append(run(tmp_path, "llm", "check", f"{provider}:m", *where, "--json"))
+        check = ("llm", "check", f"{provider}:m", *where)
         bench = ("bench", "--tasks", "T2", "--settings", "LLM", "--models", f"{provider}:m")
-        ended.append(
-            run(tmp_path, *bench, *where, "--save", "b", "--html", "b.html", "--csv", "b.csv")
-        )
-    ended.append(run(tmp_path, "plan", "--llm", f"replay:{run_folder}", "--save", "again"))
+        ended = [
+            run(tmp_path, "plan", *COFFEE, "--llm", f"{provider}:m", *where, "--save", "run"),
+            run(tmp_path, *check),
+            run(tmp_path, *check, "--json"),
+            run(tmp_path, *bench, *where, "--save", "b", "--html", "b.html", "--csv", "b.csv"),
+        ]
+    ended.append(run(tmp_path, "plan", "--llm", "replay:run", "--save", "again"))
     ended.append(run(tmp_path, "bench", "show", "b", "--json"))
     assert [one.returncode for one in ended] == [code, 1, 1, code, code, 0], ended
-    assert json.loads(ended[0].stdout)["exit_code"] == code
-    assert ended[0].stderr.splitlines()[-1].startswith("error: ")
     assert "Traceback" not in "".join(one.stderr for one in ended)
     assert leaks(tmp_path, *ended) == []
 
