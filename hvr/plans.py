@@ -184,6 +184,10 @@ class Judgement:
     reached: bool | None
     reason: str = ""
 
+    def noting(self, remark: str) -> Judgement:
+        """Return the judgement with one more remark."""
+        return Judgement(self.reached, f"{self.reason}; {remark}" if self.reason else remark)
+
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyContext:

@@ -20,6 +20,7 @@ from hvr.execution.events import (
     StepDone,
     Understood,
 )
+from hvr.language.saying import in_order
 from hvr.policies.llm.events import (
     BlockChecked,
     BlockWritten,
@@ -74,6 +75,8 @@ class Lines:
         write = self.console.print
         match event:
             case Understood(stages, _, notes):
+                for line in reading_lines(event):
+                    write(line)
                 for stage in stages:
                     write(f"goal: {stage}")
                 for note in notes:
@@ -103,6 +106,14 @@ class Lines:
                 write(line)
             case _:
                 pass
+
+
+def reading_lines(event: Understood) -> Iterator[str]:
+    """Yield how a request was read, in plain words, and what of it was not."""
+    if event.said:
+        yield f"read as: {in_order(event.said)}"
+    if event.unread:
+        yield f"not read: {', '.join(event.unread)}"
 
 
 def policy_line(event: Event | PolicyEvent) -> str:
@@ -183,6 +194,7 @@ class LiveTree:
         """Note an event."""
         match event:
             case Understood(_, _, notes):
+                self.head += [Text(line, style="bold") for line in reading_lines(event)]
                 self.head += [Text(f"note: {note}", style="yellow") for note in notes]
             case PlanReady():
                 self.plan = event

@@ -232,6 +232,8 @@ def _verdict(run: Run) -> Verdict | None:
     """
     if not run.plans or not all(ready.report.valid for ready in run.plans):
         return None
+    if run.finished is None and run.goal is not None and len(run.goal.stages) > 1:
+        return None  # the plan is that of the first stage, and the request is about all of them
     try:
         from hvr.run.verification import verify
 
@@ -244,7 +246,10 @@ def _lines(run: Run) -> list[str]:
     """Return how a run ended, for people."""
     steps = sum(len(p.plan.actions) for p in run.plans)
     if run.finished is None:
-        outcome = f"planned: {steps} steps, valid, not executed"
+        stages = len(run.goal.stages) if run.goal else 1
+        part = f", for the first of {stages} stages" if stages > 1 else ""
+        already = "" if steps else ": it is already so"
+        outcome = f"planned: {steps} steps{already}, valid, not executed{part}"
     elif run.reached is None:
         outcome = f"carried out in {run.finished.steps} steps: {run.verdict}"
     elif run.reached:

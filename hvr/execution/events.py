@@ -21,11 +21,15 @@ class Understood:
         stages: PDDL conditions that are wanted, to be reached in this order.
         ends: how things shall be left besides, by preference.
         notes: what was assumed, one sentence each.
+        said: each stage in plain words.
+        unread: content words of the request that are in none of them.
     """
 
     stages: tuple[str, ...]
     ends: tuple[str, ...]
     notes: tuple[str, ...]
+    said: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -34,6 +38,8 @@ class Understood:
             "stages": list(self.stages),
             "ends": list(self.ends),
             "notes": list(self.notes),
+            "reading": list(self.said),
+            "unread": list(self.unread),
         }
 
 

@@ -51,11 +51,13 @@ class Goal:
         stages: conditions to be reached in this order; mostly one.
         notes: what was assumed, one sentence each.
         unread: content words of the request that did not enter the reading, in its order.
+        said: each stage in plain words, as its PDDL says it (`hvr.language.saying`).
     """
 
     stages: tuple[Stage, ...]
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> Goal:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hvr.knowledge.ontology import Ontology
 from hvr.language.goals import Goal, goal_of
 from hvr.language.grammar import read
 from hvr.language.lexicon import Lexicon
+from hvr.language.saying import said
 from hvr.language.taxonomy import Taxonomy
 from hvr.language.vocabulary import load_lexicon
 from hvr.pddl import Domain
@@ -43,4 +46,5 @@ class Reader:
             ImpossibleGoalError: it cannot be met in this scene.
         """
         meaning = read(request, self.lexicon, self.taxonomy)
-        return goal_of(meaning, self.taxonomy, inventory, self.domain)
+        goal = goal_of(meaning, self.taxonomy, inventory, self.domain)
+        return replace(goal, said=said(goal.stages, self.taxonomy, inventory, self.domain))

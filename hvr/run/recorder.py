@@ -52,7 +52,8 @@ class Recorder:
         goal = understanding.goal
         if goal is not None and not understanding.judged_only:
             wanted = tuple(stage.wanted for stage in goal.stages)
-            self(Understood(wanted, goal.stages[-1].ends, goal.notes))
+            ends = goal.stages[-1].ends
+            self(Understood(wanted, ends, goal.notes, goal.said, goal.unread))
 
     def plan_made(self, planned: Planned) -> None:
         """Write a plan with its problem, before it is executed."""

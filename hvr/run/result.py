@@ -90,6 +90,8 @@ class Run:
             "request": self.request,
             "scene": self.scene,
             "goal": [stage.text for stage in self.goal.stages] if self.goal else None,
+            "reading": list(self.goal.said) if self.goal else [],
+            "unread": list(self.goal.unread) if self.goal else [],
             "notes": list(self.goal.notes) if self.goal else [],
             "reached": self.reached,
             "verdict": self.verdict,

@@ -168,6 +168,19 @@ def _judge(
         try:
             run.policy.keep(run.recorder.planned[0], run.folder.path.name)
         except DataFileError as error:
-            reason = f"{judgement.reason}; nothing was added to the library: {error}"
-            return Judgement(judgement.reached, reason)
+            judgement = judgement.noting(f"nothing was added to the library: {error}")
+    return with_reservations(judgement, understanding, finished)
+
+
+def with_reservations(
+    judgement: Judgement, understanding: Understanding[Any], finished: Finished
+) -> Judgement:
+    """Return a judgement that does not claim more than was done."""
+    if not judgement.reached:
+        return judgement
+    if finished.steps == 0:
+        judgement = judgement.noting("it was already so, nothing had to be done")
+    goal = understanding.goal
+    if goal is not None and goal.unread:
+        judgement = judgement.noting(f"as read, without {', '.join(map(repr, goal.unread))}")
     return judgement

@@ -302,6 +302,10 @@ def _facts(
     for title, value in pairs:
         if value not in (None, ""):
             yield title, str(value)
+    if reading := "; then ".join(_texts(about.get("reading"))):
+        yield "read as", reading
+    if unread := ", ".join(_texts(about.get("unread"))):
+        yield "not read", unread
     for stage in about.get("goal") or ():
         yield "goal", str(stage)
     for note in about.get("notes") or ():
