@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from hvr.errors import DataFileError
+from hvr.report.run_page.reading import read_story
 from hvr.run.folder import LOCK, RunFolder
 from tests.command_line import Hvr
 
@@ -168,6 +169,8 @@ def test_a_request_that_cannot_be_met_leaves_what_was_there(
 def test_what_a_run_killed_at_once_leaves_is_as_good_as_empty(tmp_path: Path) -> None:
     (tmp_path / LOCK).touch()
     (tmp_path / ".task.json.12-345.part").write_text("{")
+    with pytest.raises(DataFileError, match="about to begin here and has left nothing"):
+        read_story(tmp_path)
     folder = RunFolder.create(tmp_path, "x", NOW)
     folder.close()
     assert list(tmp_path.iterdir()) == []

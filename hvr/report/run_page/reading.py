@@ -17,7 +17,7 @@ from hvr.llm.transcript import NAME
 from hvr.report.floor_plan.route import Route, route
 from hvr.report.run_page.expected import Changes, expected_changes
 from hvr.report.run_page.scenes import scene_after, scene_before
-from hvr.report.run_page.state import ACCOUNT, RunState, read_account
+from hvr.report.run_page.state import ACCOUNT, LOCK, RunState, read_account
 from hvr.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep
 from hvr.texts import read_log
 from hvr.validation.text import count
@@ -51,6 +51,8 @@ def read_story(folder: Path) -> Story:
         DataFileError: it is no run folder, or a file in it is damaged.
     """
     if not any((folder / name).is_file() for name in (ACCOUNT, _TRACE)):
+        if (folder / LOCK).is_file():
+            raise DataFileError(f"{folder}: a run was about to begin here and has left nothing")
         raise DataFileError(f"{folder}: this is no run folder: it has no {ACCOUNT} and no {_TRACE}")
     about, state = read_account(folder)
     events = read_trace(folder)
