@@ -50,7 +50,7 @@ ANYTHING: dict[str, bytes] = {
     "separators": '"\u2028"\u2028\x85'.encode(),
     "escapes": b"\x1b[31m\x07\x1b]0;x\x07",
 }
-FEW = ("all bytes", "UTF-16", "deep lists", "an object")
+FEW = ("all bytes", "deep lists", "an object")
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "half of it": lambda data: data[: len(data) // 2],
     "twice over": lambda data: data * 2,
@@ -121,7 +121,7 @@ def test_any_content_gets_an_answer_or_a_line(role: Role, hvr_: Hvr) -> None:
     valid = Path(role.file).read_bytes()
     for what in FEW if role.dear else ANYTHING:
         check(role, call(hvr_, role, ANYTHING[what]), what)
-    for what, damaged in DAMAGE.items():
+    for what, damaged in list(DAMAGE.items())[: 2 if role.dear else None]:
         check(role, call(hvr_, role, damaged(valid)), what)
 
 
