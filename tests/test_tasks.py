@@ -110,13 +110,15 @@ def test_a_long_task_is_planned_nearly_as_short_and_executed(name: str, tmp_path
 def test_every_sentence_of_a_task_asks_for_its_goal(name: str, policy: SymbolicPolicy) -> None:
     """Where the sentence's goal is reached by a plan, the task's goal is reached too."""
     task = load_task(name)
-    scene = task.ground_truth.scene
+    graph = KnowledgeGraph.create(None, policy.ontology)
+    inventory = World(Kitchen(task.ground_truth.scene), graph).inventory()
+    seen = set()
     for sentence in task.sentences:
-        graph = KnowledgeGraph.create(None, policy.ontology)
-        inventory = World(Kitchen(scene), graph).inventory()
-        goal = policy.reader.goal(sentence, inventory)
-        assert len(goal.stages) == 1, sentence
-        planned = policy.plan(goal.stages[0], graph, inventory)
+        (stage,) = policy.reader.goal(sentence, inventory).stages
+        if stage in seen:  # other words for the same goal
+            continue
+        seen.add(stage)
+        planned = policy.plan(stage, graph, inventory)
         state = planned.task.initial.bits
         for action in planned.plan.actions:
             state = planned.task.ground(action).apply(state)
