@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from hvr.policies.llm.answers import read_objects
@@ -13,6 +13,7 @@ from hvr.policies.llm.settings import PolicySettings
 from hvr.retrieval.embedders import Embedder
 from hvr.retrieval.expansion import expand
 from hvr.retrieval.inventory import Inventory
+from hvr.retrieval.knowledge import ingredients
 from hvr.retrieval.selection import mentioned, select
 
 
@@ -61,12 +62,29 @@ class Retrieval:
         answer = self.dialogue.ask("select", request=request, classes=classes)
         chosen = select(read_objects(answer), inventory, self.embedder)
         reasons = dict(chosen.reasons)
+        if self.settings.knowledge:
+            reasons |= self._spoken_of(request, inventory, reasons)
         if self.settings.expansion:
             reasons |= expand(chosen.names, inventory)
         picked = tuple(n for n in reasons if n in foresight.task.objects)
         picked = picked or otherwise or names
         self.listen(ObjectsChosen(request, picked, chosen.unmatched))
         return picked
+
+    def _spoken_of(
+        self, request: str, inventory: Inventory, chosen: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Return the objects that a request names, itself or by a dish, and no pick stands for."""
+        classes = {inventory.classes[name] for name in chosen}
+        wanted = (*mentioned(request, inventory), *ingredients(request, inventory.ontology))
+        missing = [
+            name for name in dict.fromkeys(wanted)
+            if classes.isdisjoint(
+                inventory.classes[n] for n in select([name], inventory, self.embedder).names
+            )
+        ]  # fmt: skip
+        more = select(missing, inventory, self.embedder).names
+        return dict.fromkeys(more, "the request speaks of it")
 
     def with_named(
         self, texts: Iterable[str], foresight: Foresight, known: tuple[str, ...]

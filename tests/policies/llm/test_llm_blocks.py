@@ -253,7 +253,7 @@ def test_a_block_has_at_most_50_steps(setting: str) -> None:
     assert len(record.blocks[0].actions) <= 50
 
 
-@pytest.mark.parametrize("setting", ["VR", "R", "LLM"])
+@pytest.mark.parametrize("setting", ["R", "LLM"])
 def test_a_whole_plan_is_not_cut_where_a_block_would_be(setting: str) -> None:
     many = ["navigate_to_obj cup-1", "pick_up cup-1", "navigate_to_obj diningtable-1",
             "put_on cup-1 diningtable-1"] * 15  # fmt: skip
