@@ -52,6 +52,57 @@ def test_a_macro_plan_that_stays_too_long_ends_the_plan() -> None:
 
 def test_a_macro_plan_of_as_many_as_allowed_is_taken() -> None:
     titles = "\n".join(f"{i}. Pick up mug {'x' * 500}" for i in range(LIMITS.macro_limit))
+    model = Fake({**SMALL, "macro_plan": titles})
+    record = write(model, "HR")
+    assert model.asked("macro_plan") == 1 and len(record.blocks) == LIMITS.macro_limit
+    # The names stand in every later prompt.
+    assert max(len(block.macro.name) for block in record.blocks) <= 200
+
+
+@pytest.mark.parametrize("line", ["toggle_on faucet-1", "pick_up zork-7"])
+def test_a_block_that_is_too_long_is_cut_and_the_model_is_told(line: str) -> None:
+    model = Fake({**SMALL, "block": answer_of(*[line] * 20_000)})
+    events: list[PolicyEvent] = []
+    write(model, "HVR", listen=events.append)
+    written = next(e for e in events if isinstance(e, BlockWritten))
+    assert len(written.actions) <= LIMITS.block_limit
+    assert "actions are too many: 50 are allowed" in written.unmapped[0]
+    assert len(written.unmapped) <= 20 and max(map(len, written.unmapped)) <= 300
+    problem = model.prompts("correct_block")[0]
+    assert "actions are too many: 50 are allowed" in problem and len(problem) < 10_000
+
+
+def test_a_condition_that_is_too_long_is_cut_and_it_is_said() -> None:
+    class Mapper:
+        """Takes every literal."""
+
+        task = None
+
+        def map_literal(self, text: LiteralText) -> tuple[str, str]:
+            return text.text, ""
+
+    literals = tuple(
+        LiteralText("opened", (f"fridge-{i}",), True, f"(opened fridge-{i})") for i in range(5000)
+    )
+    remarks = tuple(f"remark {i}" for i in range(5000))
+    (macro,), dropped = with_conditions(
+        ["Open"],
+        [MacroConditions(literals, (), remarks)],
+        Mapper(),
+        frozenset(),  # type: ignore[arg-type]
+    )
+    assert len(macro.precondition) == MOST_LITERALS
+    assert f"the first {MOST_LITERALS} are read" in dropped[-1] and len(dropped) <= 11
+
+
+# One model that never gets it right, in each of the settings.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", ["HVR+", "HVR", "HV", "VR"])
+def test_a_model_that_never_gets_it_right_ends_within_the_calls_of_a_plan(setting: str) -> None:
+    wrong = answer_of("toggle_on mug-1", "open_obj mug-1", "pick_up countertop-1")
+    titles = "\n".join(f"{i}. Pick up the mug number {i}" for i in range(1, 31))
     answers = dict.fromkeys(("blocks", "block", "correct_block", "plan", "correct_plan"), wrong)
     model = Fake({**SMALL, "macro_plan": titles, **answers})
     budgeted = Budgeted(model, Budget(Limits(calls=40)))
