@@ -140,15 +140,28 @@ class MeaningDraft:
             if known.classes == classes and known.count == count:
                 return other
         return self.new(
-            Entity(classes, self.taxonomy.label(classes[0]), count=count, cut_from=number)
+            Entity(
+                classes,
+                self.taxonomy.label(classes[0]),
+                group=entity.group and len(classes) > 1,
+                count=count,
+                cut_from=number,
+            )
         )
 
     # --- what is asked of them -----------------------------------------------------------
 
-    def demand(self, number: int, template: str, word: str, requires: str | None = None) -> None:
+    def demand(
+        self,
+        number: int,
+        template: str,
+        word: str,
+        requires: str | None = None,
+        afresh: str | None = None,
+    ) -> None:
         """Ask for a condition."""
         entity = self.entities[number]
-        condition = Condition(template, self.clause, word, requires)
+        condition = Condition(template, self.clause, word, requires, afresh)
         if condition not in entity.conditions:
             self.change(number, conditions=(*entity.conditions, condition))
 

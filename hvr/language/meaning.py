@@ -14,12 +14,14 @@ class Condition:
         clause: number of the clause that asks for it, from 0: later clauses win.
         word: the word, for messages.
         requires: affordance class the entity must have, or None.
+        afresh: the PDDL text instead if the template holds of all things of the kind already.
     """
 
     template: str
     clause: int
     word: str
     requires: str | None = None
+    afresh: str | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,9 @@ class Entity:
         from_name: name of the object where it stands at the start, if it was said.
         distinct: it is another thing than all others of its class that are spoken of.
         used: it shall be used on the way, as the pan in which an egg is fried.
+        likely: PDDL conditions on `?x` that hold of it at the start if they hold of any.
+        turns: the condition on `?x` that a verb brings about, which something can only be meant
+            of which it does not hold yet.
         text: the words, for messages.
     """
 
@@ -76,6 +81,8 @@ class Entity:
     from_name: str | None = None
     distinct: bool = False
     used: bool = False
+    likely: tuple[str, ...] = ()
+    turns: str = ""
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,9 @@ class Interpreter:
             return self.liquids.empty(verb_of(self.lexicon, "empty"), group)
         things = self.referents.all_of(
             group.things,
-            ReferentReading(self._poured_rather(group), wanted=False, requires="Pickupable"),
+            ReferentReading(
+                self._poured_rather(group), wanted=False, requires="Pickupable", moved=True
+            ),
         )
         places = self.adjuncts.take(verb, things, group.adjuncts)
         if stays:
