@@ -53,6 +53,7 @@ class ObjectChoice:
         self.domain = domain
         self.notes: list[str] = list(meaning.notes)
         self.relations: tuple[SpatialRelation, ...] = meaning.relations
+        self.ordered = meaning.ordered
         self._asked = meaning.entities
         self.entities = [self._adapt(n) for n in range(len(meaning.entities))]
         self.classes = [self._choose(n) for n in range(len(self.entities))]

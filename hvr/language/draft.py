@@ -29,6 +29,7 @@ class MeaningDraft:
         self.relations: list[SpatialRelation] = []
         self.heated_in: list[SpatialRelation] = []
         self.notes: list[str] = []
+        self.ordered: list[int] = []
         self.clause = 0
         self.requested = False
         self._born: list[int] = []
@@ -40,7 +41,12 @@ class MeaningDraft:
     def finish(self) -> Meaning:
         """Return the meaning, when all clauses are read."""
         return Meaning(
-            self.text, tuple(self.entities), tuple(self.relations), self.clause, tuple(self.notes)
+            self.text,
+            tuple(self.entities),
+            tuple(self.relations),
+            self.clause,
+            tuple(self.notes),
+            ordered=tuple(self.ordered),
         )
 
     def note(self, text: str) -> None:

@@ -96,6 +96,7 @@ class Meaning:
         clauses: number of clauses.
         notes: what had to be assumed or was left out, one sentence each.
         unread: content words that did not enter the meaning, in the order of the sentence.
+        ordered: numbers of the clauses that come after all before them, in so many words.
     """
 
     text: str
@@ -104,3 +105,4 @@ class Meaning:
     clauses: int
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    ordered: tuple[int, ...] = ()

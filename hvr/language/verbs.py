@@ -48,6 +48,8 @@ class Interpreter:
             LanguageError: the verb does not go with its objects in this way.
         """
         self.draft.requested = True
+        if clause.then:
+            self.draft.ordered.append(self.draft.clause)
         main: list[int] = []
         for group, later in zip(clause.groups, self._later_places(clause), strict=True):
             main += self._group(clause.verb, group, later)

@@ -37,6 +37,18 @@ WANTED = [
     ("1", "put the lettuce in the sink and wash it, then put it on the plate and slice it",
      "in lettuce sinkbasin; washed lettuce | sliced lettuce; on lettucesliced plate",
      "on lettuce plate"),
+    # order
+    ("1", "make coffee and then wash the mug",
+     "contains mug coffee | washed mug; on mug countertop", "contains mug coffee"),
+    ("1", "wash the mug and make coffee in it", "washed mug | contains mug coffee", ""),
+    ("1", "turn the light on, off and on again",
+     "toggled lightswitch | not toggled lightswitch | toggled lightswitch", ""),
+    ("1", "put the mug in the sink before opening the fridge",
+     "in mug sinkbasin | opened fridge; in mug sinkbasin", ""),
+    ("1", "open the fridge after washing the mug", "washed mug | opened fridge", ""),
+    ("1", "make coffee; then make toast",
+     "contains mug coffee; on mug countertop | contains mug coffee; on breadsliced plate", ""),
+    ("1", "wash the apple and then put it in the fridge", "washed apple; in apple fridge", ""),
     # groups are all of their kinds
     ("1", "slice all the vegetables", "sliced lettuce; sliced potato; sliced tomato", ""),
     ("1", "slice everything",
