@@ -10,7 +10,7 @@ holds; not all are misreadings, since people also describe what they did not see
 they saw.
 
 Puts are forced, as in ALFRED, so that everything may be put everywhere; `--placement-table` keeps
-to AI2-THOR's table, as `hvr plan` does, by which half of what people heat here goes in no microwave.
+to AI2-THOR's table, as `hvr plan` does, which lets no tomato into a microwave.
 `--part` takes the task folders kept apart, or those for tuning; sentences that occur in both are
 left out.
 """
