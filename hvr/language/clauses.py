@@ -19,6 +19,7 @@ from hvr.language.phrases import (
     read_adjunct,
     read_adjuncts,
     read_group,
+    read_inside,
     read_predicate,
     read_thing,
     read_things,
@@ -303,7 +304,10 @@ def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
         cursor.take("modal")
         if cursor.take("have"):
             things = read_things(cursor, "contain", listing=True)
-            stated = Predication((), (Adjunct("with", "with", things), *read_adjuncts(cursor)))
+            inside = read_inside(cursor) or "in"
+            stated = Predication(
+                (), (Adjunct("with", "with", things, inside), *read_adjuncts(cursor))
+            )
         elif cursor.take("be", "needing"):
             if cursor.kind(Dish) and not cursor.kind(Adjective):
                 raise cursor.lost()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from hvr.errors import MissingObjectError
 from hvr.language.choice import ObjectChoice
-from hvr.language.literals import asks, literals, opposed
+from hvr.language.literals import asks, cuts, literals, opposed
 
 HELD = "(holding ?x)"
 
@@ -77,6 +77,8 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
         demands.append(
             Demand(2 * condition.clause + placing, number, "place" if placing else text, text)
         )
+    if entity.used:  # so that it enters the problem
+        demands.append(Demand(0, number, "used", "(present ?x)"))
     if entity.liquid:
         demands.append(
             Demand(2 * entity.liquid_clause, number, "liquid", f"(contains ?x {entity.liquid})")
@@ -190,6 +192,8 @@ def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
             or asks(earlier.text, "warm_liquid")
             or (later.key == earlier.key and later != earlier)
         )
+    if earlier.key == "place" and cuts(later.text):
+        return True  # what is cut up is nowhere: its pieces are
     if later.key == earlier.key and later != earlier:
         return later.key in {"place", "liquid"} and (later.text, later.outer) != (
             earlier.text, earlier.outer,

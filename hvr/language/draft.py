@@ -27,6 +27,7 @@ class MeaningDraft:
         self.taxonomy = taxonomy
         self.entities: list[Entity] = []
         self.relations: list[SpatialRelation] = []
+        self.heated_in: list[SpatialRelation] = []
         self.notes: list[str] = []
         self.clause = 0
         self.requested = False
@@ -64,6 +65,7 @@ class MeaningDraft:
         # Its place stays, since others refer to entities by number.
         self.entities[number] = Entity((), "")
         self.relations = [r for r in self.relations if number not in (r.inner, r.outer)]
+        self.heated_in = [r for r in self.heated_in if number not in (r.inner, r.outer)]
 
     def live(self, things: Iterable[int]) -> list[int]:
         """Return the entities that some have become, without those that were only means."""
@@ -169,7 +171,8 @@ class MeaningDraft:
     def wanted(self, number: int) -> bool:
         """Return whether something is asked of an entity: it is more than a place or a means."""
         entity = self.entities[number]
-        related = any(number in (r.inner, r.outer) for r in self.relations)
+        relations = (*self.relations, *self.heated_in)
+        related = any(number in (r.inner, r.outer) for r in relations)
         return bool(entity.conditions) or related or entity.liquid is not None
 
     def placed(self, number: int) -> bool:
@@ -230,6 +233,11 @@ class MeaningDraft:
         if relation not in self.relations:
             self.relations.append(relation)
         self.change(inner, rests=False, serve=False)
+
+    def heat_in(self, things: Iterable[int], vessel: int, word: str) -> None:
+        """Use a vessel to heat things in: where they stay is seen when all is read."""
+        for number in self.live(things):
+            self.heated_in.append(SpatialRelation(number, vessel, self.clause, word))
 
     def _replace_vessel(self, vessel: int, outer: int) -> None:
         """Put a named vessel in place of the assumed one, as in 'a salad in a bowl'."""

@@ -24,12 +24,16 @@ class Condition:
 
 @dataclass(frozen=True)
 class SpatialRelation:
-    """Entity `inner` is on or in entity `outer` (by index)."""
+    """Entity `inner` is on or in entity `outer` (by index).
+
+    `part`: as a part of a dish.
+    """
 
     inner: int
     outer: int
     clause: int
     word: str
+    part: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class Entity:
         cut_from: number of the entity that these are pieces of.
         from_name: name of the object where it stands at the start, if it was said.
         distinct: it is another thing than all others of its class that are spoken of.
+        used: it shall be used on the way, as the pan in which an egg is fried.
         text: the words, for messages.
     """
 
@@ -70,6 +75,7 @@ class Entity:
     cut_from: int | None = None
     from_name: str | None = None
     distinct: bool = False
+    used: bool = False
 
 
 @dataclass(frozen=True)

@@ -287,7 +287,7 @@ class Referents:
                        count=part.count * copies, conditions=conditions)
             )  # fmt: skip
             self.draft.relations.append(
-                SpatialRelation(inner, vessel, self.draft.clause, dish.word)
+                SpatialRelation(inner, vessel, self.draft.clause, dish.word, part=True)
             )
             qualify(self.draft, inner, adjectives)
 
@@ -332,7 +332,7 @@ class Referents:
         """
         draft = self.draft
         entity = draft.entities[inner]
-        in_dish = [r.inner for r in draft.relations if r.outer == vessel and r.word != "with"]
+        in_dish = [r.inner for r in draft.relations if r.outer == vessel and r.part]
         if not in_dish or not entity.classes:
             return False
         wanted = self.taxonomy.pieces(entity.classes[0]) or entity.classes[0]

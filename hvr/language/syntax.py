@@ -62,11 +62,14 @@ class Adjunct:
         kind: `place`, `unplaced` (next to), `from`, `means`, `with` or `hand` (in the hand).
         word: the preposition, as `in` or `on` for a place.
         things: what it speaks of.
+        inside: of `with`: `in` or `on` where it is said that they are so ('with a knife in it',
+            'containing a knife'), which no tool is.
     """
 
     kind: str
     word: str
     things: tuple[NounPhrase, ...]
+    inside: str = ""
 
 
 @dataclass(frozen=True)
