@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hvr.errors import ImpossibleGoalError, MissingObjectError
+from hvr.language.instead import instead
 from hvr.language.literals import asks, literals
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
 from hvr.language.taxonomy import Taxonomy
@@ -55,6 +56,8 @@ class ObjectChoice:
         self._asked = meaning.entities
         self.entities = [self._adapt(n) for n in range(len(meaning.entities))]
         self.classes = [self._choose(n) for n in range(len(self.entities))]
+        for number in self.numbers:
+            self.entities[number] = self._instead(number)
         self._names: dict[int, tuple[str, ...]] = {}
         for number in self.numbers:
             self._names[number] = self._select(number)
@@ -153,6 +156,21 @@ class ObjectChoice:
         if boiled and self.any_is(classes, "Cookable"):
             conditions = (*conditions, Condition("(cooked ?x)", boiled[0].clause, "boil"))
         return replace(entity, classes=classes, conditions=conditions)
+
+    def _instead(self, number: int) -> Entity:
+        """Return an entity with the conditions that its classes can meet."""
+        entity, conditions = self.entities[number], []
+        for condition in entity.conditions:
+            other, note = condition, ""
+            if not entity.liquid:
+                other, note = instead(
+                    condition, self.classes[number], self.taxonomy,
+                    lambda template: any(self._holds(template, n) for n in self.available(number)),
+                )  # fmt: skip
+            if note:
+                self.note(note)
+            conditions.append(other)
+        return replace(entity, conditions=tuple(conditions))
 
     def _for_places(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
         """Return the pieces if only they go where the whole is to be: bread in a toaster."""

@@ -43,7 +43,7 @@ REFUSED = [
     ("fill the plate with water", ImpossibleGoalError, "lacks the affordance Fillable"),
     ("open the apple", ImpossibleGoalError, "an apple lacks the affordance Openable"),
     ("wash the toaster", ImpossibleGoalError, "lacks the affordance Washable"),
-    ("cook the apple", ImpossibleGoalError, "lacks the affordance Cookable"),
+    ("cook the knife", ImpossibleGoalError, "lacks the affordance Cookable"),
     ("pick up the stove", ImpossibleGoalError, "lacks the affordance Pickupable"),
     ("throw away the fridge", ImpossibleGoalError, "lacks the affordance Pickupable"),
     ("microwave the tomato", ImpossibleGoalError, "does not go into a microwave"),
