@@ -12,11 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 from hvr.errors import ImpossibleGoalError, MissingObjectError
-from hvr.language.instead import instead
+from hvr.language.instead import possible
 from hvr.language.literals import asks, literals
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
+from hvr.language.nearness import narrowed
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl.model import Domain, TypedName
 from hvr.pddl.parser import parse_formula
@@ -57,7 +59,12 @@ class ObjectChoice:
         self.entities = [self._adapt(n) for n in range(len(meaning.entities))]
         self.classes = [self._choose(n) for n in range(len(self.entities))]
         for number in self.numbers:
-            self.entities[number] = self._instead(number)
+            entity, pool = self.entities[number], self.available(number)
+            holds = partial(self._holds_somewhere, pool)
+            self.entities[number], told = possible(
+                entity, self.classes[number], self.taxonomy, holds
+            )
+            list(map(self.note, told))
         self._names: dict[int, tuple[str, ...]] = {}
         for number in self.numbers:
             self._names[number] = self._select(number)
@@ -156,21 +163,6 @@ class ObjectChoice:
         if boiled and self.any_is(classes, "Cookable"):
             conditions = (*conditions, Condition("(cooked ?x)", boiled[0].clause, "boil"))
         return replace(entity, classes=classes, conditions=conditions)
-
-    def _instead(self, number: int) -> Entity:
-        """Return an entity with the conditions that its classes can meet."""
-        entity, conditions = self.entities[number], []
-        for condition in entity.conditions:
-            other, note = condition, ""
-            if not entity.liquid:
-                other, note = instead(
-                    condition, self.classes[number], self.taxonomy,
-                    lambda template: any(self._holds(template, n) for n in self.available(number)),
-                )  # fmt: skip
-            if note:
-                self.note(note)
-            conditions.append(other)
-        return replace(entity, conditions=tuple(conditions))
 
     def _for_places(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
         """Return the pieces if only they go where the whole is to be: bread in a toaster."""
@@ -294,6 +286,11 @@ class ObjectChoice:
             if not fitting:
                 self.note(self._elsewhere(number, chosen))
             chosen = fitting or chosen
+        if entity.near:
+            chosen, told = narrowed(self.inventory, entity, chosen)
+            list(map(self.note, told))
+            kinds = {self.inventory.classes[name] for name in chosen}
+            self.classes[number] = tuple(c for c in self.classes[number] if c in kinds)
         if every and entity.group and len(chosen) > MANY:
             raise ImpossibleGoalError(
                 f"{entity.text!r} are {len(chosen)} things here: name fewer than {MANY + 1}"
@@ -365,6 +362,9 @@ class ObjectChoice:
             and len(self.pool(entity.cut_from)) > 1
         ):
             self._names[entity.cut_from] = self.pool(entity.cut_from)[:1]
+
+    def _holds_somewhere(self, names: Iterable[str], template: str) -> bool:
+        return any(self._holds(template, name) for name in names)
 
     def _holds(self, template: str, name: str) -> bool:
         formula = parse_formula(

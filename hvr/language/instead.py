@@ -1,4 +1,4 @@
-"""What a word asks of things to which it cannot apply as it stands: the `k:Instead` of the ontology.
+"""What a word asks of things to which it cannot apply as it stands: `k:Instead` of the ontology.
 
 an apple cannot be cooked       'a cooked apple' is heated
 a potato never gets dirty       'a clean potato' has been washed
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from hvr.knowledge.ontology import Ontology
-from hvr.language.meaning import Condition
+from hvr.language.meaning import Condition, Entity
 from hvr.language.taxonomy import Taxonomy
 
 
@@ -50,6 +50,22 @@ def substitutes(ontology: Ontology) -> tuple[Substitute, ...]:
             one(name, "note"),
         )
         for name in sorted(ontology.instances("Instead"))
+    )
+
+
+def possible(
+    entity: Entity,
+    classes: Sequence[str],
+    taxonomy: Taxonomy,
+    holds_somewhere: Callable[[str], bool],
+) -> tuple[Entity, list[str]]:
+    """Return an entity with conditions that things of its classes can meet, and notes."""
+    if entity.liquid:
+        return entity, []
+    found = [instead(c, classes, taxonomy, holds_somewhere) for c in entity.conditions]
+    return (
+        replace(entity, conditions=tuple(condition for condition, _ in found)),
+        [note for _, note in found if note],
     )
 
 

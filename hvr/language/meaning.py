@@ -37,6 +37,23 @@ class SpatialRelation:
 
 
 @dataclass(frozen=True)
+class Nearness:
+    """An entity is near some other thing at the start.
+
+    Args:
+        word: the preposition: 'next to', 'left of'.
+        classes: what the other thing may be.
+        name: the other object's own name if it was said.
+        text: the words for it, for messages.
+    """
+
+    word: str
+    classes: tuple[str, ...]
+    name: str | None
+    text: str
+
+
+@dataclass(frozen=True)
 class Entity:
     """A thing, or several of a kind, that is spoken of.
 
@@ -56,6 +73,8 @@ class Entity:
         from_name: name of the object where it stands at the start, if it was said.
         distinct: it is another thing than all others of its class that are spoken of.
         used: it shall be used on the way, as the pan in which an egg is fried.
+        somewhere: a place of which only is said what is near it.
+        near: what it is near to, at the start; of several such things the nearest is meant.
         text: the words, for messages.
     """
 
@@ -75,6 +94,8 @@ class Entity:
     cut_from: int | None = None
     from_name: str | None = None
     distinct: bool = False
+    somewhere: bool = False
+    near: tuple[Nearness, ...] = ()
     used: bool = False
 
 

@@ -23,6 +23,11 @@ class Taxonomy:
         """The object types that fit the hand, in order of name."""
         return tuple(sorted(c for c in self._types if self.is_a(c, "Pickupable")))
 
+    @cached_property
+    def standing(self) -> tuple[str, ...]:
+        """The receptacles that stay where they are and take several things, in order of name."""
+        return tuple(sorted(c for c in self._roomy if not self.is_a(c, "Pickupable")))
+
     def is_a(self, object_class: str, ancestor: str) -> bool:
         """Return whether a class is, or lies below, another; False for unknown names."""
         return self.ontology.is_a(object_class, ancestor)

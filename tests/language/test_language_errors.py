@@ -26,7 +26,7 @@ REFUSED = [
     ("wash the mug without soap", LanguageError, "'without'"),
     ("half an apple on a plate", LanguageError, "'half'"),
     ("what is in the fridge", LanguageError, "does not answer questions"),
-    ("put the cup next to the plate", LanguageError, "'next to'"),
+    ("put the cup outside", LanguageError, "'outside'"),
     ("put the cup", LanguageError, "where"),
     ("slice", LanguageError, "what"),
     ("wash it", LanguageError, "what 'it' stands for"),
