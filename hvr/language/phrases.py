@@ -242,7 +242,9 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     if cursor.take("hand"):
         return Adjunct("hand", "in hand", ())
     there = cursor.function("there")
-    if there and not cursor.starts_thing(cursor.at + there.length):
+    more = cursor.function("prep", "from", "with", "unplaced")
+    longer = there and more and more.length > there.length  # 'in front of' is no 'in'
+    if there and not longer and not cursor.starts_thing(cursor.at + there.length):
         cursor.at += there.length  # 'open the microwave and put the potato inside'
         it = NounPhrase("pronoun", "it", Determiner(1))
         return Adjunct("place", "inside", (it,))
@@ -264,6 +266,8 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         contained = "" if word in _ACCOMPANIED else "in"
         return Adjunct("with", word, things, read_inside(cursor) or contained)
     kind = "place" if function.role == "prep" else function.role
+    if word in {"between", "in between", "among"}:
+        return Adjunct(kind, word, read_things(cursor, word, listing=True))
     return Adjunct(kind, word, (read_thing(cursor, word),))
 
 
@@ -271,8 +275,9 @@ def read_inside(cursor: Cursor) -> str:
     """Move over 'in it', 'on top of it', 'inside' after contents; return `in` or `on`, or nothing
     if none stands here.
     """
-    there = cursor.function("there")
-    if there and not cursor.starts_thing(cursor.at + there.length):
+    there, more = cursor.function("there"), cursor.function("prep", "from", "unplaced")
+    longer = there and more and more.length > there.length
+    if there and not longer and not cursor.starts_thing(cursor.at + there.length):
         cursor.at += there.length
         return "in"
     prep = cursor.function("prep")

@@ -52,7 +52,7 @@ class SymbolicPolicy(Policy[Stage]):
     @cached_property
     def reader(self) -> Reader:
         """The reader of requests."""
-        return Reader(self.ontology, self.domain)
+        return Reader(self.ontology, self.domain, any_place=self.any_place)
 
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
