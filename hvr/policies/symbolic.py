@@ -14,7 +14,7 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.language.goals import Stage, end_conditions
 from hvr.language.reader import Reader
-from hvr.pddl import Domain, Task, TypedName, parse_formula
+from hvr.pddl import And, Domain, Task, TypedName, parse_constraint, parse_formula
 from hvr.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.macro import macro_blocks
 from hvr.retrieval.inventory import Inventory
@@ -91,8 +91,10 @@ class SymbolicPolicy(Policy[Stage]):
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
         wanted = parse_formula(stage.wanted, self.domain, objects, file="<goal>")
         goal = parse_formula(stage.text, self.domain, objects, file="<goal>")
-        relevant = relevant_objects([wanted], inventory)
+        kept = [parse_constraint(c, self.domain, objects) for c in stage.constraints]
+        relevant = relevant_objects([wanted], inventory, kept)
         problem = graph.problem(self.domain, "task", relevant.names, goal)
+        problem = problem.replace(constraints=And(tuple(kept)))
         if self.any_place:
             problem = any_place(problem, inventory.did_not_fit)
         problem = tidy_places(unused(problem, inventory.avoided), wanted, inventory)
@@ -103,9 +105,10 @@ class SymbolicPolicy(Policy[Stage]):
                 f"{result.planner or 'the planner'} found no plan, and no proof that there is none"
             )
         if result.plan is None:
+            keeping = f" that keeps {' and '.join(stage.constraints)}" if kept else ""
             raise ImpossibleGoalError(
                 f"there is no way to do this in {inventory.scene} with "
-                f"{', '.join(relevant.names)}: the planner has shown that no plan exists"
+                f"{', '.join(relevant.names)}: the planner has shown that no plan exists{keeping}"
             )
         return Planned(problem, task, relevant, _finish(task, result), 1)
 
