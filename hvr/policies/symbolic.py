@@ -14,7 +14,8 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.language.goals import Stage, end_conditions
 from hvr.language.reader import Reader
-from hvr.pddl import And, Domain, Task, TypedName, parse_constraint, parse_formula
+from hvr.pddl import And, Atom, Domain, Task, TypedName, parse_constraint, parse_formula
+from hvr.pddl.model import changes_of
 from hvr.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.macro import macro_blocks
 from hvr.retrieval.inventory import Inventory
@@ -54,6 +55,12 @@ class SymbolicPolicy(Policy[Stage]):
         """The reader of requests."""
         return Reader(self.ontology, self.domain)
 
+    @cached_property
+    def _changing(self) -> frozenset[str]:
+        """The predicates that actions change."""
+        effects = (schema.effect for schema in self.domain.actions.values())
+        return frozenset(a.predicate for e in effects for a in changes_of(e) if isinstance(a, Atom))
+
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
     ) -> Understanding[Stage]:
@@ -92,7 +99,7 @@ class SymbolicPolicy(Policy[Stage]):
         wanted = parse_formula(stage.wanted, self.domain, objects, file="<goal>")
         goal = parse_formula(stage.text, self.domain, objects, file="<goal>")
         kept = [parse_constraint(c, self.domain, objects) for c in stage.constraints]
-        relevant = relevant_objects([wanted], inventory, kept)
+        relevant = relevant_objects([wanted], inventory, kept, self._changing)
         problem = graph.problem(self.domain, "task", relevant.names, goal)
         problem = problem.replace(constraints=And(tuple(kept)))
         if self.any_place:

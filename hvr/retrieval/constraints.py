@@ -6,14 +6,15 @@ what must not be used calls for something else to use: without the microwave the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from hvr.pddl.model import And, Atom, Exists, Expression, Forall, Not, Trajectory
+from hvr.pddl.model import And, Atom, Exists, Expression, Forall, Not, Trajectory, walk
 from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.walking import walk
 
 
-def spoken_of(constraint: Expression, inventory: Inventory) -> Iterator[str]:
+def spoken_of(
+    constraint: Expression, inventory: Inventory, changing: Collection[str]
+) -> Iterator[str]:
     """Yield the objects that a constraint names, and those that count in it as things are now.
 
     Of all doors ("never two open at once") these are the ones that stand open: a plan leaves
@@ -22,29 +23,24 @@ def spoken_of(constraint: Expression, inventory: Inventory) -> Iterator[str]:
     Args:
         constraint: the constraint.
         inventory: what there is.
+        changing: the predicates that actions change.
     """
     predicates: set[str] = set()
     kinds: set[str] = set()
-    for kind, node in walk(constraint, True):
-        if kind == "object":
-            yield node
-        elif kind == "literal":
-            predicates.add(node[0].predicate)
-        else:
-            kinds.update(node[1])
-    classes = {inventory.ontology.class_of_pddl_type(kind) for kind in kinds}
-    if not kinds or not predicates:
-        return
+    for part in walk(constraint):
+        if isinstance(part, Exists | Forall):
+            kinds.update(kind for variable in part.variables for kind in variable.types)
+        elif isinstance(part, Atom):
+            predicates |= {part.predicate} & set(changing)
+            yield from (arg for arg in part.args if arg in inventory.classes)
     ontology = inventory.ontology
-    for atom in sorted(inventory.facts, key=str):
-        if atom.predicate not in predicates:
-            continue
-        for name in atom.args[:1]:
-            object_class = inventory.classes.get(name)
-            if object_class is not None and any(
-                c is None or ontology.is_a(object_class, c) for c in classes
-            ):
-                yield name
+    classes = {ontology.class_of_pddl_type(kind) for kind in kinds}
+    for atom in sorted(inventory.facts, key=str) if kinds else ():
+        own = inventory.classes.get(atom.args[0]) if atom.args else None
+        if own is not None and atom.predicate in predicates and any(
+            c is None or ontology.is_a(own, c) for c in classes
+        ):  # fmt: skip
+            yield atom.args[0]
 
 
 def spared(constraint: Expression, inventory: Inventory) -> frozenset[str]:

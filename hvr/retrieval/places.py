@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from hvr.pddl.model import Atom, Expression, Problem
 from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.walking import walk
+from hvr.retrieval.relevance import walk
 
 
 def any_place(problem: Problem, did_not_fit: Collection[tuple[str, str]] = ()) -> Problem:

@@ -9,15 +9,15 @@ have chosen, so that a pan which is wanted anyway is the one to fry in; hence th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from hvr.pddl.model import Atom, Expression
+from hvr.pddl.model import And, Atom, Exists, Expression, Forall, Imply, Not, Or
 from hvr.retrieval.chosen import Chosen
 from hvr.retrieval.constraints import spared, spoken_of
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.means import Means
-from hvr.retrieval.walking import walk
 
 _WORK_SURFACES = ("CounterTop", "DiningTable", "SideTable")
 
@@ -39,7 +39,10 @@ class Relevant:
 
 
 def relevant_objects(
-    goals: Iterable[Expression], inventory: Inventory, constraints: Iterable[Expression] = ()
+    goals: Iterable[Expression],
+    inventory: Inventory,
+    constraints: Iterable[Expression] = (),
+    changing: Collection[str] = (),
 ) -> Relevant:
     """Choose the objects for some goals.
 
@@ -48,9 +51,10 @@ def relevant_objects(
         inventory: what there is.
         constraints: what is to be kept on the way. What they speak of is chosen, too, and what the
             goals need where the things that must not be used are not there.
+        changing: the predicates that actions change, for constraints on all things of a kind.
     """
     goals, constraints = tuple(goals), tuple(constraints)
-    kept = [name for one in constraints for name in spoken_of(one, inventory)]
+    kept = [name for one in constraints for name in spoken_of(one, inventory, changing)]
     reasons = _chosen(goals, inventory, kept)
     unusable = frozenset(name for one in constraints for name in spared(one, inventory))
     named = {node for goal in goals for kind, node in walk(goal, True) if kind == "object"}
@@ -152,3 +156,38 @@ class _Chooser:
                 if other not in self.chosen.reasons:
                     self.chosen.add(other, reason)
                     waiting.append(other)
+
+
+def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
+    """Yield the literals, quantified variables and object names of a formula, in its order.
+
+    Args:
+        formula: the formula.
+        positive: whether it stands under an even number of negations.
+
+    Yields:
+        `("literal", (atom, positive))`, `("variable", (name, types, for all))`, and
+        `("object", name)`.
+    """
+    match formula:
+        case Atom(_, args):
+            yield "literal", (formula, positive)
+            for arg in args:
+                if not arg.startswith("?") and "-" in arg:
+                    yield "object", arg
+        case Not(operand):
+            yield from walk(operand, not positive)
+        case And(operands) | Or(operands):
+            for operand in operands:
+                yield from walk(operand, positive)
+        case Imply(left, right):
+            yield from walk(left, not positive)
+            yield from walk(right, positive)
+        case Exists(variables, body) | Forall(variables, body):
+            every = isinstance(formula, Forall)
+            # That there is no such thing calls for no object.
+            for variable in variables if positive or every else ():
+                yield "variable", (variable.name, variable.types, every)
+            yield from walk(body, positive)
+        case _:
+            return
