@@ -7,6 +7,7 @@ relevant objects, has a classical planner find a short plan, and cuts it into ma
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Self
 
 from hvr.errors import ImpossibleGoalError, PlannerError
@@ -78,6 +79,10 @@ class SymbolicPolicy(Policy[Stage]):
         """Return the goal of taking things away from a place."""
         gone = " ".join(f"(not (on {t} {place})) (not (in {t} {place}))" for t in things)
         return Stage(f"(and {gone} (hand_empty))")
+
+    def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
+        """See `Policy`."""
+        return replace(stage, constraints=tuple(constraints))
 
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
