@@ -15,15 +15,13 @@ Encodings are kept in `--cache`, so a second training starts at once.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import io
 import json
 import random
 import sys
 import time
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -34,10 +32,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from hvr.envs.scenes import load_scene, scene_names
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.language.learnt.decode import Candidate, Space
-from hvr.language.learnt.encoder import LAYERS, WIDTH, Encoder
+from hvr.language.learnt.encoder import LAYERS, Encoder
 from hvr.language.learnt.frames import OTHER
-from hvr.language.learnt.head import POINTERS, SHIPPED, Head, label_vectors
+from hvr.language.learnt.head import POINTERS, SHIPPED, Head, labels_of
 from hvr.language.taxonomy import Taxonomy
+from studies.learnt_reader.batches import Batches, States, Vocabulary
 from studies.learnt_reader.examples import (
     Example,
     is_kept,
@@ -48,163 +47,15 @@ from studies.learnt_reader.examples import (
     step_examples,
     task_examples,
 )
-from studies.learnt_reader.network import KIND_NUMBERS, Batch, Network, loss_of
+from studies.learnt_reader.network import Network, loss_of
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "alfred_language"
 FILES = [DATA / "train_kitchen.jsonl.gz", DATA / "train_other_rooms.jsonl.gz"]
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """The classes that a head can point at, with their labels.
-
-    Args:
-        classes: names, those of the ontology first.
-        labels: all labels.
-        owners: for each label, the number of its class.
-        known: numbers of the classes that the ontology has.
-    """
-
-    classes: tuple[str, ...]
-    labels: tuple[str, ...]
-    owners: tuple[int, ...]
-    known: frozenset[int]
-
-    @classmethod
-    def of(cls, ontology: Ontology, examples: Sequence[Example]) -> Vocabulary:
-        """Return the ontology's classes and those of the examples that it lacks."""
-        taxonomy = Taxonomy(ontology)
-        own = [c for c in ontology.object_types if taxonomy.source(c) is None]
-        said = {c for e in examples for c in (e.frame.thing, e.frame.place, e.frame.carrier) if c}
-        foreign = sorted(said - set(own))
-        classes = (*own, *foreign)
-        labels, owners = [], []
-        for number, name in enumerate(classes):
-            words = ontology.labels(name) if name in own else (spaced(name),)
-            labels += words
-            owners += [number] * len(words)
-        return cls(classes, tuple(labels), tuple(owners), frozenset(range(len(own))))
-
-    @property
-    def labels_of_classes(self) -> dict[str, list[str]]:
-        """The labels of each class."""
-        names = dict.fromkeys(self.classes)
-        pairs = list(zip(self.owners, self.labels, strict=True))
-        return {c: [label for o, label in pairs if o == i] for i, c in enumerate(names)}
-
-
-def spaced(name: str) -> str:
-    """Return a type's name in words: `AlarmClock` is "alarm clock"."""
-    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
-
-
-class States:
-    """The vectors of sentences before the tuned layers, kept on disk."""
-
-    def __init__(self, texts: Sequence[str], encoder: Encoder, layers: int, cache: Path) -> None:
-        self.texts = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        key = hashlib.sha256(json.dumps([layers, list(self.texts)]).encode()).hexdigest()[:16]
-        cache.mkdir(parents=True, exist_ok=True)
-        path = cache / f"states-{key}.npz"
-        if not path.is_file():
-            self._make(encoder, layers, path)
-        with np.load(path) as file:
-            self.states, self.ends = file["states"], file["ends"]
-
-    def _make(self, encoder: Encoder, layers: int, path: Path) -> None:
-        from studies.learnt_reader.network import Layer
-
-        below = [Layer(encoder.layer(n)).eval() for n in range(layers)]
-        texts = list(self.texts)
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        parts: list[np.ndarray] = [np.zeros((0, WIDTH), np.float16)] * len(texts)
-        started = time.perf_counter()
-        with torch.inference_mode():
-            for begin in range(0, len(order), 64):
-                some = order[begin : begin + 64]
-                states, mask = padded([np.asarray(encoder.embedded(texts[i])) for i in some])
-                for layer in below:
-                    states = layer(states, mask)
-                for i, row, present in zip(some, states, mask, strict=True):
-                    parts[i] = row[present].numpy().astype(np.float16)
-                if begin % 6400 == 0:
-                    say(f"encoded {begin} of {len(texts)}, {time.perf_counter() - started:.0f} s")
-        ends = np.cumsum([len(p) for p in parts])
-        np.savez(path, states=np.concatenate(parts), ends=ends)
-
-    def of(self, text: str) -> np.ndarray:
-        """Return the vectors of a sentence."""
-        number = self.texts[text]
-        begin = self.ends[number - 1] if number else 0
-        return self.states[begin : self.ends[number]]
-
-
 def say(text: str) -> None:
     """Print how far it is."""
     print(text, flush=True)
-
-
-def padded(rows: Sequence[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the rows as one tensor, and where it has pieces."""
-    longest = max(map(len, rows))
-    states = torch.zeros(len(rows), longest, WIDTH)
-    mask = torch.zeros(len(rows), longest, dtype=torch.bool)
-    for i, row in enumerate(rows):
-        states[i, : len(row)] = torch.from_numpy(np.asarray(row, np.float32))
-        mask[i, : len(row)] = True
-    return states, mask
-
-
-class Batches:
-    """Makes batches of examples.
-
-    Args:
-        vocabulary: the classes.
-        states: the sentences' vectors.
-        scenes: the classes of each floor plan.
-        restricted: only classes of the scene are compared.
-    """
-
-    def __init__(
-        self, vocabulary: Vocabulary, states: States, scenes: Mapping[str, frozenset[str]], *,
-        restricted: bool,
-    ) -> None:  # fmt: skip
-        self.vocabulary = vocabulary
-        self.states = states
-        self.numbers = {c: i for i, c in enumerate(vocabulary.classes)}
-        kitchens = frozenset(vocabulary.classes[i] for i in vocabulary.known)
-        self._scenes = {
-            name: torch.tensor([c in classes for c in vocabulary.classes] + [True])
-            for name, classes in {**scenes, "": kitchens}.items()
-        }
-        if not restricted:
-            self._scenes = {n: torch.ones_like(m) for n, m in self._scenes.items()}
-
-    def of(self, examples: Sequence[Example]) -> Batch:
-        """Return some examples as a batch."""
-        states, mask = padded([self.states.of(e.text) for e in examples])
-        none = len(self.numbers)
-        pointers = {
-            slot: torch.tensor([self.numbers.get(getattr(e.frame, slot) or "", none)
-                                for e in examples])
-            for slot in POINTERS
-        }  # fmt: skip
-        allowed = torch.stack([self._scenes[e.scene] for e in examples])
-        for target in pointers.values():
-            allowed[torch.arange(len(examples)), target] = True
-        kind = torch.tensor([KIND_NUMBERS[e.frame.kind] for e in examples])
-        sliced = torch.tensor([float(e.frame.sliced) for e in examples])
-        return Batch(states, mask, kind, sliced, pointers, allowed)
-
-    def shuffled(
-        self, examples: Sequence[Example], size: int, rng: random.Random
-    ) -> Iterator[Batch]:
-        """Yield all examples in batches of similar length, in random order."""
-        order = sorted(examples, key=lambda e: (len(self.states.of(e.text)), rng.random()))
-        batches = [order[i : i + size] for i in range(0, len(order), size)]
-        rng.shuffle(batches)
-        for batch in batches:
-            yield self.of(batch)
 
 
 def correct(network: Network, batches: Batches, examples: Sequence[Example]) -> dict[str, float]:
@@ -215,7 +66,7 @@ def correct(network: Network, batches: Batches, examples: Sequence[Example]) -> 
         for i in range(0, len(examples), 128):
             some = examples[i : i + 128]
             batch = batches.of(some)
-            scores = network(batch.states, batch.mask)
+            scores = network(batch.states, batch.mask, batch.marks)
             kinds = scores["kind"].argmax(-1)
             best = {s: scores[s].masked_fill(~batch.allowed, -1e4).argmax(-1) for s in POINTERS}
             for j, example in enumerate(some):
@@ -253,7 +104,7 @@ def train(network: Network, batches: Batches, parts: Mapping[str, Sequence[Examp
     for epoch in range(options.epochs):
         losses = []
         for number, batch in enumerate(batches.shuffled(parts["train"], options.batch, rng)):
-            loss = loss_of(network(batch.states, batch.mask), batch)
+            loss = loss_of(network(batch.states, batch.mask, batch.marks), batch)
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -294,28 +145,47 @@ def stored(network: Network, tuned: Sequence[int], vocabulary: Vocabulary) -> di
     return file
 
 
+_FOREIGN = 0.5
+"""Weight of a sentence from another room in the calibration."""
+
+
+def is_kitchen(scene: str) -> bool:
+    """Return whether a floor plan is a kitchen."""
+    return int(scene.removeprefix("FloorPlan")) <= 30
+
+
 def calibrated(
     path: Path,
     ontology: Ontology,
     examples: Sequence[Example],
     scenes: Mapping[str, frozenset[str]],
 ) -> dict[str, float]:
-    """Return the calibration of a head by examples that it was not trained on."""
+    """Return the calibration of a head by examples that it was not trained on.
+
+    Sentences from other rooms are read in a kitchen: they are to be unlikely there.
+    """
     reader = Decoder(ontology, path)
-    rows, right = [], []
-    for example in examples:
-        best = reader.ranked(example.text, scenes[example.scene])[0]
+    kitchens = [name for name in sorted(scenes) if is_kitchen(name)]
+    rows, right, weights = [], [], []
+    for number, example in enumerate(examples):
+        own = is_kitchen(example.scene)
+        scene = example.scene if own else kitchens[number % len(kitchens)]
+        best = reader.ranked(example.text, scenes[scene])[0]
         if best.frame.kind != OTHER:
             rows.append([best.here, best.anywhere, 1.0])
             right.append(float(best.frame == example.frame))
-    say(f"calibration: {np.mean(right):.3f} of {len(right)} frames right")
+            weights.append(1.0 if own else _FOREIGN)
+    own_right = [r for r, weight in zip(right, weights, strict=True) if weight == 1.0]
+    say(f"calibration: {np.mean(own_right):.3f} of {len(own_right)} frames right, "
+        f"{len(right)} with those of other rooms")  # fmt: skip
     x, y = torch.tensor(rows, dtype=torch.float64), torch.tensor(right, dtype=torch.float64)
+    weight = torch.tensor(weights, dtype=torch.float64)
     w = torch.tensor([1.0, 0.0, 0.0], dtype=torch.float64, requires_grad=True)
     optimizer = torch.optim.LBFGS([w], max_iter=200)
 
     def closure() -> torch.Tensor:
         optimizer.zero_grad()
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(x @ w, y)
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(x @ w, y, weight)
         loss = loss + 0.001 * (w * w).sum()
         loss.backward()
         return loss
@@ -330,7 +200,7 @@ class Decoder:
 
     def __init__(self, ontology: Ontology, path: Path) -> None:
         self.head = Head(Encoder(), path)
-        self.labels = label_vectors(self.head, ontology)
+        self.labels = labels_of(self.head, ontology)
         self.space = Space(self.head.classes, Taxonomy(ontology))
 
     def ranked(self, text: str, classes: frozenset[str]) -> list[Candidate]:
@@ -385,7 +255,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     scenes = scene_classes(records, ontology, packaged)
     open_records = [r for r in records if not is_kept(str(r["id"]).partition("/")[0])]
     examples = list(task_examples(open_records, ontology))
-    validation = [e for e in examples if is_validation(e.folder) and int(e.scene[9:]) <= 30]
+    held_back = [e for e in examples if is_validation(e.folder)]
+    validation = [e for e in held_back if is_kitchen(e.scene)]
     examples += [] if options.no_steps else step_examples(open_records, ontology)
     examples += [] if options.no_made else made_examples(ontology, options.made)
     parts = {"train": [e for e in examples if not is_validation(e.folder) or not e.folder],
@@ -399,12 +270,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tuned = range(layers, LAYERS)
     network = Network(encoder, tuned, vectors, torch.tensor(vocabulary.owners),
                       len(vocabulary.classes))  # fmt: skip
-    batches = Batches(vocabulary, states, scenes, restricted=not options.no_scene)
+    batches = Batches(vocabulary, states, scenes, encoder.pieces, restricted=not options.no_scene)
     train(network, batches, parts, options)
+    network.eval()
     file = stored(network, tuned, vocabulary)
     write(options.out, file)
     about = json.loads(str(file["about"]))
-    about["calibration"] = calibrated(options.out, ontology, validation, scenes)
+    about["calibration"] = calibrated(options.out, ontology, held_back, scenes)
     about["trained"] = {
         "examples": len(parts["train"]), "epochs": options.epochs, "seed": options.seed,
         "steps": not options.no_steps, "made": not options.no_made, "scene": not options.no_scene,

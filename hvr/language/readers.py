@@ -37,7 +37,7 @@ def make_reader(name: str | None, ontology: Ontology, domain: Domain) -> Reader:
     """
     check_reader(name)
     if name is None:
-        name = "both" if _is_installed() else "grammar"
+        name = "grammar"
     kinds = {"grammar": Reader, "learnt": LearntOnly, "both": Agreement}
     return kinds[name](ontology, domain)
 

@@ -80,6 +80,7 @@ class Batch:
         sliced: 1 or 0.
         pointers: index of the class for each slot; for the place, the number of classes is none.
         allowed: classes of the scene.
+        marks: which classes each piece names.
     """
 
     states: Tensor
@@ -88,6 +89,7 @@ class Batch:
     sliced: Tensor
     pointers: Mapping[str, Tensor]
     allowed: Tensor
+    marks: Tensor
 
 
 class Network(nn.Module):
@@ -118,17 +120,19 @@ class Network(nn.Module):
         self.own = nn.ParameterDict(
             {s: nn.Parameter(torch.zeros(classes + 1, ROOM)) for s in POINTERS}
         )
+        self.copy = nn.ParameterDict({s: nn.Parameter(torch.tensor(4.0)) for s in POINTERS})
         self.bias = nn.ParameterDict({s: nn.Parameter(torch.zeros(classes + 1)) for s in POINTERS})
 
-    def forward(self, states: Tensor, mask: Tensor) -> dict[str, Tensor]:
+    def forward(self, states: Tensor, mask: Tensor, marks: Tensor) -> dict[str, Tensor]:
         """Return the scores of every slot."""
         for layer in self.layers:
             states = layer(states, mask)
         states = functional.dropout(states, 0.1, self.training)
-        pooled = {}
+        pooled, looks = {}, {}
         for slot in SLOTS:
             weight = (states @ self.query[slot] / math.sqrt(WIDTH)).masked_fill(~mask, _NONE)
-            pooled[slot] = (weight.softmax(-1)[..., None] * states).sum(1)
+            looks[slot] = weight.softmax(-1)
+            pooled[slot] = (looks[slot][..., None] * states).sum(1)
         scores = {"kind": self.kind(pooled["kind"]), "sliced": self.sliced(pooled["sliced"])[:, 0]}
         known = self.label(self.labels)
         for slot in POINTERS:
@@ -142,7 +146,9 @@ class Network(nn.Module):
             own = self.own[slot]
             if self.training:
                 own = own * (torch.rand(len(own), 1) > 0.2)
+            named = (looks[slot][:, None, :] @ marks)[:, 0]
             scores[slot] = best + point @ own.T / math.sqrt(ROOM) + self.bias[slot]
+            scores[slot] = scores[slot] + self.copy[slot] * named
         return scores
 
 

@@ -29,7 +29,7 @@ Layer = Mapping[str, Array]
 
 def is_installed() -> bool:
     """Return whether the packages that the learnt reader needs are there."""
-    return find_spec("numpy") is not None and find_spec(MODULE) is not None
+    return all(find_spec(module) is not None for module in (MODULE, "numpy", "threadpoolctl"))
 
 
 class Encoder:

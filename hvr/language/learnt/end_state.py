@@ -12,6 +12,9 @@ from hvr.pddl import Domain, TypedName, parse_formula
 from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Not, substitute
 from hvr.retrieval.inventory import Inventory
 
+_LASTING = frozenset({"washed", "microwaved", "chilled", "toasted", "cooked", "sliced", "cracked"})
+"""What is true of a thing for ever once it was: an early stage of a goal counts to its end."""
+
 _MOST = 20_000
 """Ways to match the variables of two goals that are tried; beyond, they count as different."""
 
@@ -64,10 +67,14 @@ class EndStates:
             if len(one.stages) != len(other.stages):
                 return False
             return all(map(self._includes, one.stages, other.stages))
-        return self._includes(one.stages[-1], other.stages[-1])
+        return self._includes(one.stages[-1], other.stages[-1], one.stages[:-1])
 
-    def _includes(self, one: Stage, other: Stage) -> bool:
+    def _includes(self, one: Stage, other: Stage, before: Sequence[Stage] = ()) -> bool:
         stronger, weaker = self._conjunction(one, "a"), self._conjunction(other, "b")
+        for number, stage in enumerate(before):
+            earlier = self._conjunction(stage, f"a{number}")
+            stronger.types |= earlier.types
+            stronger.parts += [part for part in earlier.parts if _lasts(part)]
         held = {_canonical(part) for part in stronger.parts}
         fitting = [
             [t for t, types in {**self._named(stronger), **stronger.types}.items()
@@ -99,6 +106,10 @@ class EndStates:
             [substitute(part, renamed) for part in plain.parts],
             {renamed[name]: types for name, types in plain.types.items()},
         )
+
+
+def _lasts(part: Expression) -> bool:
+    return isinstance(part, Atom) and part.predicate in _LASTING
 
 
 def _kept(goal: Goal) -> Sequence[tuple[str, ...]]:

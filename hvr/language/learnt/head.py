@@ -30,6 +30,7 @@ from hvr.language.learnt.encoder import (
     softmax,
     transformed,
 )
+from hvr.language.learnt.mentions import Mentions
 
 SLOTS = ("kind", "thing", "place", "carrier", "sliced")
 POINTERS = ("thing", "place", "carrier")
@@ -56,6 +57,19 @@ class Scores:
     pointers: Mapping[str, Array]
 
 
+@dataclass(frozen=True)
+class Labels:
+    """The labels of the classes that a head points at.
+
+    Args:
+        vectors: for each class, those of its labels in the space of the pointers.
+        mentions: finds labels in sentences.
+    """
+
+    vectors: Mapping[str, Array]
+    mentions: Mentions
+
+
 class Head:
     """The head, from a file.
 
@@ -69,6 +83,7 @@ class Head:
 
     def __init__(self, encoder: Encoder, path: Path = SHIPPED) -> None:
         self._encoder = encoder
+        self.pieces = encoder.pieces
         self._np = load("numpy", "numpy", EXTRA)
         try:
             data = path.read_bytes()
@@ -102,30 +117,36 @@ class Head:
         vectors = self._np.stack([self._labels[label] for label in labels])
         return vectors @ self._weights["label.weight"].T
 
-    def scores(self, text: str, labels: Mapping[str, Array]) -> Scores:
+    def scores(self, text: str, labels: Labels) -> Scores:
         """Return what the head makes of a sentence.
 
         Args:
             text: the sentence.
-            labels: for each class of the head, the vectors of its labels.
+            labels: of the head's classes.
         """
         np = self._np
         states = self._encoder.states(text, min(self._tuned, default=LAYERS))
         for number in sorted(self._tuned):
             states = transformed(states, self._tuned[number])
-        pooled = {slot: self._pooled(states, slot) for slot in SLOTS}
+        looks = {slot: self._looks(states, slot) for slot in SLOTS}
+        pooled = {slot: look @ states for slot, look in looks.items()}
+        marks = labels.mentions.marks(self.pieces.numbers(text))
         kind = pooled["kind"] @ self._weights["kind.weight"].T + self._weights["kind.bias"]
         sliced = float(
             (pooled["sliced"] @ self._weights["sliced.weight"].T + self._weights["sliced.bias"])[0]
         )
-        pointers = {slot: self._pointed(pooled[slot], slot, labels) for slot in POINTERS}
+        pointers = {
+            slot: self._pointed(pooled[slot], slot, labels.vectors)
+            + self._weights[f"copy.{slot}"] * (looks[slot] @ marks)
+            for slot in POINTERS
+        }
         whole = -math.log1p(math.exp(sliced)) if sliced < 30 else -sliced
         pieces = -math.log1p(math.exp(-sliced)) if sliced > -30 else sliced
         return Scores(np.log(softmax(kind)), (whole, pieces), pointers)
 
-    def _pooled(self, states: Array, slot: str) -> Array:
-        looks = softmax(states @ self._weights[f"query.{slot}"] / math.sqrt(WIDTH))
-        return looks @ states
+    def _looks(self, states: Array, slot: str) -> Array:
+        """Return how much a slot looks at each piece."""
+        return softmax(states @ self._weights[f"query.{slot}"] / math.sqrt(WIDTH))
 
     def _pointed(self, pooled: Array, slot: str, labels: Mapping[str, Array]) -> Array:
         np = self._np
@@ -137,15 +158,15 @@ class Head:
         return (by_label + own) / math.sqrt(ROOM) + self._weights[f"bias.{slot}"]
 
 
-def label_vectors(head: Head, ontology: Ontology) -> dict[str, Array]:
-    """Return the vectors of each class's labels: the ontology's, or those that the head brought."""
+def labels_of(head: Head, ontology: Ontology) -> Labels:
+    """Return the labels of a head's classes: the ontology's, or those that the head brought."""
     shipped = head.about["labels"]
-    return {
-        name: head.label_vectors(
-            ontology.labels(name) if ontology.has_class(name) else shipped[name]
-        )
+    texts = {
+        name: ontology.labels(name) if ontology.has_class(name) else shipped[name]
         for name in head.classes
     }
+    vectors = {name: head.label_vectors(labels) for name, labels in texts.items()}
+    return Labels(vectors, Mentions(texts, head.pieces))
 
 
 def _restored(stored: Mapping[str, Array], np: Any) -> dict[str, Array]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from hvr.errors import ImpossibleGoalError
@@ -10,9 +9,9 @@ from hvr.extras import load
 from hvr.knowledge.ontology import Ontology
 from hvr.language.goals import Goal, goal_of
 from hvr.language.learnt.decode import Calibration, Space
-from hvr.language.learnt.encoder import EXTRA, Array, Encoder
+from hvr.language.learnt.encoder import EXTRA, Encoder
 from hvr.language.learnt.frames import OTHER, Frame, meaning_of
-from hvr.language.learnt.head import Head, label_vectors
+from hvr.language.learnt.head import Head, Labels, labels_of
 from hvr.language.lexicon import Lexicon, tokenize
 from hvr.language.saying import said
 from hvr.language.taxonomy import Taxonomy
@@ -72,9 +71,8 @@ class LearntReader:
         self._calibration = Calibration(**self.head.about.get("calibration", {}))
 
     @cached_property
-    def _labels(self) -> Mapping[str, Array]:
-        """The vectors of each class's labels: the ontology's, or those that the head brought."""
-        return label_vectors(self.head, self.ontology)
+    def _labels(self) -> Labels:
+        return labels_of(self.head, self.ontology)
 
     @cached_property
     def _limits(self) -> object:
