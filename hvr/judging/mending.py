@@ -2,8 +2,8 @@
 
 Drafts of the plan, with steps inserted and failing ones passed over, are looked at in the order of
 what was changed. A draft that still fails is changed at its first failure: the failing step is
-passed over, a single step is put in anywhere before it, or a shortest sequence directly before it.
-The drafts that reach the goal name the steps that may be missing; which of them are, and which
+passed over, or a single step is put in anywhere before it. Where one step does not do, a search from
+the beginning weaves in more. The drafts that reach the goal name the steps that may be missing; which of them are, and which
 steps of the plan are then superfluous, is decided by the exact reduction of both together.
 """
 
@@ -17,22 +17,20 @@ from typing import TypeAlias
 
 from hvr.judging.course import Course, Mark, execute, holds
 from hvr.judging.relaxed import Steps
+from hvr.judging.weaving import weave
 from hvr.pddl import Atom, GroundAction, State
-from hvr.pddl.conditions import Conjunction, Operator, conjunction
+from hvr.pddl.conditions import Conjunction, Operator
 from hvr.validation.relaxation import Clock, suppliers
-from hvr.validation.search import search
 
 Insertion: TypeAlias = tuple[int, GroundAction]
 """A step, and the index of the step that it comes before."""
 
-_MOST_DRAFTS = 120
+_MOST_DRAFTS = 24
 _MOST_ANSWERS = 3
 _INSERTED, _PASSED = 2, 1
 """What it costs to insert a step, and to pass over one."""
 _MOST_PASSED = 3
 """How many steps may fail because of those that are put in before them."""
-_BACK = 6
-"""How far before a failing step longer sequences are tried."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +75,11 @@ class Mending:
         candidates: the steps that the best few ways put in, in the order of execution.
         inserted: those of the best way; None where no way was found.
         passed: indexes of the steps that the best way leaves out.
-        hopeless: no steps after the plan reach the goal, for certain.
     """
 
     candidates: tuple[Insertion, ...] = ()
     inserted: tuple[Insertion, ...] | None = None
     passed: frozenset[int] = frozenset()
-    hopeless: bool = False
 
 
 def mend(course: Course, clock: Clock) -> Mending:
@@ -102,7 +98,6 @@ class _Search:
         self.task = course.task
         self.operators = course.operators
         self.clock = clock
-        self.hopeless = False
         self.known = tuple([i for i, o in enumerate(self.operators) if o is not None])
         self.rest = Steps(self.task, [self.task.ground(course.plan[i]) for i in self.known])
 
@@ -110,14 +105,13 @@ class _Search:
         order = count()
         unknown = frozenset(range(len(self.operators))).difference(self.known)
         first = _Draft(passed=unknown)
-        # Longer sequences are looked for when nothing cheaper is left: that takes longest.
-        queue: list[tuple[int, int, bool, _Draft]] = [(first.cost, next(order), False, first)]
+        queue: list[tuple[int, int, _Draft]] = [(first.cost, next(order), first)]
         answers: list[_Draft] = []
         seen = {first}
         for _ in range(_MOST_DRAFTS):
             if not queue or self.clock.expired:
                 break
-            least, _, longer, draft = heappop(queue)
+            least, _, draft = heappop(queue)
             if answers and least > answers[0].cost:
                 break
             outcome = self._follow(draft)
@@ -128,15 +122,18 @@ class _Search:
                 if len(answers) == _MOST_ANSWERS:
                     break
                 continue
-            for child in self._children(draft, outcome, longer):
+            for child in self._children(draft, outcome):
                 if child not in seen:
                     seen.add(child)
-                    heappush(queue, (child.cost + self._ahead(child), next(order), False, child))
-            if not longer:
-                heappush(queue, (draft.cost + 2 * _INSERTED, next(order), True, draft))
+                    heappush(queue, (child.cost + self._ahead(child), next(order), child))
+        if not answers or len(answers[0].inserted) > 1:
+            woven = weave(self.course, self.clock)
+            if woven is not None:
+                answers.append(_Draft(woven[0], woven[1] | unknown))
         if not answers:
-            return Mending(hopeless=self.hopeless)
-        return Mending(_united(answers), answers[0].inserted, answers[0].passed)
+            return Mending()
+        best = min(answers, key=lambda draft: len(draft.inserted))
+        return Mending(_united(answers), best.inserted, best.passed)
 
     def _ahead(self, draft: _Draft) -> int:
         """Return what a draft will cost more, at least."""
@@ -179,12 +176,9 @@ class _Search:
             return _Outcome(tuple(marks), None)
         return _Outcome(tuple(marks), len(self.operators), _unmet_parts(self.task.goal, mark))
 
-    def _children(self, draft: _Draft, outcome: _Outcome, longer: bool) -> Iterator[_Draft]:
+    def _children(self, draft: _Draft, outcome: _Outcome) -> Iterator[_Draft]:
         assert outcome.fails is not None
         place = outcome.fails
-        if longer:
-            yield from self._with_more(draft, outcome, place)
-            return
         if place < len(self.operators):
             yield replace(draft, passed=draft.passed | {place})
         yield from self._with_one(draft, outcome, place)
@@ -206,31 +200,6 @@ class _Search:
                 if child is not None and (least is None or child.cost <= least):
                     best[action] = child
         yield from best.values()
-
-    def _with_more(self, draft: _Draft, outcome: _Outcome, place: int) -> Iterator[_Draft]:
-        """Yield drafts with the shortest sequences of steps before a place, or shortly before."""
-        target = self._target(place)
-        result = search(State(self.task, *outcome.marks[place]), target, self.clock)
-        self.hopeless = self.hopeless or (result.hopeless and not draft.inserted)
-        least = len(result.answers[0]) if result.answers else None
-        for answer in result.answers[:2]:
-            child = self._checked(draft, place, answer, place, outcome)
-            if child is not None:
-                yield child
-        wanted = self._wanted(target, outcome.marks[place])
-        for at in range(place - 1, max(-1, place - 1 - _BACK), -1):
-            operator = self.operators[at]
-            if least == 1 or self.clock.expired:
-                return
-            if operator is None or at in draft.passed:
-                continue
-            here = State(self.task, *outcome.marks[at])
-            result = search(here, conjunction((wanted, operator.precondition)), self.clock)
-            if result.answers and (least is None or len(result.answers[0]) < least):
-                child = self._checked(draft, at, result.answers[0], place, outcome)
-                if child is not None:
-                    least = len(result.answers[0])
-                    yield child
 
     def _checked(
         self,
@@ -276,14 +245,6 @@ class _Search:
         assert operator is not None
         return operator.precondition
 
-    def _wanted(self, target: Conjunction, mark: Mark) -> Conjunction:
-        """Return what is unmet of a condition."""
-        bits, values = mark
-        clauses = tuple([c for c in target.clauses if not c.holds(bits, values)])
-        return Conjunction(
-            target.positive & ~bits, target.negative & bits, clauses, tuple(target.tests)
-        )
-
 
 def _united(answers: list[_Draft]) -> tuple[Insertion, ...]:
     """Return the steps of all answers, those of the first before the others' at each place."""
@@ -321,6 +282,12 @@ def _unmet_literals(course: Course, condition: Conjunction, mark: Mark) -> Mappi
                 stack.append(Conjunction(clause.positive, clause.negative))
                 stack.extend(clause.parts)
     return literals
+
+
+def anywhere(course: Course, candidates: tuple[Insertion, ...]) -> tuple[Insertion, ...]:
+    """Return each step to be put in at every place of a plan, in the order in which they were."""
+    actions = tuple(dict.fromkeys([action for _, action in candidates]))
+    return tuple([(place, a) for place in range(len(course.plan) + 1) for a in actions])
 
 
 def operators_of(course: Course, insertions: tuple[Insertion, ...]) -> list[tuple[int, Operator]]:

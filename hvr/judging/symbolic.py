@@ -14,10 +14,10 @@ from typing import TypeVar
 from hvr.judging.checking import judge_by_checking
 from hvr.judging.course import Course, reaches
 from hvr.judging.evidence import Evidence, missing
-from hvr.judging.mending import Mending, mend, operators_of
+from hvr.judging.mending import Mending, anywhere, mend, operators_of
 from hvr.judging.reduction import EXACT_STEPS, Reduction, smallest
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
-from hvr.pddl import GroundAction, Step, Task
+from hvr.pddl import GroundAction, Step
 from hvr.pddl.conditions import Operator
 from hvr.validation import Validator
 from hvr.validation.minimise import eliminate
@@ -26,6 +26,9 @@ from hvr.validation.sequences import action_of, sequence_order
 from hvr.validation.trajectory import Constraints
 
 _Item = TypeVar("_Item")
+
+_MOST_STATES = 12_000
+"""How many states are looked at to find the fewest steps to put in."""
 
 SECONDS = 5.0
 """How long missing steps are looked for, at most."""
@@ -48,10 +51,12 @@ def judge(
     """
     task = validator.task
     order = sequence_order(task, plan, validator.epsilon)
-    if order is None or task.preference_names or Constraints(task) or _odd_metric(task):
+    if order is None or task.preference_names or Constraints(task):
         return judge_by_checking(validator, plan, exact=exact, seconds=seconds)
     actions = [action_of(plan[i]) for i in order]
     verdict = _Judge(validator, actions, exact, Clock(seconds)).run()
+    if verdict.valid and verdict.removed and _is_worse(validator, actions, verdict.repaired):
+        return judge_by_checking(validator, plan, exact=exact, seconds=seconds)
     return verdict if list(order) == list(range(len(plan))) else _renumbered(verdict, order)
 
 
@@ -90,7 +95,7 @@ class _Judge:
         if repaired is None:
             mending = mend(course, self.clock)
             if mending.inserted is None:
-                return self._unmended(course, mending)
+                return self._unmended(course)
             repaired = self._with(course, mending)
         assert reaches(self.start, repaired.operators), "the repaired plan must be valid"
         repaired = self._earlier(repaired)
@@ -120,14 +125,19 @@ class _Judge:
 
     def _with(self, course: Course, mending: Mending) -> _Repaired:
         """Return the plan with the fewest steps put in, and of these the shortest."""
-        merged = operators_of(course, mending.candidates)
         heavy = len(course.plan) + 1
         assert mending.inserted is not None
-        if len(merged) <= self.exact + len(mending.candidates):
+        bound = heavy * len(mending.inserted) + len(course.plan)
+        # Anywhere first: the same steps may do more at another place, and fewer of them be enough.
+        for candidates in (anywhere(course, mending.candidates), mending.candidates):
+            merged = operators_of(course, candidates)
+            if len(course.plan) > self.exact:
+                break
             weights = [heavy if index < 0 else 1 for index, _ in merged]
-            bound = heavy * len(mending.inserted) + len(course.plan)
             operators = [operator for _, operator in merged]
-            reduction = smallest(self.start, operators, weights=weights, bound=bound)
+            reduction = smallest(
+                self.start, operators, weights=weights, bound=bound, most=_MOST_STATES
+            )
             repaired = _repaired(merged, reduction)
             if repaired is not None:
                 return repaired
@@ -193,7 +203,7 @@ class _Judge:
             begin = end
         return critiques
 
-    def _unmended(self, course: Course, mending: Mending) -> PlanVerdict:
+    def _unmended(self, course: Course) -> PlanVerdict:
         """Return what is known of a plan that no steps were found to mend."""
         report = Validator(self.task, state=self.start).check(self.actions)
         failure = report.failure
@@ -203,8 +213,7 @@ class _Judge:
         critique = Critique(
             CritiqueKind.MISSING, index, (), why + (f" Wanting: {wanting}." if wanting else "")
         )
-        hopeless = "no steps after the plan reach the goal"
-        unknown = hopeless if mending.hopeless else "no steps were found that mend the plan"
+        unknown = "no steps were found that mend the plan"
         return PlanVerdict(self.actions, (critique,), None, course.valid, False, unknown)
 
 
@@ -233,12 +242,17 @@ def _moved(items: list[_Item], begin: int, length: int) -> list[_Item]:
     return [*items[: begin - 1], *run, items[begin - 1], *items[begin + length :]]
 
 
-def _odd_metric(task: Task) -> bool:
-    """Say whether a shorter plan may be a worse one: the metric is not a mere cost."""
-    metric = task.problem.metric
-    if metric is None:
+def _is_worse(
+    validator: Validator, plan: Sequence[GroundAction], other: Sequence[GroundAction] | None
+) -> bool:
+    """Say whether another plan has a worse value of the metric than a valid one."""
+    metric = validator.task.problem.metric
+    if metric is None or other is None:
         return False
-    return metric.direction != "minimize" or bool(task.fluent_functions - {"total-cost"})
+    old, new = validator.check(plan).cost, validator.check(other).cost
+    if old is None or new is None:
+        return new is None and old is not None
+    return new < old if metric.direction == "maximize" else new > old
 
 
 def _renumbered(verdict: PlanVerdict, order: Sequence[int]) -> PlanVerdict:
