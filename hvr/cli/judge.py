@@ -55,8 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     judging = parser.add_argument_group("judging")
     judging.add_argument("--lenient", action="store_true", help=(
         "accept what VAL accepts of what the language forbids"))  # fmt: skip
-    judging.add_argument("--seconds", metavar="N", type=seconds, default=5.0, help=(
-        "look for missing steps for so long at most (default: 5)"))  # fmt: skip
+    judging.add_argument("--seconds", metavar="N", type=seconds, default=30.0, help=(
+        "look for missing steps for so long at most (default: 30)"))  # fmt: skip
     judging.add_argument("--improve", action="store_true", help=(
         "look for a shorter plan with other steps, too; that is advice, no error"))  # fmt: skip
     output = parser.add_argument_group("output")

@@ -12,15 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, islice, product
 from typing import TypeAlias
 
 from hvr.judging.course import Course, Mark, execute, holds
 from hvr.judging.relaxed import Steps
 from hvr.judging.weaving import weave
-from hvr.pddl import Atom, GroundAction, State
+from hvr.pddl import Atom, GroundAction, Misfit, State
 from hvr.pddl.conditions import Conjunction, Operator
 from hvr.validation.relaxation import Clock, suppliers
+from hvr.validation.search import search
 
 Insertion: TypeAlias = tuple[int, GroundAction]
 """A step, and the index of the step that it comes before."""
@@ -29,6 +30,7 @@ _MOST_DRAFTS = 24
 _MOST_ANSWERS = 3
 _INSERTED, _PASSED = 2, 1
 """What it costs to insert a step, and to pass over one."""
+_NEAR, _MOST_BLENDS = 3, 16
 _MOST_PASSED = 3
 """How many steps may fail because of those that are put in before them."""
 
@@ -131,9 +133,25 @@ class _Search:
             if woven is not None:
                 answers.append(_Draft(woven[0], woven[1] | unknown))
         if not answers:
+            answers += self._ended()
+        if not answers:
             return Mending()
         best = min(answers, key=lambda draft: len(draft.inserted))
         return Mending(_united(answers), best.inserted, best.passed)
+
+    def _ended(self) -> Iterator[_Draft]:
+        """Yield drafts that end as the goal wants, after all of the plan or what went well."""
+        failing, everything = self.course.failing, frozenset(range(len(self.operators)))
+        places = [len(self.operators), min(failing, default=len(self.operators)), 0]
+        for place in dict.fromkeys(places):
+            if self.clock.expired:
+                return
+            here = State(self.task, *self.course.marks[place])
+            result = search(here, self.task.goal, self.clock)
+            if result.answers:
+                steps = tuple([(place, action) for action in result.answers[0]])
+                yield _Draft(steps, failing | (everything - frozenset(range(place))))
+                return
 
     def _ahead(self, draft: _Draft) -> int:
         """Return what a draft will cost more, at least."""
@@ -285,9 +303,24 @@ def _unmet_literals(course: Course, condition: Conjunction, mark: Mark) -> Mappi
 
 
 def anywhere(course: Course, candidates: tuple[Insertion, ...]) -> tuple[Insertion, ...]:
-    """Return each step to be put in at every place of a plan, in the order in which they were."""
+    """Return each step to be put in at every place of a plan, in the order in which they were.
+
+    Near its own place a step is also blended with those of the plan: of a way in two steps where
+    one leads there, the plan may have the first.
+    """
     actions = tuple(dict.fromkeys([action for _, action in candidates]))
-    return tuple([(place, a) for place in range(len(course.plan) + 1) for a in actions])
+    united = [(place, a) for place in range(len(course.plan) + 1) for a in actions]
+    for place, action in candidates:
+        for index in range(max(0, place - _NEAR), min(len(course.plan), place + _NEAR)):
+            step = course.plan[index]
+            if step.name != action.name:
+                continue
+            blends = product(*[dict.fromkeys(pair) for pair in zip(step.args, action.args, strict=True)])
+            for args in islice(blends, _MOST_BLENDS):
+                blend = GroundAction(step.name, args)
+                if blend != step and not isinstance(course.task.try_ground(blend), Misfit):
+                    united.append((index, blend))
+    return tuple(sorted(dict.fromkeys(united), key=lambda insertion: insertion[0]))
 
 
 def operators_of(course: Course, insertions: tuple[Insertion, ...]) -> list[tuple[int, Operator]]:

@@ -30,7 +30,7 @@ _Item = TypeVar("_Item")
 _MOST_STATES = 12_000
 """How many states are looked at to find the fewest steps to put in."""
 
-SECONDS = 5.0
+SECONDS = 30.0
 """How long missing steps are looked for, at most."""
 
 
