@@ -33,6 +33,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
             "hvr.cli.plan"),
     Command("validate", "Validate PDDL plans; say at which step and why a plan fails.",
             "hvr.cli.validate"),
+    Command("judge", "Judge a plan step by step: what is superfluous, what is missing, and the "
+            "proof of each.", "hvr.cli.judge"),
     Command("lint", "Find what is suspicious in a PDDL domain and problem.", "hvr.cli.lint"),
     Command("tasks", "List the paper's tasks, with the scenes that fit.", "hvr.cli.tasks"),
     Command("scenes", "List the kitchens.", "hvr.cli.scenes"),
