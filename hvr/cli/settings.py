@@ -106,6 +106,12 @@ def _paths(value: object, folder: Path) -> list[str]:
     return [_path(item, folder) for item in value]
 
 
+def _patterns(value: object, folder: Path) -> list[str]:
+    if not isinstance(value, list):
+        raise TypeError
+    return [_text(item, folder) for item in value]
+
+
 def _number(value: object, folder: Path) -> Any:
     del folder
     if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -129,6 +135,7 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     "domain": _FILE,
     "problem": _FILE,
     "plans": (_paths, "a list of names"),
+    "skip": (_patterns, "a list of patterns"),
     "format": (_format, f"one of {', '.join(FORMATS)}"),
     "output-file": _FILE,
     "exit-zero": _FLAG,
