@@ -159,8 +159,9 @@ def _warnings(
     if not (missing or overlooked):
         return ()
     from hvr.validation.findings import Finding, warning_finding
+    from hvr.validation.lint.chosen import without_ignored
 
-    return (
+    findings = [
         *map(warning_finding, overlooked),
         *(
             Finding(
@@ -172,7 +173,8 @@ def _warnings(
             )
             for one in missing
         ),
-    )
+    ]
+    return tuple(without_ignored(findings))
 
 
 def judge_all(model: LoadedModel, files: Sequence[str], *, jobs: int = 1) -> Iterator[Judged]:

@@ -198,3 +198,13 @@ def _either(places: Sequence[_Place]) -> str:
     names = [place.seen.file for place in places]
     more = f" and {len(names) - 2} more" if len(names) > 2 else ""
     return f"{names[0]} or {names[1]}{more}"
+
+
+def give_domains(domains: Iterable[Seen], problems: Iterable[Seen]) -> dict[str, Seen | str]:
+    """Return the domain of each problem, or why it is not known, by the problem's file."""
+    known = [_Place.of(seen) for seen in domains]
+    given: dict[str, Seen | str] = {}
+    for problem in problems:
+        domain = domain_of(_Place.of(problem), known)
+        given[problem.file] = domain if isinstance(domain, str) else domain.seen
+    return given
