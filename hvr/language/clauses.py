@@ -24,21 +24,31 @@ from hvr.language.phrases import (
     read_thing,
     read_things,
 )
-from hvr.language.syntax import Adjunct, Clause, Determiner, NounGroup, NounPhrase, Predication
+from hvr.language.prohibitions import denied, kept, prohibits, read_prohibition
+from hvr.language.syntax import (
+    IT,
+    Adjunct,
+    Clause,
+    Determiner,
+    NounGroup,
+    NounPhrase,
+    Predication,
+    Prohibition,
+)
 
 _LISTING = frozenset({"make", "serve", "hold"})
 """Frames after which a list of things goes on rather than a new clause begins."""
 
-IT = NounPhrase("pronoun", "it", Determiner(1))
 
-
-def read_clauses(cursor: Cursor) -> tuple[Clause, ...]:
-    """Read all clauses of a request, in the order in which they are to be reached.
+def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition, ...]]:
+    """Read all clauses of a request, in the order in which they are to be reached, and what must
+    not be.
 
     Raises:
         LanguageError: some words do not fit in.
     """
     clauses: list[Clause] = []
+    prohibitions: list[Prohibition] = []
     then = False
     while not cursor.done:
         if cursor.word() in STOPS or cursor.word() == ",":
@@ -55,12 +65,29 @@ def read_clauses(cursor: Cursor) -> tuple[Clause, ...]:
             if place and clauses and cursor.starts_thing(cursor.at + place.length):
                 clauses += _ordered([_elliptic(cursor, clauses[-1])], then)
                 then = False
+        elif prohibits(cursor):
+            forbidden = read_prohibition(cursor)
+            if isinstance(forbidden, Prohibition):
+                prohibitions.append(forbidden)
+            else:
+                clauses.append(forbidden)
         else:
-            clauses += _ordered(read_clause(cursor), then and bool(clauses))
+            read = read_clause(cursor)
+            if _keeps(cursor, start):
+                prohibitions += [p for clause in read for p in kept(clause)]
+            clauses += _ordered(read, then and bool(clauses))
             then = False
         if cursor.at == start:  # nothing was read, and nothing would be the next time
             raise cursor.lost()
-    return tuple(clauses)
+    return tuple(clauses), tuple(prohibitions)
+
+
+def _keeps(cursor: Cursor, start: int) -> bool:
+    """Return whether the words since a position ask for a state all the time."""
+    return any(
+        cursor.word(at) == "keep" or cursor.function("be never", at=at)
+        for at in range(start, cursor.at)
+    )
 
 
 def _ordered(clauses: list[Clause], then: bool) -> list[Clause]:
@@ -315,6 +342,9 @@ def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
     adjuncts = list(group.adjuncts)
     stated: Predication | None = None
     while cursor.states(cursor.at):
+        if cursor.take("be not", "be never"):
+            stated = denied(cursor, read_predicate(cursor))
+            continue
         cursor.take("modal")
         if cursor.take("have"):
             things = read_things(cursor, "contain", listing=True)

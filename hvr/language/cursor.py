@@ -243,7 +243,9 @@ class Cursor:
 
     def states(self, at: int) -> bool:
         """Return whether a statement begins here: 'is', 'should be', 'contains' …"""
-        return self.function("modal", "be", "have", "needing", at=at) is not None
+        return (
+            self.function("modal", "be", "be not", "be never", "have", "needing", at=at) is not None
+        )
 
     def particle_here(self) -> str | None:
         """Return a second word of a verb that nothing but the verb can want here."""

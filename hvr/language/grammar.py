@@ -13,6 +13,7 @@ from hvr.language.adapting import adapt
 from hvr.language.clauses import read_clauses
 from hvr.language.cursor import Cursor
 from hvr.language.draft import MeaningDraft
+from hvr.language.forbidding import Forbidding
 from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, tokenize
 from hvr.language.meaning import Meaning
 from hvr.language.taxonomy import Taxonomy
@@ -40,8 +41,12 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> Meaning:
     check_words(cursor)
     draft = MeaningDraft(text, taxonomy)
     interpreter = Interpreter(draft, lexicon)
-    for clause in read_clauses(cursor):
+    clauses, prohibitions = read_clauses(cursor)
+    for clause in clauses:
         interpreter.clause(clause)
+    forbidding = Forbidding(draft, interpreter.adjuncts)
+    for prohibition in prohibitions:
+        forbidding.take(prohibition)
     for note in cursor.notes:
         draft.note(note)
     if not draft.requested:

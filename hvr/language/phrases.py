@@ -12,7 +12,7 @@ from __future__ import annotations
 from hvr.errors import LanguageError
 from hvr.language.cursor import Cursor
 from hvr.language.lexicon import Adjective, Dish, Noun, Verb
-from hvr.language.modifiers import read_adjectives, read_determiner, several
+from hvr.language.modifiers import deny, read_adjectives, read_determiner, several
 from hvr.language.syntax import Adjunct, Determiner, NounGroup, NounPhrase, Predication
 
 STOP_OR_COMMA = frozenset(".;,!?")
@@ -315,7 +315,7 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
 
     Args:
         cursor: where to read.
-        sole_place: stop after one place: what follows belongs to the clause.
+        sole_place: stop after one place, or adjectives: what follows belongs to the clause.
     """
     adjectives: list[Adjective] = []
     adjuncts: list[Adjunct] = []
@@ -332,6 +332,9 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
             serve = serve or cursor.word() == "served"
             cursor.at += placed.length
             continue
+        elif cursor.word() == "not" and cursor.kind(Adjective, cursor.at + 1):
+            cursor.at += 1
+            adjectives.append(deny(cursor.take_adjective()))
         elif cursor.kind(Adjective):
             adjectives.append(cursor.take_adjective())
             if adjectives[-1].condition.startswith("(filled") and cursor.take("of"):
@@ -349,9 +352,8 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
             break
         if sole_place and adjuncts:
             break
-        if not _predicate_goes_on(cursor) and not cursor.function(
-            "prep", "with", "means", "from", "unplaced"
-        ):
+        more = not sole_place and cursor.function("prep", "with", "means", "from", "unplaced")
+        if not _predicate_goes_on(cursor) and not more:
             break
     return Predication(tuple(adjectives), tuple(adjuncts), serve)
 
