@@ -64,9 +64,9 @@ def read_prohibition(cursor: Cursor) -> Prohibition | Clause:
 
 def _any_of(cursor: Cursor, after: str) -> tuple[NounPhrase, ...]:
     """Read things; after 'not', 'or' adds to them as 'and' does."""
+    cursor.denying = True
     things = read_things(cursor, after)
-    while cursor.take("or"):
-        things += read_things(cursor, after)
+    cursor.denying = False
     return things
 
 

@@ -242,8 +242,7 @@ class _Speaker:
     def _other(self, part: Expression) -> str:
         """Return what is no literal as a clause."""
         if isinstance(part, Or):
-            options = [self._within(operand) for operand in part.operands]
-            return f"either {' or '.join(options[:_MOST])}" if options else str(part)
+            return self._either(part)
         if isinstance(part, Forall):
             self._learn(part.variables)
             for variable in part.variables:
@@ -257,6 +256,22 @@ class _Speaker:
                 return few
             return f"it is not so that {self._within(part.operand)}"
         return str(part)
+
+    def _either(self, part: Or) -> str:
+        """Return alternatives; what is said of all of them is said once."""
+        options = []
+        before = dict(self._spoken), self._taken.copy()
+        for operand in part.operands[:_MOST]:
+            self._spoken, self._taken = dict(before[0]), before[1].copy()
+            literals: list[Expression] = []
+            self._collect(operand, literals)
+            options.append(self._sentences([p for p in literals if not _tells_apart(p)]))
+        if not options:
+            return str(part)
+        shared = [s for s in options[0] if all(s in option for option in options)]
+        own = [" and ".join(s for s in option if s not in shared) for option in options]
+        choice = f"either {' or '.join(filter(None, own))}"
+        return "; ".join((choice, *shared) if all(own) else shared)
 
     def _at_most(self, part: Exists) -> str | None:
         """Return what is denied of several things at once as what holds of fewer; None if not the

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, product
+from math import prod
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.envs.kitchen import Kitchen
-from hvr.errors import ImpossibleGoalError
+from hvr.errors import AmbiguousError, ImpossibleGoalError
 from hvr.execution.executor import Executor
 from hvr.execution.world import open_world
+from hvr.language.alternatives import explore
 from hvr.policies.symbolic import SymbolicPolicy
 from tests.language.goal_sets import world_of
 
@@ -90,8 +92,11 @@ def affording(scene: str) -> list[tuple[str, str, str]]:
     things = [c for c in here if is_a(c, "Pickupable") and not is_a(c, "Slice")
               and c != "EggCracked"]  # fmt: skip
     places = [c for c in here if not is_a(c, "Pickupable") and c != "Sink"]
-    return [(thing, dish, place) for dish in dishes for thing in things for place in places
-            if dish in related("placeableIn", thing) and place in related("placeableIn", dish)]  # fmt: skip
+    return [
+        (thing, dish, place)
+        for dish, thing, place in product(dishes, things, places)
+        if dish in related("placeableIn", thing) and place in related("placeableIn", dish)
+    ]
 
 
 @given(st.data())
@@ -180,3 +185,49 @@ def test_what_must_not_be_is_said(understand, text, words):
 def test_what_cannot_be_is_refused_in_plain_words(understand, text, reason):
     with pytest.raises(ImpossibleGoalError, match=reason):
         understand("1", text)
+
+
+CHOICES = [
+    ("put the apple or the tomato on the plate",
+     "either the apple is on the plate or the tomato is on the plate"),
+    ("put the apple, the tomato or the egg in the bowl", "or the egg is in the bowl"),
+    ("put the apple either in the bowl or on the plate", "either the apple is in the bowl"),
+    ("wash the mug or slice the apple", "or the apple is sliced"),
+    ("coffee or wine, please", "or the cup contains wine"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "words"), CHOICES, ids=[text for text, _ in CHOICES])
+def test_either_of_a_choice_will_do(understand, text, words):
+    goal = understand("1", text)
+    (stage,) = goal.stages
+    assert stage.wanted.startswith("(or (exists")
+    assert words in goal.said[0]
+
+
+def test_a_choice_that_cannot_be_is_left_out_and_said(understand):
+    goal = understand("1", "put the apple in the bowl or on the dining table")
+    assert "bowl" in goal.stages[0].wanted
+    assert "FloorPlan1 has no dining table" in goal.notes[0]
+
+
+def test_two_ways_to_bracket_are_asked_about(policy: SymbolicPolicy, understand):
+    with pytest.raises(AmbiguousError) as caught:
+        understand("1", "wash the mug and the plate or the cup")
+    assert len(caught.value.readings) == 2
+    inventory = world_of("FloorPlan1").inventory()
+    for number, words in enumerate(caught.value.readings, start=1):
+        goal = policy.reader.goal("wash the mug and the plate or the cup", inventory, number)
+        assert goal.said == (words,)
+
+
+def test_after_not_or_means_neither(understand):
+    (stage,) = understand("1", "wash the mug, do not use the knife or the fork").stages
+    assert len(stage.constraints) == 2
+
+
+@given(st.lists(st.integers(1, 4), max_size=2))
+def test_every_way_to_choose_is_gone_through_once(sizes):
+    ways = list(explore(lambda picks: tuple(picks.take(size) for size in sizes)))
+    assert len(ways) == len(set(ways)) == prod(sizes)
+    assert ways[0] == (0,) * len(sizes)
