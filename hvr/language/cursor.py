@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from hvr.errors import LanguageError
+from hvr.language.alternatives import Picks
 from hvr.language.lexicon import (
     PARTICLES,
     Adjective,
@@ -51,13 +52,25 @@ class Cursor:
         text: the request.
         tokens: its words.
         lexicon: the known words.
+        picks: which alternatives count.
+        brackets: which of two ways to bracket 'and' and 'or' counts.
     """
 
-    def __init__(self, text: str, tokens: tuple[str, ...], lexicon: Lexicon) -> None:
+    def __init__(
+        self,
+        text: str,
+        tokens: tuple[str, ...],
+        lexicon: Lexicon,
+        picks: Picks | None = None,
+        brackets: Picks | None = None,
+    ) -> None:
+        self.picks = picks or Picks()
+        self.brackets = brackets or Picks()
         self.text = text
         self.tokens = tokens
         self.lexicon = lexicon
         self.at = 0
+        self.denying = False  # whether 'or' joins as 'and' does, as after 'do not'
         self.notes: list[str] = []
 
     # --- where it stands -----------------------------------------------------------------
@@ -124,6 +137,14 @@ class Cursor:
                     self.at += length
                     return entry
         raise self.lost()
+
+    def after_or(self) -> int | None:
+        """Return where what follows 'or' starts, if 'or' stands here; a comma before it is
+        passed.
+        """
+        at = self.at + int(self.word() == ",")
+        match = self.function("or", at=at)
+        return None if match is None else at + match.length
 
     def skip_fillers(self) -> None:
         """Move over words that change nothing; note those that are ignored although they mean
@@ -243,7 +264,9 @@ class Cursor:
 
     def states(self, at: int) -> bool:
         """Return whether a statement begins here: 'is', 'should be', 'contains' …"""
-        return self.function("modal", "be", "have", "needing", at=at) is not None
+        return (
+            self.function("modal", "be", "be not", "be never", "have", "needing", at=at) is not None
+        )
 
     def particle_here(self) -> str | None:
         """Return a second word of a verb that nothing but the verb can want here."""

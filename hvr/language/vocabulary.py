@@ -100,7 +100,8 @@ def _adjectives(ontology: Ontology) -> Iterator[tuple[str, Adjective]]:
         selects = _one(ontology, name, "selects") in {"True", "true"}
         for label in ontology.labels(name):
             afresh = _one(ontology, name, "afresh")
-            yield label, Adjective(label, condition, selects, afresh=afresh)
+            requires = _one(ontology, name, "requires")
+            yield label, Adjective(label, condition, selects, requires, afresh)
 
 
 def _dishes(ontology: Ontology) -> Iterator[tuple[str, Dish]]:
