@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hvr.errors import AmbiguousError, HvrError, LanguageError, MissingObjectError
+from hvr.errors import HvrError, LanguageError, MissingObjectError
 from hvr.language.goals import Goal
 from hvr.language.learnt.end_state import EndStates
 from hvr.language.learnt.reader import Reading
@@ -38,8 +38,8 @@ class Thresholds:
 
 def agreed(
     grammar: Goal | HvrError, reading: Reading, ends: EndStates, thresholds: Thresholds, head: str
-) -> Goal:
-    """Return the goal that counts.
+) -> tuple[Goal, ...]:
+    """Return the goal that counts; or both, where they end differently.
 
     Args:
         grammar: the grammar's goal, or why it has none.
@@ -49,7 +49,6 @@ def agreed(
         head: digest of the learnt reader's head.
 
     Raises:
-        AmbiguousError: the readings end differently.
         HvrError: the grammar's, where the learnt reader does not know better.
     """
     learnt = reading.goal
@@ -57,15 +56,14 @@ def agreed(
         if learnt is None or not isinstance(grammar, LanguageError | MissingObjectError):
             raise grammar
         if reading.p >= thresholds.alone:
-            return marked(learnt, reading.p, head)
+            return (marked(learnt, reading.p, head),)
         raise _with_nearest(grammar, reading, thresholds)
     if learnt is None or reading.p < thresholds.against:
-        return grammar
+        return (grammar,)
     if ends.entails(grammar, learnt):
-        return grammar
-    if ends.entails(learnt, grammar):
-        return marked(learnt, reading.p, head)
-    raise AmbiguousError((in_order(grammar.said), in_order(learnt.said)))
+        return (grammar,)
+    other = marked(learnt, reading.p, head)
+    return (other,) if ends.entails(learnt, grammar) else (grammar, other)
 
 
 def marked(goal: Goal, p: float, head: str) -> Goal:
