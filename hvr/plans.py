@@ -290,6 +290,16 @@ class Policy(Protocol[Wanted]):
         """
         ...
 
+    def keeping(self, stage: Wanted, constraints: Sequence[str]) -> Wanted:
+        """Return a goal to be reached under other constraints than its own.
+
+        Args:
+            stage: the goal.
+            constraints: trajectory constraints as PDDL: what is left of its own.
+        """
+        del constraints
+        return stage
+
     def judge(
         self,
         understanding: Understanding[Wanted],

@@ -63,7 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--task", help="do one of the paper's tasks instead, such as T2")
     parser.add_argument(
-        "--policy", help="who plans: symbolic, or llm (default: llm with --llm, else symbolic)"
+        "--policy",
+        help=(
+            "who plans: symbolic; with a model llm, or goal (it writes the goal, hvr plans) "
+            "(default: llm with --llm, else symbolic)"
+        ),
     )
     parser.add_argument("--resume", metavar="FOLDER", type=Path, help=(
         "go on with a run that broke off, with its own request and options; limits, time-out and "

@@ -9,6 +9,7 @@ neighbours decide.
 from __future__ import annotations
 
 from hvr.errors import LanguageError
+from hvr.language.adapting import adapt
 from hvr.language.clauses import read_clauses
 from hvr.language.cursor import Cursor
 from hvr.language.draft import MeaningDraft
@@ -48,6 +49,7 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> Meaning:
             f"nothing to do was found in {text.strip()!r}: say a verb and a thing, "
             "for example 'wash the mug'"
         )
+    adapt(draft)
     return draft.finish()
 
 

@@ -16,6 +16,8 @@ from hvr.language.modifiers import read_adjectives, read_determiner, several
 from hvr.language.syntax import Adjunct, Determiner, NounGroup, NounPhrase, Predication
 
 STOP_OR_COMMA = frozenset(".;,!?")
+_ACCOMPANIED = frozenset({"with", "together with", "along with", "accompanied by", "of"})
+"""Words for contents that can name a tool or a companion as well; 'containing' cannot."""
 
 
 def read_group(
@@ -240,7 +242,9 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     if cursor.take("hand"):
         return Adjunct("hand", "in hand", ())
     there = cursor.function("there")
-    if there and not cursor.starts_thing(cursor.at + there.length):
+    more = cursor.function("prep", "from", "with", "unplaced")
+    longer = there and more and more.length > there.length  # 'in front of' is no 'in'
+    if there and not longer and not cursor.starts_thing(cursor.at + there.length):
         cursor.at += there.length  # 'open the microwave and put the potato inside'
         it = NounPhrase("pronoun", "it", Determiner(1))
         return Adjunct("place", "inside", (it,))
@@ -258,9 +262,30 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     cursor.at += length
     word = cursor.between(start)
     if function.role in {"with", "of"}:
-        return Adjunct("with", word, read_things(cursor, word, listing=True))
+        things = read_things(cursor, word, listing=True)
+        contained = "" if word in _ACCOMPANIED else "in"
+        return Adjunct("with", word, things, read_inside(cursor) or contained)
     kind = "place" if function.role == "prep" else function.role
+    if word in {"between", "in between", "among"}:
+        return Adjunct(kind, word, read_things(cursor, word, listing=True))
     return Adjunct(kind, word, (read_thing(cursor, word),))
+
+
+def read_inside(cursor: Cursor) -> str:
+    """Move over 'in it', 'on top of it', 'inside' after contents; return `in` or `on`, or nothing
+    if none stands here.
+    """
+    there, more = cursor.function("there"), cursor.function("prep", "from", "unplaced")
+    longer = there and more and more.length > there.length
+    if there and not longer and not cursor.starts_thing(cursor.at + there.length):
+        cursor.at += there.length
+        return "in"
+    prep = cursor.function("prep")
+    pronoun = cursor.function("pronoun", at=cursor.at + prep.length) if prep else None
+    if prep is None or pronoun is None:
+        return ""
+    cursor.at += prep.length + pronoun.length
+    return str(prep.entry.value)
 
 
 def _skip_interjection(cursor: Cursor) -> None:

@@ -22,16 +22,18 @@ class Reader:
     Args:
         ontology: words, task knowledge and preferences.
         domain: the actions.
+        any_place: take it that everything that fits the hand can be put everywhere.
     """
 
-    def __init__(self, ontology: Ontology, domain: Domain) -> None:
+    def __init__(self, ontology: Ontology, domain: Domain, *, any_place: bool = False) -> None:
         self.ontology = ontology
         self.domain = domain
+        self._any_place = any_place
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
         """The class hierarchy as language sees it."""
-        return Taxonomy(self.ontology)
+        return Taxonomy(self.ontology, any_place=self._any_place)
 
     @cached_property
     def lexicon(self) -> Lexicon:

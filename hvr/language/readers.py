@@ -22,7 +22,9 @@ _PLAIN_WORDS = 5
 """A request of so few words that the grammar reads whole needs no second reader."""
 
 
-def make_reader(name: str | None, ontology: Ontology, domain: Domain) -> Reader:
+def make_reader(
+    name: str | None, ontology: Ontology, domain: Domain, *, any_place: bool = False
+) -> Reader:
     """Return a reader by name.
 
     Args:
@@ -30,6 +32,7 @@ def make_reader(name: str | None, ontology: Ontology, domain: Domain) -> Reader:
             grammar elsewhere.
         ontology: words, task knowledge and preferences.
         domain: the actions.
+        any_place: see `Reader`.
 
     Raises:
         UsageError: there is no such reader.
@@ -39,7 +42,7 @@ def make_reader(name: str | None, ontology: Ontology, domain: Domain) -> Reader:
     if name is None:
         name = "grammar"
     kinds = {"grammar": Reader, "learnt": LearntOnly, "both": Agreement}
-    return kinds[name](ontology, domain)
+    return kinds[name](ontology, domain, any_place=any_place)
 
 
 def check_reader(name: str | None) -> None:

@@ -23,8 +23,8 @@ class Options:
     Args:
         scene: the kitchen, FloorPlan1 to FloorPlan30; None for that of a task's ground truth, and
             for FloorPlan16 with any other request.
-        policy: the policy, one of `hvr.policies.registry.POLICIES`; None for `llm` when a model
-            is named, and for `symbolic` otherwise.
+        policy: the policy, one of `hvr.policies.registry.POLICIES`; None for `symbolic` when no
+            model is named, for `goal` with the setting LLM+P, and for `llm` otherwise.
         planner: the classical planner of the symbolic policy, and for repair.
         budget: most seconds for one planner call.
         seed: seed of the environment.
@@ -76,7 +76,13 @@ class Options:
     @property
     def policy_name(self) -> str:
         """The name of the policy."""
-        return self.policy or ("symbolic" if self.model.spec is None else "llm")
+        if self.policy is not None:
+            return self.policy
+        if self.model.spec is None:
+            return "symbolic"
+        from hvr.policies.llm.settings import is_goal
+
+        return "goal" if is_goal(self.model.setting) else "llm"
 
     @property
     def senses(self) -> Senses:

@@ -20,8 +20,7 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.validation import rules
-from hvr.validation.judged import HappeningText, Judged, ShownState
-from hvr.validation.plan_files import STDIN
+from hvr.validation.judged import STDIN, HappeningText, Judged, ShownState
 from hvr.validation.report import OnFailure, Outcome, PlanResult, Repair, ValidationReport
 from hvr.validation.validator import EXACT, TOLERANCE, Validator
 from hvr.values import Value
@@ -93,47 +92,76 @@ class UnusableModelError(HvrError):
         super().__init__(str(error) or result.report.reason)
 
 
+class ModelReader:
+    """Reads problems, and each domain once.
+
+    Args:
+        options: what to find out about the plans.
+    """
+
+    def __init__(self, options: BatchOptions) -> None:
+        self._options = options
+        self._domains: dict[str, Domain] = {}
+
+    def read(self, domain: str, problem: str) -> LoadedModel:
+        """Read a problem, and its domain unless it is known.
+
+        The warnings about a domain are those of the first problem that is read with it.
+
+        Raises:
+            UnusableModelError: one of the files cannot be read or used.
+        """
+        options, warnings = self._options, list[Diagnostic]()
+        lenient = options.lenient
+        file = domain
+        try:
+            lifted = known = self._domains.get(domain)
+            if lifted is None:
+                lifted = parse_domain(Path(domain), file=domain, lenient=lenient, warnings=warnings)
+            file = problem
+            task = parse_problem(
+                Path(problem), lifted, file=problem, lenient=lenient, warnings=warnings
+            )
+            tolerance = TOLERANCE if options.tolerance is None else options.tolerance
+            validator = Validator(
+                lifted,
+                task,
+                tolerance=tolerance,
+                epsilon=options.epsilon,
+                numeric_tolerance=options.numeric_tolerance,
+            )
+        except (HvrError, RecursionError, MemoryError) as error:
+            start = Location(file, 1, 1)
+            raise UnusableModelError(
+                error, _unusable("", domain, problem, error, place=start)
+            ) from error
+        self._domains[domain] = lifted
+        findings = _warnings(lifted, domain, warnings, with_flags=known is None)
+        return LoadedModel(domain, problem, validator, findings, options)
+
+
 def load_model(domain: str, problem: str, options: BatchOptions) -> LoadedModel:
     """Read a domain and a problem.
 
     Raises:
         UnusableModelError: one of the files cannot be read or used.
     """
-    warnings: list[Diagnostic] = []
-    lenient = options.lenient
-    file = domain
-    try:
-        lifted = parse_domain(Path(domain), file=domain, lenient=lenient, warnings=warnings)
-        file = problem
-        task = parse_problem(
-            Path(problem), lifted, file=problem, lenient=lenient, warnings=warnings
-        )
-        tolerance = TOLERANCE if options.tolerance is None else options.tolerance
-        validator = Validator(
-            lifted,
-            task,
-            tolerance=tolerance,
-            epsilon=options.epsilon,
-            numeric_tolerance=options.numeric_tolerance,
-        )
-    except (HvrError, RecursionError, MemoryError) as error:
-        start = Location(file, 1, 1)
-        raise UnusableModelError(
-            error, _unusable("", domain, problem, error, place=start)
-        ) from error
-    return LoadedModel(domain, problem, validator, _warnings(lifted, domain, warnings), options)
+    return ModelReader(options).read(domain, problem)
 
 
-def _warnings(lifted: Domain, file: str, overlooked: Sequence[Diagnostic]) -> tuple[Finding, ...]:
+def _warnings(
+    lifted: Domain, file: str, overlooked: Sequence[Diagnostic], *, with_flags: bool
+) -> tuple[Finding, ...]:
     """Return warnings about a model that can be used all the same."""
     from hvr.validation.lint.requirements import missing_requirements
 
-    missing = tuple(missing_requirements(lifted))
+    missing = tuple(missing_requirements(lifted)) if with_flags else ()
     if not (missing or overlooked):
         return ()
     from hvr.validation.findings import Finding, warning_finding
+    from hvr.validation.lint.chosen import without_ignored
 
-    return (
+    findings = [
         *map(warning_finding, overlooked),
         *(
             Finding(
@@ -145,7 +173,8 @@ def _warnings(lifted: Domain, file: str, overlooked: Sequence[Diagnostic]) -> tu
             )
             for one in missing
         ),
-    )
+    ]
+    return tuple(without_ignored(findings))
 
 
 def judge_all(model: LoadedModel, files: Sequence[str], *, jobs: int = 1) -> Iterator[Judged]:

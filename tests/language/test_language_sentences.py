@@ -95,6 +95,20 @@ SENTENCES = [
      "on bowl countertop; on plate countertop; on apple countertop"),
     ("28", "take a plate, put a slice of bread on it and bring it to the table",
      "on breadsliced plate; on plate diningtable"),
+    # what is near
+    ("16", "put the cup next to the plate", "on cup diningtable"),
+    ("16", "put the mug next to the toaster", "on mug countertop"),
+    ("16", "put the mug under the coffee machine", "on mug coffeemachine"),
+    ("16", "put the mug under the sink", "in mug cabinet"),
+    ("16", "put the apple on the counter in front of the microwave", "on apple countertop"),
+    ("16", "place the apple inside of the fridge", "in apple fridge"),
+    ("16", "put a spoon on top of the dining table", "on spoon diningtable"),
+    ("16", "put a pan with a knife in it next to the toaster", "on pan countertop; in knife pan"),
+    # what a word asks of things to which it cannot apply
+    ("16", "put a clean potato on the counter", "washed potato; on potato countertop"),
+    ("16", "a clean mug on the table", "not dirty mug; - washed mug"),
+    ("16", "put a cooked apple on the table", "hot apple; - cooked apple; on apple diningtable"),
+    ("16", "bring me a cold mug", "cold mug; chilled mug"),
     # doors and switches
     ("1", "open the fridge", "opened fridge"),
     ("16", "close all cabinets", "27 not opened cabinet"),
