@@ -112,7 +112,7 @@ class Bench:
 
     def __init__(self, *, restricted: bool, thresholds: Thresholds) -> None:
         ontology, domain = load_ontology(), load_agent(DEFAULT_AGENT).domain()
-        self.grammar = Reader(ontology, domain)
+        self.grammar = Reader(ontology, domain, any_place=True)
         self.learnt = LearntReader(
             ontology, domain, self.grammar.lexicon, self.grammar.taxonomy, restricted=restricted
         )
