@@ -119,6 +119,24 @@ def train(network: Network, batches: Batches, parts: Mapping[str, Sequence[Examp
             + ", ".join(f"{name} {share:.3f}" for name, share in shares.items()))  # fmt: skip
 
 
+def begin(network: Network, head: Head, tuned: Sequence[int]) -> None:
+    """Let a network begin from an earlier head."""
+    weights = {name: torch.from_numpy(array) for name, array in head.weights.items()}
+    with torch.no_grad():
+        for number, layer in zip(tuned, network.layers, strict=True):
+            for name, tensor in layer.weights().items():
+                tensor.copy_(weights[f"layer.{number}.{name}"])
+        for name, tensor in network.state_dict().items():
+            if not name.startswith("layers.") and name in weights and name != "labels":
+                tensor.copy_(weights[name].reshape(tensor.shape))
+
+
+def thinned(examples: Sequence[Example], every: int) -> list[Example]:
+    """Return all sentences of whole demonstrations, and one in so many of the others."""
+    others = [e for e in examples if e.source != "task"]
+    return [e for e in examples if e.source == "task"] + others[::every]
+
+
 def stored(network: Network, tuned: Sequence[int], vocabulary: Vocabulary) -> dict[str, np.ndarray]:
     """Return what the file holds: large tables in eight bits a number, the rest in sixteen."""
     tensors = {
@@ -233,6 +251,13 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--rate", type=float, default=1e-4, help="learning rate of the layers")
     parser.add_argument("--made", type=int, default=5000, help="sentences that are made")
     parser.add_argument("--seed", type=int, default=0, help="of weights and order")
+    parser.add_argument("--start", type=Path, help="begin from this head")
+    parser.add_argument(
+        "--thin",
+        type=int,
+        default=1,
+        help="take one in N of the sentences that are not of demonstrations",
+    )
     parser.add_argument("--threads", type=int, default=2, help="of torch")
     parser.add_argument("--no-steps", action="store_true", help="without single steps")
     parser.add_argument("--no-made", action="store_true", help="without sentences that are made")
@@ -271,6 +296,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     network = Network(encoder, tuned, vectors, torch.tensor(vocabulary.owners),
                       len(vocabulary.classes))  # fmt: skip
     batches = Batches(vocabulary, states, scenes, encoder.pieces, restricted=not options.no_scene)
+    if options.start:
+        begin(network, Head(encoder, options.start), tuned)
+    parts["train"] = thinned(parts["train"], options.thin)
+    say(f"{len(parts['train'])} of them to train on")
     train(network, batches, parts, options)
     network.eval()
     file = stored(network, tuned, vocabulary)

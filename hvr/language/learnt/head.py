@@ -96,18 +96,18 @@ class Head:
         """Says which head it is, in records of runs."""
         self.about: Mapping[str, Any] = about
         self.classes: tuple[str, ...] = tuple(about["classes"])
-        self._weights = _restored(stored, self._np)
+        self.weights: Mapping[str, Array] = _restored(stored, self._np)
         lead = "layer."
         self._tuned: dict[int, Layer] = {
             number: {
                 name.removeprefix(f"{lead}{number}."): tensor
-                for name, tensor in self._weights.items()
+                for name, tensor in self.weights.items()
                 if name.startswith(f"{lead}{number}.")
             }
             for number in about["tuned"]
         }
         shipped = [label for labels in about["labels"].values() for label in labels]
-        self._labels = dict(zip(shipped, self._weights["labels"], strict=True))
+        self._labels = dict(zip(shipped, self.weights["labels"], strict=True))
 
     def label_vectors(self, labels: Sequence[str]) -> Array:
         """Return the vectors of labels in the space of the pointers, kept or made now."""
@@ -115,7 +115,7 @@ class Head:
         for label in new:
             self._labels[label] = self._encoder.sentence(label)
         vectors = self._np.stack([self._labels[label] for label in labels])
-        return vectors @ self._weights["label.weight"].T
+        return vectors @ self.weights["label.weight"].T
 
     def scores(self, text: str, labels: Labels) -> Scores:
         """Return what the head makes of a sentence.
@@ -131,13 +131,13 @@ class Head:
         looks = {slot: self._looks(states, slot) for slot in SLOTS}
         pooled = {slot: look @ states for slot, look in looks.items()}
         marks = labels.mentions.marks(self.pieces.numbers(text))
-        kind = pooled["kind"] @ self._weights["kind.weight"].T + self._weights["kind.bias"]
+        kind = pooled["kind"] @ self.weights["kind.weight"].T + self.weights["kind.bias"]
         sliced = float(
-            (pooled["sliced"] @ self._weights["sliced.weight"].T + self._weights["sliced.bias"])[0]
+            (pooled["sliced"] @ self.weights["sliced.weight"].T + self.weights["sliced.bias"])[0]
         )
         pointers = {
             slot: self._pointed(pooled[slot], slot, labels.vectors)
-            + self._weights[f"copy.{slot}"] * (looks[slot] @ marks)
+            + self.weights[f"copy.{slot}"] * (looks[slot] @ marks)
             for slot in POINTERS
         }
         whole = -math.log1p(math.exp(sliced)) if sliced < 30 else -sliced
@@ -146,16 +146,16 @@ class Head:
 
     def _looks(self, states: Array, slot: str) -> Array:
         """Return how much a slot looks at each piece."""
-        return softmax(states @ self._weights[f"query.{slot}"] / math.sqrt(WIDTH))
+        return softmax(states @ self.weights[f"query.{slot}"] / math.sqrt(WIDTH))
 
     def _pointed(self, pooled: Array, slot: str, labels: Mapping[str, Array]) -> Array:
         np = self._np
-        point = pooled @ self._weights[f"aim.{slot}.weight"].T + self._weights[f"aim.{slot}.bias"]
+        point = pooled @ self.weights[f"aim.{slot}.weight"].T + self.weights[f"aim.{slot}.bias"]
         by_label = np.array(
             [(labels[c] @ point).max() if c in labels else 0.0 for c in self.classes] + [0.0]
         )
-        own = self._weights[f"own.{slot}"] @ point
-        return (by_label + own) / math.sqrt(ROOM) + self._weights[f"bias.{slot}"]
+        own = self.weights[f"own.{slot}"] @ point
+        return (by_label + own) / math.sqrt(ROOM) + self.weights[f"bias.{slot}"]
 
 
 def labels_of(head: Head, ontology: Ontology) -> Labels:
