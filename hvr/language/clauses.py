@@ -39,6 +39,7 @@ def read_clauses(cursor: Cursor) -> tuple[Clause, ...]:
         LanguageError: some words do not fit in.
     """
     clauses: list[Clause] = []
+    then = False
     while not cursor.done:
         if cursor.word() in STOPS or cursor.word() == ",":
             cursor.at += 1
@@ -48,15 +49,23 @@ def read_clauses(cursor: Cursor) -> tuple[Clause, ...]:
             clauses = _after(cursor, clauses)
         elif cursor.function("before"):
             clauses = _before(cursor, clauses)
-        elif cursor.take("then", "and", "first"):
+        elif linker := cursor.take("then", "and", "first"):
+            then = then or linker.role == "then"
             place = cursor.function("prep", "from")
             if place and clauses and cursor.starts_thing(cursor.at + place.length):
-                clauses.append(_elliptic(cursor, clauses[-1]))
+                clauses += _ordered([_elliptic(cursor, clauses[-1])], then)
+                then = False
         else:
-            clauses += read_clause(cursor)
+            clauses += _ordered(read_clause(cursor), then and bool(clauses))
+            then = False
         if cursor.at == start:  # nothing was read, and nothing would be the next time
             raise cursor.lost()
     return tuple(clauses)
+
+
+def _ordered(clauses: list[Clause], then: bool) -> list[Clause]:
+    """Let the first of some clauses come after what stands before them."""
+    return [replace(c, then=c.then or then) if n == 0 else c for n, c in enumerate(clauses)]
 
 
 def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
@@ -64,7 +73,7 @@ def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     cursor.take("after")
     early = read_clause(cursor)
     if not (before and early):
-        return [*early, *before]
+        return [*early, *_ordered(before, True)]
     # 'put the mug away after washing it': the mug is named in what then comes second, so the
     # noun and the pronoun change places.
     main = before[-1].groups[0]
@@ -74,9 +83,9 @@ def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
         for c in early
     ]  # fmt: skip
     if named == early:
-        return [*before[:-1], *early, before[-1]]
+        return [*before[:-1], *early, *_ordered(before[-1:], True)]
     late = replace(before[-1], groups=(replace(main, things=(IT,)), *before[-1].groups[1:]))
-    return [*before[:-1], *named, late]
+    return [*before[:-1], *named, *_ordered([late], True)]
 
 
 def _pronouns(group: NounGroup) -> bool:
@@ -90,6 +99,7 @@ def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     """
     cursor.take("before")
     late = read_clause(cursor)
+    late = _ordered(late, True)
     if before:
         return [*before, *late]
     while cursor.word() == "," or cursor.function("then", "and"):
@@ -170,6 +180,7 @@ def _prefers_goal(cursor: Cursor) -> bool:
 def _verbs(cursor: Cursor) -> list[Clause]:
     """Read one verb with its objects, or several before the same objects."""
     verbs: list[Verb] = []
+    after: list[bool] = [False]  # for each verb, whether it is said to come after the one before
     while True:
         match = cursor.verb()
         if match is None or not _another_verb(cursor, cursor.at + match.length):
@@ -178,7 +189,8 @@ def _verbs(cursor: Cursor) -> list[Clause]:
         cursor.at += match.length
         if cursor.word() == ",":
             cursor.at += 1
-        cursor.take("and", "then")
+        linker = cursor.take("and", "then")
+        after.append(linker is not None and linker.role == "then")
     last, *also = _verb_clause(cursor)
     if not verbs:
         return [last, *also]
@@ -191,8 +203,9 @@ def _verbs(cursor: Cursor) -> list[Clause]:
         for group in last.groups
     )
     first = [Clause(verbs[0], (NounGroup(things),))]
-    return [*first, *(Clause(verb, (NounGroup(g.things),)) for verb in verbs[1:] for g in rest),
-            Clause(last.verb, rest), *also]  # fmt: skip
+    middle = [Clause(verb, (NounGroup(g.things),), then) for verb, then
+              in zip(verbs[1:], after[1:-1], strict=True) for g in rest]  # fmt: skip
+    return [*first, *middle, Clause(last.verb, rest, after[-1]), *also]
 
 
 def _another_verb(cursor: Cursor, at: int) -> bool:
@@ -247,13 +260,14 @@ def _also(cursor: Cursor, apart: Mapping[str, Verb]) -> list[Clause]:
         saved = cursor.at
         if cursor.word() == ",":
             cursor.at += 1
-        cursor.take("and", "then")
+        linker = cursor.take("and", "then")
         particle = cursor.particle_here()
         if cursor.at == saved or particle not in apart:
             cursor.at = saved
             return clauses
         cursor.at += 1
-        clauses.append(Clause(apart[str(particle)], (NounGroup((IT,)),)))
+        then = linker is not None and linker.role == "then"
+        clauses.append(Clause(apart[str(particle)], (NounGroup((IT,)),), then))
 
 
 def _skip_recipient(cursor: Cursor) -> None:

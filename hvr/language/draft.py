@@ -29,6 +29,7 @@ class MeaningDraft:
         self.relations: list[SpatialRelation] = []
         self.heated_in: list[SpatialRelation] = []
         self.notes: list[str] = []
+        self.ordered: list[int] = []
         self.clause = 0
         self.requested = False
         self._born: list[int] = []
@@ -40,7 +41,12 @@ class MeaningDraft:
     def finish(self) -> Meaning:
         """Return the meaning, when all clauses are read."""
         return Meaning(
-            self.text, tuple(self.entities), tuple(self.relations), self.clause, tuple(self.notes)
+            self.text,
+            tuple(self.entities),
+            tuple(self.relations),
+            self.clause,
+            tuple(self.notes),
+            ordered=tuple(self.ordered),
         )
 
     def note(self, text: str) -> None:
@@ -140,15 +146,28 @@ class MeaningDraft:
             if known.classes == classes and known.count == count:
                 return other
         return self.new(
-            Entity(classes, self.taxonomy.label(classes[0]), count=count, cut_from=number)
+            Entity(
+                classes,
+                self.taxonomy.label(classes[0]),
+                group=entity.group and len(classes) > 1,
+                count=count,
+                cut_from=number,
+            )
         )
 
     # --- what is asked of them -----------------------------------------------------------
 
-    def demand(self, number: int, template: str, word: str, requires: str | None = None) -> None:
+    def demand(
+        self,
+        number: int,
+        template: str,
+        word: str,
+        requires: str | None = None,
+        afresh: str | None = None,
+    ) -> None:
         """Ask for a condition."""
         entity = self.entities[number]
-        condition = Condition(template, self.clause, word, requires)
+        condition = Condition(template, self.clause, word, requires, afresh)
         if condition not in entity.conditions:
             self.change(number, conditions=(*entity.conditions, condition))
 

@@ -75,8 +75,11 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
     # Each stage is a problem of its own: only names, not variables, mean the same in all of them.
     bound = len(split) > 1
     goal_stages = tuple(
-        Stage(Formula(choice, stage, bound=bound).text(), tuple(_ends(choice, stage)))
-        for stage in split
+        Stage(
+            Formula(choice, stage, bound=bound).text(),
+            tuple(_ends(choice, stage, last=number == len(split))),
+        )
+        for number, stage in enumerate(split, start=1)
     )
     for stage in split:
         held = {d.entity for d in stage if d.holds}
@@ -88,14 +91,17 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
     return Goal(goal_stages, tuple(choice.notes), meaning.unread)
 
 
-def _ends(choice: ObjectChoice, demands: list[Demand]) -> list[str]:
-    """Return the preferences for the end of a task, except where the request says otherwise."""
+def _ends(choice: ObjectChoice, demands: list[Demand], *, last: bool) -> list[str]:
+    """Return the preferences for the end of a task, except where the request says otherwise.
+
+    Before the last stage the hand may hold what the next one needs.
+    """
     # Exempt are classes, not objects: with one burner on, the others are not checked either.
     exempt = {c for d in demands for c in choice.classes[d.entity]
               if d.text in {"(toggled ?x)", "(opened ?x)"}}  # fmt: skip
     if exempt & {"StoveBurner", "StoveKnob"}:  # a burner and its knob are on together
         exempt |= {"StoveBurner", "StoveKnob"}
-    holding = any(d.text == HELD for d in demands)
+    holding = not last or any(d.text == HELD for d in demands)
     return end_conditions(choice.taxonomy, exempt, holding=holding)
 
 

@@ -38,12 +38,17 @@ class Verb:
 
 @dataclass(frozen=True)
 class Adjective:
-    """An adjective: the condition, and whether it only picks things out."""
+    """An adjective: the condition, and whether it only picks things out.
+
+    `afresh`: the condition instead where it tells no things apart, since it holds of all: 'put
+    clean lettuce on the counter' asks for washing.
+    """
 
     word: str
     condition: str
     selects: bool = False
     requires: str | None = None
+    afresh: str | None = None
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,14 @@ class Condition:
         clause: number of the clause that asks for it, from 0: later clauses win.
         word: the word, for messages.
         requires: affordance class the entity must have, or None.
+        afresh: the PDDL text instead if the template holds of all things of the kind already.
     """
 
     template: str
     clause: int
     word: str
     requires: str | None = None
+    afresh: str | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,9 @@ class Entity:
         used: it shall be used on the way, as the pan in which an egg is fried.
         somewhere: a place of which only is said what is near it.
         near: what it is near to, at the start; of several such things the nearest is meant.
+        likely: PDDL conditions on `?x` that hold of it at the start if they hold of any.
+        turns: the condition on `?x` that a verb brings about, which something can only be meant
+            of which it does not hold yet.
         text: the words, for messages.
     """
 
@@ -97,6 +102,8 @@ class Entity:
     somewhere: bool = False
     near: tuple[Nearness, ...] = ()
     used: bool = False
+    likely: tuple[str, ...] = ()
+    turns: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,7 @@ class Meaning:
         clauses: number of clauses.
         notes: what had to be assumed or was left out, one sentence each.
         unread: content words that did not enter the meaning, in the order of the sentence.
+        ordered: numbers of the clauses that come after all before them, in so many words.
     """
 
     text: str
@@ -118,3 +126,4 @@ class Meaning:
     clauses: int
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    ordered: tuple[int, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hvr.errors import LanguageError
-from hvr.language.adjectives import apply_adjective, qualify
+from hvr.language.adjectives import Use, apply_adjective, qualify
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Adjective, Dish
 from hvr.language.literals import asks
@@ -23,12 +23,18 @@ class ReferentReading:
         wanted: adjectives are to become true, rather than to pick things out.
         requires: affordance that 'it' must have.
         condition: what the verb will make true: 'open the closed fridge'.
+        moved: the things are put somewhere.
     """
 
     dishes: bool = False
     wanted: bool = True
     requires: str | None = None
     condition: str = ""
+    moved: bool = False
+
+    def use(self, thing: NounPhrase) -> Use:
+        """Return what the adjectives of a noun phrase stand for."""
+        return Use(self.condition, thing.determiner.definite, self.moved)
 
 
 class Referents:
@@ -146,7 +152,7 @@ class Referents:
             if entity.name == thing.text:
                 return number
         number = self.draft.new(Entity((object_class,), thing.text, name=thing.text))
-        qualify(self.draft, number, thing.adjectives, reading.condition)
+        qualify(self.draft, number, thing.adjectives, reading.use(thing))
         return number
 
     def _everything(self, thing: NounPhrase, reading: ReferentReading) -> int:
@@ -171,7 +177,7 @@ class Referents:
         if not determiner.other and determiner.count is None:
             known = self.draft.known(classes)
             if known is not None:
-                qualify(self.draft, known, thing.adjectives, reading.condition)
+                qualify(self.draft, known, thing.adjectives, reading.use(thing))
                 return known
         group = self._is_group(thing, classes)
         number = self.draft.new(
@@ -183,7 +189,7 @@ class Referents:
                 distinct=determiner.other,
             )
         )
-        qualify(self.draft, number, thing.adjectives, reading.condition)
+        qualify(self.draft, number, thing.adjectives, reading.use(thing))
         return number
 
     def _is_group(self, thing: NounPhrase, classes: list[str]) -> bool:
@@ -246,7 +252,7 @@ class Referents:
         number = self.draft.new(Entity(classes, self.taxonomy.label(classes[0]), count=count))
         adjectives = [a for a in (*thing.adjectives, *(thing.of.adjectives if thing.of else ()))
                       if not asks(a.condition, "sliced")]  # fmt: skip
-        qualify(self.draft, number, adjectives, reading.condition)
+        qualify(self.draft, number, adjectives, reading.use(thing))
         return number
 
     # --- dishes --------------------------------------------------------------------------
@@ -307,7 +313,7 @@ class Referents:
         bare = NounPhrase("noun", thing.text, thing.determiner, (), tuple(vessels))
         number = self._noun(bare, reading)
         self.put_in(number, thing.of, "of")
-        qualify(self.draft, number, thing.adjectives, reading.condition)
+        qualify(self.draft, number, thing.adjectives, reading.use(thing))
         return [number]
 
     def put_in(self, vessel: int, thing: NounPhrase, word: str) -> None:

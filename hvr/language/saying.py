@@ -21,6 +21,9 @@ from hvr.retrieval.inventory import Inventory
 
 _ORDINALS = ("a second", "a third", "a fourth", "a fifth")
 _ANYTHING = "thing"
+_FEW = 3
+"""The most things of which it is said that one is meant; of more, any of the kind."""
+
 _MOST = 12
 """The most alternatives and things of a kind that are named one by one."""
 
@@ -77,6 +80,7 @@ class _Speaker:
         self._taken: Counter[str] = Counter()  # how many things a noun has stood for
         self._articles: dict[str, str] = {}  # of nouns: "a mug", "bread"
         self._only: set[str] = set()  # nouns of which the scene has one thing
+        self._among: dict[str, str] = {}  # of variables: "cabinet-1 or cabinet-2"
 
     def whole(self, formula: Expression) -> str:
         """Return a formula as clauses."""
@@ -93,6 +97,10 @@ class _Speaker:
         elif isinstance(formula, Exists):
             self._learn(formula.variables)
             self._collect(formula.body, found)
+        elif (among := one_of(formula)) is not None:
+            variable, names = among
+            if len(names) <= _FEW:
+                self._among[variable] = " or ".join(names)
         else:
             found.append(formula)
 
@@ -214,6 +222,9 @@ class _Speaker:
         if arg not in self._nouns:
             return self._own_name(arg)
         noun = self._nouns[arg]
+        if arg in self._among:
+            self._spoken[arg] = f"the {noun}"
+            return self._among[arg]
         number = self._taken[noun]
         self._taken[noun] += 1
         if number == 0:
@@ -248,6 +259,15 @@ class _Speaker:
         literals: list[Expression] = []
         self._collect(part, literals)
         return " and ".join(self._sentences([p for p in literals if not _tells_apart(p)]))
+
+
+def one_of(part: Expression) -> tuple[str, tuple[str, ...]] | None:
+    """Return the variable that is one of some objects, with these, if a formula says only so."""
+    options = part.operands if isinstance(part, Or) else (part,)
+    if not options or not all(isinstance(o, Equal) for o in options):
+        return None
+    sides = [(o.left, o.right) for o in options if isinstance(o, Equal)]
+    return sides[0][0], tuple(name for _, name in sides)
 
 
 def _tells_apart(part: Expression) -> bool:

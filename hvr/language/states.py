@@ -35,6 +35,8 @@ class States:
         reading = ReferentReading(wanted=False, requires=verb.requires, condition=condition)
         things = self.referents.all_of(group.things, reading)
         for number in things:
+            if self.draft.fresh(number):
+                self.draft.change(number, turns=condition)
             self._demand(number, verb)
             heat_vessel(self.draft, number, condition)
         definite = all(t.determiner.definite or t.kind in {"pronoun", "name", "everything"}

@@ -122,7 +122,9 @@ class Clause:
     Args:
         verb: the verb, or None.
         groups: its objects with what belongs to each.
+        then: it comes after what stands before, in so many words.
     """
 
     verb: Verb | None
     groups: tuple[NounGroup, ...]
+    then: bool = False

@@ -49,6 +49,8 @@ class Interpreter:
             LanguageError: the verb does not go with its objects in this way.
         """
         self.draft.requested = True
+        if clause.then:
+            self.draft.ordered.append(self.draft.clause)
         main: list[int] = []
         for group, later in zip(clause.groups, self._later_places(clause), strict=True):
             main += self._group(clause.verb, group, later)
@@ -128,7 +130,9 @@ class Interpreter:
             return self.liquids.empty(verb_of(self.lexicon, "empty"), group)
         things = self.referents.all_of(
             group.things,
-            ReferentReading(self._poured_rather(group), wanted=False, requires="Pickupable"),
+            ReferentReading(
+                self._poured_rather(group), wanted=False, requires="Pickupable", moved=True
+            ),
         )
         places = self.adjuncts.take(verb, things, group.adjuncts)
         if stays:

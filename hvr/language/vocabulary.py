@@ -99,7 +99,8 @@ def _adjectives(ontology: Ontology) -> Iterator[tuple[str, Adjective]]:
         condition = _needed(ontology, name, "condition")
         selects = _one(ontology, name, "selects") in {"True", "true"}
         for label in ontology.labels(name):
-            yield label, Adjective(label, condition, selects)
+            afresh = _one(ontology, name, "afresh")
+            yield label, Adjective(label, condition, selects, afresh=afresh)
 
 
 def _dishes(ontology: Ontology) -> Iterator[tuple[str, Dish]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
-from hvr.pddl.model import And, Atom, Expression, Not, Or
+from hvr.pddl.model import And, Atom, Exists, Expression, Not, Or
 from hvr.values import cached_property
 
 PLACEHOLDER = "x"
@@ -126,7 +126,9 @@ class Inventory:
         return Atom(predicate, args) in self.facts
 
     def holds(self, formula: Expression, name: str) -> bool:
-        """Return whether a quantifier-free formula over `PLACEHOLDER` holds of an object."""
+        """Return whether a formula over `PLACEHOLDER` holds of an object; of quantifiers it may
+        have those of one thing on or in it.
+        """
         match formula:
             case Atom(predicate, args):
                 return (
@@ -139,6 +141,13 @@ class Inventory:
                 return all(self.holds(o, name) for o in operands)
             case Or(operands):
                 return any(self.holds(o, name) for o in operands)
+            case Exists((variable,), Atom("in" | "on" as predicate, (inner, outer))) if (
+                inner == variable.name
+            ):
+                place = name if outer == PLACEHOLDER else outer
+                return any(
+                    self.true(predicate, thing, place) for thing in self.contents.get(place, ())
+                )
         raise TypeError(f"not a formula over one object: {formula}")
 
 
