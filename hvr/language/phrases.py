@@ -173,6 +173,8 @@ def _head(
     nouns = tuple(entry for entry in entries if isinstance(entry, Noun))
     dish = next((entry for entry in entries if isinstance(entry, Dish)), None)
     cursor.at += length
+    if nouns and all(noun.loose for noun in nouns):
+        cursor.notes.append(f"read {cursor.between(start)!r} as {nouns[0].loose!r}")
     whole = NounPhrase("noun", cursor.between(start), determiner, adjectives, nouns, dish)
     compound = cursor.function("slice")
     if compound:  # 'tomato slices'
@@ -199,8 +201,9 @@ def _slices(
     word = cursor.take("slice")
     assert word is not None
     counted = several(determiner, word)
+    cursor.take("slice")  # 'a slice piece of lettuce'
     of = None
-    if cursor.take("of"):
+    if cursor.take("of") or cursor.named():  # 'the slice potato'
         of = read_thing(cursor, f"{after} {cursor.between(start)}")
     return NounPhrase("slices", cursor.between(start), counted, adjectives, of=of)
 
@@ -211,8 +214,11 @@ def _relative(cursor: Cursor) -> Predication | None:
     """
     if cursor.function("relative") is None:
         return None
+    start = cursor.at
     while cursor.take("relative"):
         pass
+    if "you" in cursor.between(start).split() and cursor.kind(Adjective):
+        return Predication((cursor.take_adjective(),))  # 'that you washed'
     predicate = read_predicate(cursor, sole_place=True)
     if not predicate:
         raise cursor.lost()
@@ -256,7 +262,7 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
             cursor.at = saved
         return None
     length, function = match
-    if not cursor.starts_thing(cursor.at + length):
+    if cursor.purpose() or not cursor.starts_thing(cursor.at + length):
         cursor.at = saved
         return None
     start = cursor.at
