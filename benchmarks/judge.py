@@ -120,8 +120,8 @@ def report(results: Sequence[Result]) -> float:
     for result in results:
         for kind, counts in result.scored.kinds:
             kinds[kind].append(counts)
-    print("recall by kind:", ", ".join(
-        f"{k} {100 * total(v).recall:.1f} ({len(v)})" for k, v in sorted(kinds.items())))  # fmt: skip
+    recalls = [f"{k} {100 * total(v).recall:.1f} ({len(v)})" for k, v in sorted(kinds.items())]
+    print("recall by kind:", ", ".join(recalls))
     clean = [r for r in results if not any(r.case.remove) and not r.case.missing]
     hard = [r for r in clean if "H" in r.case.kinds]
     alarms = sum(r.outcome == "criticised" for r in clean)
