@@ -36,6 +36,7 @@ PROBLEM = """(define (problem i) (:domain d) (:init (p)) (:goal (q)))"""
 CASES: Mapping[tuple[str, ...], str] = {
     ("plan",): "'open the fridge' --no-verify --html page.html",
     ("validate",): "domain.pddl problem.pddl bläd.plan good.plan --jobs 2",
+    ("judge",): "good.plan --domain domain.pddl --problem problem.pddl --html page.html",
     ("lint",): "domain.pddl problem.pddl",
     ("solve",): "domain.pddl problem.pddl",
     ("judge",): "good.plan --domain domain.pddl --problem problem.pddl",
