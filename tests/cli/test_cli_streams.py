@@ -39,7 +39,6 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("judge",): "good.plan --domain domain.pddl --problem problem.pddl --html page.html",
     ("lint",): "domain.pddl problem.pddl",
     ("solve",): "domain.pddl problem.pddl",
-    ("judge",): "good.plan --domain domain.pddl --problem problem.pddl",
     ("tasks",): "",
     ("scenes",): "--having Kettle",
     ("show",): "made",
