@@ -47,7 +47,7 @@ exit codes:
 
 _FIELDS = (
     "scene", "policy", "planner", "budget", "seed", "max_replans", "save", "env", "sight",
-    "error_rate", "faults",
+    "error_rate", "faults", "reader",
 )  # fmt: skip
 _SWITCHES = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
@@ -141,6 +141,9 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_planner_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("planning", argument_default=argparse.SUPPRESS)
+    group.add_argument("--reader", help=(
+        "who reads the request: grammar, learnt (the extra language), or both "
+        "(default: both where the extra is installed, else grammar)"))  # fmt: skip
     group.add_argument("--planner", help=(
         "fast-downward, up:NAME for an engine of unified-planning, an installed one or "
         "module:attribute (default: fast-downward)"))  # fmt: skip

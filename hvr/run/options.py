@@ -8,6 +8,7 @@ from pathlib import Path
 from hvr.errors import UsageError
 from hvr.execution.belief import Sight
 from hvr.execution.perception import Senses
+from hvr.language.readers import check_reader
 from hvr.llm.choice import ModelChoice
 from hvr.numbers import MOST, as_float, brief, check_positive, check_whole
 from hvr.search.planners import DEFAULT
@@ -36,6 +37,9 @@ class Options:
         sight: what the robot sees: `omniscient`, all of the metadata, or `visible`.
         error_rate: share of wrong readings that the robot assumes its sensor to have.
         faults: file of faults to play (docs/faults.md); None for none.
+        reader: who reads the request for the symbolic policy, one of
+            `hvr.language.readers.READERS`; None for both where the extra `language` is installed,
+            and for the grammar elsewhere.
     """
 
     scene: str | None = None
@@ -52,6 +56,7 @@ class Options:
     sight: str = Sight.OMNISCIENT.value
     error_rate: float = 0.0
     faults: Path | None = None
+    reader: str | None = None
 
     def __post_init__(self) -> None:
         check_positive("budget", self.budget)
@@ -61,6 +66,7 @@ class Options:
             raise UsageError(
                 f"unknown sight {self.sight!r} (sights: {', '.join(Sight)})", field="sight"
             )
+        check_reader(self.reader)
         if not 0 <= as_float(self.error_rate) < 0.5:
             raise UsageError(
                 f"error_rate must be from 0 to below 0.5, not {brief(self.error_rate)}",
