@@ -206,6 +206,8 @@ class PolicyContext:
         embedder: made already; None makes the one that `model` names.
         compile_task: makes tasks, for callers that keep them.
         listen: is told what happens while the policy plans.
+        reader: who reads requests, one of `hvr.language.readers.READERS`; None for the best that
+            is installed.
     """
 
     ontology: Ontology
@@ -220,6 +222,7 @@ class PolicyContext:
     embedder: Embedder | None = None
     compile_task: Callable[[Domain, Problem], Task] = Task
     listen: Callable[[Any], None] | None = None
+    reader: str | None = None
 
 
 class Policy(Protocol[Wanted]):

@@ -15,6 +15,7 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.language.goals import Stage, end_conditions
 from hvr.language.reader import Reader
+from hvr.language.readers import make_reader
 from hvr.pddl import And, Atom, Domain, Task, TypedName, parse_constraint, parse_formula
 from hvr.pddl.model import changes_of
 from hvr.plans import Plan, Planned, Policy, PolicyContext, Understanding
@@ -36,25 +37,29 @@ class SymbolicPolicy(Policy[Stage]):
         domain: the actions.
         planner: the classical planner.
         any_place: plan as if everything could be put everywhere, for a world that forces puts.
+        reader: who reads requests, one of `hvr.language.readers.READERS`; None for the best that
+            is installed.
     """
 
     def __init__(
-        self, ontology: Ontology, domain: Domain, planner: Planner, *, any_place: bool = False
-    ) -> None:
+        self, ontology: Ontology, domain: Domain, planner: Planner, *, any_place: bool = False,
+        reader: str | None = "grammar",
+    ) -> None:  # fmt: skip
         self.ontology = ontology
         self.domain = domain
         self.planner = planner
         self.any_place = any_place
+        self._reader = reader
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
         """See `Policy`."""
-        return cls(context.ontology, context.domain, context.planner)
+        return cls(context.ontology, context.domain, context.planner, reader=context.reader)
 
     @cached_property
     def reader(self) -> Reader:
         """The reader of requests."""
-        return Reader(self.ontology, self.domain)
+        return make_reader(self._reader, self.ontology, self.domain, any_place=self.any_place)
 
     @cached_property
     def _changing(self) -> frozenset[str]:

@@ -9,11 +9,11 @@ have chosen, so that a pan which is wanted anyway is the one to fry in; hence th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.pddl.model import And, Atom, Exists, Expression, Forall, Imply, Not, Or
+from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Forall, Imply, Not, Or
 from hvr.retrieval.chosen import Chosen
 from hvr.retrieval.constraints import spared, spoken_of
 from hvr.retrieval.inventory import Inventory
@@ -86,7 +86,8 @@ class _Chooser:
         """Choose what a goal speaks of, and the means to it."""
         # Variables of the same classes may mean different things, so they are counted first and
         # that many objects are chosen of each situation.
-        wanted: dict[tuple[str, ...], int] = {}
+        wanted: dict[tuple[tuple[str, ...], frozenset[str]], int] = {}
+        only = dict(alternatives(goal))
         variables: dict[str, tuple[str, ...]] = {}
         literals: list[tuple[Atom, bool]] = []
         for kind, node in walk(goal, True):
@@ -103,10 +104,21 @@ class _Chooser:
                 if every:
                     self.all_of(classes)
                 else:
-                    wanted[classes] = wanted.get(classes, 0) + 1
-        for classes, count in wanted.items():
-            self.chosen.pick(classes, count, "wanted")
+                    kind_of = classes, only.get(variable, frozenset())
+                    wanted[kind_of] = wanted.get(kind_of, 0) + 1
+        for (classes, among), count in wanted.items():
+            self.chosen.pick(classes, count, "wanted", among)
         Means(self.chosen).choose(literals, variables)
+        for atom, positive in literals:
+            if not positive and atom.predicate in {"on", "in"} and atom.args[0] not in variables:
+                self.removed_from(atom.args[1], variables)
+
+    def removed_from(self, place: str, variables: Mapping[str, tuple[str, ...]]) -> None:
+        """Choose what is on or in a place that shall hold nothing."""
+        for name in tuple(self.chosen.reasons):
+            if name == place or self.inventory.classes[name] in variables.get(place, ()):
+                for inner in self.inventory.contents.get(name, ()):
+                    self.chosen.add(inner, f"to be taken from {name}")
 
     def all_of(self, classes: tuple[str, ...]) -> None:
         """Choose all objects of some classes, but no pieces: most of these do not exist yet."""
@@ -189,5 +201,22 @@ def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
             for variable in variables if positive or every else ():
                 yield "variable", (variable.name, variable.types, every)
             yield from walk(body, positive)
+        case _:
+            return
+
+
+def alternatives(formula: Expression) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield the variables that are one of some objects, with these: `(or (= ?x a) (= ?x b))`."""
+    match formula:
+        case Or(operands) if operands and all(isinstance(o, Equal) for o in operands):
+            sides = [(o.left, o.right) for o in operands if isinstance(o, Equal)]
+            yield sides[0][0], frozenset(name for _, name in sides)
+        case And(operands) | Or(operands):
+            for operand in operands:
+                yield from alternatives(operand)
+        case Equal(left, right) if left.startswith("?") and not right.startswith("?"):
+            yield left, frozenset({right})
+        case Exists(_, body) | Forall(_, body):
+            yield from alternatives(body)
         case _:
             return

@@ -109,8 +109,12 @@ def _carried_out(
 ) -> Run:
     with accounted(folder, begun) as account:
         with assembled(request, folder, listen) as run:
-            understanding = _understand(run)
-            finished = _pursue(run, understanding)
+            try:
+                understanding = _understand(run)
+                finished = _pursue(run, understanding)
+            finally:
+                for name, record in run.policy.records().items():
+                    folder.write_json(name, record)
             judgement = _judge(run, understanding, finished)
         seconds = time.perf_counter() - started
         result = result_of(run, understanding.goal, finished, judgement, seconds)
@@ -150,9 +154,6 @@ def _pursue(run: Assembly, understanding: Understanding[Any]) -> Finished | None
         finished = Finished(False, steps, replans, str(error))
         run.recorder(finished)
         return finished
-    finally:
-        for name, record in run.policy.records().items():
-            run.folder.write_json(name, record)
 
 
 def _only_watched(run: Assembly, understanding: Understanding[Any]) -> tuple[Trajectory, ...]:

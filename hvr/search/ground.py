@@ -56,8 +56,13 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
         reduce: merge and fuse what can be without changing the length of a shortest plan.
 
     Raises:
-        PlannerError: the task is too large to be expanded.
+        PlannerError: the task is too large to be expanded, or has derived predicates.
     """
+    if task.derived_predicates:
+        raise PlannerError(
+            "this planner does not know derived predicates, such as "
+            f"{min(task.derived_predicates)!r}", exit_code=2,
+        )  # fmt: skip
     # What is cheap comes first: finding mutexes looks at pairs of fluents for every operator.
     reached, can = explore(task)
     compiled = compile_constraints(task, reached)

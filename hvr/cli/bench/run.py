@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tasks", default=_TWELVE, help=(
         "tasks, such as T2,T7 or T13-T24, or paper, or all (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--settings", default="HVR,HV,HR,VR,R,LLM", help=(
-        "settings, such as HVR+ or HVR+planner_repair (default: %(default)s)"))  # fmt: skip
+        "settings, such as HVR+, LLM+P or HVR+planner_repair (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--models", action="append", help=(
         "models, such as scripted:error=0.1 (a simulation) or openai:NAME "
         f"(default: {_MODELS[0]})"))  # fmt: skip
