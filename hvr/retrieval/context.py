@@ -72,6 +72,29 @@ def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
     return "\n".join(_class_line(c, members[c], kinds) for c in sorted(members))
 
 
+def kind_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
+    """Return what the classes of some objects are good for, classes of the same use on one line.
+
+    Args:
+        graph: the graph.
+        names: the objects; what is not made yet is not counted.
+    """
+    objects = _read(graph, names)
+    kinds = _Kinds(graph, {o.cls for o in objects.values()})
+    members: dict[str, list[_Object]] = defaultdict(list)
+    for o in objects.values():
+        members[o.cls].append(o)
+    lines: dict[str, list[str]] = defaultdict(list)
+    for cls in sorted(members):
+        parts = kinds.uses(cls, {k for o in members[cls] for k in o.kinds})
+        made = kinds.source(cls)
+        if made is not None:
+            parts = [f"made by {made[0]} {made[1]}"]
+        there = sum(o.present for o in members[cls])
+        lines["; ".join(parts)].append(f"{cls} ({there})" if there > 1 else cls)
+    return "\n".join(f"{', '.join(same)}: {use or 'no use'}" for use, same in lines.items())
+
+
 @dataclass
 class _Object:
     """The facts of the graph about an object that a prompt may mention."""
