@@ -206,6 +206,7 @@ class PolicyContext:
         embedder: made already; None makes the one that `model` names.
         compile_task: makes tasks, for callers that keep them.
         listen: is told what happens while the policy plans.
+        reading: which of several readings of the request is meant, from 1.
     """
 
     ontology: Ontology
@@ -220,6 +221,7 @@ class PolicyContext:
     embedder: Embedder | None = None
     compile_task: Callable[[Domain, Problem], Task] = Task
     listen: Callable[[Any], None] | None = None
+    reading: int | None = None
 
 
 class Policy(Protocol[Wanted]):

@@ -34,20 +34,28 @@ class SymbolicPolicy(Policy[Stage]):
         domain: the actions.
         planner: the classical planner.
         any_place: plan as if everything could be put everywhere, for a world that forces puts.
+        reading: which of several readings of a request is meant, from 1.
     """
 
     def __init__(
-        self, ontology: Ontology, domain: Domain, planner: Planner, *, any_place: bool = False
+        self,
+        ontology: Ontology,
+        domain: Domain,
+        planner: Planner,
+        *,
+        any_place: bool = False,
+        reading: int | None = None,
     ) -> None:
         self.ontology = ontology
         self.domain = domain
         self.planner = planner
         self.any_place = any_place
+        self.reading = reading
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
         """See `Policy`."""
-        return cls(context.ontology, context.domain, context.planner)
+        return cls(context.ontology, context.domain, context.planner, reading=context.reading)
 
     @cached_property
     def reader(self) -> Reader:
@@ -59,7 +67,7 @@ class SymbolicPolicy(Policy[Stage]):
     ) -> Understanding[Stage]:
         """See `Policy`."""
         del graph
-        goal = self.reader.goal(request, inventory)
+        goal = self.reader.goal(request, inventory, self.reading)
         return Understanding(goal.stages, goal)
 
     def with_ends(self, wanted: str) -> Stage:

@@ -36,6 +36,7 @@ class Options:
         sight: what the robot sees: `omniscient`, all of the metadata, or `visible`.
         error_rate: share of wrong readings that the robot assumes its sensor to have.
         faults: file of faults to play (docs/faults.md); None for none.
+        reading: which reading of a request is meant that can be read in several ways, from 1.
     """
 
     scene: str | None = None
@@ -52,11 +53,14 @@ class Options:
     sight: str = Sight.OMNISCIENT.value
     error_rate: float = 0.0
     faults: Path | None = None
+    reading: int | None = None
 
     def __post_init__(self) -> None:
         check_positive("budget", self.budget)
         check_whole("seed", self.seed, least=-MOST)
         check_whole("max_replans", self.max_replans)
+        if self.reading is not None:
+            check_whole("reading", self.reading, least=1)
         if self.sight not in set(Sight):
             raise UsageError(
                 f"unknown sight {self.sight!r} (sights: {', '.join(Sight)})", field="sight"
