@@ -159,7 +159,7 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
         "fast-downward, up:NAME for an engine of unified-planning, an installed one or "
         "module:attribute (default: fast-downward)"))  # fmt: skip
     group.add_argument("--reading", metavar="NUMBER", type=whole, help=(
-        "which reading is meant of a request that can be read in several ways, from 1"))  # fmt: skip
+        "which reading of a request is meant, where it has several; from 1"))  # fmt: skip
     group.add_argument("--budget", metavar="SECONDS", type=seconds, help=(
         "for one planner call at most (default: 10)"))  # fmt: skip
     group.add_argument("--max-replans", metavar="N", type=whole, help=(
