@@ -145,8 +145,11 @@ class AmbiguousError(LanguageError):
 
     def __init__(self, readings: tuple[str, ...]) -> None:
         self.readings = readings
-        listed = "; or: ".join(readings)
-        super().__init__(f"this can be read in {len(readings)} ways: {listed}")
+        listed = "\n".join(f"  {number}  {way}" for number, way in enumerate(readings, start=1))
+        super().__init__(
+            f"this can be read in {len(readings)} ways; choose a reading by its number, or say it "
+            f"so that only one fits:\n{listed}"
+        )
 
 
 class ImpossibleGoalError(HvrError):

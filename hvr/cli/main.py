@@ -177,7 +177,9 @@ def _refused(given: Sequence[str], error: BaseException, message: str, code: int
 
         streams.use_utf8()
         where = {} if folder is None else {"folder": str(folder)}
-        print(json.dumps({"error": message, "exit_code": code, **where}))
+        readings = getattr(error, "readings", ())
+        ways = {"readings": list(readings)} if readings else {}
+        print(json.dumps({"error": message, "exit_code": code, **ways, **where}))
     print(f"error: {block(message)}", file=sys.stderr)
     return code
 
