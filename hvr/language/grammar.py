@@ -15,6 +15,7 @@ from hvr.language.cursor import Cursor
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, tokenize
 from hvr.language.meaning import Meaning
+from hvr.language.spelling import correct
 from hvr.language.taxonomy import Taxonomy
 from hvr.language.verbs import Interpreter
 
@@ -35,7 +36,9 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> Meaning:
         LanguageError: nothing, or something essential, was not understood.
     """
     tokens = tuple(token for token in tokenize(text) if token not in _NOISE)
+    tokens, corrections = correct(tokens, lexicon)
     cursor = Cursor(text, tokens, lexicon)
+    cursor.notes += corrections
     # First, since the grammar would stumble over an unknown word and blame what stands near it.
     check_words(cursor)
     draft = MeaningDraft(text, taxonomy)
