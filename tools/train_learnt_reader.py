@@ -39,6 +39,7 @@ from hvr.language.taxonomy import Taxonomy
 from studies.learnt_reader.batches import Batches, States, Vocabulary
 from studies.learnt_reader.examples import (
     Example,
+    confusing_examples,
     is_kept,
     is_validation,
     made_examples,
@@ -290,7 +291,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     say(f"{len(parts['train'])} examples, {len(validation)} for validation, "
         f"{len(vocabulary.classes)} classes")  # fmt: skip
     layers = LAYERS - options.tuned
-    states = States([e.text for p in parts.values() for e in p], encoder, layers, options.cache)
+    said = States([e.text for p in parts.values() for e in p], encoder, layers, options.cache)
+    confusing = [] if options.no_made else confusing_examples(ontology, options.made)
+    states = States([e.text for e in confusing], encoder, layers, options.cache, more=said)
+    parts["train"] += confusing
     vectors = torch.tensor(np.stack([encoder.sentence(label) for label in vocabulary.labels]))
     tuned = range(layers, LAYERS)
     network = Network(encoder, tuned, vectors, torch.tensor(vocabulary.owners),

@@ -1,10 +1,12 @@
 """Which reading of a request counts: the grammar's, the learnt reader's, or neither.
 
     both want the same end                         it is done
-    one asks for all that the other does, and more the stronger one, if the learnt reader is sure
+    the learnt one says by what a thing is heated
+    or chilled, too, and is sure                   its reading is done, and said
     only the grammar has a reading                 it is done
     only the learnt reader has one, and is sure    it is done, and said
-    they end differently, and the latter is sure   the question which one is meant
+    they end differently, and the latter is sure   the question which one is meant, if a frame could
+                                                   say what the grammar read; else the grammar's
     neither                                        the grammar's refusal
 
 Nothing is guessed in silence: a learnt reading carries a note, its probability and its head.
@@ -19,6 +21,11 @@ from hvr.language.goals import Goal
 from hvr.language.learnt.end_state import EndStates
 from hvr.language.learnt.reader import Reading
 from hvr.language.saying import in_order
+
+_PLACES = frozenset({"on", "in"})
+_WARMTH = frozenset({"hot", "microwaved", "cold", "chilled", "cooked"})
+_FRAMES = _PLACES | _WARMTH | {"washed", "dirty", "holding", "="}
+"""The predicates of which frames can speak."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +68,23 @@ def agreed(
         raise _with_nearest(grammar, reading, thresholds)
     if learnt is None or reading.p < thresholds.against:
         return grammar
+    said, heard = ends.predicates(grammar), ends.predicates(learnt)
+    if len(grammar.stages) > len(learnt.stages) or not _could_be_a_frame(said, heard):
+        return grammar
     if ends.entails(grammar, learnt):
         return grammar
     if ends.entails(learnt, grammar):
-        return marked(learnt, reading.p, head)
+        return marked(learnt, reading.p, head) if heard - said <= _WARMTH else grammar
     raise AmbiguousError((in_order(grammar.said), in_order(learnt.said)))
+
+
+def _could_be_a_frame(said: frozenset[str], heard: frozenset[str]) -> bool:
+    """Return whether what the grammar read is no more than the learnt reader can say.
+
+    Otherwise the learnt reader has left something out, and is no witness: "fill the mug and put it
+    on the table" is not the request to put it there.
+    """
+    return said <= _FRAMES and not (said & _PLACES and not heard & _PLACES)
 
 
 def marked(goal: Goal, p: float, head: str) -> Goal:
