@@ -61,9 +61,11 @@ def agreed(
     """
     learnt = reading.goal
     if isinstance(grammar, HvrError):
-        if learnt is None or not isinstance(grammar, LanguageError | MissingObjectError):
+        open_to_it = isinstance(grammar, LanguageError | MissingObjectError)
+        if learnt is None or isinstance(grammar, AmbiguousError) or not open_to_it:
             raise grammar
-        if reading.p >= thresholds.alone:
+        lacking = isinstance(grammar, MissingObjectError)
+        if reading.p >= (thresholds.against if lacking else thresholds.alone):
             return marked(learnt, reading.p, head)
         raise _with_nearest(grammar, reading, thresholds)
     if learnt is None or reading.p < thresholds.against:
