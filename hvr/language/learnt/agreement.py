@@ -24,7 +24,7 @@ from hvr.language.saying import in_order
 
 _PLACES = frozenset({"on", "in"})
 _WARMTH = frozenset({"hot", "microwaved", "cold", "chilled", "cooked"})
-_FRAMES = _PLACES | _WARMTH | {"washed", "dirty", "holding", "="}
+_FRAMES = _PLACES | _WARMTH | {"washed", "dirty", "="}
 """The predicates of which frames can speak."""
 
 
@@ -39,8 +39,8 @@ class Thresholds:
     """
 
     alone: float = 0.7
-    against: float = 0.8
-    near: float = 0.3
+    against: float = 0.5
+    near: float = 0.2
 
 
 def agreed(
@@ -64,14 +64,14 @@ def agreed(
         open_to_it = isinstance(grammar, LanguageError | MissingObjectError)
         if learnt is None or isinstance(grammar, AmbiguousError) or not open_to_it:
             raise grammar
-        lacking = isinstance(grammar, MissingObjectError)
-        if reading.p >= (thresholds.against if lacking else thresholds.alone):
+        if reading.p >= thresholds.alone:
             return marked(learnt, reading.p, head)
         raise _with_nearest(grammar, reading, thresholds)
     if learnt is None or reading.p < thresholds.against:
         return grammar
     said, heard = ends.predicates(grammar), ends.predicates(learnt)
-    if len(grammar.stages) > len(learnt.stages) or not _could_be_a_frame(said, heard):
+    more = len(grammar.stages) > len(learnt.stages) or ends.things(grammar) > ends.things(learnt)
+    if more or not _could_be_a_frame(said, heard):
         return grammar
     if ends.entails(grammar, learnt):
         return grammar

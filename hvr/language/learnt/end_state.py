@@ -64,6 +64,11 @@ class EndStates:
         parts = [p for stage in goal.stages for p in self._conjunction(stage, "a").parts]
         return frozenset(map(_predicate, parts))
 
+    def things(self, goal: Goal) -> int:
+        """Return of how many things and places the end of a goal speaks."""
+        end = self._conjunction(goal.stages[-1], "a")
+        return len(end.types) + len(self._named(end))
+
     def entails(self, one: Goal, other: Goal) -> bool:
         """Return whether whatever meets one goal meets the other.
 
