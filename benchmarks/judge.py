@@ -1,19 +1,21 @@
 """How well superfluous and missing steps are found.
 
-    python benchmarks/judge.py [--data FILE] [--limit N] [--goal symbolic|sentence] [--judge NAME]
+    python benchmarks/judge.py --data FILE [--limit N] [--goal symbolic|sentence] [--judge NAME]
                                [--jobs N] [--show N]
-    python benchmarks/judge.py --planbench [FOLDER] [--limit N]
+    python benchmarks/judge.py --data FILE --model [--limit N]
+    python benchmarks/judge.py --planbench FOLDER [--limit N]
     python benchmarks/judge.py --growth
 
---data takes plans of the format that benchmarks/make_judged_plans.py writes (docs/judging.md);
-without it, plans are made of the demonstrations beside the checkout. With `--goal sentence` the judge reads the goal
-from what people called the task; the labels stay those of the true goal. Micro counts over steps, with
-95 % bootstrap intervals over plans. The exit code is 0 when F1 is at least 99 (94 from sentences).
+--data takes plans of the format that benchmarks/make_judged_plans.py writes (docs/judging.md). With
+`--goal sentence` the judge reads the goal from what people called the task; the labels stay those
+of the true goal. Micro counts over steps, with 95 % bootstrap intervals over plans. The exit code
+is 0 when F1 is at least 99 (94 from sentences).
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections import Counter, defaultdict
@@ -30,14 +32,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 
-from hvr.errors import HvrError
 from hvr.judging.symbolic import judge
-from hvr.judging.verdict import PlanVerdict
 from hvr.pddl import Domain, Task
 from hvr.validation import Validator
 from studies.judging import baseline
 from studies.judging.corpus import Case, load, read_cases
 from studies.judging.score import Counts, Scored, interval, score, total
+
+ALFRED = Path(os.environ["HVR_ALFRED"]) if "HVR_ALFRED" in os.environ else None
+"""ALFRED's demonstrations, where they are not beside the checkout."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +79,13 @@ def run_case(job: tuple[Case, Path, str, str]) -> Result:
         started = time.process_time()
         verdict = baseline.judge(plan, problem)
     elif goal == "sentence":
-        from studies.judging.sentences import judge_by_sentence
+        from alfred_judge import DATA
 
+        from studies.judging.sentences import judge_by_sentence, records_of
+
+        records = records_of(ALFRED or DATA)
         started = time.process_time()
-        verdict = judge_by_sentence(case, plan)
+        verdict = judge_by_sentence(case, plan, records)
     else:
         task.ground(plan[0]) if plan else None
         started = time.process_time()
@@ -114,8 +120,8 @@ def report(results: Sequence[Result]) -> float:
     for result in results:
         for kind, counts in result.scored.kinds:
             kinds[kind].append(counts)
-    print("recall by kind:", ", ".join(
-        f"{k} {100 * total(v).recall:.1f} ({len(v)})" for k, v in sorted(kinds.items())))  # fmt: skip
+    recalls = [f"{k} {100 * total(v).recall:.1f} ({len(v)})" for k, v in sorted(kinds.items())]
+    print("recall by kind:", ", ".join(recalls))
     clean = [r for r in results if not any(r.case.remove) and not r.case.missing]
     hard = [r for r in clean if "H" in r.case.kinds]
     alarms = sum(r.outcome == "criticised" for r in clean)

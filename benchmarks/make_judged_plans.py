@@ -1,13 +1,13 @@
 """Plans with known errors, for benchmarks/judge.py.
 
-    python benchmarks/make_judged_plans.py --out FILE [--alfred FILE] [--pddl FOLDER] [--part test]
-                                           [--limit N] [--seeds N] [--jobs N]
+    python benchmarks/make_judged_plans.py --out FILE [--alfred FILE] [--pddl FOLDER] [--limit N]
+                                           [--part test|fit] [--seeds N] [--jobs N]
 
-From ALFRED's demonstrations, as plans of hvr's skills, and from valid plans of the PDDL corpus. Each
-is reduced until nothing can be left out, then gets 0 to 4 errors (a quarter of the plans none) of
-the kinds in docs/judging.md. What is wrong with it is then found out anew by going through all of its
-parts, so that errors that cancel or repair each other are labelled as what they are. The same
-seeds make the same file. `--part test` takes every third demonstration, `--part fit` the others.
+From ALFRED's demonstrations, as plans of hvr's skills, and from valid plans of the PDDL corpus.
+Each is reduced until nothing can be left out, then gets 0 to 4 errors (a quarter of the plans none)
+of the kinds in docs/judging.md. What is wrong with it is then found out anew by going through all
+of its parts, so that errors that cancel or repair each other are labelled as what they are. The
+same seeds make the same file. `--part test` takes every third demonstration, `fit` the others.
 """
 
 from __future__ import annotations
@@ -123,9 +123,10 @@ def main() -> int:
     write_cases(args.out, made)
     steps = sum(len(case.plan) for case in made)
     relabelled = sum(
-        len(case.added) != len(case.remove[0]) or sum(k[0] == "M" for k in case.kinds) > 0
-        and not case.missing for case in made
-    )  # fmt: skip
+        len(case.added) != len(case.remove[0])
+        or (any(k[0] == "M" for k in case.kinds) and not case.missing)
+        for case in made
+    )
     print(f"{len(made)} plans, {steps} steps, in {time.perf_counter() - started:.0f} s")
     print("errors put in:", dict(sorted(Counter(k for c in made for k in c.kinds).items())))
     print("labels by:", dict(Counter(case.oracle for case in made)))

@@ -50,7 +50,7 @@ from hvr.validation.sequences import is_simple
 from studies.partial_order import Blocks, Pairs, block_order, sample_linearization
 
 MARK = "# --- measured by tools/prove_tasks.py ---"
-MOST_TRIES = 12
+MOST_TRIES = 30
 MOST_BLOCKS = 14
 """The work of comparing a plan with a partial order may double with each block."""
 
@@ -158,7 +158,7 @@ def prove(task_id: str, scene: str, seconds: float) -> Result:
     """Plan, and prove, one task in one scene."""
     values = read_toml(data_path("tasks") / f"{task_id}.toml")
     planner = Prover(seconds)
-    arena = Arena(values, scene, FastDownward(60.0))
+    arena = Arena(values, scene, FastDownward(60.0, 0.5))
     arena.plan()  # what has no room is learnt with plans that are made quickly
     arena.policy.planner = planner
     planned = arena.plan()

@@ -13,7 +13,7 @@ from hvr.errors import DataFileError, UsageError
 from hvr.files import writing
 
 if TYPE_CHECKING:
-    from hvr.solving.race import Candidate
+    from hvr.solving.race import FoundPlan
     from hvr.solving.solve import Solution
 
 _DESCRIPTION = """\
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     return 0 if solution.steps is not None else 1
 
 
-def _found(candidate: Candidate) -> None:
+def _found(candidate: FoundPlan) -> None:
     print(
         f"{candidate.seconds:6.1f} s  {len(candidate.steps)} steps ({candidate.planner})",
         file=sys.stderr,

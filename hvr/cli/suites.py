@@ -12,7 +12,9 @@ from hvr.validation.suites.collected import collect, is_folder, is_pattern, plan
 from hvr.validation.suites.kinds import Kind, definition
 
 
-def find_suite(given: Sequence[str], settings: dict[str, Any], skip: Sequence[str]) -> Suite:
+def find_suite(
+    given: Sequence[str], settings: dict[str, Any], skip: Sequence[str], *, extract: bool = False
+) -> Suite:
     """Return the suite that files and settings stand for.
 
     Where the domain is configured, the first file is still taken for the domain if it defines
@@ -28,15 +30,15 @@ def find_suite(given: Sequence[str], settings: dict[str, Any], skip: Sequence[st
 
         return _merged([read_manifest(name) for name in names])
     if given and "domain" not in settings and _is_many(given[:2]):
-        return collect(given, skip)
+        return collect(given, skip, doubtful=extract)
     domain, problem, plans = _files(given, settings)
     if _has_fields(domain, problem, *plans):
         from hvr.validation.suites.patterns import expand_patterns
 
         return expand_patterns(domain, problem, plans, skip)
     if _is_many((domain, problem)) or _has_models(plans):
-        return collect([domain, problem, *plans], skip)
-    return plans_of(domain, problem, plans, skip)
+        return collect([domain, problem, *plans], skip, doubtful=extract)
+    return plans_of(domain, problem, plans, skip, doubtful=extract)
 
 
 def _defines(file: str, kind: Kind) -> bool:

@@ -84,6 +84,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "leave out files that are called so; may be given several times"))  # fmt: skip
 
     judging = parser.add_argument_group("judging")
+    _flag(judging, "--extract",
+          "take the plan out of texts that do not mark it, such as the answers of language "
+          "models; done for standard input, and for what planners print")  # fmt: skip
+    _value(judging, "--plan-number", "N", arguments.whole,
+           "which plan of a text with several, from 1 on; 0: the last")  # fmt: skip
     _flag(judging, "--lenient", "accept what VAL accepts of what the language forbids")
     _value(judging, "--epsilon", "N", arguments.number,
            "steps no further apart are simultaneous (default: tolerance / 10)")  # fmt: skip
@@ -187,6 +192,8 @@ def _request(given: argparse.Namespace) -> _Request:
             advise=chosen("advise", False),
             minimise=chosen("minimise", False),
             state_at=given.state_at,
+            extract=chosen("extract", False),
+            plan_number=given.plan_number,
             happenings=chosen("happenings", False),
         ),
     )
@@ -195,7 +202,8 @@ def _request(given: argparse.Namespace) -> _Request:
 def _suite(request: _Request) -> Suite:
     from hvr.cli.suites import find_suite
 
-    return find_suite(request.files, request.settings, request.skip)
+    extract = request.options.extract
+    return find_suite(request.files, request.settings, request.skip, extract=extract)
 
 
 def _format(given: argparse.Namespace, settings: dict[str, Any]) -> str:

@@ -2,9 +2,10 @@
 
 Drafts of the plan, with steps inserted and failing ones passed over, are looked at in the order of
 what was changed. A draft that still fails is changed at its first failure: the failing step is
-passed over, or a single step is put in anywhere before it. Where one step does not do, a search from
-the beginning weaves in more. The drafts that reach the goal name the steps that may be missing; which of them are, and which
-steps of the plan are then superfluous, is decided by the exact reduction of both together.
+passed over, or a single step is put in anywhere before it. Where one step does not do, a search
+from the beginning weaves in more. What reaches the goal names the steps that may be missing; which
+of them are, and which steps of the plan are then superfluous, is decided by the exact reduction of
+both together.
 """
 
 from __future__ import annotations
@@ -192,7 +193,7 @@ class _Search:
             mark = after
         if holds(self.task.goal, mark):
             return _Outcome(tuple(marks), None)
-        return _Outcome(tuple(marks), len(self.operators), _unmet_parts(self.task.goal, mark))
+        return _Outcome(tuple(marks), len(self.operators), unmet_parts(self.task.goal, mark))
 
     def _children(self, draft: _Draft, outcome: _Outcome) -> Iterator[_Draft]:
         assert outcome.fails is not None
@@ -277,11 +278,12 @@ def _united(answers: list[_Draft]) -> tuple[Insertion, ...]:
     return tuple(sorted(united, key=lambda insertion: insertion[0]))
 
 
-def _unmet_parts(condition: Conjunction, mark: Mark) -> int:
+def unmet_parts(condition: Conjunction, mark: Mark) -> int:
+    """Return how many parts of a condition are false."""
     bits, values = mark
     wrong = (condition.positive & ~bits).bit_count() + (condition.negative & bits).bit_count()
     wrong += sum(not clause.holds(bits, values) for clause in condition.clauses)
-    return wrong + sum(not test.holds(values) for test in condition.tests)
+    return wrong + sum(not holds(Conjunction(tests=(test,)), mark) for test in condition.tests)
 
 
 def _unmet_literals(course: Course, condition: Conjunction, mark: Mark) -> Mapping[Atom, bool]:
@@ -313,9 +315,11 @@ def anywhere(course: Course, candidates: tuple[Insertion, ...]) -> tuple[Inserti
     for place, action in candidates:
         for index in range(max(0, place - _NEAR), min(len(course.plan), place + _NEAR)):
             step = course.plan[index]
-            if step.name != action.name:
+            if step.name != action.name or course.operators[index] is None:
                 continue
-            blends = product(*[dict.fromkeys(pair) for pair in zip(step.args, action.args, strict=True)])
+            blends = product(
+                *[dict.fromkeys(pair) for pair in zip(step.args, action.args, strict=True)]
+            )
             for args in islice(blends, _MOST_BLENDS):
                 blend = GroundAction(step.name, args)
                 if blend != step and not isinstance(course.task.try_ground(blend), Misfit):

@@ -95,9 +95,7 @@ class _Search:
         self.live = self._live()
         functions = read_functions(self.task)
         changed = {change[1] for operator in operators for _, change in operator.numeric}
-        self.read_numbers = sorted(
-            i for i in changed if self.task.term(i).function in functions
-        )
+        self.read_numbers = sorted(i for i in changed if self.task.term(i).function in functions)
 
     def run(self, bound: int | None) -> Reduction:
         decided = self.steps.forced(self.first[0])
@@ -156,9 +154,7 @@ class _Search:
 
     # The search ---------------------------------------------------------------------------------
 
-    def _next(
-        self, step: int, layer: dict[_Key, _Node], bound: int | None
-    ) -> dict[_Key, _Node]:
+    def _next(self, step: int, layer: dict[_Key, _Node], bound: int | None) -> dict[_Key, _Node]:
         """Return the states after a step."""
         after: dict[_Key, _Node] = {}
         dropped: set[_Key] = set()
@@ -257,4 +253,3 @@ class _Search:
         everything = frozenset(range(len(self.operators)))
         others = tuple(dict.fromkeys(everything.difference(way) for way in ways[1:]))
         return Reduction(ways[0], True, others)
-

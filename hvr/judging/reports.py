@@ -105,9 +105,7 @@ def _message(critique: Critique) -> str:
     return f"{names} {what}: {critique.reason}"
 
 
-def _location(
-    file: Path, critique: Critique, actions: Sequence[GroundAction]
-) -> dict[str, Any]:
+def _location(file: Path, critique: Critique, actions: Sequence[GroundAction]) -> dict[str, Any]:
     action = actions[min(critique.index, len(actions)) - 1] if actions else None
     place = action.location if action is not None else None
     region: dict[str, int] = {"startLine": 1}

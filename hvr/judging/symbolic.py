@@ -197,9 +197,7 @@ class _Judge:
                 end += 1
             following = places[end] if end < len(places) else len(self.actions)
             assert following is not None
-            critiques.append(
-                missing(after, places, begin, end, following, len(self.actions))
-            )
+            critiques.append(missing(after, places, begin, end, following, len(self.actions)))
             begin = end
         return critiques
 
@@ -268,4 +266,3 @@ def _renumbered(verdict: PlanVerdict, order: Sequence[int]) -> PlanVerdict:
             tuple(sorted(number(i) for i in removed)) for removed in verdict.alternatives
         ),
     )
-

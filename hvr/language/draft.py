@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hvr.errors import LanguageError
 from hvr.language.literals import cuts
-from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
+from hvr.language.meaning import Ban, Condition, Entity, Meaning, SpatialRelation
 from hvr.language.taxonomy import Taxonomy
 
 
@@ -30,6 +30,7 @@ class MeaningDraft:
         self.heated_in: list[SpatialRelation] = []
         self.notes: list[str] = []
         self.ordered: list[int] = []
+        self.bans: list[Ban] = []
         self.clause = 0
         self.requested = False
         self._born: list[int] = []
@@ -47,6 +48,7 @@ class MeaningDraft:
             self.clause,
             tuple(self.notes),
             ordered=tuple(self.ordered),
+            bans=tuple(self.bans),
         )
 
     def note(self, text: str) -> None:

@@ -107,6 +107,23 @@ class Entity:
 
 
 @dataclass(frozen=True)
+class Ban:
+    """A condition that must not hold at any time.
+
+    Args:
+        condition: PDDL text over `?x`.
+        classes: of the things that it is about; empty for all.
+        name: the object's own name if it was said.
+        most: how many things may be so at once.
+    """
+
+    condition: str
+    classes: tuple[str, ...]
+    name: str | None = None
+    most: int = 0
+
+
+@dataclass(frozen=True)
 class Meaning:
     """The whole request.
 
@@ -118,6 +135,7 @@ class Meaning:
         notes: what had to be assumed or was left out, one sentence each.
         unread: content words that did not enter the meaning, in the order of the sentence.
         ordered: numbers of the clauses that come after all before them, in so many words.
+        bans: what must not be.
     """
 
     text: str
@@ -127,3 +145,4 @@ class Meaning:
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     ordered: tuple[int, ...] = ()
+    bans: tuple[Ban, ...] = ()

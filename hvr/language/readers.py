@@ -40,7 +40,7 @@ def make_reader(
     """
     check_reader(name)
     if name is None:
-        name = "grammar"
+        name = "both" if _is_installed() else "grammar"
     kinds = {"grammar": Reader, "learnt": LearntOnly, "both": Agreement}
     return kinds[name](ontology, domain, any_place=any_place)
 
@@ -80,7 +80,7 @@ class _WithLearnt(Reader):
 class LearntOnly(_WithLearnt):
     """Reads requests by what was learnt alone."""
 
-    def goal(self, request: str, inventory: Inventory) -> Goal:
+    def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         """See `Reader`."""
         from hvr.language.learnt.agreement import Thresholds, marked
 
@@ -88,21 +88,21 @@ class LearntOnly(_WithLearnt):
         if reading.goal is None or reading.p < Thresholds().alone:
             why = reading.refusal or f"{100 * reading.p:.0f} % sure at most"
             raise LanguageError(f"the learnt reader does not understand this request: {why}")
-        return marked(reading.goal, reading.p, self.learnt.head.digest)
+        return (marked(reading.goal, reading.p, self.learnt.head.digest),)
 
 
 class Agreement(_WithLearnt):
     """Reads requests by grammar, and asks the learnt reader where there may be doubt."""
 
-    def goal(self, request: str, inventory: Inventory) -> Goal:
+    def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         """See `Reader`."""
         grammar: Goal | HvrError
         try:
-            grammar = super().goal(request, inventory)
+            grammar, *others = super().goals(request, inventory)
         except HvrError as error:
-            grammar = error
-        if isinstance(grammar, Goal) and _is_plain(request, grammar):
-            return grammar
+            grammar, others = error, []
+        if isinstance(grammar, Goal) and (others or _is_plain(request, grammar)):
+            return grammar, *others
         from hvr.language.learnt.agreement import Thresholds, agreed
         from hvr.language.learnt.end_state import EndStates
 
@@ -111,7 +111,7 @@ class Agreement(_WithLearnt):
         except LanguageError:
             if isinstance(grammar, HvrError):
                 raise grammar from None
-            return grammar
+            return (grammar,)
         ends = EndStates(self.taxonomy, inventory, self.domain)
         return agreed(grammar, reading, ends, Thresholds(), self.learnt.head.digest)
 

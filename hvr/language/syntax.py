@@ -70,6 +70,9 @@ class NounPhrase:
         return plural if count is None else count != 1
 
 
+IT = NounPhrase("pronoun", "it", Determiner(1))
+
+
 @dataclass(frozen=True)
 class Adjunct:
     """A phrase that follows a thing: a place, a source, a means, contents.
@@ -128,3 +131,24 @@ class Clause:
     verb: Verb | None
     groups: tuple[NounGroup, ...]
     then: bool = False
+
+
+@dataclass(frozen=True)
+class Prohibition:
+    """Something that must not be done, be used, or be so.
+
+    Args:
+        verb: what must not be done; None for using the things, or for the adjectives.
+        things: the things.
+        adjuncts: where they must not be put.
+        adjectives: what they must not be.
+        most: how many of them may be so at once: 1 in 'never two doors open'.
+        keeps: it follows from a state that is to be kept.
+    """
+
+    verb: Verb | None
+    things: tuple[NounPhrase, ...]
+    adjuncts: tuple[Adjunct, ...] = ()
+    adjectives: tuple[Adjective, ...] = ()
+    most: int = 0
+    keeps: bool = False

@@ -45,8 +45,7 @@ def _evidence(verdict: PlanVerdict) -> Iterable[tuple[str, str, str, str]]:
     for critique in verdict.critiques:
         for link in critique.links:
             readers = ", ".join(
-                "the goal" if reader > len(verdict.plan) else str(reader)
-                for reader in link.readers
+                "the goal" if reader > len(verdict.plan) else str(reader) for reader in link.readers
             )
             undone = "" if link.undone_by is None else str(link.undone_by)
             yield str(critique.index), link.literal, readers or "nothing", undone

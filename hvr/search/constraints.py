@@ -121,7 +121,9 @@ def _conjuncts(condition: Conjunction) -> Iterator[Conjunction]:
         yield Conjunction(1 << bit)
     for bit in set_bits(condition.negative):
         yield Conjunction(0, 1 << bit)
-    for clause in condition.clauses:
+    # "No two doors are open" says the same of each pair twice.
+    plain = {(c.positive, c.negative): c for c in condition.clauses if not c.parts}
+    for clause in (*plain.values(), *(c for c in condition.clauses if c.parts)):
         yield Conjunction(clauses=(clause,))
 
 

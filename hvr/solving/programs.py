@@ -17,16 +17,16 @@ from pathlib import Path
 from hvr.errors import PlannerError
 from hvr.files import writing
 from hvr.search.fast_downward import binary
-from hvr.solving.needs import Need
+from hvr.solving.features import Feature
 from hvr.workers import starting
 
 NO_PLAN = frozenset({10, 11})
 """Exit codes of a program that has proven that there is no plan."""
 _RAN_OUT = frozenset({1, 2, 3, 12, 20, 21, 22, 23, 24})
 _ENDED = "; cost"
-_BOTH_LACK = frozenset({Need.DURATIVE, Need.NUMERIC, Need.TIMED, Need.CONSTRAINTS})
-_GROUNDED_LACKS = _BOTH_LACK | {Need.DERIVED}
-_DOWNWARD_LACKS = _BOTH_LACK | {Need.PREFERENCES, Need.METRIC}
+_BOTH_LACK = frozenset({Feature.DURATIVE, Feature.NUMERIC, Feature.TIMED, Feature.CONSTRAINTS})
+_GROUNDED_LACKS = _BOTH_LACK | {Feature.DERIVED}
+_DOWNWARD_LACKS = _BOTH_LACK | {Feature.PREFERENCES, Feature.METRIC}
 _OPTIMAL = "astar(lmcut())"
 _OPTIMAL_CONDITIONAL = (
     "let(h,landmark_cost_partitioning(lm_rhw()),astar(h,lazy_evaluator=h))"  # admissible there, too
@@ -34,19 +34,19 @@ _OPTIMAL_CONDITIONAL = (
 
 
 @dataclass(frozen=True)
-class Job:
+class PlannerJob:
     """What a program is started with.
 
     Args:
         domain, problem: PDDL files.
-        needs: what they use.
+        features: what they use.
         seconds: wall time at most.
         optimal: search for a plan that is proven to be cheapest.
     """
 
     domain: Path
     problem: Path
-    needs: frozenset[Need]
+    features: frozenset[Feature]
     seconds: float
     optimal: bool = False
 
@@ -63,11 +63,11 @@ class Program:
     """
 
     name: str
-    lacks: frozenset[Need] = frozenset()
+    lacks: frozenset[Feature] = frozenset()
     module: str = ""
     engine: str = ""
 
-    def command(self, job: Job) -> list[str]:
+    def command(self, job: PlannerJob) -> list[str]:
         """Return the command line, to be run in the folder for the plans."""
         files = [str(job.domain.resolve()), str(job.problem.resolve())]
         if self.module:
@@ -77,9 +77,9 @@ class Program:
         limits = ["--overall-time-limit", f"{max(1, round(job.seconds))}s", "--plan-file", "plan"]
         if not job.optimal:
             return [sys.executable, str(driver), *limits, "--alias", "lama", *files]
-        plain = not job.needs & {Need.CONDITIONAL, Need.DERIVED}
+        plain = not job.features & {Feature.CONDITIONAL, Feature.DERIVED}
         search = _OPTIMAL if plain else _OPTIMAL_CONDITIONAL
-        if Need.DERIVED in job.needs:
+        if Feature.DERIVED in job.features:
             search = "astar(blind())"
         return [sys.executable, str(driver), *limits, *files, "--search", search]
 
@@ -92,7 +92,7 @@ DOWNWARD = Program("downward", _DOWNWARD_LACKS)
 
 def unified(engine: str) -> Program:
     """Return an engine of unified-planning, which gets the whole problem."""
-    return Program(f"up:{engine}", frozenset({Need.DERIVED}), "hvr.solving.unified", engine)
+    return Program(f"up:{engine}", frozenset({Feature.DERIVED}), "hvr.solving.unified", engine)
 
 
 class Running:
@@ -103,7 +103,7 @@ class Running:
         DataFileError: its files cannot be written.
     """
 
-    def __init__(self, program: Program, job: Job, folder: Path) -> None:
+    def __init__(self, program: Program, job: PlannerJob, folder: Path) -> None:
         self.program = program
         self.folder = folder
         self._seen = 0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hvr.files import temporary_folder
 from hvr.pddl import Problem, Step, read_plan
-from hvr.solving.programs import Job, Program, Running
+from hvr.solving.programs import PlannerJob, Program, Running
 from hvr.validation.report import ValidationReport
 from hvr.validation.validator import Validator
 
@@ -19,7 +19,7 @@ _POLL_SECONDS = 0.01
 
 
 @dataclass(frozen=True)
-class Candidate:
+class FoundPlan:
     """A plan that a planner has written.
 
     Args:
@@ -36,7 +36,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RaceResult:
     """How a race ended.
 
     Args:
@@ -48,23 +48,23 @@ class Outcome:
         seconds: wall time.
     """
 
-    best: Candidate | None
+    best: FoundPlan | None
     proven: str
-    rejected: tuple[Candidate, ...]
+    rejected: tuple[FoundPlan, ...]
     troubles: tuple[str, ...]
     seconds: float
 
 
 class _Race:
     def __init__(
-        self, problem: Problem, validator: Validator, listen: Callable[[Candidate], None] | None
+        self, problem: Problem, validator: Validator, listen: Callable[[FoundPlan], None] | None
     ) -> None:
         self.maximise = problem.metric is not None and problem.metric.direction == "maximize"
         self.validator = validator
         self.listen = listen
         self.started = time.perf_counter()
-        self.best: Candidate | None = None
-        self.rejected: list[Candidate] = []
+        self.best: FoundPlan | None = None
+        self.rejected: list[FoundPlan] = []
         self.first = self.last = self.started
 
     def look(self, running: Running) -> None:
@@ -73,7 +73,7 @@ class _Race:
             steps = read_plan(text, file=running.program.name).steps
             report = self.validator.check(steps)
             now = time.perf_counter()
-            candidate = Candidate(steps, report, running.program.name, now - self.started)
+            candidate = FoundPlan(steps, report, running.program.name, now - self.started)
             if not report.valid:
                 self.rejected.append(candidate)
             elif self.best is None or self._value(candidate) < self._value(self.best):
@@ -83,13 +83,13 @@ class _Race:
                 if self.listen is not None:
                     self.listen(candidate)
 
-    def _value(self, candidate: Candidate) -> tuple[Fraction, int]:
+    def _value(self, candidate: FoundPlan) -> tuple[Fraction, int]:
         cost = candidate.report.cost
         value = Fraction(len(candidate.steps)) if cost is None else cost
         return -value if self.maximise else value, len(candidate.steps)
 
-    def outcome(self, proven: str, troubles: Sequence[str]) -> Outcome:
-        return Outcome(
+    def outcome(self, proven: str, troubles: Sequence[str]) -> RaceResult:
+        return RaceResult(
             self.best, proven, tuple(self.rejected), tuple(troubles),
             time.perf_counter() - self.started,
         )  # fmt: skip
@@ -97,14 +97,14 @@ class _Race:
 
 def race(
     programs: Sequence[Program],
-    job: Job,
+    job: PlannerJob,
     problem: Problem,
     validator: Validator,
     *,
     patience: float,
     proves: Callable[[Program], bool],
-    listen: Callable[[Candidate], None] | None = None,
-) -> Outcome:
+    listen: Callable[[FoundPlan], None] | None = None,
+) -> RaceResult:
     """Let planners search at the same time.
 
     Args:

@@ -13,10 +13,10 @@ from hvr.numbers import check_positive
 from hvr.pddl import GroundAction, Step, Task, parse_domain, parse_problem
 from hvr.pddl.plan import decimal_text
 from hvr.plans import AABlock
+from hvr.solving.features import TOTAL_COST, Feature, features_of
 from hvr.solving.landmarks import blocks_of
-from hvr.solving.needs import TOTAL_COST, Need, needs_of
-from hvr.solving.programs import DOWNWARD, GROUNDED, Job, Program, unified
-from hvr.solving.race import Candidate, race
+from hvr.solving.programs import DOWNWARD, GROUNDED, PlannerJob, Program, unified
+from hvr.solving.race import FoundPlan, race
 from hvr.validation.report import ValidationReport
 from hvr.validation.validator import Validator
 
@@ -73,7 +73,7 @@ def solve(
     planner: str | None = None,
     seconds: float = 60.0,
     optimal: bool = False,
-    listen: Callable[[Candidate], None] | None = None,
+    listen: Callable[[FoundPlan], None] | None = None,
 ) -> Solution:
     """Find a plan for a problem, and prove it.
 
@@ -87,22 +87,22 @@ def solve(
 
     Raises:
         DataFileError, PddlError: a file cannot be read.
-        UsageError: no such planner, or one that lacks what the problem needs.
+        UsageError: no such planner, or one that lacks what the problem uses.
         PlannerError: in the time there was neither a plan nor a proof that there is none.
     """
     check_positive("budget", seconds)
     parsed_domain = parse_domain(domain)
     parsed = parse_problem(problem, parsed_domain)
-    needs = needs_of(parsed_domain, parsed)
-    programs = _programs(planner, needs)
+    features = features_of(parsed_domain, parsed)
+    programs = _programs(planner, features)
     task = Task(parsed_domain, parsed)
     outcome = race(
         programs,
-        Job(domain, problem, needs, seconds, optimal),
+        PlannerJob(domain, problem, features, seconds, optimal),
         parsed,
         Validator(task),
         patience=0.0 if optimal else PATIENCE,
-        proves=lambda program: _proves(program, needs, optimal),
+        proves=lambda program: _proves(program, features, optimal),
         listen=listen,
     )
     notes = list(outcome.troubles)
@@ -135,15 +135,15 @@ def _blocks(task: Task, steps: Sequence[Step]) -> tuple[AABlock, ...]:
     return blocks_of(task, actions)
 
 
-def _programs(name: str | None, needs: frozenset[Need]) -> Sequence[Program]:
+def _programs(name: str | None, features: frozenset[Feature]) -> Sequence[Program]:
     """Return the planners to be used.
 
     Raises:
-        UsageError: none can plan with what the problem needs.
+        UsageError: none can plan with what the problem uses.
     """
     if name is None:
-        able = [p for p in (GROUNDED, DOWNWARD) if not p.lacks & needs]
-        return able or _engines(needs)
+        able = [p for p in (GROUNDED, DOWNWARD) if not p.lacks & features]
+        return able or _engines(features)
     kind, _, engine = name.partition(":")
     known = {p.name: p for p in (GROUNDED, DOWNWARD)}
     if kind == "up" and engine:
@@ -152,17 +152,17 @@ def _programs(name: str | None, needs: frozenset[Need]) -> Sequence[Program]:
         program = known[name]
     else:
         raise UsageError(f"no planner {name!r}; there are {', '.join(known)} and up:ENGINE")
-    if missing := program.lacks & needs:
+    if missing := program.lacks & features:
         raise UsageError(f"{name} cannot plan with {_listed(missing)}, which this problem has")
     return [program]
 
 
-def _engines(needs: frozenset[Need]) -> Sequence[Program]:
+def _engines(features: frozenset[Feature]) -> Sequence[Program]:
     from hvr.search.unified import installed_engines
 
-    wanted = _listed(needs & GROUNDED.lacks)
-    if Need.DERIVED in needs:
-        raise UsageError(f"none of hvr's planners has both {wanted} and {Need.DERIVED}")
+    wanted = _listed(features & GROUNDED.lacks)
+    if Feature.DERIVED in features:
+        raise UsageError(f"none of hvr's planners has both {wanted} and {Feature.DERIVED}")
     installed = set(installed_engines())
     able = [unified(engine) for engine in PREFERRED if engine in installed]
     if not able:
@@ -173,12 +173,12 @@ def _engines(needs: frozenset[Need]) -> Sequence[Program]:
     return able
 
 
-def _listed(needs: frozenset[Need]) -> str:
-    return " and ".join(sorted(needs))
+def _listed(features: frozenset[Feature]) -> str:
+    return " and ".join(sorted(features))
 
 
-def _proves(program: Program, needs: frozenset[Need], optimal: bool) -> bool:
+def _proves(program: Program, features: frozenset[Feature], optimal: bool) -> bool:
     """Say whether a planner that has searched to the end has proven its plan to be best."""
     if program is GROUNDED:  # it counts steps
-        return not needs & {Need.COSTS, Need.METRIC, Need.PREFERENCES}
+        return not features & {Feature.COSTS, Feature.METRIC, Feature.PREFERENCES}
     return program is not DOWNWARD or optimal  # the last search of `lama` is no proof

@@ -44,6 +44,8 @@ class BatchOptions(Value):
         minimise: look for steps that a valid plan does not need.
         state_at: the number of a step, to show the state after it.
         happenings: show what changed when.
+        extract: look for the plan in a text that is more than a plan and does not mark it.
+        plan_number: which of several plans in a text is meant, from 1; 0 is the last.
     """
 
     tolerance: Fraction | None = None
@@ -55,6 +57,8 @@ class BatchOptions(Value):
     minimise: bool = False
     state_at: int | None = None
     happenings: bool = False
+    extract: bool = False
+    plan_number: int | None = None
 
     @property
     def needs_steps(self) -> bool:
@@ -202,10 +206,8 @@ def judge(model: LoadedModel, file: str) -> Judged:
     options = model.options
     name = _STDIN_NAME if file == STDIN else file
     try:
-        source = _read_stdin() if file == STDIN else Path(file)
-        report = model.validator.check_file(
-            source, file=name, on_failure=options.on_failure, lenient=options.lenient
-        )
+        source = _read_stdin() if file == STDIN else _plan_source(file)
+        report, source = _checked(model, name, source)
         if options.needs_steps and report.outcome is not Outcome.UNKNOWN:
             return _more(model, name, source, report, start)
     except (HvrError, RecursionError, MemoryError) as error:
@@ -213,6 +215,58 @@ def judge(model: LoadedModel, file: str) -> Judged:
     rule = rules.UNDECIDED.id if report.outcome is Outcome.UNKNOWN else ""
     result = PlanResult(name, model.domain, model.problem, report)
     return Judged(result, rule, perf_counter() - start)
+
+
+def _plan_source(file: str) -> str | Path:
+    """Return the text of a file that can be read only once, such as a pipe; else its path."""
+    path = Path(file)
+    if path.is_file() or not path.exists():
+        return path
+    from hvr.pddl.lexer import decode
+    from hvr.texts import read_bytes
+
+    return decode(read_bytes(path), file)
+
+
+def _checked(
+    model: LoadedModel, name: str, source: str | Path
+) -> tuple[ValidationReport, str | Path]:
+    """Judge a plan, or the plan in a text that is more than one; and return what was read.
+
+    Raises:
+        DataFileError: the file cannot be read.
+        PddlSyntaxError: there is no plan in it, or there are several.
+    """
+    options = model.options
+
+    def check(text: str | Path) -> ValidationReport:
+        return model.validator.check_file(
+            text, file=name, on_failure=options.on_failure, lenient=options.lenient
+        )
+
+    refused: PddlSyntaxError | None = None
+    if options.plan_number is None:
+        try:
+            return check(source), source
+        except PddlSyntaxError as error:
+            refused = error
+    from hvr.pddl.lexer import Source
+    from hvr.validation.extraction import extract
+    from hvr.validation.occurrences import schemas_of
+
+    plan = extract(
+        Source.read(source, file=name, lenient=True).text,
+        name,
+        actions=[schema.name for schema in schemas_of(model.validator.task.domain)],
+        asked=options.extract or name == _STDIN_NAME,
+        number=options.plan_number,
+    )
+    if plan is None:
+        if refused is not None:
+            raise refused
+        return check(source), source
+    report = check(plan.text)
+    return report.replace(notes=(plan.note, *report.notes)), plan.text
 
 
 def _more(

@@ -2,8 +2,8 @@
 
 * A step that was done before, with nothing else done to its objects since, is repeated.
 * Two adjacent steps on the same first object whose verbs undo each other cancel.
-* An object that the goal does not name, nor its type, and that is only gone to, taken and put down, is
-  irrelevant, with all steps on it.
+* An object that the goal does not name, nor its type, and that is only gone to, taken and put down,
+  is irrelevant, with all steps on it.
 * A step whose verb undoes another one needs that one before it, on the same object.
 """
 

@@ -92,12 +92,12 @@ def read_cases(path: Path) -> Iterator[Case]:
 
 def write_cases(path: Path, cases: Iterable[Case]) -> int:
     """Write cases, gzipped where the name says so; return how many."""
-    count = 0
+    everything = list(cases)
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "wt", encoding="utf-8") as file:
-        for count, case in enumerate(cases, 1):
+        for case in everything:
             file.write(json.dumps(asdict(case), ensure_ascii=False) + "\n")
-    return count
+    return len(everything)
 
 
 def load(case: Case, beside: Path, domains: dict[str, Domain]) -> tuple[Domain, Problem]:

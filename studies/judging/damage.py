@@ -69,9 +69,7 @@ def wander(task: Task, items: Items, rng: Random) -> Items | None:
     return _there_and_back(task, items, rng, "R3", 2) or _there_and_back(task, items, rng, "R3", 3)
 
 
-def _there_and_back(
-    task: Task, items: Items, rng: Random, kind: str, away: int
-) -> Items | None:
+def _there_and_back(task: Task, items: Items, rng: Random, kind: str, away: int) -> Items | None:
     marks = _marks(task, items)
     for _ in range(_TRIES):
         place = rng.randrange(len(items) + 1)
@@ -221,9 +219,7 @@ def truncate(task: Task, items: Items, rng: Random) -> Items | None:
 def drop_enabling(task: Task, items: Items, rng: Random) -> Items | None:
     """M3 in a kitchen: a step is missing that another one needs to be executed at all."""
     del task
-    places = [
-        i for i, item in enumerate(items) if not item.kind and item.action.name in _ENABLING
-    ]
+    places = [i for i, item in enumerate(items) if not item.kind and item.action.name in _ENABLING]
     return _dropped(items, [rng.choice(places)], "M3") if places else None
 
 

@@ -1,8 +1,8 @@
 """ALFRED's demonstrations as plans of hvr's skills, each with its problem and its goal.
 
-A demonstration becomes a plan when each of its interactions is a step that can be executed, with one
-`navigate_to_obj` before it where that is needed, and when the goal and the preferences for how a
-kitchen is left hold at the end. ALFRED's agent opens and closes with full hands and puts
+A demonstration becomes a plan when each of its interactions is a step that can be executed, with
+one `navigate_to_obj` before it where that is needed, and when the goal and the preferences for how
+a kitchen is left hold at the end. ALFRED's agent opens and closes with full hands and puts
 everything everywhere; so do the plans here.
 """
 
@@ -18,21 +18,11 @@ from hvr.errors import HvrError
 from hvr.execution.world import World
 from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.ontology import load_ontology
-from hvr.language.goals import end_conditions
-from hvr.language.taxonomy import Taxonomy
-from hvr.pddl import (
-    Domain,
-    GroundAction,
-    Problem,
-    Task,
-    TypedName,
-    parse_domain,
-    parse_formula,
-)
+from hvr.language.goals import Stage
+from hvr.pddl import Domain, GroundAction, Problem, Task, parse_domain
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.places import any_place
-from hvr.retrieval.relevance import relevant_objects
+from hvr.run.judging import kitchen_problem, with_ends
 from hvr.validation import Validator
 from studies.alfred import resolve_id, scene_from_alfred
 
@@ -104,7 +94,8 @@ def read_demonstration(record: Mapping[str, Any], wanted: str) -> Demonstration 
                 return None
             names = tuple([world.names.name(str(i)) for i in ids])
             asked.append((str(interaction["action"]), names))
-        problem = problem_of(world, inventory, wanted, [n for _, names in asked for n in names])
+        named = [name for _, names in asked for name in names]
+        problem = problem_of(world, inventory, with_ends(wanted), named)
         plan = _plan(Task(domain(), problem), asked)
     except HvrError:
         return None
@@ -119,50 +110,34 @@ def read_demonstration(record: Mapping[str, Any], wanted: str) -> Demonstration 
     )
 
 
-def problem_of(
-    world: World, inventory: Inventory, wanted: str, named: Iterable[str], ends: str | None = None
-) -> Problem:
+def problem_of(world: World, inventory: Inventory, stage: Stage, named: Iterable[str]) -> Problem:
     """Return the problem of a goal, over what it needs and some more objects.
 
     Args:
         world: the kitchen.
         inventory: what there is in it.
-        wanted: the goal.
+        stage: the goal.
         named: objects that a plan names.
-        ends: how the kitchen is left; None for the preferences of the ontology.
     """
-    objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in inventory.classes]
-    if ends is None:
-        ends = " ".join(end_conditions(Taxonomy(load_ontology()), set(), holding=False))
-    formula = parse_formula(wanted, domain(), objects, file="<goal>")
-    goal = parse_formula(f"(and {wanted} {ends})", domain(), objects, file="<goal>")
-    chosen = {*relevant_objects([formula], inventory).names, *named}
-    sources = {world.names.source(name) for name in chosen}
-    chosen |= {name for name in sources if name is not None}
-    for name in list(chosen):
-        chosen.update(world.names.pieces(name))
-    chosen.update(_bystanders(inventory, chosen))
-    for name in list(chosen):
-        parent = inventory.parents.get(name)
-        while parent is not None and parent not in chosen:
-            chosen.add(parent)
-            parent = inventory.parents.get(parent)
-    problem = world.graph.problem(domain(), "demonstration", sorted(chosen), goal)
-    return any_place(problem)
+    chosen = set(named)
+    wider = [*chosen, *_bystanders(inventory, chosen)]
+    return any_place(kitchen_problem(world, inventory, domain(), stage, wider))
 
 
 def _bystanders(inventory: Inventory, chosen: set[str], count: int = 3) -> Iterator[str]:
     """Yield some things that could be carried about and have nothing to do with the task."""
     classes = {inventory.classes[name] for name in chosen if name in inventory.classes}
     for name, object_class in inventory.classes.items():
-        if count and object_class not in classes and inventory.true("pickupable", name):
-            if inventory.true("present", name) and not inventory.hidden(name):
-                count -= 1
-                classes.add(object_class)
-                yield name
+        able = inventory.true("pickupable", name) and inventory.true("present", name)
+        if count and object_class not in classes and able and not inventory.hidden(name):
+            count -= 1
+            classes.add(object_class)
+            yield name
 
 
-def _plan(task: Task, asked: Iterable[tuple[str, tuple[str, ...]]]) -> tuple[GroundAction, ...] | None:
+def _plan(
+    task: Task, asked: Iterable[tuple[str, tuple[str, ...]]]
+) -> tuple[GroundAction, ...] | None:
     ahead = Validator(task)
     static = task.static_facts
     steps: list[GroundAction] = []

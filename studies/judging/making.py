@@ -58,9 +58,7 @@ def case_of(task: Task, items: Sequence[Item], case: Case) -> Case | None:
     ]
     missing = [Missing(number[i] + 1, str(items[i].action), items[i].kind) for i in sorted(wanted)]
     added = {
-        str(number[i]): item.kind
-        for i, item in enumerate(items)
-        if item.kind and not item.dropped
+        str(number[i]): item.kind for i, item in enumerate(items) if item.kind and not item.dropped
     }
     return replace(
         case,
@@ -86,7 +84,9 @@ def _kinds(items: Sequence[Item]) -> tuple[str, ...]:
 
 def _searched(task: Task, items: Sequence[Item]) -> Answers | None:
     """Return the best repairs where there are too many states for the exhaustive way."""
-    known = [i for i, item in enumerate(items) if not isinstance(task.try_ground(item.action), Misfit)]
+    known = [
+        i for i, item in enumerate(items) if not isinstance(task.try_ground(item.action), Misfit)
+    ]
     heavy = len(items) + 1
     weights = [heavy if items[i].dropped else 1 for i in known]
     reduction = smallest(
@@ -153,7 +153,11 @@ def hard_negative(
             wanted = Atom("on", (thing, place))
             goal = And((problem.goal, wanted))
             compiled = [task.try_ground(step) for step in steps]
-            if end is None or any(isinstance(o, Misfit) for o in compiled) or wanted in task.initial:
+            if (
+                end is None
+                or any(isinstance(o, Misfit) for o in compiled)
+                or wanted in task.initial
+            ):
                 continue
             after = executable(task, end, [task.ground(step) for step in steps])
             if after is None or not holds(task.condition(goal), after):

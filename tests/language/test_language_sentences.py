@@ -109,6 +109,15 @@ SENTENCES = [
     ("16", "a clean mug on the table", "not dirty mug; - washed mug"),
     ("16", "put a cooked apple on the table", "hot apple; - cooked apple; on apple diningtable"),
     ("16", "bring me a cold mug", "cold mug; chilled mug"),
+    # what is left out, and what something is for
+    ("16", "To heat a potato and put it on the table", "hot potato; on potato diningtable"),
+    ("16", "take the apple to the sink to wash it", "washed apple"),
+    ("16", "wash the mug to be placed on the table", "washed mug; on mug diningtable"),
+    ("16", "take the knife, wash, put in drawer", "washed knife; in knife drawer"),
+    ("16", "put the apple in the fridge to cool", "cold apple; in apple fridge"),
+    ("16", "put the chilled slice tomato on the counter",
+     "chilled tomatosliced; on tomatosliced countertop"),
+    ("16", "put the pan on the back left burner", "on pan stoveburner"),
     # doors and switches
     ("1", "open the fridge", "opened fridge"),
     ("16", "close all cabinets", "27 not opened cabinet"),
@@ -200,6 +209,12 @@ def test_what_later_words_undo_is_reached_first(read, scene, text, literals):
 )
 def test_ways_to_say_the_same(read, text):
     assert read("1", text).last == {"in apple fridge": 1}
+
+
+def test_loose_words_are_read_and_noted(read):
+    found = read("16", "put the cabbage in the freezer")
+    assert found.last == {"in lettuce fridge": 1}
+    assert found.notes == ("read 'cabbage' as 'lettuce'",)
 
 
 def test_words_that_are_not_heeded_are_noted(read):

@@ -13,9 +13,9 @@ from hvr.errors import PlannerError, UsageError
 from hvr.pddl import Task, parse_domain, parse_problem, read_plan
 from hvr.search.fast_downward import solve as search
 from hvr.search.ground import build
+from hvr.solving.features import Feature, features_of
 from hvr.solving.landmarks import blocks_of
-from hvr.solving.needs import Need, needs_of
-from hvr.solving.programs import DOWNWARD, Job, Running
+from hvr.solving.programs import DOWNWARD, PlannerJob, Running
 from hvr.solving.solve import solve
 from tests.command_line import Hvr
 
@@ -113,7 +113,10 @@ def test_numbers_and_time_are_not_asked_of_fast_downward(files: tuple[Path, Path
     )  # fmt: skip
     problem.write_text(lift((1,)).replace("(at f0)", "(at f0) (= (fuel) 3)"))
     parsed = parse_domain(domain)
-    assert needs_of(parsed, parse_problem(problem, parsed)) == {Need.NUMERIC, Need.CONDITIONAL}
+    assert features_of(parsed, parse_problem(problem, parsed)) == {
+        Feature.NUMERIC,
+        Feature.CONDITIONAL,
+    }
     with pytest.raises(UsageError, match="downward cannot plan with numeric fluents"):
         solve(domain, problem, planner="downward")
 
@@ -130,7 +133,7 @@ def test_files_that_cannot_be_used_are_one_line(hvr_: Hvr, tmp_path: Path) -> No
 
 
 def test_a_planner_ends_with_its_context(files: tuple[Path, Path], tmp_path: Path) -> None:
-    with Running(DOWNWARD, Job(*files, frozenset(), 60.0), tmp_path / "work") as running:
+    with Running(DOWNWARD, PlannerJob(*files, frozenset(), 60.0), tmp_path / "work") as running:
         assert running.code is None
     assert running.code is not None
 

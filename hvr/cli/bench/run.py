@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("--tasks", default=_TWELVE, help=(
-        "tasks, separated by commas, or all (default: %(default)s)"))  # fmt: skip
+        "tasks, such as T2,T7 or T13-T24, or paper, or all (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--settings", default="HVR,HV,HR,VR,R,LLM", help=(
         "settings, such as HVR+, LLM+P or HVR+planner_repair (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--models", action="append", help=(

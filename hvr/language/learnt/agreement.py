@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hvr.errors import AmbiguousError, HvrError, LanguageError, MissingObjectError
+from hvr.errors import HvrError, LanguageError, MissingObjectError
 from hvr.language.goals import Goal
 from hvr.language.learnt.end_state import EndStates
 from hvr.language.learnt.reader import Reading
@@ -45,8 +45,8 @@ class Thresholds:
 
 def agreed(
     grammar: Goal | HvrError, reading: Reading, ends: EndStates, thresholds: Thresholds, head: str
-) -> Goal:
-    """Return the goal that counts.
+) -> tuple[Goal, ...]:
+    """Return the goal that counts; or both, where they end differently.
 
     Args:
         grammar: the grammar's goal, or why it has none.
@@ -56,28 +56,25 @@ def agreed(
         head: digest of the learnt reader's head.
 
     Raises:
-        AmbiguousError: the readings end differently.
         HvrError: the grammar's, where the learnt reader does not know better.
     """
     learnt = reading.goal
     if isinstance(grammar, HvrError):
-        open_to_it = isinstance(grammar, LanguageError | MissingObjectError)
-        if learnt is None or isinstance(grammar, AmbiguousError) or not open_to_it:
+        if learnt is None or not isinstance(grammar, LanguageError | MissingObjectError):
             raise grammar
         if reading.p >= thresholds.alone:
-            return marked(learnt, reading.p, head)
+            return (marked(learnt, reading.p, head),)
         raise _with_nearest(grammar, reading, thresholds)
     if learnt is None or reading.p < thresholds.against:
-        return grammar
+        return (grammar,)
     said, heard = ends.predicates(grammar), ends.predicates(learnt)
     more = len(grammar.stages) > len(learnt.stages) or ends.things(grammar) > ends.things(learnt)
-    if more or not _could_be_a_frame(said, heard):
-        return grammar
-    if ends.entails(grammar, learnt):
-        return grammar
+    if more or not _could_be_a_frame(said, heard) or ends.entails(grammar, learnt):
+        return (grammar,)
+    other = marked(learnt, reading.p, head)
     if ends.entails(learnt, grammar):
-        return marked(learnt, reading.p, head) if heard - said <= _WARMTH else grammar
-    raise AmbiguousError((in_order(grammar.said), in_order(learnt.said)))
+        return (other,) if heard - said <= _WARMTH else (grammar,)
+    return grammar, other
 
 
 def _could_be_a_frame(said: frozenset[str], heard: frozenset[str]) -> bool:

@@ -11,16 +11,17 @@ from hvr.validation.judged import STDIN
 from hvr.validation.suites import Job, Left, Suite
 from hvr.validation.suites.kinds import Kind, Seen, definition
 
-DOUBTFUL = "it has steps and other text besides; --extract takes the plan out of it"
+DOUBTFUL = "it has steps and other text besides"
 
 
-def collect(names: Sequence[str], skip: Sequence[str] = ()) -> Suite:
+def collect(names: Sequence[str], skip: Sequence[str] = (), *, doubtful: bool = False) -> Suite:
     """Look at files and folders, and give each plan its problem and each problem its domain.
 
     Args:
         names: files, patterns and folders. A file that is named is a plan unless it defines a
             domain or a problem; in a folder it has to look like one.
         skip: patterns of files that are left out.
+        doubtful: whether files that have steps and other text besides are plans.
 
     Raises:
         UsageError: a pattern without a file, or nothing that is a problem or a plan.
@@ -28,7 +29,7 @@ def collect(names: Sequence[str], skip: Sequence[str] = ()) -> Suite:
     """
     from hvr.validation.suites.pairing import pair
 
-    listed = Listed(names, skip)
+    listed = Listed(names, skip, doubtful=doubtful)
     domains, problems = listed.of(Kind.DOMAIN), listed.of(Kind.PROBLEM)
     suite = pair(domains, problems, listed.of(Kind.PLAN))
     if not problems:
@@ -42,7 +43,14 @@ def collect(names: Sequence[str], skip: Sequence[str] = ()) -> Suite:
     )
 
 
-def plans_of(domain: str, problem: str, names: Sequence[str], skip: Sequence[str] = ()) -> Suite:
+def plans_of(
+    domain: str,
+    problem: str,
+    names: Sequence[str],
+    skip: Sequence[str] = (),
+    *,
+    doubtful: bool = False,
+) -> Suite:
     """Return the suite of one problem: all plans are for it, wherever they are.
 
     Args:
@@ -50,12 +58,13 @@ def plans_of(domain: str, problem: str, names: Sequence[str], skip: Sequence[str
         problem: the problem file.
         names: files, patterns, folders, and `-` for standard input.
         skip: patterns of files that are left out.
+        doubtful: whether files that have steps and other text besides are plans.
 
     Raises:
         UsageError: a pattern or a folder without a plan.
         DataFileError: a folder that cannot be listed.
     """
-    listed = Listed(names, skip, models=False)
+    listed = Listed(names, skip, models=False, doubtful=doubtful)
     plans = tuple([seen.file for seen in listed.of(Kind.PLAN)])
     if not plans and not listed.doubtful:
         raise UsageError(f"there is no plan in {_shown(names)}")
@@ -73,15 +82,22 @@ class Listed:
         names: files, patterns, folders, and `-` for standard input.
         skip: patterns of files that are left out.
         models: whether a file that is named may be a domain or a problem; else it is a plan.
+        doubtful: whether files that have steps and other text besides are plans.
     """
 
     def __init__(
-        self, names: Sequence[str], skip: Sequence[str] = (), *, models: bool = True
+        self,
+        names: Sequence[str],
+        skip: Sequence[str] = (),
+        *,
+        models: bool = True,
+        doubtful: bool = False,
     ) -> None:
         self.skipped: list[str] = []
         self.doubtful: list[Left] = []
         self._skip = tuple(skip)
         self._models = models
+        self._doubtful = doubtful
         self._seen: dict[str, Seen] = {}
         for name in names:
             self._take(name)
@@ -128,6 +144,8 @@ class Listed:
             from hvr.validation.suites.looks import look
 
             seen = look(file)
+        if seen.kind is Kind.DOUBTFUL and self._doubtful:
+            seen = Seen(file, Kind.PLAN)
         if seen.kind is Kind.DOUBTFUL:
             self.doubtful.append(Left(file, DOUBTFUL))
         self._seen[key] = seen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from enum import StrEnum
 from pathlib import Path
@@ -70,6 +71,14 @@ def definition_in(file: str, text: str) -> Seen | None:
         return Seen(file, Kind.DOMAIN, name)
     of = re.search(r"^[^;\n]*?\(\s*:domain\s+([^\s()]+)", text, re.IGNORECASE | re.MULTILINE)
     return Seen(file, Kind.PROBLEM, name, of[1].lower() if of else "")
+
+
+def ending(file: str) -> str:
+    """Return the end of a file that `beginning` has read."""
+    with Path(file).open("rb") as opened:
+        opened.seek(0, os.SEEK_END)
+        opened.seek(max(0, opened.tell() - SNIFFED))
+        return _text(opened.read())
 
 
 def _text(data: bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from hvr.validation.suites.kinds import SNIFFED, Kind, Seen, beginning, definition_in
+from hvr.validation.suites.kinds import SNIFFED, Kind, Seen, beginning, definition_in, ending
 
 _COMMENT = re.compile(r";[^\r\n]*")
 _STEP = r"(?:\([^()\r\n]*\)|[^\W\d][\w@.+-]*\([^()\r\n]*\))"
@@ -15,6 +15,12 @@ _STEPS = re.compile(rf"(?:(?:{_STAMP})?{_STEP}\s*+{_COST}?\s*+)++")
 
 _PLAN_ENDING = re.compile(r".*\.(?:plan|soln?|pddlplan)(?:[._-]?\d+)?")
 _PLAN_WORD = re.compile(r"(?:.*[^a-z])?(?:plan|soln?|solution)(?:\d*|[^a-z].*)")
+_PLANNER = re.compile(
+    r"^(?:\[t=[^\]\n]*\] )?Plan length: \d+ step|^ff: found legal plan|^\s*Found Plan:\s*$"
+    r"|^\s*Time: \(ACTION\)|^;+ *(?:Solution Found|Plan found with metric)",
+    re.MULTILINE,
+)
+"""What planners print beside a plan; see `hvr.validation.extraction.readers`."""
 _NEVER_PLANS = frozenset((
     "bib", "c", "cfg", "cpp", "css", "csv", "gif", "h", "hddl", "html", "ini", "jpg", "js", "lisp",
     "lock", "md", "pdf", "png", "py", "rst", "sarif", "sh", "svg", "tex", "toml", "ts", "tsv",
@@ -30,7 +36,14 @@ def look(file: str) -> Seen:
     if text is None:
         return Seen(file, Kind.PLAN if _named_like_a_plan(name) else Kind.OTHER)
     model = definition_in(file, text)
-    return model or Seen(file, _plan_kind(name, text, whole=len(text) < SNIFFED // 2))
+    if model is not None:
+        return model
+    whole = len(text) < SNIFFED // 2
+    kind = _plan_kind(name, text, whole=whole)
+    if kind in (Kind.DOUBTFUL, Kind.OTHER) and _ending(name) not in _NEVER_PLANS:
+        log = text if whole else text + ending(file)
+        kind = Kind.PLAN if _PLANNER.search(log) else kind
+    return Seen(file, kind)
 
 
 def is_steps(text: str) -> bool:
@@ -42,8 +55,7 @@ def is_steps(text: str) -> bool:
 def _plan_kind(name: str, text: str, *, whole: bool) -> Kind:
     if _PLAN_ENDING.fullmatch(name) or name == "sas_plan":
         return Kind.PLAN
-    ending = name.rpartition(".")[2] if "." in name else ""
-    if ending in _NEVER_PLANS or "\0" in text:
+    if _ending(name) in _NEVER_PLANS or "\0" in text:
         return Kind.OTHER
     if not whole:
         text = text[: text.rfind("\n") + 1] or text
@@ -62,10 +74,13 @@ def _plan_kind(name: str, text: str, *, whole: bool) -> Kind:
 
 
 def _named_like_a_plan(name: str) -> bool:
-    ending = name.rpartition(".")[2] if "." in name else ""
-    if ending in _NEVER_PLANS:
+    if _ending(name) in _NEVER_PLANS:
         return False
     return bool(_PLAN_ENDING.fullmatch(name) or _PLAN_WORD.fullmatch(name))
+
+
+def _ending(name: str) -> str:
+    return name.rpartition(".")[2] if "." in name else ""
 
 
 def _is_json_plan(name: str, text: str, *, whole: bool) -> bool:

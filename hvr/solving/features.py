@@ -11,7 +11,7 @@ from hvr.pddl.model import TRUE, changes_of, functions_of, walk
 TOTAL_COST = "total-cost"
 
 
-class Need(StrEnum):
+class Feature(StrEnum):
     """A part of PDDL that not every planner has."""
 
     DURATIVE = "durative actions"
@@ -25,20 +25,20 @@ class Need(StrEnum):
     METRIC = "a metric other than total-cost"
 
 
-def needs_of(domain: Domain, problem: Problem) -> frozenset[Need]:
+def features_of(domain: Domain, problem: Problem) -> frozenset[Feature]:
     """Return what the domain and the problem use, not what `:requirements` says."""
-    return frozenset(_needs(domain, problem))
+    return frozenset(_used(domain, problem))
 
 
-def _needs(domain: Domain, problem: Problem) -> Iterator[Need]:
+def _used(domain: Domain, problem: Problem) -> Iterator[Feature]:
     if domain.durative_actions:
-        yield Need.DURATIVE
+        yield Feature.DURATIVE
     if problem.timed_init:
-        yield Need.TIMED
+        yield Feature.TIMED
     if domain.derived:
-        yield Need.DERIVED
+        yield Feature.DERIVED
     if domain.constraints != TRUE or problem.constraints != TRUE:
-        yield Need.CONSTRAINTS
+        yield Feature.CONSTRAINTS
     formulas: list[Expression] = [problem.goal, problem.constraints, domain.constraints]
     for action in domain.actions.values():
         formulas += (action.precondition, action.effect)
@@ -47,9 +47,9 @@ def _needs(domain: Domain, problem: Problem) -> Iterator[Need]:
     formulas += (rule.body for rule in domain.derived)
     parts = [part for formula in formulas for part in walk(formula)]
     if any(isinstance(part, Preference) for part in parts):
-        yield Need.PREFERENCES
+        yield Feature.PREFERENCES
     if any(isinstance(part, When) for part in parts):
-        yield Need.CONDITIONAL
+        yield Feature.CONDITIONAL
     effects = [action.effect for action in domain.actions.values()]
     effects += (action.effect for action in domain.durative_actions.values())
     changed = {
@@ -59,10 +59,10 @@ def _needs(domain: Domain, problem: Problem) -> Iterator[Need]:
         if isinstance(change, NumericEffect)
     }
     if changed - {TOTAL_COST} or any(isinstance(part, Comparison) for part in parts):
-        yield Need.NUMERIC
+        yield Feature.NUMERIC
     if TOTAL_COST in changed:
-        yield Need.COSTS
+        yield Feature.COSTS
     if problem.metric is not None:
         wanted = {term.function for term in functions_of(problem.metric.expression)}
         if problem.metric.direction != "minimize" or wanted != {TOTAL_COST}:
-            yield Need.METRIC
+            yield Feature.METRIC
