@@ -37,7 +37,7 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.language.goals import Goal, Stage
 from hvr.language.learnt.agreement import Thresholds, agreed
 from hvr.language.learnt.end_state import EndStates
-from hvr.language.learnt.reader import LearntReader
+from hvr.language.learnt.reader import LearntReader, Reading
 from hvr.language.reader import Reader
 from hvr.retrieval.inventory import Inventory
 from studies.alfred import scene_from_alfred
