@@ -31,7 +31,7 @@ _MOST_DRAFTS = 40
 _MOST_ANSWERS = 3
 _INSERTED, _PASSED = 2, 1
 """What it costs to insert a step, and to pass over one."""
-_BEYOND = 3
+_BEYOND = 5
 """How much more than one that misses the goal only a draft may cost."""
 _MOST_ENDS = 3
 """How many drafts that miss the goal only are finished."""
