@@ -13,6 +13,7 @@ HvrError                             2  root: catch this to catch everything bel
 ├── PddlError                        2  PDDL text cannot be used
 │   ├── PddlSyntaxError              2  it does not parse
 │   │   └── PddlTextSyntaxError      2  … here: `diagnostic`  [hvr.pddl.diagnostics]
+│   │       └── AmbiguousPlanError   2  a text has several plans  [hvr.validation.extraction]
 │   └── PddlSemanticError            2  it parses but does not fit: undeclared name, arity, …
 │       └── PddlTextSemanticError    2  … here: `diagnostic`  [hvr.pddl.diagnostics]
 │           └── UnsupportedPddlError 2  in a part that hvr lacks  [hvr.pddl.diagnostics]
@@ -40,7 +41,6 @@ HvrError                             2  root: catch this to catch everything bel
 ├── StoreError                       2  the graph store cannot be opened, read or queried
 │   └── QueryLimitError              4  a query ran out of time or memory
 ├── MissingExtraError                2  an optional dependency is not installed
-└── _UnusableFileError               2  a file to lint is unusable  [hvr.cli.lint]
 
 Signals are plain exceptions that are caught in the room that raises them:
 

@@ -38,6 +38,7 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("validate",): "domain.pddl problem.pddl bläd.plan good.plan --jobs 2",
     ("judge",): "good.plan --domain domain.pddl --problem problem.pddl --html page.html",
     ("lint",): "domain.pddl problem.pddl",
+    ("solve",): "domain.pddl problem.pddl",
     ("tasks",): "",
     ("scenes",): "--having Kettle",
     ("show",): "made",
@@ -61,7 +62,7 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("completion",): "bash",
 }
 """Calls of commands that print something."""
-LONG = {("verify", "plan"), ("kg", "check"), ("bench", "run")}
+LONG = {("solve",), ("verify", "plan"), ("kg", "check"), ("bench", "run")}
 
 ELSEWHERE = {
     ("scene", "serve"): "prints nothing",
