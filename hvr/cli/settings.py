@@ -141,6 +141,7 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     "tolerance": _NUMBER,
     "numeric-tolerance": _NUMBER,
     "lenient": _FLAG,
+    "any-order": _FLAG,
     "quiet": _FLAG,
     "rules-url": (_text, "an address"),
 }

@@ -87,6 +87,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
            "how far a duration may be from what its action demands (default: 0.01)")  # fmt: skip
     _value(judging, "--numeric-tolerance", "N", arguments.number,
            "how far a numeric condition may be missed (default: 0; VAL: 0.0001)")  # fmt: skip
+    _flag(
+        judging,
+        "--any-order",
+        "hierarchical plans: let the tasks of a method be listed in any order",
+    )
     _value(judging, "--jobs", "N", arguments.jobs,
            "use N processes; 0: one for each processor core (default: 1)")  # fmt: skip
 
@@ -189,6 +194,7 @@ def _request(given: argparse.Namespace) -> _Request:
             minimise=chosen("minimise", False),
             state_at=given.state_at,
             happenings=chosen("happenings", False),
+            any_order=chosen("any_order", False),
         ),
     )
 
@@ -246,7 +252,8 @@ def _format(given: argparse.Namespace, settings: dict[str, Any]) -> str:
 
 
 def _validate(request: _Request) -> int:
-    from hvr.validation.batch import UnusableModelError, judge_all, load_model
+    from hvr.hddl.batch import load_model
+    from hvr.validation.batch import UnusableModelError, judge_all
     from hvr.validation.plan_files import expand
 
     if request.output_file is not None:

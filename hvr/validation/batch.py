@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError
 from hvr.pddl import (
@@ -45,6 +45,7 @@ class BatchOptions(Value):
         minimise: look for steps that a valid plan does not need.
         state_at: the number of a step, to show the state after it.
         happenings: show what changed when.
+        any_order: of a hierarchical plan, let tasks be listed in any order.
     """
 
     tolerance: Fraction | None = None
@@ -56,11 +57,27 @@ class BatchOptions(Value):
     minimise: bool = False
     state_at: int | None = None
     happenings: bool = False
+    any_order: bool = False
 
     @property
     def needs_steps(self) -> bool:
         """Whether the steps of a plan are needed besides the verdict about it."""
         return self.advise or self.minimise or self.happenings or self.state_at is not None
+
+
+class PlanJudge(Protocol):
+    """What judges plans of a problem."""
+
+    def check_file(
+        self,
+        source: str | Path,
+        *,
+        file: str | None = None,
+        on_failure: OnFailure = OnFailure.STOP,
+        lenient: bool = False,
+    ) -> ValidationReport:
+        """Read a plan and say whether it is valid."""
+        ...
 
 
 class LoadedModel(Value):
@@ -72,13 +89,15 @@ class LoadedModel(Value):
         validator: what judges plans of the problem.
         warnings: what was overlooked in the two files.
         options: what to find out.
+        load: what read them, to be called again in another process; None: `load_model`.
     """
 
     domain: str
     problem: str
-    validator: Validator
+    validator: PlanJudge
     warnings: tuple[Finding, ...]
     options: BatchOptions
+    load: Callable[[str, str, BatchOptions], LoadedModel] | None = None
 
 
 class UnusableModelError(HvrError):
@@ -119,7 +138,7 @@ def load_model(domain: str, problem: str, options: BatchOptions) -> LoadedModel:
     except (HvrError, RecursionError, MemoryError) as error:
         start = Location(file, 1, 1)
         raise UnusableModelError(
-            error, _unusable("", domain, problem, error, place=start)
+            error, unusable("", domain, problem, error, place=start)
         ) from error
     return LoadedModel(domain, problem, validator, _warnings(lifted, domain, warnings), options)
 
@@ -180,7 +199,7 @@ def judge(model: LoadedModel, file: str) -> Judged:
         if options.needs_steps and report.outcome is not Outcome.UNKNOWN:
             return _more(model, name, source, report, start)
     except (HvrError, RecursionError, MemoryError) as error:
-        return _unusable(name, model.domain, model.problem, error, perf_counter() - start)
+        return unusable(name, model.domain, model.problem, error, perf_counter() - start)
     rule = rules.UNDECIDED.id if report.outcome is Outcome.UNKNOWN else ""
     result = PlanResult(name, model.domain, model.problem, report)
     return Judged(result, rule, perf_counter() - start)
@@ -191,6 +210,7 @@ def _more(
 ) -> Judged:
     """Find out what was asked for besides the verdict."""
     options, validator = model.options, model.validator
+    assert isinstance(validator, Validator)
     plan = read_plan(source, file=name, lenient=options.lenient).steps
     repair: Repair | None = None
     note = ""
@@ -253,7 +273,7 @@ def _state(
     )
 
 
-def _unusable(
+def unusable(
     plan: str,
     domain: str,
     problem: str,
@@ -261,6 +281,7 @@ def _unusable(
     seconds: float = 0.0,
     place: Location | None = None,
 ) -> Judged:
+    """Return the result of a plan that could not be judged, or of a model that has no plans."""
     diagnostic: Diagnostic | None = getattr(error, "diagnostic", None)
     reason = diagnostic.message if diagnostic else str(error)
     if isinstance(error, RecursionError):

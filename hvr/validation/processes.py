@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -23,6 +23,8 @@ _LARGEST_CHUNK = 64
 _Chunk: TypeAlias = list[tuple[int, str]]
 """Plan files with their places in the order of the results."""
 _Results: TypeAlias = list[tuple[int, Judged]]
+_Given: TypeAlias = tuple[str, str, BatchOptions, Callable[..., LoadedModel]]
+"""What another process needs to read the model again."""
 
 
 @dataclass(slots=True)
@@ -78,7 +80,11 @@ def _start(model: LoadedModel) -> _Worker:
     # validator is large to send. What is forked also has the parent's end of the pipe, and would
     # never see the parent end if it kept it.
     fork = multiprocessing.get_start_method() == "fork"
-    given = (model, ours) if fork else ((model.domain, model.problem, model.options), None)
+    given = (
+        (model, ours)
+        if fork
+        else ((model.domain, model.problem, model.options, model.load or load_model), None)
+    )
     process = multiprocessing.Process(target=_work, args=(theirs, *given), daemon=True)
     with starting():
         process.start()
@@ -88,14 +94,14 @@ def _start(model: LoadedModel) -> _Worker:
 
 def _work(
     connection: Connection,
-    given: LoadedModel | tuple[str, str, BatchOptions],
+    given: LoadedModel | _Given,
     parents: Connection | None,
 ) -> None:
     """Judge chunks until there are no more; the body of a worker process."""
     leave_interrupts_to_parent()
     if parents is not None:
         parents.close()
-    model = given if isinstance(given, LoadedModel) else load_model(*given)
+    model = given if isinstance(given, LoadedModel) else given[3](*given[:3])
     while True:
         try:
             chunk = connection.recv()

@@ -66,6 +66,16 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR111", "start-time", Level.ERROR, "A step's start time is missing or negative."),
     ("HVR112", "interference", Level.ERROR, "Two steps at one time disturb each other."),
     ("HVR113", "constraint", Level.ERROR, "A trajectory constraint is violated."),
+    # What makes a decomposition invalid.
+    ("HVR121", "no-decomposition", Level.ERROR, "A plan does not say how its tasks are done."),
+    ("HVR122", "unknown-task", Level.ERROR, "A line names a task the domain lacks."),
+    ("HVR123", "unknown-method", Level.ERROR, "A line names a method the task does not have."),
+    ("HVR124", "unknown-reference", Level.ERROR, "A line refers to a task that is not there."),
+    ("HVR125", "no-tree", Level.ERROR, "A task stands below none, two or itself."),
+    ("HVR126", "subtasks", Level.ERROR, "The tasks below a task are not those of its method."),
+    ("HVR127", "listing-order", Level.ERROR, "Tasks are listed in an order the method forbids."),
+    ("HVR128", "subtask-order", Level.ERROR, "Actions come in an order that a method forbids."),
+    ("HVR129", "method-precondition", Level.ERROR, "A method's precondition does not hold."),
     # How a text was read.
     ("HVR201", "notation", Level.NOTE, "The plan is not in the notation of PDDL plan files."),
     ("HVR202", "missing-requirement", Level.WARNING, "A feature is used without its flag."),
@@ -118,6 +128,15 @@ FAILURE_RULES: dict[FailureKind, Rule] = {
     FailureKind.START_TIME: RULES["HVR111"],
     FailureKind.INTERFERENCE: RULES["HVR112"],
     FailureKind.CONSTRAINT: RULES["HVR113"],
+    FailureKind.NO_DECOMPOSITION: RULES["HVR121"],
+    FailureKind.UNKNOWN_TASK: RULES["HVR122"],
+    FailureKind.UNKNOWN_METHOD: RULES["HVR123"],
+    FailureKind.UNKNOWN_REFERENCE: RULES["HVR124"],
+    FailureKind.NO_TREE: RULES["HVR125"],
+    FailureKind.SUBTASKS: RULES["HVR126"],
+    FailureKind.LISTING_ORDER: RULES["HVR127"],
+    FailureKind.SUBTASK_ORDER: RULES["HVR128"],
+    FailureKind.METHOD_PRECONDITION: RULES["HVR129"],
 }
 
 
