@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hvr.cli.streams import use_utf8
 from hvr.errors import HvrError
@@ -86,10 +86,12 @@ def _findings(domain: str, problem: str | None, *, lenient: bool = False) -> lis
     Raises:
         _UnusableFileError: a file cannot be read or used.
     """
-    from hvr.pddl import Diagnostic, parse_domain, parse_problem
+    from hvr.hddl.batch import is_hierarchical
+    from hvr.pddl import Diagnostic
     from hvr.validation.findings import Finding, warning_finding
-    from hvr.validation.lint.all_rules import lint
     from hvr.validation.rules import rule_of
+
+    parse_domain, parse_problem, lint = _hddl() if is_hierarchical(domain) else _pddl()
 
     warnings: list[Diagnostic] = []
     task = None
@@ -110,6 +112,22 @@ def _findings(domain: str, problem: str | None, *, lenient: bool = False) -> lis
             Finding(rule_of(one), one.level, one.message, one.location, (), file, one.name)
         )
     return findings
+
+
+def _pddl() -> tuple[Any, Any, Any]:
+    """Return what reads a domain and a problem of PDDL, and looks at them."""
+    from hvr.pddl import parse_domain, parse_problem
+    from hvr.validation.lint.all_rules import lint
+
+    return parse_domain, parse_problem, lint
+
+
+def _hddl() -> tuple[Any, Any, Any]:
+    """Return what reads a domain and a problem of HDDL, and looks at them."""
+    from hvr.hddl.lint import lint_hddl
+    from hvr.hddl.parse import parse_hddl_domain, parse_hddl_problem
+
+    return parse_hddl_domain, parse_hddl_problem, lint_hddl
 
 
 def _unreadable(file: str, error: BaseException) -> Finding:

@@ -73,7 +73,7 @@ class Preconditions:
         if not free:
             yield {}
             return
-        wanted = _names_in(method.precondition) | _names_in(method.network.constraints)
+        wanted = names_in(method.precondition) | names_in(method.network.constraints)
         idle: dict[str, str] = {}
         asked: list[TypedName] = []
         for parameter in free:
@@ -138,7 +138,7 @@ def _equal(part: Expression, binding: Mapping[str, str]) -> bool:
     return left == right
 
 
-def _names_in(formula: Formula) -> set[str]:
+def names_in(formula: Expression) -> set[str]:
     """Return all names in a formula; bound variables are taken for the parameters they hide."""
     names: set[str] = set()
     for item in walk(formula):

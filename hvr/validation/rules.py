@@ -7,7 +7,7 @@ An id never changes its meaning and is never used again. `docs/rules/` has a pag
 | HVR0xx | input that cannot be used, so that the question stays open |
 | HVR1xx | what makes a plan invalid, one id for each `FailureKind` |
 | HVR2xx | how a text was read |
-| HVR3xx | the model itself, found by `hvr lint` |
+| HVR3xx, HVR4xx | the model itself, found by `hvr lint`; 4xx: tasks and methods |
 """
 
 from __future__ import annotations
@@ -100,6 +100,12 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR315", "missing-value", Level.WARNING, "A number is read that is never given."),
     ("HVR316", "unused-object", Level.NOTE, "No action can use an object."),
     ("HVR317", "not-explored", Level.NOTE, "There are too many instances to tell all."),
+    # What a hierarchical model says.
+    ("HVR401", "task-without-method", Level.WARNING, "No method decomposes a task."),
+    ("HVR402", "endless-recursion", Level.WARNING, "A task never comes down to actions."),
+    ("HVR403", "unreached-task", Level.NOTE, "The initial network never leads to a task."),
+    ("HVR404", "unordered-method", Level.NOTE, "A method leaves an order open, others do not."),
+    ("HVR405", "clashing-effects", Level.NOTE, "An effect may add and delete one atom."),
 )
 
 RULES: dict[str, Rule] = {row[0]: Rule(*row) for row in _TABLE}
@@ -151,7 +157,7 @@ def help_url(rule: Rule, base: str = PAGES) -> str:
 
 
 LINT_RULES: tuple[Rule, ...] = tuple(
-    rule for number, rule in RULES.items() if number.startswith("HVR3")
+    rule for number, rule in RULES.items() if number.startswith(("HVR3", "HVR4"))
 )
 """Every rule that only `lint` reports, in the order of the ids."""
 
