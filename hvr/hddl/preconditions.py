@@ -22,7 +22,7 @@ from hvr.pddl import (
 )
 from hvr.pddl import conditions as ground
 from hvr.pddl.conditions import Conjunction
-from hvr.pddl.model import functions_of, parts_of, walk
+from hvr.pddl.model import functions_of, walk
 from hvr.pddl.numeric import Values
 from hvr.pddl.templates import Template, template_of
 
@@ -61,7 +61,7 @@ class Preconditions:
     def _all_cases(self, method: Method, binding: Mapping[str, str]) -> Iterator[_Case]:
         for further in self._completions(method, binding):
             whole = {**binding, **further} if further else binding
-            if not self._allowed(method.network.constraints, whole):
+            if not _equal(method.network.constraints, whole):
                 continue
             condition = self._condition(method, whole)
             if condition is not ground.FALSE:
@@ -106,11 +106,6 @@ class Preconditions:
         args = tuple([binding[parameter] for parameter in self._names[name]])
         return template.ground(GroundAction(name, args)).precondition
 
-    def _allowed(self, constraints: Formula, binding: Mapping[str, str]) -> bool:
-        return constraints == TRUE or all(
-            _equal(part, binding) for part in (parts_of(constraints) or (constraints,))
-        )
-
 
 def holds(cases: tuple[_Case, ...], bits: int, values: Values) -> dict[str, str] | None:
     """Return the further values with which a precondition holds in a state, None without any."""
@@ -129,6 +124,7 @@ def open_formula(method: Method, match: Match) -> Formula:
 
 
 def _equal(part: Expression, binding: Mapping[str, str]) -> bool:
+    """Say whether the constraints of a method are met."""
     if isinstance(part, Not):
         return not _equal(part.operand, binding)
     if isinstance(part, And):
