@@ -92,6 +92,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--any-order",
         "hierarchical plans: let the tasks of a method be listed in any order",
     )
+    judging.add_argument("--no-decomposition", action="store_true", help=(
+        "hierarchical plans: read the actions only, and look for a decomposition"))  # fmt: skip
     _value(judging, "--jobs", "N", arguments.jobs,
            "use N processes; 0: one for each processor core (default: 1)")  # fmt: skip
 
@@ -195,6 +197,7 @@ def _request(given: argparse.Namespace) -> _Request:
             state_at=given.state_at,
             happenings=chosen("happenings", False),
             any_order=chosen("any_order", False),
+            no_decomposition=given.no_decomposition,
         ),
     )
 

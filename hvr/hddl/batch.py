@@ -10,7 +10,7 @@ from hvr.pddl import Diagnostic, Location
 from hvr.pddl.lexer import decode
 from hvr.texts import read_bytes
 from hvr.validation import batch
-from hvr.validation.batch import BatchOptions, LoadedModel, UnusableModelError, unusable
+from hvr.validation.batch import BatchOptions, LoadedModel, PlanJudge, UnusableModelError, unusable
 
 _COMMENT = re.compile(r";[^\r\n]*")
 _HIERARCHY = re.compile(r":hierarchy\b|\(\s*:(?:task|method|htn)\b", re.IGNORECASE)
@@ -51,7 +51,12 @@ def load_model(domain: str, problem: str, options: BatchOptions) -> LoadedModel:
         result = unusable("", domain, problem, error, place=Location(file, 1, 1))
         raise UnusableModelError(error, result) from error
     findings = tuple(map(warning_finding, warnings))
-    return LoadedModel(domain, problem, verifier, findings, options, load_model)
+    judge: PlanJudge = verifier
+    if options.no_decomposition:
+        from hvr.hddl.recover import ActionsJudge
+
+        judge = ActionsJudge(verifier)
+    return LoadedModel(domain, problem, judge, findings, options, load_model)
 
 
 def is_hierarchical(domain: str) -> bool:

@@ -58,6 +58,10 @@ class Preconditions:
             cases = self._cases[key] = tuple(self._all_cases(method, binding))
         return cases
 
+    def mentioned(self, method: Method) -> set[str]:
+        """Return the names in the precondition and the constraints of a method."""
+        return names_in(method.precondition) | names_in(method.network.constraints)
+
     def _all_cases(self, method: Method, binding: Mapping[str, str]) -> Iterator[_Case]:
         for further in self._completions(method, binding):
             whole = {**binding, **further} if further else binding
@@ -73,7 +77,7 @@ class Preconditions:
         if not free:
             yield {}
             return
-        wanted = names_in(method.precondition) | names_in(method.network.constraints)
+        wanted = self.mentioned(method)
         idle: dict[str, str] = {}
         asked: list[TypedName] = []
         for parameter in free:

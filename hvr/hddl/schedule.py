@@ -147,8 +147,10 @@ class Scheduler:
         return FAILED, {}
 
     def _note(self, misplaced: Misplaced) -> None:
-        # Of several ways that fail, the one that came furthest says most.
-        if self.misplaced is None or misplaced.low > self.misplaced.low:
+        # Of several ways that fail, one that fails by a precondition and came furthest says most:
+        # whether the order alone is to blame is asked first.
+        known = self.misplaced
+        if known is None or _telling(misplaced) > _telling(known):
             self.misplaced = misplaced
 
     def _chosen(self, root: tuple[int, int, int]) -> dict[int, Placed]:
@@ -174,6 +176,10 @@ class Scheduler:
                 ends[index] = self._ends[child, start, highs[index]]
                 open_.append((child, start, highs[index]))
         return result
+
+
+def _telling(misplaced: Misplaced) -> tuple[bool, int]:
+    return misplaced.match is not None, misplaced.low
 
 
 def latest(

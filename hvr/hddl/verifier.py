@@ -11,12 +11,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from hvr.errors import (
-    GroundingLimitError,
-    InconsistentEffectError,
-    NumberTooLargeError,
-    UndefinedValueError,
-)
+from hvr.errors import GroundingLimitError, NumberTooLargeError
+from hvr.hddl.execution import execute
 from hvr.hddl.matching import Match, Matcher
 from hvr.hddl.model import HierarchicalDomain, HierarchicalProblem, Method
 from hvr.hddl.plan import HierarchicalPlan, Line, read_hierarchical_plan
@@ -35,8 +31,6 @@ from hvr.validation.report import (
     Outcome,
     ValidationReport,
 )
-
-_TROUBLE = (InconsistentEffectError, UndefinedValueError)
 
 
 class DecompositionVerifier:
@@ -132,8 +126,9 @@ class _Check:
         matches, failure = self._matches(self.verifier.any_order)
         if failure is not None:
             return self._invalid(failure, 0) if self.complete else self._undecided()
-        blocked = self._execute()
-        placed, failure = self._schedule(matches, blocked)
+        operators = map(self.verifier.operator, self.plan.actions)
+        self.states = execute(self.verifier.task, operators)
+        placed, failure = self._schedule(matches, len(self.states) - 1)
         if failure is not None:
             executed = len(self.states) - 1
             return self._invalid(failure, executed) if self.complete else self._undecided()
@@ -211,28 +206,6 @@ class _Check:
             if again.found:
                 return self.reasons.listing(node, self.method_of[node], again.found[0])
         return self.reasons.no_match(node, self.method_of[node], loose)
-
-    def _execute(self) -> int:
-        """Execute actions as far as possible; return how many could be."""
-        task = self.verifier.task
-        bits, values = task.initial.bits, task.initial.values
-        derived = bool(task.derived_predicates)
-        states = self.states
-        states.append((bits, values))
-        for node in range(self.tree.actions):
-            operator = self.verifier.operator(self.tree.lines[node])
-            assert isinstance(operator, Operator)
-            try:
-                if not operator.precondition.holds(bits, values):
-                    return node
-                after = operator.apply(bits, values)
-                if operator.numeric:
-                    values = operator.apply_numbers(bits, values)
-            except _TROUBLE:
-                return node
-            bits = task.close(after, values) if derived else after
-            states.append((bits, values))
-        return self.tree.actions
 
     def _schedule(
         self, matches: dict[int, tuple[Match, ...]], executed: int

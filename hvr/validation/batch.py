@@ -46,6 +46,7 @@ class BatchOptions(Value):
         state_at: the number of a step, to show the state after it.
         happenings: show what changed when.
         any_order: of a hierarchical plan, let tasks be listed in any order.
+        no_decomposition: of a hierarchical plan, read the actions only, and find how they come.
     """
 
     tolerance: Fraction | None = None
@@ -58,6 +59,7 @@ class BatchOptions(Value):
     state_at: int | None = None
     happenings: bool = False
     any_order: bool = False
+    no_decomposition: bool = False
 
     @property
     def needs_steps(self) -> bool:

@@ -35,7 +35,8 @@ class Model:
         )
         self.domain = (
             "(define (domain d) (:requirements :hierarchy :negative-preconditions)"
-            f"(:constants {' '.join(OBJECTS)}) (:predicates (p) (q ?x)) {tasks} {methods} {actions})"
+            f"(:constants {' '.join(OBJECTS)}) (:predicates (p) (q ?x)) "
+            f"{tasks} {methods} {actions})"
         )
         self.root = self._network(list(OBJECTS), -1, 1 + chance.randrange(3))
         facts = " ".join(f for f in ("(p)", "(q o0)", "(q o1)") if chance.random() < 0.6)

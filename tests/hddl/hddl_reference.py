@@ -195,6 +195,59 @@ class HierarchyReference:
                     open_.append((done, events | {test}))
         return False
 
+    # Without a decomposition ------------------------------------------------------------------
+
+    def leads_to(self, plan: HierarchicalPlan) -> bool:
+        """Whether some decomposition leads to the actions of a plan, by trying all of them."""
+        worlds = self.worlds(plan)
+        if worlds is None:
+            return False
+        actions = [(a.name, a.args) for a in plan.actions]
+        # Nodes are (name, args), or (method, binding) for preconditions, numbered for identity.
+        open_: list[tuple[int, dict[int, tuple[object, object]], frozenset[tuple[int, int]], int]]
+        open_ = [(0, {0: ("", ())}, frozenset(), 1)]
+        seen = set()
+        while open_:
+            done, nodes, before, fresh = open_.pop()
+            if not nodes and done == len(actions):
+                return True
+            key = (done, tuple(sorted((n, str(v)) for n, v in nodes.items())), before)
+            if key in seen or sum(
+                1 for name, _ in nodes.values() if name in self.domain.domain.actions
+            ) > len(actions) - done:
+                continue
+            seen.add(key)
+            ready = [n for n in nodes if not any(b == n for _, b in before)]
+            tasks = [n for n in ready if nodes[n][0] == "" or nodes[n][0] in self.domain.tasks]
+            for node in tasks[:1] or ready:
+                left = {n: v for n, v in nodes.items() if n != node}
+                pairs = frozenset(pair for pair in before if node not in pair)
+                name, rest = nodes[node]
+                if node in tasks:
+                    for method, binding in self._methods(str(name), rest):
+                        new = {fresh: (method, tuple(sorted(binding.items())))}
+                        for i, subtask in enumerate(method.network.subtasks, fresh + 1):
+                            args = tuple(binding.get(a, a) for a in subtask.args)
+                            new[i] = (subtask.name, args)
+                        more = {(fresh + 1 + a, fresh + 1 + b) for a, b in method.network.order}
+                        more |= {(fresh, n) for n in new if n != fresh}
+                        more |= {(n, b) for a, b in before if a == node for n in new}
+                        open_.append((done, left | new, pairs | more, fresh + len(new)))
+                elif isinstance(name, Method):
+                    if self.classical.truth(name.precondition, worlds[done], dict(rest)):  # type: ignore[call-overload]
+                        open_.append((done, left, pairs, fresh))
+                elif done < len(actions) and actions[done] == (name, rest):
+                    open_.append((done + 1, left, pairs, fresh))
+        return False
+
+    def _methods(self, task: str, args: object) -> Iterator[tuple[Method, Binding]]:
+        methods = self.domain.methods_of[task] if task else (self.problem.root,)
+        for method in methods:
+            for binding in self.classical.bindings(method.parameters, {}):
+                given = tuple(binding.get(a, a) for a in method.args)
+                if given == args and self.allowed(method, binding):
+                    yield method, binding
+
 
 def _closure(pairs: set[tuple[object, object]]) -> set[tuple[object, object]]:
     while more := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:

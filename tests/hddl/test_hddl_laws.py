@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hvr.hddl.parse import parse_hddl_domain, parse_hddl_problem
 from hvr.hddl.plan import read_hierarchical_plan
+from hvr.hddl.recover import ActionsJudge
 from hvr.hddl.verifier import DecompositionVerifier
 from hvr.validation.report import Outcome
 from tests.hddl.hddl_networks import Model
@@ -42,6 +43,37 @@ def compare(seed: int, *, any_order: bool, plans: int = 4) -> list[bool]:
 @given(st.integers(0, 10**9), st.booleans())
 def test_verdicts_are_those_of_the_definition(seed: int, any_order: bool) -> None:
     compare(seed, any_order=any_order)
+
+
+def compare_found(seed: int, *, total: bool) -> list[bool]:
+    """Compare what is found of plans without their decomposition; return it."""
+    model = Model(Random(seed), total=total)
+    domain = parse_hddl_domain(model.domain)
+    problem = parse_hddl_problem(model.problem, domain)
+    verifier = DecompositionVerifier(domain, problem)
+    reference = HierarchyReference(domain, problem)
+    verdicts = []
+    for _ in range(3):
+        plan = read_hierarchical_plan(model.plan())
+        if len(plan.actions) > 5:
+            continue  # too many ways for the reference
+        report, found = ActionsJudge(verifier).decompose(plan)
+        assert report.outcome is not Outcome.UNKNOWN
+        assert report.valid is reference.leads_to(plan), report.explain()
+        assert report.valid is (found is not None)
+        if found is not None:
+            assert reference.accepts(found, report.certificate)
+            assert [(a.name, a.args) for a in found.actions] == [
+                (a.name, a.args) for a in plan.actions
+            ]
+        verdicts.append(report.valid)
+    return verdicts
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**9), st.booleans())
+def test_a_decomposition_is_found_if_there_is_one(seed: int, total: bool) -> None:
+    compare_found(seed, total=total)
 
 
 def test_the_random_plans_are_of_both_kinds() -> None:
