@@ -34,6 +34,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     Command("validate", "Validate PDDL plans; say at which step and why a plan fails.",
             "hvr.cli.validate"),
     Command("lint", "Find what is suspicious in a PDDL domain and problem.", "hvr.cli.lint"),
+    Command("convert", "Print hierarchical plans in other forms; write a run as one.",
+            "hvr.cli.convert"),
     Command("tasks", "List the paper's tasks, with the scenes that fit.", "hvr.cli.tasks"),
     Command("scenes", "List the kitchens.", "hvr.cli.scenes"),
     Command("show", "Show a saved run: its plans, its steps, and what went otherwise than "

@@ -24,7 +24,8 @@ _Answer = tuple[_Goal, tuple[str, ...], int]
 """A goal, all arguments, the place where it ends."""
 _Child = int | _Answer
 
-MOST_ITEMS = 500_000
+MOST_ITEMS = 200_000
+_FEW = 64
 
 
 class _Item(Value):
@@ -97,8 +98,9 @@ class Chart:
         methods = self._domain.methods_of[name] if name else (self._root,)
         for method in methods:
             binding = self._bound(method, {}, method.args, args)
-            if binding is not None and self._may_hold(method, binding, place):
-                self._agenda.append(_Item(goal, method, binding, (), place))
+            if binding is not None:
+                for start in self._starts(method, binding, place):
+                    self._agenda.append(_Item(goal, method, start, (), place))
 
     def _work(self, item: _Item) -> None:
         method, done = item.method, len(item.children)
@@ -162,13 +164,23 @@ class Chart:
                 return None
         return result
 
-    def _may_hold(self, method: Method, binding: dict[str, str], place: int) -> bool:
-        """Say whether a precondition can hold where its method begins, if that can be said yet."""
-        if any(p.name not in binding for p in method.parameters):
-            return True
+    def _starts(
+        self, method: Method, binding: dict[str, str], place: int
+    ) -> Iterator[dict[str, str]]:
+        """Yield the ways in which a method can begin at a place.
+
+        Where its precondition leaves few values for open parameters, they are tried one by one;
+        else the actions are to fix them.
+        """
+        cases = self._preconditions.few(method, binding, _FEW)
+        if cases is None:
+            yield binding
+            return
+        mentioned = self._preconditions.mentioned(method)
         state = self._states[place]
-        cases = self._preconditions.cases(method, binding)
-        return any(condition.holds(*state) for _, condition in cases)
+        for further, condition in cases:
+            if condition.holds(*state):
+                yield {**binding, **{k: v for k, v in further.items() if k in mentioned}}
 
     def _completions(self, item: _Item) -> Iterator[dict[str, str]]:
         """Yield the ways to give a task's open arguments a value so that the method applies."""

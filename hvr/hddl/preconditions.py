@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from hvr.hddl.matching import Match
 from hvr.hddl.model import Method
@@ -38,6 +39,7 @@ class Preconditions:
     """
 
     def __init__(self, task: Task) -> None:
+        self._few: dict[tuple[str, tuple[str | None, ...]], tuple[_Case, ...] | None] = {}
         self._task = task
         self._templates: dict[str, Template | None] = {}
         self._names: dict[str, tuple[str, ...]] = {}
@@ -57,6 +59,16 @@ class Preconditions:
         if cases is None:
             cases = self._cases[key] = tuple(self._all_cases(method, binding))
         return cases
+
+    def few(
+        self, method: Method, binding: Mapping[str, str], most: int
+    ) -> tuple[_Case, ...] | None:
+        """Return the ways to complete a binding like `cases`; None if there are more than some."""
+        key = method.name, tuple([binding.get(p.name) for p in method.parameters])
+        if key not in self._few:
+            found = tuple(islice(self._all_cases(method, binding), most + 1))
+            self._few[key] = found if len(found) <= most else None
+        return self._few[key]
 
     def mentioned(self, method: Method) -> set[str]:
         """Return the names in the precondition and the constraints of a method."""
@@ -101,6 +113,7 @@ class Preconditions:
         if method.precondition == TRUE:
             return ground.TRUE
         name = method.name
+        self._names.setdefault(name, tuple([p.name for p in method.parameters]))
         if name not in self._templates:
             schema = ActionSchema(name, method.parameters, method.precondition)
             self._templates[name] = template_of(self._task, schema)

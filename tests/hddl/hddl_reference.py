@@ -212,9 +212,11 @@ class HierarchyReference:
             if not nodes and done == len(actions):
                 return True
             key = (done, tuple(sorted((n, str(v)) for n, v in nodes.items())), before)
-            if key in seen or sum(
-                1 for name, _ in nodes.values() if name in self.domain.domain.actions
-            ) > len(actions) - done:
+            if (
+                key in seen
+                or sum(1 for name, _ in nodes.values() if name in self.domain.domain.actions)
+                > len(actions) - done
+            ):
                 continue
             seen.add(key)
             ready = [n for n in nodes if not any(b == n for _, b in before)]
