@@ -24,7 +24,7 @@ _Answer = tuple[_Goal, tuple[str, ...], int]
 """A goal, all arguments, the place where it ends."""
 _Child = int | _Answer
 
-MOST_ITEMS = 200_000
+MOST_ITEMS = 100_000
 _FEW = 64
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from hvr.hddl.model import Method
 from hvr.hddl.tree import Tree
 from hvr.pddl import Task
+from hvr.pddl.conditions import set_bits
 from hvr.values import Value
 
 MOST_TRIALS = 20_000
@@ -175,6 +176,16 @@ class _Search:
         self._listed = children
         self._by_time = sorted(children, key=tree.first.__getitem__)
         self._like = _alike(method)
+        self._subtasks_of: dict[object, list[int]] = {}
+        for index, subtask in enumerate(method.network.subtasks):
+            ground = not any(arg[0] == "?" for arg in subtask.args)
+            key = (subtask.name, subtask.args) if ground else subtask.name
+            self._subtasks_of.setdefault(key, []).append(index)
+        self._children_of: dict[object, list[int]] = {}
+        for child in self._by_time:
+            line = tree.lines[child]
+            for key in (line.name, (line.name, line.args)):
+                self._children_of.setdefault(key, []).append(child)
         self.chosen: list[tuple[int, int, dict[str, str]]] = []
         self._child_of: dict[int, int] = {}
         self._used: set[int] = set()
@@ -208,8 +219,10 @@ class _Search:
         """Offer subtasks that may come now to the next task that is listed."""
         child = self._listed[len(self.chosen)]
         before, placed = self._method.network.before, self._placed
-        for subtask, mask in enumerate(before):
-            if placed >> subtask & 1 or mask & ~placed:
+        line = self._tree.lines[child]
+        named = self._subtasks_of.get(line.name, ())
+        for subtask in (*self._subtasks_of.get((line.name, line.args), ()), *named):
+            if subtask in self._child_of or before[subtask] & ~placed:
                 continue
             like = self._like[subtask]
             if like >= 0 and not placed >> like & 1:
@@ -224,11 +237,12 @@ class _Search:
         subtask = network.topological[len(self.chosen)]
         first, last = self._tree.first, self._tree.last
         earliest = max(
-            (last[child] for one, child in self._child_of.items()
-             if network.before[subtask] >> one & 1),
-            default=-1,
-        )  # fmt: skip
-        for child in self._by_time:
+            (last[self._child_of[one]] for one in set_bits(network.before[subtask])), default=-1
+        )
+        declared = network.subtasks[subtask]
+        ground = not any(arg[0] == "?" for arg in declared.args)
+        key = (declared.name, declared.args) if ground else declared.name
+        for child in self._children_of.get(key, ()):
             if child in self._used or first[child] <= earliest:
                 continue
             binding = self._fits(subtask, child)
@@ -242,9 +256,8 @@ def _alike(method: Method) -> list[int]:
     count = len(network.subtasks)
     after = [0] * count
     for index, mask in enumerate(network.before):
-        for one in range(count):
-            if mask >> one & 1:
-                after[one] |= 1 << index
+        for one in set_bits(mask):
+            after[one] |= 1 << index
     seen: dict[object, int] = {}
     like = []
     for index, subtask in enumerate(network.subtasks):

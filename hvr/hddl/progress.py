@@ -18,7 +18,7 @@ from hvr.pddl import Task
 from hvr.pddl.numeric import Values
 from hvr.values import Value
 
-MOST_STATES = 50_000
+MOST_STATES = 20_000
 
 _TEST = "?"
 """Stands for a name where a node is the precondition of a method."""

@@ -146,14 +146,18 @@ class Reasons:
         before, children = method.network.before, self.tree.children[node]
         index_of = {child: index for index, child in enumerate(match.children)}
         message = f"{self._under(node, method)} has its tasks in another order than the method."
-        for place, child in enumerate(children):
-            later = [c for c in children[place + 1 :] if before[index_of[child]] >> index_of[c] & 1]
-            if later:
+        behind = 0
+        for place in range(len(children) - 1, -1, -1):
+            child = children[place]
+            if before[index_of[child]] & behind:
+                later = next(
+                    c for c in children[place:] if before[index_of[child]] >> index_of[c] & 1
+                )
                 message = (
                     f"{self._under(node, method)} lists {self._name(child)} before "
-                    f"{self._name(later[0])}, and the method has them the other way round."
+                    f"{self._name(later)}, and the method has them the other way round."
                 )
-                break
+            behind |= 1 << index_of[child]
         return self._about(node, FailureKind.LISTING_ORDER, message)
 
     def no_match(self, node: int, method: Method, matcher: Matcher) -> Failure:
