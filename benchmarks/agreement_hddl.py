@@ -29,7 +29,7 @@ from conditions import conditions
 
 from hvr.errors import HvrError
 from hvr.hddl.parse import parse_hddl_domain, parse_hddl_problem
-from hvr.hddl.plan import HierarchicalPlan, Line
+from hvr.hddl.plan import HierarchicalPlan, PlanLine
 from hvr.hddl.verifier import DecompositionVerifier
 from hvr.validation.report import Outcome
 
@@ -154,10 +154,12 @@ def long_plan(count: int) -> tuple[DecompositionVerifier, HierarchicalPlan]:
         f"(:htn :subtasks (go p{count % 10})))",
         domain,
     )
-    actions = tuple(Line(i, "move", (f"p{i % 10}", f"p{(i + 1) % 10}")) for i in range(count))
+    actions = tuple(PlanLine(i, "move", (f"p{i % 10}", f"p{(i + 1) % 10}")) for i in range(count))
     goal = f"p{count % 10}"
-    tasks = tuple(Line(count + i, "go", (goal,), "on", (i, count + i + 1)) for i in range(count))
-    last = Line(2 * count, "go", (goal,), "there")
+    tasks = tuple(
+        PlanLine(count + i, "go", (goal,), "on", (i, count + i + 1)) for i in range(count)
+    )
+    last = PlanLine(2 * count, "go", (goal,), "there")
     return DecompositionVerifier(domain, problem), HierarchicalPlan(
         actions, (count,), (*tasks, last)
     )

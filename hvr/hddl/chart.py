@@ -12,7 +12,7 @@ from itertools import product
 
 from hvr.errors import GroundingLimitError
 from hvr.hddl.model import HierarchicalDomain, Method
-from hvr.hddl.plan import HierarchicalPlan, Line
+from hvr.hddl.plan import HierarchicalPlan, PlanLine
 from hvr.hddl.preconditions import Preconditions
 from hvr.pddl import Task
 from hvr.pddl.numeric import Values
@@ -56,7 +56,7 @@ class Chart:
         root: Method,
         task: Task,
         preconditions: Preconditions,
-        actions: Sequence[Line],
+        actions: Sequence[PlanLine],
         states: Sequence[tuple[int, Values]],
     ) -> None:
         self._domain = domain
@@ -199,7 +199,7 @@ class Chart:
 
     def _plan(self, top: _Answer) -> HierarchicalPlan:
         """Return the plan with the tasks that an answer stands on."""
-        lines: list[Line] = []
+        lines: list[PlanLine] = []
         root: tuple[int, ...] = ()
         count = len(self._actions)
         open_: list[tuple[_Answer, int]] = [(top, -1)]
@@ -219,9 +219,9 @@ class Chart:
                 root = tuple(below)
                 continue
             name, _, _ = answer[0]
-            lines.append(Line(identifier, name, answer[1], item.method.name, tuple(below)))
+            lines.append(PlanLine(identifier, name, answer[1], item.method.name, tuple(below)))
         lines.sort(key=lambda line: line.identifier)
         actions = tuple(
-            [Line(i, a.name, a.args, "", (), a.number) for i, a in enumerate(self._actions)]
+            [PlanLine(i, a.name, a.args, "", (), a.number) for i, a in enumerate(self._actions)]
         )
         return HierarchicalPlan(actions, root, tuple(lines))

@@ -16,7 +16,7 @@ from hvr.hddl.model import (
     Network,
     Subtask,
 )
-from hvr.hddl.plan import HierarchicalPlan, Line
+from hvr.hddl.plan import HierarchicalPlan, PlanLine
 from hvr.hddl.preconditions import names_in
 from hvr.pddl import TRUE, And, Domain, Formula, GroundAction, Problem, TypedName, parse_formula
 from hvr.pddl.model import substitute
@@ -52,8 +52,8 @@ def export_blocks(
     methods: dict[str, Method] = {}
     subtasks: list[Subtask] = []
     count = sum(len(block.actions) for block in blocks)
-    actions: list[Line] = []
-    lines: list[Line] = []
+    actions: list[PlanLine] = []
+    lines: list[PlanLine] = []
     for number, block in enumerate(blocks):
         name = _fresh(block.name, {*tasks, *domain.actions})
         condition = _condition(domain, problem, block.precondition)
@@ -72,9 +72,9 @@ def export_blocks(
         methods[method] = Method(method, parameters, name, args, lifted, network)
         subtasks.append(Subtask(f"b{number + 1}", name, tuple(used)))
         first = len(actions)
-        actions += [Line(first + i, a.name, a.args) for i, a in enumerate(block.actions)]
+        actions += [PlanLine(first + i, a.name, a.args) for i, a in enumerate(block.actions)]
         below = tuple(range(first, len(actions)))
-        lines.append(Line(count + number, name, tuple(used), method, below))
+        lines.append(PlanLine(count + number, name, tuple(used), method, below))
     order = tuple([(i, i + 1) for i in range(len(subtasks) - 1)])
     root = Method(ROOT, network=Network(tuple(subtasks), order))
     flags = domain.requirements | {":hierarchy", ":method-preconditions"}

@@ -15,7 +15,7 @@ MOST_TRIALS = 20_000
 MOST_MATCHES = 200
 
 
-class Match(Value):
+class SubtaskMatch(Value):
     """A way to see the tasks below a task as the subtasks of its method.
 
     Attributes:
@@ -30,11 +30,11 @@ class Match(Value):
 class Matches(Value):
     """All ways, unless there were too many to try: then `complete` is false."""
 
-    found: tuple[Match, ...]
+    found: tuple[SubtaskMatch, ...]
     complete: bool = True
 
 
-class Matcher:
+class SubtaskMatcher:
     """Matches the tasks of a tree with methods of a task.
 
     Args:
@@ -115,7 +115,7 @@ class Matcher:
         sequence: Sequence[int],
         children: Sequence[int],
         start: dict[str, str],
-    ) -> Match | None:
+    ) -> SubtaskMatch | None:
         subtasks, lines = method.network.subtasks, self._tree.lines
         placed = [0] * len(subtasks)
         binding = start
@@ -128,16 +128,16 @@ class Matcher:
                 return None
             binding = bound
             placed[index] = child
-        return Match(tuple(placed), binding)
+        return SubtaskMatch(tuple(placed), binding)
 
     def _search(self, method: Method, children: tuple[int, ...], start: dict[str, str]) -> Matches:
         """Try all ways, one pair of a subtask and a task after the other."""
         count = len(children)
         if not count:
-            return Matches((Match((), start),))
+            return Matches((SubtaskMatch((), start),))
         search = _Search(self, method, children, self._tree, start)
         options_of = search.listed if self._strict else search.spread
-        found: list[Match] = []
+        found: list[SubtaskMatch] = []
         trials = 0
         options = [options_of()]
         while options:
@@ -163,7 +163,7 @@ class _Search:
 
     def __init__(
         self,
-        matcher: Matcher,
+        matcher: SubtaskMatcher,
         method: Method,
         children: tuple[int, ...],
         tree: Tree,
@@ -204,9 +204,9 @@ class _Search:
             self._used.discard(child)
             self._placed ^= 1 << subtask
 
-    def match(self) -> Match:
+    def match(self) -> SubtaskMatch:
         children = tuple(self._child_of[i] for i in range(len(self._child_of)))
-        return Match(children, self.chosen[-1][2])
+        return SubtaskMatch(children, self.chosen[-1][2])
 
     def _fits(self, subtask: int, child: int) -> dict[str, str] | None:
         declared, line = self._method.network.subtasks[subtask], self._tree.lines[child]

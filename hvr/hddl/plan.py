@@ -13,7 +13,7 @@ START, END, ROOT_WORD, ARROW = "==>", "<==", "root", "->"
 _LONGEST_NUMBER = 18
 
 
-class Line(Value):
+class PlanLine(Value):
     """A line of a plan: an action, or a task with the method and the tasks that replace it.
 
     Attributes:
@@ -67,9 +67,9 @@ class HierarchicalPlan(Value):
         closed: whether the text says where the plan ends.
     """
 
-    actions: tuple[Line, ...]
+    actions: tuple[PlanLine, ...]
     root: tuple[int, ...] | None
-    tasks: tuple[Line, ...] = ()
+    tasks: tuple[PlanLine, ...] = ()
     file: str = "<plan>"
     root_line: int = 0
     end: int = 0
@@ -79,7 +79,7 @@ class HierarchicalPlan(Value):
         """Return the place of a line."""
         return Location(self.file, max(number, 1), 1)
 
-    def step(self, line: Line) -> GroundAction:
+    def step(self, line: PlanLine) -> GroundAction:
         """Return an action or a task as a step with its place."""
         return GroundAction(line.name, line.args, self.place(line.number))
 
@@ -113,8 +113,8 @@ class _PlanReader:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.lines = source.text.splitlines()
-        self.actions: list[Line] = []
-        self.tasks: list[Line] = []
+        self.actions: list[PlanLine] = []
+        self.tasks: list[PlanLine] = []
         self.root: tuple[int, ...] | None = None
         self.root_line = 0
         self.given: dict[int, int] = {}
@@ -178,14 +178,14 @@ class _PlanReader:
                 self._fail(
                     number, message, f"identifier task argument … {ARROW} method identifier …"
                 )
-            self.actions.append(Line(identifier, words[1], tuple(words[2:]), "", (), number))
+            self.actions.append(PlanLine(identifier, words[1], tuple(words[2:]), "", (), number))
             return
         at = words.index(ARROW)
         if at + 1 == len(words):
             self._fail(number, f"there is no method after {ARROW!r}", "a method")
         subtasks = self._identifiers(words[at + 2 :], number)
         args = tuple(words[2:at])
-        self.tasks.append(Line(identifier, words[1], args, words[at + 1], subtasks, number))
+        self.tasks.append(PlanLine(identifier, words[1], args, words[at + 1], subtasks, number))
 
     def _identifiers(self, words: Iterable[str], number: int) -> tuple[int, ...]:
         result = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from hvr.hddl.matching import Match
+from hvr.hddl.matching import SubtaskMatch
 from hvr.hddl.model import Method
 from hvr.pddl import (
     TRUE,
@@ -132,7 +132,7 @@ def holds(cases: tuple[_Case, ...], bits: int, values: Values) -> dict[str, str]
     return None
 
 
-def open_formula(method: Method, match: Match) -> Formula:
+def open_formula(method: Method, match: SubtaskMatch) -> Formula:
     """Return what must hold for a method: of the parameters that are left open, for some value."""
     parts = [part for part in (method.network.constraints, method.precondition) if part != TRUE]
     body = parts[0] if len(parts) == 1 else And(tuple(parts))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 
 from hvr.hddl.model import HierarchicalDomain, Method, Subtask
-from hvr.hddl.plan import HierarchicalPlan, Line
+from hvr.hddl.plan import HierarchicalPlan, PlanLine
 from hvr.hddl.preconditions import Preconditions
 from hvr.pddl import Task
 from hvr.pddl.numeric import Values
@@ -71,7 +71,7 @@ class Progression:
         root: Method,
         task: Task,
         preconditions: Preconditions,
-        actions: Sequence[Line],
+        actions: Sequence[PlanLine],
         states: Sequence[tuple[int, Values]],
     ) -> None:
         self._domain = domain
@@ -289,7 +289,7 @@ class Progression:
         identifier_of = {number: place for place, number in enumerate(state.matched)}
         for number, *_ in state.taken:
             identifier_of[number] = count + len(identifier_of)
-        lines: list[Line] = []
+        lines: list[PlanLine] = []
         root: tuple[int, ...] = ()
         for number, method, variables, subtasks in state.taken:
             order = method.network.topological
@@ -299,9 +299,11 @@ class Progression:
                 continue
             own = {p.name: v for p, v in zip(method.parameters, variables, strict=True)}
             args = [self._final(state.binding, own.get(a, a)) for a in method.args]
-            lines.append(Line(identifier_of[number], method.task, tuple(args), method.name, below))
+            lines.append(
+                PlanLine(identifier_of[number], method.task, tuple(args), method.name, below)
+            )
         actions = tuple(
-            [Line(i, a.name, a.args, "", (), a.number) for i, a in enumerate(self._actions)]
+            [PlanLine(i, a.name, a.args, "", (), a.number) for i, a in enumerate(self._actions)]
         )
         return HierarchicalPlan(actions, root, tuple(lines))
 

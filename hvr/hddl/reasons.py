@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from hvr.hddl.matching import Match, Matcher
+from hvr.hddl.matching import SubtaskMatch, SubtaskMatcher
 from hvr.hddl.model import HierarchicalDomain, HierarchicalProblem, Method
-from hvr.hddl.plan import Line
+from hvr.hddl.plan import PlanLine
 from hvr.hddl.preconditions import open_formula
 from hvr.hddl.schedule import Misplaced
 from hvr.hddl.tree import Tree
@@ -141,7 +141,7 @@ class Reasons:
 
     # Subtasks -------------------------------------------------------------------------------
 
-    def listing(self, node: int, method: Method, match: Match) -> Failure:
+    def listing(self, node: int, method: Method, match: SubtaskMatch) -> Failure:
         """Say which tasks are listed in an order that the method forbids."""
         before, children = method.network.before, self.tree.children[node]
         index_of = {child: index for index, child in enumerate(match.children)}
@@ -160,7 +160,7 @@ class Reasons:
             behind |= 1 << index_of[child]
         return self._about(node, FailureKind.LISTING_ORDER, message)
 
-    def no_match(self, node: int, method: Method, matcher: Matcher) -> Failure:
+    def no_match(self, node: int, method: Method, matcher: SubtaskMatcher) -> Failure:
         """Say how the tasks below a task differ from those of its method."""
         line = self.tree.lines[node]
         why = self._difference(node, method, matcher)
@@ -174,7 +174,7 @@ class Reasons:
             message += f" {' and '.join(fitting[:3])} would fit."
         return self._about(node, FailureKind.SUBTASKS, message)
 
-    def _difference(self, node: int, method: Method, matcher: Matcher) -> str:
+    def _difference(self, node: int, method: Method, matcher: SubtaskMatcher) -> str:
         tree = self.tree
         line, children = tree.lines[node], tree.children[node]
         if node != tree.root and method.task != line.name:
@@ -211,7 +211,7 @@ class Reasons:
         binding: dict[str, str],
         terms: Sequence[str],
         args: Sequence[str],
-        matcher: Matcher,
+        matcher: SubtaskMatcher,
         what: str,
     ) -> str:
         for term, value in zip(terms, args, strict=True):
@@ -232,7 +232,7 @@ class Reasons:
         self,
         misplaced: Misplaced,
         method_of: Mapping[int, Method],
-        matches: Mapping[int, tuple[Match, ...]],
+        matches: Mapping[int, tuple[SubtaskMatch, ...]],
     ) -> Failure:
         """Say which action comes too early, or too late."""
         early, late = misplaced.node, misplaced.after
@@ -299,7 +299,7 @@ class Reasons:
         return Failure(kind, message, number, step, suggestion=near, location=place)
 
     def _name(self, node: int) -> str:
-        line: Line = self.tree.lines[node]
+        line: PlanLine = self.tree.lines[node]
         if node == self.tree.root:
             return "the root"
         return f"{'action' if node < self.tree.actions else 'task'} {line.identifier} {line}"
@@ -321,7 +321,7 @@ class _Places:
         self,
         tree: Tree,
         method_of: Mapping[int, Method],
-        matches: Mapping[int, tuple[Match, ...]],
+        matches: Mapping[int, tuple[SubtaskMatch, ...]],
     ) -> None:
         self._tree = tree
         self._method_of = method_of

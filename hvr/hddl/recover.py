@@ -8,7 +8,7 @@ from pathlib import Path
 from hvr.errors import GroundingLimitError, NumberTooLargeError
 from hvr.hddl.chart import Chart
 from hvr.hddl.execution import execute
-from hvr.hddl.plan import START, HierarchicalPlan, Line, read_hierarchical_plan
+from hvr.hddl.plan import START, HierarchicalPlan, PlanLine, read_hierarchical_plan
 from hvr.hddl.progress import Progression
 from hvr.hddl.reasons import Reasons
 from hvr.hddl.tree import Tree
@@ -114,7 +114,7 @@ def read_actions(source: str | Path, *, file: str | None = None) -> Hierarchical
         whole = read_hierarchical_plan(text.text, file=text.file)
         return HierarchicalPlan(whole.actions, None, file=whole.file, end=whole.end)
     body = _COMMENT.sub(lambda match: " " * len(match.group()), text.text)
-    actions: list[Line] = []
+    actions: list[PlanLine] = []
     end = 0
     for match in _STEP.finditer(body):
         _between(text, body, end, match.start())
@@ -123,7 +123,7 @@ def read_actions(source: str | Path, *, file: str | None = None) -> Hierarchical
         if not words:
             text.syntax_error(match.start(), "an empty step", expected="(action object …)")
         number = text.location(match.start()).line
-        actions.append(Line(len(actions), words[0], tuple(words[1:]), "", (), number))
+        actions.append(PlanLine(len(actions), words[0], tuple(words[1:]), "", (), number))
     _between(text, body, end, len(body))
     return HierarchicalPlan(tuple(actions), None, file=text.file, end=body.count("\n") + 1)
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 
-from hvr.hddl.matching import Match
+from hvr.hddl.matching import SubtaskMatch
 from hvr.hddl.model import Method
 from hvr.hddl.tree import Tree
 from hvr.values import Value
 
-Holds = Callable[[int, Match, int], "dict[str, str] | None"]
+Holds = Callable[[int, SubtaskMatch, int], "dict[str, str] | None"]
 """Says with which values for the other parameters a method's precondition holds in a state."""
 _Job = Generator[tuple[int, int, int], int, int]
 
@@ -26,7 +26,7 @@ FAILED = -1
 class Placed(Value):
     """How a task was decomposed: the match, the state of the precondition, further values."""
 
-    match: Match
+    match: SubtaskMatch
     position: int
     further: dict[str, str]
 
@@ -46,7 +46,7 @@ class Misplaced(Value):
     low: int
     high: int
     after: int = -1
-    match: Match | None = None
+    match: SubtaskMatch | None = None
 
 
 class Scheduler:
@@ -63,7 +63,7 @@ class Scheduler:
         self,
         tree: Tree,
         method_of: dict[int, Method],
-        matches: dict[int, tuple[Match, ...]],
+        matches: dict[int, tuple[SubtaskMatch, ...]],
         holds: Holds | None,
     ) -> None:
         self._tree = tree
@@ -108,7 +108,7 @@ class Scheduler:
                 self._best[node, low, high] = Placed(match, position, further)
         return best
 
-    def _below(self, node: int, match: Match, position: int, high: int) -> _Job:
+    def _below(self, node: int, match: SubtaskMatch, position: int, high: int) -> _Job:
         """Return the earliest state in which all tasks below a task can have ended."""
         network = self._method_of[node].network
         tree, children = self._tree, match.children
@@ -137,7 +137,9 @@ class Scheduler:
             result = max(result, end)
         return result
 
-    def _position(self, node: int, match: Match, low: int, high: int) -> tuple[int, dict[str, str]]:
+    def _position(
+        self, node: int, match: SubtaskMatch, low: int, high: int
+    ) -> tuple[int, dict[str, str]]:
         if self._holds is None:
             return low, {}
         for position in range(low, high + 1):

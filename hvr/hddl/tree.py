@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvr.hddl.plan import HierarchicalPlan, Line
+from hvr.hddl.plan import HierarchicalPlan, PlanLine
 
 TOP = "__top"
 """How pandaPI calls the single task and method that it puts above the initial network."""
@@ -30,8 +30,8 @@ class Tree:
                 tasks.remove(top[0])
                 root = top[0].subtasks
         self.plan = plan
-        top_line = Line(-1, "", (), "", root, plan.root_line)
-        self.lines: tuple[Line, ...] = (*plan.actions, *tasks, top_line)
+        top_line = PlanLine(-1, "", (), "", root, plan.root_line)
+        self.lines: tuple[PlanLine, ...] = (*plan.actions, *tasks, top_line)
         self.root = len(self.lines) - 1
         self.actions = len(plan.actions)
         node_of = {line.identifier: node for node, line in enumerate(self.lines)}

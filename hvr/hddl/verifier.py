@@ -13,9 +13,9 @@ from pathlib import Path
 
 from hvr.errors import GroundingLimitError, NumberTooLargeError
 from hvr.hddl.execution import execute
-from hvr.hddl.matching import Match, Matcher
+from hvr.hddl.matching import SubtaskMatch, SubtaskMatcher
 from hvr.hddl.model import HierarchicalDomain, HierarchicalProblem, Method
-from hvr.hddl.plan import HierarchicalPlan, Line, read_hierarchical_plan
+from hvr.hddl.plan import HierarchicalPlan, PlanLine, read_hierarchical_plan
 from hvr.hddl.preconditions import Preconditions, holds
 from hvr.hddl.reasons import Reasons
 from hvr.hddl.schedule import Placed, Scheduler
@@ -93,7 +93,7 @@ class DecompositionVerifier:
         except (GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(plan.actions), 0, reason=str(error))
 
-    def operator(self, line: Line) -> Operator | Misfit:
+    def operator(self, line: PlanLine) -> Operator | Misfit:
         """Return the operator of an action, or how it fails to fit."""
         key = line.name, line.args
         found = self._operators.get(key)
@@ -101,7 +101,7 @@ class DecompositionVerifier:
             found = self._operators[key] = self.task.try_ground(GroundAction(*key))
         return found
 
-    def method(self, line: Line) -> Method | None:
+    def method(self, line: PlanLine) -> Method | None:
         """Return the method of a line; the line of the initial network has no name."""
         return self.domain.methods.get(line.method) if line.name else self.problem.root
 
@@ -185,10 +185,12 @@ class _Check:
 
     # What it means --------------------------------------------------------------------------
 
-    def _matches(self, any_order: bool) -> tuple[dict[int, tuple[Match, ...]], Failure | None]:
+    def _matches(
+        self, any_order: bool
+    ) -> tuple[dict[int, tuple[SubtaskMatch, ...]], Failure | None]:
         tree = self.tree
-        matcher = Matcher(self.verifier.task, tree, strict=not any_order)
-        result: dict[int, tuple[Match, ...]] = {}
+        matcher = SubtaskMatcher(self.verifier.task, tree, strict=not any_order)
+        result: dict[int, tuple[SubtaskMatch, ...]] = {}
         for node in tree.order:
             if node < tree.actions:
                 continue
@@ -200,7 +202,7 @@ class _Check:
         return result, None
 
     def _no_match(self, node: int) -> Failure:
-        loose = Matcher(self.verifier.task, self.tree, strict=False)
+        loose = SubtaskMatcher(self.verifier.task, self.tree, strict=False)
         if not self.verifier.any_order:
             again = loose.matches(node, self.method_of[node])
             if again.found:
@@ -208,7 +210,7 @@ class _Check:
         return self.reasons.no_match(node, self.method_of[node], loose)
 
     def _schedule(
-        self, matches: dict[int, tuple[Match, ...]], executed: int
+        self, matches: dict[int, tuple[SubtaskMatch, ...]], executed: int
     ) -> tuple[dict[int, Placed] | None, Failure | None]:
         tree, reasons = self.tree, self.reasons
         full = Scheduler(tree, self.method_of, matches, self._holds)
@@ -222,7 +224,7 @@ class _Check:
         assert full.misplaced is not None
         return None, reasons.precondition(full.misplaced, self.method_of)
 
-    def _holds(self, node: int, match: Match, position: int) -> dict[str, str] | None:
+    def _holds(self, node: int, match: SubtaskMatch, position: int) -> dict[str, str] | None:
         if position >= len(self.states):
             return {}  # behind an action that cannot be executed, which is the reason then
         method = self.method_of[node]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from hvr.language.draft import MeaningDraft
+from hvr.language.emptiness import asks_empty, emptied
 from hvr.language.lexicon import Adjective
 from hvr.language.literals import asks, opposed
 
@@ -13,8 +15,24 @@ _HOT_VESSELS = ("Kettle", "Mug", "Cup", "Pot")
 """The vessels that water is heated in if none is named, most preferred first."""
 
 
+@dataclass(frozen=True)
+class Use:
+    """The use of the adjectives before a noun.
+
+    Args:
+        condition: what the verb will make true. In 'open the closed fridge' the adjective is what
+            the verb ends, so it can only describe.
+        definite: 'the open drawer' is one that is open, if any is.
+        moved: the thing is put somewhere, so that 'clean' asks for more than that it is.
+    """
+
+    condition: str = ""
+    definite: bool = False
+    moved: bool = False
+
+
 def qualify(
-    draft: MeaningDraft, number: int, adjectives: Iterable[Adjective], condition: str = ""
+    draft: MeaningDraft, number: int, adjectives: Iterable[Adjective], use: Use | None = None
 ) -> None:
     """Take in the adjectives before a noun: they pick things out, or are to become true.
 
@@ -22,25 +40,34 @@ def qualify(
         draft: the meaning so far.
         number: the entity.
         adjectives: in order.
-        condition: what the verb will make true. In 'open the closed fridge' the adjective is
-            what the verb ends, so it can only describe.
+        use: what they stand for in their clause.
     """
+    use = use or Use()
     for adjective in adjectives:
         if asks(adjective.condition, "sliced"):
             continue  # the noun has become its slices, where it has any
-        contrary = condition and opposed(adjective.condition, condition)
+        contrary = use.condition and opposed(adjective.condition, use.condition)
         if adjective.selects or contrary:
             draft.select(number, adjective.condition)
-        else:
-            apply_adjective(draft, number, adjective)
+            continue
+        if use.definite:
+            likely = (*draft.entities[number].likely, adjective.condition)
+            draft.change(number, likely=likely)
+        apply_adjective(draft, number, adjective, moved=use.moved)
 
 
-def apply_adjective(draft: MeaningDraft, number: int, adjective: Adjective) -> None:
+def apply_adjective(
+    draft: MeaningDraft, number: int, adjective: Adjective, *, moved: bool = False
+) -> None:
     """Ask for what an adjective says, or pick out by it if it only describes."""
     if adjective.selects:
         draft.select(number, adjective.condition)
         return
-    draft.demand(number, adjective.condition, adjective.word, adjective.requires)
+    condition = adjective.condition
+    if asks_empty(condition):
+        condition = emptied(draft, number, condition)
+    afresh = adjective.afresh if moved else None
+    draft.demand(number, condition, f"be {adjective.word}", adjective.requires, afresh)
     heat_vessel(draft, number, adjective.condition)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hvr.errors import LanguageError
+from hvr.language.containment import holder
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Verb
 from hvr.language.meaning import Entity
@@ -43,21 +44,6 @@ class Adjuncts:
         self.taxonomy = draft.taxonomy
         self.referents = referents
 
-    def refuse_unplaced(self, adjuncts: Iterable[Adjunct]) -> None:
-        """Refuse 'next to', 'behind' and the like; 'under the tap' is a means.
-
-        Raises:
-            LanguageError: there is such an adjunct.
-        """
-        for adjunct in adjuncts:
-            faucet = any(self.taxonomy.is_a(noun.object_class, "Faucet")
-                         for thing in adjunct.things for noun in thing.nouns)  # fmt: skip
-            if adjunct.kind == "unplaced" and not faucet:
-                raise LanguageError(
-                    f"hvr can put things on or in something; it does not understand "
-                    f"{adjunct.word!r}"
-                )
-
     def means(self, verb: Verb, things: list[int], adjunct: Adjunct) -> None:
         """Take in the means that an adjunct names."""
         for thing in adjunct.things:
@@ -93,20 +79,17 @@ class Adjuncts:
         preposition.
         """
         places: list[tuple[int, str]] = []
-        before: Adjunct | None = None
         for adjunct in adjuncts:
             if adjunct.kind == "from":
                 self.source(things, adjunct)
             elif adjunct.kind in {"means", "unplaced"}:
                 self.means(verb, self.draft.live(things), adjunct)
             elif adjunct.kind == "with":
-                if not self.contents(self.draft.live(things), adjunct):
+                last = [n for n, _ in places[-1:] if self.draft.is_a(n, "PortableReceptacle")]
+                if not self.contents([*last, *self.draft.live(things)], adjunct):
                     things += self.referents.all_of(adjunct.things, ReferentReading())
-            elif before and before.kind == "with" and adjunct.things[0].kind == "pronoun":
-                pass  # 'a plate with an egg on it'
             else:
                 places += [(number, adjunct.word) for number in self.places(adjunct)]
-            before = adjunct
         return places
 
     def places(self, adjunct: Adjunct) -> list[int]:
@@ -176,26 +159,20 @@ class Adjuncts:
                 return known  # one bin for all that is thrown away
         return self.draft.new(entity)
 
-    def contents(self, things: list[int], adjunct: Adjunct) -> bool:
-        """Take 'with …' as what is on or in a thing; return whether it can be that."""
-        tools = ("CuttingTool", "Appliance", "Control", "CleaningSupply")
-        outer = next((n for n in things
-                      if self.draft.is_a(n, "Receptacle", "Fillable")), None)  # fmt: skip
-        tool = any(
-            self.taxonomy.is_a(noun.object_class, kind) and not self._is_table(outer)
-            for thing in adjunct.things
-            for noun in thing.nouns
-            for kind in tools
-        )
-        if outer is None or tool:
+    def contents(self, things: list[int], adjunct: Adjunct, *, at_work: bool = False) -> bool:
+        """Take 'with …' as what is on or in one of some things; return whether it can be that.
+
+        Args:
+            things: what may hold it, the nearest first.
+            adjunct: of kind `with`.
+            at_work: the verb changes its object: 'slice it with a knife'.
+        """
+        outer = holder(self.draft, things, adjunct, at_work=at_work)
+        if outer is None:
             return False
         for thing in adjunct.things:
             self.referents.put_in(outer, thing, "with")
         return True
-
-    def _is_table(self, number: int | None) -> bool:
-        """Return whether an entity is a table: there a knife belongs, elsewhere it is a tool."""
-        return number is not None and self.draft.is_a(number, "WorkSurface")
 
     def is_tool(self, adjunct: Adjunct) -> bool:
         """Return whether all that an adjunct names does the filling, rather than goes in."""

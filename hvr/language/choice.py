@@ -12,10 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 from hvr.errors import ImpossibleGoalError, MissingObjectError
-from hvr.language.literals import asks, literals
+from hvr.language.instead import possible
+from hvr.language.literals import asks, in_words
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
+from hvr.language.nearness import narrowed
+from hvr.language.singling import single_out
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl.model import Domain, TypedName
 from hvr.pddl.parser import parse_formula
@@ -52,9 +56,17 @@ class ObjectChoice:
         self.domain = domain
         self.notes: list[str] = list(meaning.notes)
         self.relations: tuple[SpatialRelation, ...] = meaning.relations
+        self.ordered = meaning.ordered
         self._asked = meaning.entities
         self.entities = [self._adapt(n) for n in range(len(meaning.entities))]
         self.classes = [self._choose(n) for n in range(len(self.entities))]
+        for number in self.numbers:
+            entity, pool = self.entities[number], self.available(number)
+            holds = partial(self._holds_somewhere, pool)
+            self.entities[number], told = possible(
+                entity, self.classes[number], self.taxonomy, holds
+            )
+            list(map(self.note, told))
         self._names: dict[int, tuple[str, ...]] = {}
         for number in self.numbers:
             self._names[number] = self._select(number)
@@ -129,7 +141,7 @@ class ObjectChoice:
         Eggs are cooked cracked, bread is toasted in slices; hot water is warm, its cup is not.
         """
         entity = self._asked[number]
-        conditions = entity.conditions
+        conditions = tuple(self._afresh(entity, c) for c in entity.conditions)
         if entity.liquid:
             # The condition is on the vessel, the only object the domain has for the liquid.
             conditions = tuple(
@@ -149,10 +161,19 @@ class ObjectChoice:
                 continue  # of a group, `_fitting` leaves out what cannot be meant
             classes = able or pieces or classes
         classes = self._for_places(number, classes)
-        boiled = [c for c in conditions if c.word in {"boil", "boiled"}]
+        boiled = [c for c in conditions if c.word in {"boil", "be boiled"}]
         if boiled and self.any_is(classes, "Cookable"):
             conditions = (*conditions, Condition("(cooked ?x)", boiled[0].clause, "boil"))
         return replace(entity, classes=classes, conditions=conditions)
+
+    def _afresh(self, entity: Entity, condition: Condition) -> Condition:
+        """Return a condition as it is meant where it holds of all things of the kind: 'clean' is
+        washed, where nothing is dirty.
+        """
+        things = [n for c in entity.classes for n in self.inventory.of(c)]
+        if condition.afresh and all(self.holds(condition.template, n) for n in things):
+            return replace(condition, template=condition.afresh)
+        return condition
 
     def _for_places(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
         """Return the pieces if only they go where the whole is to be: bread in a toaster."""
@@ -258,13 +279,13 @@ class ObjectChoice:
         everything = self.available(number)
         chosen = self._own_name(number) or self._pieces(number) or everything
         every = entity.count == 0
-        if every and (entity.group or not self.is_piece(number)):
+        if every and entity.cut_from is None and (entity.group or not self.is_piece(number)):
             chosen = tuple(n for n in chosen if self.inventory.true("present", n))
         for template in entity.selectors:
-            fitting = tuple(n for n in chosen if self._holds(template, n))
+            fitting = tuple(n for n in chosen if self.holds(template, n))
             if not fitting:
                 what = entity.text if entity.group else self.label(number)
-                self.note(f"no {what} here is {_words(template)}: taking any")
+                self.note(f"no {what} here is {in_words(template)}: taking any")
             chosen = fitting or chosen
         if entity.place_from:
             fitting = tuple(n for n in chosen if self._stands_at(n, entity))
@@ -276,7 +297,13 @@ class ObjectChoice:
             if not fitting:
                 self.note(self._elsewhere(number, chosen))
             chosen = fitting or chosen
-        if every and entity.group and len(chosen) > MANY:
+        if entity.near:
+            chosen, told = narrowed(self.inventory, entity, chosen)
+            list(map(self.note, told))
+            kinds = {self.inventory.classes[name] for name in chosen}
+            self.classes[number] = tuple(c for c in self.classes[number] if c in kinds)
+        chosen = single_out(entity, chosen, self.inventory, self.holds)
+        if every and entity.group and len(chosen) > MANY and self._asked_of(number):
             raise ImpossibleGoalError(
                 f"{entity.text!r} are {len(chosen)} things here: name fewer than {MANY + 1}"
             )
@@ -287,6 +314,11 @@ class ObjectChoice:
             )
             return chosen
         return () if chosen == everything else chosen
+
+    def _asked_of(self, number: int) -> bool:
+        """Return whether anything is asked of an entity: pieces may only be spoken of later."""
+        related = any(number in (r.inner, r.outer) for r in self.relations)
+        return related or bool(self.entities[number].conditions)
 
     def _portion(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
         """Return no more pieces than fit on a dish, if they are to be put on one."""
@@ -314,15 +346,15 @@ class ObjectChoice:
         that the nearest source gives.
         """
         entity = self.entities[number]
-        if entity.group or not self.is_piece(number):
+        if (entity.group and entity.cut_from is None) or not self.is_piece(number):
             return ()
         pairs = [(p, s) for p, s in self.inventory.pairs("piece_of")
                  if self.inventory.classes[p] in self.classes[number]]  # fmt: skip
         pairs.sort(key=lambda pair: int(pair[0].rsplit("-", 1)[1]))
         if entity.cut_from is not None:
             sources = self.pool(entity.cut_from)
-            if entity.count == 0:
-                sources = sources[:1]  # 'slice a tomato and fry the slices': those of one tomato
+            if entity.count == 0:  # 'slice a tomato and fry the slices': those of one tomato
+                sources = sources[: self.copies(entity.cut_from)]
             return tuple(p for p, s in pairs if s in sources)
         if entity.count != 0:
             return ()
@@ -346,9 +378,14 @@ class ObjectChoice:
             and entity.count == 0
             and len(self.pool(entity.cut_from)) > 1
         ):
-            self._names[entity.cut_from] = self.pool(entity.cut_from)[:1]
+            sources = self.pool(entity.cut_from)[: self.copies(entity.cut_from)]
+            self._names[entity.cut_from] = sources
 
-    def _holds(self, template: str, name: str) -> bool:
+    def _holds_somewhere(self, names: Iterable[str], template: str) -> bool:
+        return any(self.holds(template, name) for name in names)
+
+    def holds(self, template: str, name: str) -> bool:
+        """Return whether a condition on `?x` holds of an object at the start."""
         formula = parse_formula(
             template.replace("?x", PLACEHOLDER), self.domain, [TypedName(PLACEHOLDER, ("item",))]
         )
@@ -373,10 +410,3 @@ class ObjectChoice:
         place = entity.from_name or self.taxonomy.a_label(entity.place_from[0])
         where = self.inventory.parents.get(chosen[0], "elsewhere")
         return f"no {self.label(number)} is on or in {place}: {chosen[0]} is at {where}"
-
-
-def _words(template: str) -> str:
-    """Return the literals of a condition in words for a note: 'dirty', 'not opened'."""
-    return " and ".join(
-        name if wanted else f"not {name}" for name, wanted in sorted(literals(template))
-    )

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hvr.errors import LanguageError
 from hvr.language.cursor import STOPS, Cursor
-from hvr.language.lexicon import Adjective, Dish, Verb
+from hvr.language.lexicon import Adjective, Verb
+from hvr.language.lookahead import next_thing
 from hvr.language.phrases import (
-    next_thing,
     read_adjunct,
     read_adjuncts,
     read_group,
@@ -23,21 +22,33 @@ from hvr.language.phrases import (
     read_thing,
     read_things,
 )
-from hvr.language.syntax import Adjunct, Clause, Determiner, NounGroup, NounPhrase, Predication
+from hvr.language.prohibitions import kept, prohibits, read_prohibition
+from hvr.language.statements import read_statement
+from hvr.language.syntax import (
+    IT,
+    Adjunct,
+    Clause,
+    Determiner,
+    NounGroup,
+    NounPhrase,
+    Predication,
+    Prohibition,
+)
 
 _LISTING = frozenset({"make", "serve", "hold"})
 """Frames after which a list of things goes on rather than a new clause begins."""
 
-IT = NounPhrase("pronoun", "it", Determiner(1))
 
-
-def read_clauses(cursor: Cursor) -> tuple[Clause, ...]:
-    """Read all clauses of a request, in the order in which they are to be reached.
+def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition, ...]]:
+    """Read all clauses of a request, in the order in which they are to be reached, and what must
+    not be.
 
     Raises:
         LanguageError: some words do not fit in.
     """
     clauses: list[Clause] = []
+    prohibitions: list[Prohibition] = []
+    then = False
     while not cursor.done:
         if cursor.word() in STOPS or cursor.word() == ",":
             cursor.at += 1
@@ -47,15 +58,67 @@ def read_clauses(cursor: Cursor) -> tuple[Clause, ...]:
             clauses = _after(cursor, clauses)
         elif cursor.function("before"):
             clauses = _before(cursor, clauses)
-        elif cursor.take("then", "and", "first"):
+        elif purpose := cursor.purpose():
+            cursor.at += purpose
+            clauses += _ordered(read_clause(cursor), then and bool(clauses))
+            then = False
+        elif clauses and cursor.word() == "to" and cursor.function("be", at=cursor.at + 1):
+            cursor.at += 1
+            clauses.append(_to_be(cursor))
+        elif linker := cursor.take("then", "and", "first"):
+            then = then or linker.role == "then"
             place = cursor.function("prep", "from")
             if place and clauses and cursor.starts_thing(cursor.at + place.length):
-                clauses.append(_elliptic(cursor, clauses[-1]))
+                clauses += _ordered([_elliptic(cursor, clauses[-1])], then)
+                then = False
+        elif prohibits(cursor):
+            forbidden = read_prohibition(cursor)
+            if isinstance(forbidden, Prohibition):
+                prohibitions.append(forbidden)
+            else:
+                clauses.append(forbidden)
         else:
-            clauses += read_clause(cursor)
+            read = _choice_of_clauses(cursor)
+            if _keeps(cursor, start):
+                prohibitions += [p for clause in read for p in kept(clause)]
+            clauses += _ordered(read, then and bool(clauses))
+            then = False
+        cursor.begun = bool(clauses)
         if cursor.at == start:  # nothing was read, and nothing would be the next time
             raise cursor.lost()
-    return tuple(clauses)
+    return tuple(clauses), tuple(prohibitions)
+
+
+def _choice_of_clauses(cursor: Cursor) -> list[Clause]:
+    """Read a clause, or one of several: 'wash the mug or slice the apple'."""
+    cursor.take("either")
+    read = read_clause(cursor)
+    while (at := cursor.after_or()) is not None:
+        cursor.at = at
+        other = read_clause(cursor)
+        read = other if cursor.picks.take(2) else read
+    return read
+
+
+def _keeps(cursor: Cursor, start: int) -> bool:
+    """Return whether the words since a position ask for a state all the time."""
+    return any(
+        cursor.word(at) == "keep" or cursor.function("be never", at=at)
+        for at in range(start, cursor.at)
+    )
+
+
+def _ordered(clauses: list[Clause], then: bool) -> list[Clause]:
+    """Let the first of some clauses come after what stands before them."""
+    return [replace(c, then=c.then or then) if n == 0 else c for n, c in enumerate(clauses)]
+
+
+def _to_be(cursor: Cursor) -> Clause:
+    """Read '… to be put in the sink': a state of what was spoken of."""
+    cursor.take("be")
+    stated = _passive(cursor)
+    predicate = Predication(stated.adjectives, (), stated.serve)
+    return Clause(None, (NounGroup((IT,), stated.adjuncts, predicate),))
 
 
 def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
@@ -63,7 +126,7 @@ def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     cursor.take("after")
     early = read_clause(cursor)
     if not (before and early):
-        return [*early, *before]
+        return [*early, *_ordered(before, True)]
     # 'put the mug away after washing it': the mug is named in what then comes second, so the
     # noun and the pronoun change places.
     main = before[-1].groups[0]
@@ -73,9 +136,9 @@ def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
         for c in early
     ]  # fmt: skip
     if named == early:
-        return [*before[:-1], *early, before[-1]]
+        return [*before[:-1], *early, *_ordered(before[-1:], True)]
     late = replace(before[-1], groups=(replace(main, things=(IT,)), *before[-1].groups[1:]))
-    return [*before[:-1], *named, late]
+    return [*before[:-1], *named, *_ordered([late], True)]
 
 
 def _pronouns(group: NounGroup) -> bool:
@@ -89,6 +152,7 @@ def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     """
     cursor.take("before")
     late = read_clause(cursor)
+    late = _ordered(late, True)
     if before:
         return [*before, *late]
     while cursor.word() == "," or cursor.function("then", "and"):
@@ -112,13 +176,13 @@ def read_clause(cursor: Cursor) -> list[Clause]:
         cursor.skip_fillers()
         cursor.take("goal")  # 'make sure there is a clean cup'
         if cursor.verb() is None:
-            return [_statement(cursor)]
+            return [read_statement(cursor)]
     elif cursor.function("goal") and _prefers_goal(cursor):
         cursor.take("goal")
         if cursor.take("yourself"):
             return read_clause(cursor)
         cursor.skip_fillers()
-        return [_statement(cursor)]
+        return [read_statement(cursor)]
     if cursor.done or cursor.word() in STOPS or cursor.word() == ",":
         return []
     if (means := _fronted(cursor)) is not None:
@@ -126,10 +190,10 @@ def read_clause(cursor: Cursor) -> list[Clause]:
             replace(c, groups=tuple(replace(g, adjuncts=(*g.adjuncts, means)) for g in c.groups))
             for c in read_clause(cursor)
         ]
-    if cursor.verb() or cursor.split_verb():
+    if cursor.verb() or cursor.split_verb() or (cursor.begun and cursor.last_verb()):
         return _verbs(cursor)
     if cursor.starts_thing():
-        return [_statement(cursor)]
+        return [read_statement(cursor)]
     raise cursor.lost()
 
 
@@ -169,6 +233,7 @@ def _prefers_goal(cursor: Cursor) -> bool:
 def _verbs(cursor: Cursor) -> list[Clause]:
     """Read one verb with its objects, or several before the same objects."""
     verbs: list[Verb] = []
+    after: list[bool] = [False]  # for each verb, whether it is said to come after the one before
     while True:
         match = cursor.verb()
         if match is None or not _another_verb(cursor, cursor.at + match.length):
@@ -177,7 +242,8 @@ def _verbs(cursor: Cursor) -> list[Clause]:
         cursor.at += match.length
         if cursor.word() == ",":
             cursor.at += 1
-        cursor.take("and", "then")
+        linker = cursor.take("and", "then")
+        after.append(linker is not None and linker.role == "then")
     last, *also = _verb_clause(cursor)
     if not verbs:
         return [last, *also]
@@ -190,8 +256,9 @@ def _verbs(cursor: Cursor) -> list[Clause]:
         for group in last.groups
     )
     first = [Clause(verbs[0], (NounGroup(things),))]
-    return [*first, *(Clause(verb, (NounGroup(g.things),)) for verb in verbs[1:] for g in rest),
-            Clause(last.verb, rest), *also]  # fmt: skip
+    middle = [Clause(verb, (NounGroup(g.things),), then) for verb, then
+              in zip(verbs[1:], after[1:-1], strict=True) for g in rest]  # fmt: skip
+    return [*first, *middle, Clause(last.verb, rest, after[-1]), *also]
 
 
 def _another_verb(cursor: Cursor, at: int) -> bool:
@@ -206,7 +273,7 @@ def _another_verb(cursor: Cursor, at: int) -> bool:
 
 def _verb_clause(cursor: Cursor) -> list[Clause]:
     """Read a verb with its objects; two clauses for 'turn the tap on and off'."""
-    match = cursor.verb()
+    match = cursor.verb() or cursor.last_verb()
     # A verb of two words in one place ('turn on') has its particle already.
     apart = cursor.particles() if match is None or match.length == 1 else {}
     verb = match.entry if match else None
@@ -222,7 +289,8 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
             return [Clause(verb, (replace(group, adjuncts=(early, *group.adjuncts)),))]
         cursor.at = after_verb
     listing = verb is not None and verb.frame in _LISTING
-    things = read_things(cursor, words, listing=listing)
+    left_out = cursor.begun and cursor.object_left_out()
+    things = (IT,) if left_out else read_things(cursor, words, listing=listing)
     particle = cursor.particle_here()
     if particle in apart:
         cursor.at += 1
@@ -246,13 +314,14 @@ def _also(cursor: Cursor, apart: Mapping[str, Verb]) -> list[Clause]:
         saved = cursor.at
         if cursor.word() == ",":
             cursor.at += 1
-        cursor.take("and", "then")
+        linker = cursor.take("and", "then")
         particle = cursor.particle_here()
         if cursor.at == saved or particle not in apart:
             cursor.at = saved
             return clauses
         cursor.at += 1
-        clauses.append(Clause(apart[str(particle)], (NounGroup((IT,)),)))
+        then = linker is not None and linker.role == "then"
+        clauses.append(Clause(apart[str(particle)], (NounGroup((IT,)),), then))
 
 
 def _skip_recipient(cursor: Cursor) -> None:
@@ -276,71 +345,3 @@ def _after_things(cursor: Cursor) -> Predication:
     if on_off or (length and cursor.verb() is None and not cursor.named(cursor.at + length)):
         return read_predicate(cursor)
     return Predication()
-
-
-# --- without a verb ---------------------------------------------------------------------
-
-
-def _statement(cursor: Cursor) -> Clause:
-    """Read a clause without a verb, such as 'a hot coffee on the table', 'the mug should be clean'
-    or 'the cup contains water'.
-    """
-    groups: list[NounGroup] = []
-    while True:
-        group = read_group(cursor, "want", listing=True, subject=True)
-        groups.append(_stated(cursor, group))
-        at = next_thing(cursor, listing=True)
-        if at is None:
-            return Clause(None, tuple(groups))
-        cursor.at = at
-
-
-def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
-    """Add what is said of things: 'is clean', 'should contain water', 'needs washing'."""
-    adjuncts = list(group.adjuncts)
-    stated: Predication | None = None
-    while cursor.states(cursor.at):
-        cursor.take("modal")
-        if cursor.take("have"):
-            things = read_things(cursor, "contain", listing=True)
-            stated = Predication((), (Adjunct("with", "with", things), *read_adjuncts(cursor)))
-        elif cursor.take("be", "needing"):
-            if cursor.kind(Dish) and not cursor.kind(Adjective):
-                raise cursor.lost()
-            stated = read_predicate(cursor)
-            if not stated and not cursor.states(cursor.at):
-                raise cursor.lost()
-        else:
-            stated = _passive(cursor)
-    if stated is None:
-        return group
-    relative = Predication((), tuple(a for a in adjuncts if a.kind == "place"))
-    kept = tuple(a for a in adjuncts if a.kind != "place")
-    things = group.things
-    if relative.adjuncts and stated:
-        # 'the mug on the table should be clean': the place tells which mug
-        things = tuple(
-            NounPhrase(t.kind, t.text, t.determiner, t.adjectives, t.nouns, t.dish, t.of,
-                  t.relative or relative)
-            for t in things
-        )  # fmt: skip
-    return NounGroup(
-        things,
-        (*kept, *stated.adjuncts),
-        Predication((*group.predicate.adjectives, *stated.adjectives), (), stated.serve),
-    )
-
-
-def _passive(cursor: Cursor) -> Predication:
-    """Read a predicate without a form of 'be', such as 'should stand on the table'.
-
-    Raises:
-        LanguageError: none stands here.
-    """
-    predicate = read_predicate(cursor)
-    if not predicate:
-        raise LanguageError(
-            f"hvr cannot make sense of {' '.join(cursor.tokens[cursor.at - 1 :][:6])!r} in "
-            f"{cursor.text.strip()!r}"
-        )
-    return predicate

@@ -7,11 +7,12 @@ at which the earlier one holds: a stage of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hvr.errors import MissingObjectError
 from hvr.language.choice import ObjectChoice
-from hvr.language.literals import asks, literals, opposed
+from hvr.language.literals import asks, cuts, literals, opposed
 
 HELD = "(holding ?x)"
 
@@ -77,6 +78,8 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
         demands.append(
             Demand(2 * condition.clause + placing, number, "place" if placing else text, text)
         )
+    if entity.used:  # so that it enters the problem
+        demands.append(Demand(0, number, "used", "(present ?x)"))
     if entity.liquid:
         demands.append(
             Demand(2 * entity.liquid_clause, number, "liquid", f"(contains ?x {entity.liquid})")
@@ -85,7 +88,9 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
               if r.inner == number and choice.entities[r.outer].classes]  # fmt: skip
     demands += [Demand(2 * r.clause + 1, number, "place", "", r.outer) for r in places]
     # Serving and resting come after everything else that is asked of the entity.
-    last = max((d.moment for d in (*before, *demands) if d.entity == number), default=0)
+    asked = [d.moment for d in (*before, *demands) if d.entity == number]
+    filled = [2 * r.clause + 1 for r in choice.relations if r.outer == number]
+    last = max((*asked, *filled), default=0)
     held = any(d.holds for d in demands)
     if entity.serve or (entity.rests and not held):
         demands.append(Demand(last, number, "place", _resting(choice, number)))
@@ -142,18 +147,54 @@ def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
     demands = [d for d in demands if not d.passing or d.moment // 2 == last // 2]
     undone: dict[Demand, int] = {}
     for demand in demands:
-        moments = [
+        when = [
             d.moment for d in demands if d.moment > demand.moment and _undoes(choice, d, demand)
         ]
-        if moments:
-            undone[demand] = min(moments)
+        if when:
+            undone[demand] = min(when)
+    moments = {m for d, m in undone.items() if not _on_the_way(choice, d, demands)}
+    told = {m for m in (2 * clause for clause in choice.ordered)
+            if not _comes_last(choice, m, demands)}  # fmt: skip
+    told.update(_washing_first(choice, demands))
     split: list[list[Demand]] = []
-    for moment in sorted({m for d, m in undone.items() if not _on_the_way(choice, d, demands)}):
+    for moment in sorted(moments | told):
         stage = [d for d in demands if d.moment < moment and undone.get(d, moment) >= moment]
+        if moment not in moments:  # only the order of words makes this stage
+            stage = [d for d in stage if not (d.holds and _on_the_way(choice, d, demands))]
         hand = [d for d in stage if d.holds][-1:]  # one hand: the latest thing is in it
-        split.append([d for d in stage if not d.holds or d in hand])
+        stage = [d for d in stage if not d.holds or d in hand]
+        if stage and stage not in split:
+            split.append(stage)
     kept = [d for d in demands if d not in undone]
-    return [*split, kept] if kept else split
+    return [*split, kept] if kept and kept not in split else split
+
+
+def _comes_last(choice: ObjectChoice, moment: int, demands: list[Demand]) -> bool:
+    """Return whether what is asked for from a moment on comes last anyway: things of which more
+    was asked before are only put where they end.
+    """
+    following = min((2 * c for c in choice.ordered if 2 * c > moment), default=None)
+    later = [d for d in demands
+             if d.moment >= moment and (following is None or d.moment < following)]  # fmt: skip
+    earlier = [d for d in demands if d.moment < moment]
+    return all(
+        d.key == "place" and any(_about(choice, d, e.entity) or _about(choice, e, d.entity)
+                                 for e in earlier)
+        for d in later
+    )  # fmt: skip
+
+
+def _washing_first(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]:
+    """Yield the moments at which something washed before is filled: a full cup is not washed.
+
+    Water is no matter: washing fills with it anyway.
+    """
+    for liquid in demands:
+        if liquid.key != "liquid" or choice.entities[liquid.entity].liquid == "water":
+            continue
+        if any(d.entity == liquid.entity and d.moment < liquid.moment
+               and asks(d.text, "washed") for d in demands):  # fmt: skip
+            yield liquid.moment
 
 
 def _on_the_way(choice: ObjectChoice, demand: Demand, demands: list[Demand]) -> bool:
@@ -190,10 +231,14 @@ def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
             or asks(earlier.text, "warm_liquid")
             or (later.key == earlier.key and later != earlier)
         )
+    if earlier.key == "place" and cuts(later.text):
+        return True  # what is cut up is nowhere: its pieces are
     if later.key == earlier.key and later != earlier:
         return later.key in {"place", "liquid"} and (later.text, later.outer) != (
             earlier.text, earlier.outer,
         )  # fmt: skip
+    if earlier.key == "liquid" and asks(later.text, "washed"):
+        return True
     # Emptying and filling exclude each other, and are not literals of one predicate.
     if earlier.key == "liquid":
         return ("filled", False) in literals(later.text)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hvr.errors import LanguageError
 from hvr.language.literals import cuts
-from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
+from hvr.language.meaning import Ban, Condition, Entity, Meaning, SpatialRelation
 from hvr.language.taxonomy import Taxonomy
 
 
@@ -27,7 +27,10 @@ class MeaningDraft:
         self.taxonomy = taxonomy
         self.entities: list[Entity] = []
         self.relations: list[SpatialRelation] = []
+        self.heated_in: list[SpatialRelation] = []
         self.notes: list[str] = []
+        self.ordered: list[int] = []
+        self.bans: list[Ban] = []
         self.clause = 0
         self.requested = False
         self._born: list[int] = []
@@ -39,7 +42,13 @@ class MeaningDraft:
     def finish(self) -> Meaning:
         """Return the meaning, when all clauses are read."""
         return Meaning(
-            self.text, tuple(self.entities), tuple(self.relations), self.clause, tuple(self.notes)
+            self.text,
+            tuple(self.entities),
+            tuple(self.relations),
+            self.clause,
+            tuple(self.notes),
+            ordered=tuple(self.ordered),
+            bans=tuple(self.bans),
         )
 
     def note(self, text: str) -> None:
@@ -64,6 +73,7 @@ class MeaningDraft:
         # Its place stays, since others refer to entities by number.
         self.entities[number] = Entity((), "")
         self.relations = [r for r in self.relations if number not in (r.inner, r.outer)]
+        self.heated_in = [r for r in self.heated_in if number not in (r.inner, r.outer)]
 
     def live(self, things: Iterable[int]) -> list[int]:
         """Return the entities that some have become, without those that were only means."""
@@ -123,7 +133,7 @@ class MeaningDraft:
             entity = self.entities[number]
             # 'pour coffee into the cup': the vessel assumed for the coffee is not 'the cup'.
             default = entity.unnamed and self.fresh(number)
-            if set(entity.classes) & set(classes) and not default:
+            if set(entity.classes) & set(classes) and not (default or entity.somewhere):
                 cut = any(cuts(c.template) for c in entity.conditions if c.clause < self.clause)
                 return self.pieces(number, 0) if cut else number
         return None
@@ -138,15 +148,28 @@ class MeaningDraft:
             if known.classes == classes and known.count == count:
                 return other
         return self.new(
-            Entity(classes, self.taxonomy.label(classes[0]), count=count, cut_from=number)
+            Entity(
+                classes,
+                self.taxonomy.label(classes[0]),
+                group=entity.group and len(classes) > 1,
+                count=count,
+                cut_from=number,
+            )
         )
 
     # --- what is asked of them -----------------------------------------------------------
 
-    def demand(self, number: int, template: str, word: str, requires: str | None = None) -> None:
+    def demand(
+        self,
+        number: int,
+        template: str,
+        word: str,
+        requires: str | None = None,
+        afresh: str | None = None,
+    ) -> None:
         """Ask for a condition."""
         entity = self.entities[number]
-        condition = Condition(template, self.clause, word, requires)
+        condition = Condition(template, self.clause, word, requires, afresh)
         if condition not in entity.conditions:
             self.change(number, conditions=(*entity.conditions, condition))
 
@@ -169,7 +192,8 @@ class MeaningDraft:
     def wanted(self, number: int) -> bool:
         """Return whether something is asked of an entity: it is more than a place or a means."""
         entity = self.entities[number]
-        related = any(number in (r.inner, r.outer) for r in self.relations)
+        relations = (*self.relations, *self.heated_in)
+        related = any(number in (r.inner, r.outer) for r in relations)
         return bool(entity.conditions) or related or entity.liquid is not None
 
     def placed(self, number: int) -> bool:
@@ -230,6 +254,11 @@ class MeaningDraft:
         if relation not in self.relations:
             self.relations.append(relation)
         self.change(inner, rests=False, serve=False)
+
+    def heat_in(self, things: Iterable[int], vessel: int, word: str) -> None:
+        """Use a vessel to heat things in: where they stay is seen when all is read."""
+        for number in self.live(things):
+            self.heated_in.append(SpatialRelation(number, vessel, self.clause, word))
 
     def _replace_vessel(self, vessel: int, outer: int) -> None:
         """Put a named vessel in place of the assumed one, as in 'a salad in a bowl'."""

@@ -41,7 +41,8 @@ class Formula:
         taken: set[str] = set()
         for number in sorted(used):
             entity = self.choice.entities[number]
-            if entity.name or entity.count == 0 or self.bound:
+            sole = 0 < len(self.choice.names(number)) <= self.choice.copies(number)
+            if entity.name or entity.count == 0 or sole or self.bound:
                 pool = self.choice.pool(number)
                 pool = tuple(n for n in pool if n not in taken) or pool
                 self.variables[number] = list(pool[: self.choice.copies(number)])

@@ -13,6 +13,7 @@ from hvr.errors import ImpossibleGoalError
 from hvr.language.checks import check
 from hvr.language.choice import ObjectChoice
 from hvr.language.demands import HELD, Demand, collect, stages
+from hvr.language.forbidding import constraints
 from hvr.language.formula import Formula
 from hvr.language.meaning import Meaning
 from hvr.language.taxonomy import Taxonomy
@@ -52,12 +53,14 @@ class Goal:
         notes: what was assumed, one sentence each.
         unread: content words of the request that did not enter the reading, in its order.
         said: each stage in plain words, as its PDDL says it (`hvr.language.saying`).
+        reader: who read it where it was not the grammar: `learnt` and the digest of its head.
     """
 
     stages: tuple[Stage, ...]
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
+    reader: str = "grammar"
 
 
 def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> Goal:
@@ -74,9 +77,14 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
     split = stages(choice, demands)
     # Each stage is a problem of its own: only names, not variables, mean the same in all of them.
     bound = len(split) > 1
+    kept = constraints(choice, meaning.bans)
     goal_stages = tuple(
-        Stage(Formula(choice, stage, bound=bound).text(), tuple(_ends(choice, stage)))
-        for stage in split
+        Stage(
+            Formula(choice, stage, bound=bound).text(),
+            tuple(_ends(choice, stage, last=number == len(split))),
+            kept,
+        )
+        for number, stage in enumerate(split, start=1)
     )
     for stage in split:
         held = {d.entity for d in stage if d.holds}
@@ -88,14 +96,17 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
     return Goal(goal_stages, tuple(choice.notes), meaning.unread)
 
 
-def _ends(choice: ObjectChoice, demands: list[Demand]) -> list[str]:
-    """Return the preferences for the end of a task, except where the request says otherwise."""
+def _ends(choice: ObjectChoice, demands: list[Demand], *, last: bool) -> list[str]:
+    """Return the preferences for the end of a task, except where the request says otherwise.
+
+    Before the last stage the hand may hold what the next one needs.
+    """
     # Exempt are classes, not objects: with one burner on, the others are not checked either.
     exempt = {c for d in demands for c in choice.classes[d.entity]
               if d.text in {"(toggled ?x)", "(opened ?x)"}}  # fmt: skip
     if exempt & {"StoveBurner", "StoveKnob"}:  # a burner and its knob are on together
         exempt |= {"StoveBurner", "StoveKnob"}
-    holding = any(d.text == HELD for d in demands)
+    holding = not last or any(d.text == HELD for d in demands)
     return end_conditions(choice.taxonomy, exempt, holding=holding)
 
 

@@ -9,9 +9,12 @@ neighbours decide.
 from __future__ import annotations
 
 from hvr.errors import LanguageError
+from hvr.language.adapting import adapt
+from hvr.language.alternatives import Picks, explore
 from hvr.language.clauses import read_clauses
 from hvr.language.cursor import Cursor
 from hvr.language.draft import MeaningDraft
+from hvr.language.forbidding import Forbidding
 from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, tokenize
 from hvr.language.meaning import Meaning
 from hvr.language.taxonomy import Taxonomy
@@ -22,8 +25,8 @@ _NOISE = frozenset({"really", "very", "quite", "just", "actually", "basically", 
 """Words left out wherever they stand, even within a phrase: 'I'd really like'."""
 
 
-def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> Meaning:
-    """Read a request.
+def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]:
+    """Read a request; where it leaves a choice, once for each way to choose.
 
     Args:
         text: English sentences or fragments.
@@ -33,21 +36,42 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> Meaning:
     Raises:
         LanguageError: nothing, or something essential, was not understood.
     """
+    return readings(text, lexicon, taxonomy)[0]
+
+
+def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Meaning, ...], ...]:
+    """Read a request in all ways that English leaves open, the likeliest first; see `read`."""
     tokens = tuple(token for token in tokenize(text) if token not in _NOISE)
-    cursor = Cursor(text, tokens, lexicon)
     # First, since the grammar would stumble over an unknown word and blame what stands near it.
-    check_words(cursor)
-    draft = MeaningDraft(text, taxonomy)
-    interpreter = Interpreter(draft, lexicon)
-    for clause in read_clauses(cursor):
+    check_words(Cursor(text, tokens, lexicon))
+
+    def bracketed(brackets: Picks) -> tuple[Meaning, ...]:
+        def chosen(picks: Picks) -> Meaning:
+            brackets.sizes = []
+            return _read_once(Cursor(text, tokens, lexicon, picks, brackets), taxonomy)
+
+        return tuple(dict.fromkeys(explore(chosen)))
+
+    return tuple(dict.fromkeys(explore(bracketed)))
+
+
+def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
+    draft = MeaningDraft(cursor.text, taxonomy)
+    interpreter = Interpreter(draft, cursor.lexicon)
+    clauses, prohibitions = read_clauses(cursor)
+    for clause in clauses:
         interpreter.clause(clause)
+    forbidding = Forbidding(draft, interpreter.adjuncts)
+    for prohibition in prohibitions:
+        forbidding.take(prohibition)
     for note in cursor.notes:
         draft.note(note)
     if not draft.requested:
         raise LanguageError(
-            f"nothing to do was found in {text.strip()!r}: say a verb and a thing, "
+            f"nothing to do was found in {cursor.text.strip()!r}: say a verb and a thing, "
             "for example 'wash the mug'"
         )
+    adapt(draft)
     return draft.finish()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from hvr.errors import LanguageError
 from hvr.language.adjuncts import Adjuncts
 from hvr.language.draft import MeaningDraft
+from hvr.language.emptiness import emptied
 from hvr.language.lexicon import Lexicon, Verb, verb_of
 from hvr.language.referents import ReferentReading, Referents
 from hvr.language.syntax import Adjunct, NounGroup, NounPhrase
@@ -188,12 +189,13 @@ class Liquids:
     def empty(self, verb: Verb, group: NounGroup) -> list[int]:
         """Pour away what is in a vessel; of furniture, take out what is in it."""
         draft = self.draft
-        emptied: list[int] = []
+        vessels_now: list[int] = []
+        liquid_only: list[int] = []
         for thing in group.things:
             places = [a for a in group.adjuncts if a.kind in {"place", "from"}]
             vessels = [a for a in places if not self.adjuncts.into_sink(a)]
             if thing.dish and thing.dish.liquid and not thing.nouns and vessels:
-                emptied += self.referents.of(
+                liquid_only += self.referents.of(
                     vessels[0].things[0], ReferentReading(requires="Fillable")
                 )
                 continue
@@ -207,11 +209,19 @@ class Liquids:
                     f"say which vessel to {verb.word}, not only what is in it: "
                     f"'{verb.word} the mug'"
                 )
-            if draft.is_a(numbers[0], "Receptacle") and not draft.is_a(numbers[0], "Fillable"):
-                return self.clear(verb_of(self.lexicon, "clear"), NounGroup((thing,), ()))
-            emptied += numbers
-        for number in draft.live(emptied):
+            place = draft.is_a(numbers[0], "Receptacle") and not draft.is_a(numbers[0], "Fillable")
+            if place and places and verb.places:
+                return self.clear(
+                    verb_of(self.lexicon, "clear"), NounGroup((thing,), tuple(places))
+                )
+            vessels_now += numbers
+        for number in draft.live([*liquid_only, *vessels_now]):
             if draft.entities[number].liquid and draft.fresh(number):
                 draft.change(number, liquid=None)  # 'empty the cup of water'
-            draft.demand(number, verb.condition or "", verb.word, verb.requires)
-        return emptied
+            condition, requires = verb.condition or "", verb.requires
+            if verb.places and number in vessels_now and draft.is_a(number, "Receptacle"):
+                condition, requires = emptied(draft, number, condition), None
+            if draft.fresh(number):
+                draft.change(number, turns=condition)
+            draft.demand(number, condition, verb.word, requires)
+        return [*liquid_only, *vessels_now]

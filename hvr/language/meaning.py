@@ -14,22 +14,45 @@ class Condition:
         clause: number of the clause that asks for it, from 0: later clauses win.
         word: the word, for messages.
         requires: affordance class the entity must have, or None.
+        afresh: the PDDL text instead if the template holds of all things of the kind already.
     """
 
     template: str
     clause: int
     word: str
     requires: str | None = None
+    afresh: str | None = None
 
 
 @dataclass(frozen=True)
 class SpatialRelation:
-    """Entity `inner` is on or in entity `outer` (by index)."""
+    """Entity `inner` is on or in entity `outer` (by index).
+
+    `part`: as a part of a dish.
+    """
 
     inner: int
     outer: int
     clause: int
     word: str
+    part: bool = False
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """An entity is near some other thing at the start.
+
+    Args:
+        word: the preposition: 'next to', 'left of'.
+        classes: what the other thing may be.
+        name: the other object's own name if it was said.
+        text: the words for it, for messages.
+    """
+
+    word: str
+    classes: tuple[str, ...]
+    name: str | None
+    text: str
 
 
 @dataclass(frozen=True)
@@ -51,6 +74,12 @@ class Entity:
         cut_from: number of the entity that these are pieces of.
         from_name: name of the object where it stands at the start, if it was said.
         distinct: it is another thing than all others of its class that are spoken of.
+        used: it shall be used on the way, as the pan in which an egg is fried.
+        likely: PDDL conditions on `?x` that hold of it at the start if they hold of any.
+        turns: the condition on `?x` that a verb brings about, which something can only be meant
+            of which it does not hold yet.
+        somewhere: a place of which only is said what is near it.
+        near: what it is near to, at the start; of several such things the nearest is meant.
         text: the words, for messages.
     """
 
@@ -70,6 +99,28 @@ class Entity:
     cut_from: int | None = None
     from_name: str | None = None
     distinct: bool = False
+    somewhere: bool = False
+    near: tuple[Nearness, ...] = ()
+    used: bool = False
+    likely: tuple[str, ...] = ()
+    turns: str = ""
+
+
+@dataclass(frozen=True)
+class Ban:
+    """A condition that must not hold at any time.
+
+    Args:
+        condition: PDDL text over `?x`.
+        classes: of the things that it is about; empty for all.
+        name: the object's own name if it was said.
+        most: how many things may be so at once.
+    """
+
+    condition: str
+    classes: tuple[str, ...]
+    name: str | None = None
+    most: int = 0
 
 
 @dataclass(frozen=True)
@@ -83,6 +134,8 @@ class Meaning:
         clauses: number of clauses.
         notes: what had to be assumed or was left out, one sentence each.
         unread: content words that did not enter the meaning, in the order of the sentence.
+        ordered: numbers of the clauses that come after all before them, in so many words.
+        bans: what must not be.
     """
 
     text: str
@@ -91,3 +144,5 @@ class Meaning:
     clauses: int
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    ordered: tuple[int, ...] = ()
+    bans: tuple[Ban, ...] = ()

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from hvr.errors import LanguageError
 from hvr.language.cursor import Cursor
-from hvr.language.lexicon import Adjective, Dish, Noun, Verb
-from hvr.language.modifiers import read_adjectives, read_determiner, several
+from hvr.language.lexicon import Adjective, Dish, Noun
+from hvr.language.lookahead import gerund, next_thing, predicate_goes_on, predicate_starts
+from hvr.language.modifiers import deny, read_adjectives, read_determiner, several
 from hvr.language.syntax import Adjunct, Determiner, NounGroup, NounPhrase, Predication
 
 STOP_OR_COMMA = frozenset(".;,!?")
+_ACCOMPANIED = frozenset({"with", "together with", "along with", "accompanied by", "of"})
+"""Words for contents that can name a tool or a companion as well; 'containing' cannot."""
 
 
 def read_group(
@@ -30,7 +33,7 @@ def read_group(
         subject: something may be said of all of them together.
     """
     things = read_things(cursor, after, listing=listing, subject=subject)
-    predicate = read_predicate(cursor) if _predicate_starts(cursor) else Predication()
+    predicate = read_predicate(cursor) if predicate_starts(cursor) else Predication()
     adjuncts = read_adjuncts(cursor)
     return NounGroup(things, (*predicate.adjuncts, *adjuncts),
                  Predication(predicate.adjectives, (), predicate.serve))  # fmt: skip
@@ -47,55 +50,52 @@ def read_things(
         listing: see `next_thing`.
         subject: see `next_thing`.
     """
-    things = [read_thing(cursor, after)]
+    groups = [_alternatives(cursor, after)]
+    commas_only = True
     while (start := next_thing(cursor, listing=listing, subject=subject)) is not None:
+        commas_only = commas_only and cursor.word() == "," and start == cursor.at + 1
         cursor.at = start
-        things.append(read_thing(cursor, after))
-    return tuple(things)
+        groups.append(_alternatives(cursor, after))
+    return _chosen(cursor, groups, commas_only)
 
 
-def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) -> int | None:
-    """Return where the next thing of a list starts, if the list goes on here.
+def _chosen(
+    cursor: Cursor, groups: list[list[NounPhrase]], commas_only: bool
+) -> tuple[NounPhrase, ...]:
+    """Return the things of a list that count, where it has choices.
 
     Args:
-        cursor: where to read.
-        listing: nothing but things can follow, as after 'make'.
-        subject: something may be said of all of them together ('… should be open').
+        cursor: has the picks.
+        groups: what 'and' and commas join; several things are alternatives.
+        commas_only: 'the apple, the egg or the tomato'.
     """
-    at = cursor.at
-    if cursor.word(at) == ",":
-        at += 1
-    linker = cursor.function("and", at=at)
-    if linker:
-        at += linker.length
-    if at == cursor.at or at >= len(cursor.tokens):
-        return None
-    if not cursor.starts_thing(at) or _described(cursor, at):
-        return None
-    if subject and linker and cursor.copular(at):
-        return at  # 'the fridge and the microwave should be open'
-    return None if cursor.clause_starts(at, listing=listing) else at
+    if cursor.denying:
+        return tuple(thing for group in groups for thing in group)
+    *before, last = groups
+    if len(last) > 1 and commas_only and all(len(g) == 1 for g in before):
+        groups = [[*(g[0] for g in before), *last]]
+    elif before and len(last) > 1 and cursor.brackets.take(2):
+        # 'the apple and the egg or the tomato': the last alone, or all the others
+        wholes = [[*(g[0] for g in before), last[0]], *([thing] for thing in last[1:])]
+        return tuple(wholes[cursor.picks.take(len(wholes))])
+    return tuple(g[cursor.picks.take(len(g))] if len(g) > 1 else g[0] for g in groups)
 
 
-def _described(cursor: Cursor, at: int) -> bool:
-    """Return whether the words after a comma describe the thing before it: ', filled with water',
-    ', washed and sliced'.
-    """
-    length = cursor.kind(Adjective, at)
-    more = cursor.function("with", "prep", "from", "means", at=at)
-    if more and more.length > max(length, cursor.named(at)):
-        return True
-    # A series of adjectives describes what stands before it, unless a noun ends the series:
-    # ', washed and sliced' against ', sliced tomatoes and bread'.
-    while length and length >= cursor.named(at):
-        at += length
-        linker = cursor.function("and", at=at)
-        following = at + (linker.length if linker else 0)
-        if not cursor.kind(Adjective, following):
-            return not (cursor.named(at) or cursor.function("filler", "unheeded", "slice", at=at))
-        at = following
-        length = cursor.kind(Adjective, at)
-    return False
+def _alternatives(cursor: Cursor, after: str) -> list[NounPhrase]:
+    """Read things joined by 'or'."""
+    cursor.take("either")
+    things = [read_thing(cursor, after)]
+    while (at := cursor.after_or()) is not None and cursor.starts_thing(at):
+        if cursor.clause_starts(at, listing=True) or cursor.function("prep", at=at):
+            break
+        cursor.at = at
+        things.append(read_thing(cursor, after))
+    return things
+
+
+def read_one_of(cursor: Cursor, after: str) -> NounPhrase:
+    """Read one thing, or things joined by 'or'."""
+    return _chosen(cursor, [_alternatives(cursor, after)], True)[0]
 
 
 def read_thing(cursor: Cursor, after: str) -> NounPhrase:
@@ -173,6 +173,8 @@ def _head(
     nouns = tuple(entry for entry in entries if isinstance(entry, Noun))
     dish = next((entry for entry in entries if isinstance(entry, Dish)), None)
     cursor.at += length
+    if nouns and all(noun.loose for noun in nouns):
+        cursor.notes.append(f"read {cursor.between(start)!r} as {nouns[0].loose!r}")
     whole = NounPhrase("noun", cursor.between(start), determiner, adjectives, nouns, dish)
     compound = cursor.function("slice")
     if compound:  # 'tomato slices'
@@ -199,8 +201,9 @@ def _slices(
     word = cursor.take("slice")
     assert word is not None
     counted = several(determiner, word)
+    cursor.take("slice")  # 'a slice piece of lettuce'
     of = None
-    if cursor.take("of"):
+    if cursor.take("of") or cursor.named():  # 'the slice potato'
         of = read_thing(cursor, f"{after} {cursor.between(start)}")
     return NounPhrase("slices", cursor.between(start), counted, adjectives, of=of)
 
@@ -211,8 +214,11 @@ def _relative(cursor: Cursor) -> Predication | None:
     """
     if cursor.function("relative") is None:
         return None
+    start = cursor.at
     while cursor.take("relative"):
         pass
+    if "you" in cursor.between(start).split() and cursor.kind(Adjective):
+        return Predication((cursor.take_adjective(),))  # 'that you washed'
     predicate = read_predicate(cursor, sole_place=True)
     if not predicate:
         raise cursor.lost()
@@ -237,10 +243,15 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     """
     saved = cursor.at
     _skip_interjection(cursor)
+    either = cursor.function("either")
+    if either and cursor.function("prep", at=cursor.at + either.length):
+        cursor.at += either.length
     if cursor.take("hand"):
         return Adjunct("hand", "in hand", ())
     there = cursor.function("there")
-    if there and not cursor.starts_thing(cursor.at + there.length):
+    more = cursor.function("prep", "from", "with", "unplaced")
+    longer = there and more and more.length > there.length  # 'in front of' is no 'in'
+    if there and not longer and not cursor.starts_thing(cursor.at + there.length):
         cursor.at += there.length  # 'open the microwave and put the potato inside'
         it = NounPhrase("pronoun", "it", Determiner(1))
         return Adjunct("place", "inside", (it,))
@@ -251,16 +262,43 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
             cursor.at = saved
         return None
     length, function = match
-    if not cursor.starts_thing(cursor.at + length):
+    if cursor.purpose() or not cursor.starts_thing(cursor.at + length):
         cursor.at = saved
         return None
     start = cursor.at
     cursor.at += length
     word = cursor.between(start)
     if function.role in {"with", "of"}:
-        return Adjunct("with", word, read_things(cursor, word, listing=True))
+        things = read_things(cursor, word, listing=True)
+        contained = "" if word in _ACCOMPANIED else "in"
+        return Adjunct("with", word, things, read_inside(cursor) or contained)
     kind = "place" if function.role == "prep" else function.role
-    return Adjunct(kind, word, (read_thing(cursor, word),))
+    if word in {"between", "in between", "among"}:
+        return Adjunct(kind, word, read_things(cursor, word, listing=True))
+    adjunct = Adjunct(kind, word, (read_one_of(cursor, word),))
+    at = cursor.after_or()
+    if at is not None and cursor.function("prep", at=at):  # 'on the plate or in the bowl'
+        cursor.at = at
+        other = read_adjunct(cursor)
+        return other if other is not None and cursor.picks.take(2) else adjunct
+    return adjunct
+
+
+def read_inside(cursor: Cursor) -> str:
+    """Move over 'in it', 'on top of it', 'inside' after contents; return `in` or `on`, or nothing
+    if none stands here.
+    """
+    there, more = cursor.function("there"), cursor.function("prep", "from", "unplaced")
+    longer = there and more and more.length > there.length
+    if there and not longer and not cursor.starts_thing(cursor.at + there.length):
+        cursor.at += there.length
+        return "in"
+    prep = cursor.function("prep")
+    pronoun = cursor.function("pronoun", at=cursor.at + prep.length) if prep else None
+    if prep is None or pronoun is None:
+        return ""
+    cursor.at += prep.length + pronoun.length
+    return str(prep.entry.value)
 
 
 def _skip_interjection(cursor: Cursor) -> None:
@@ -273,29 +311,12 @@ def _skip_interjection(cursor: Cursor) -> None:
             cursor.at += 1
 
 
-def _predicate_starts(cursor: Cursor) -> bool:
-    """Return whether an adjective follows its noun: 'the mug clean', 'the tap off', 'an apple,
-    washed'.
-    """
-    if (
-        cursor.word() == ","
-        and cursor.kind(Adjective, cursor.at + 1)
-        and _described(cursor, cursor.at + 1)
-    ):
-        cursor.at += 1
-        return True
-    if cursor.word() in {"on", "off"}:
-        return cursor.particle_here() is not None
-    length = cursor.kind(Adjective)
-    return bool(length) and cursor.verb() is None and not cursor.named(cursor.at + length)
-
-
 def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
     """Read what is said of things, joined by 'and'.
 
     Args:
         cursor: where to read.
-        sole_place: stop after one place: what follows belongs to the clause.
+        sole_place: stop after one place, or adjectives: what follows belongs to the clause.
     """
     adjectives: list[Adjective] = []
     adjuncts: list[Adjunct] = []
@@ -312,13 +333,16 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
             serve = serve or cursor.word() == "served"
             cursor.at += placed.length
             continue
+        elif cursor.word() == "not" and cursor.kind(Adjective, cursor.at + 1):
+            cursor.at += 1
+            adjectives.append(deny(cursor.take_adjective()))
         elif cursor.kind(Adjective):
             adjectives.append(cursor.take_adjective())
             if adjectives[-1].condition.startswith("(filled") and cursor.take("of"):
                 adjectives.pop()  # 'full of water'
                 adjuncts.append(Adjunct("with", "with", read_things(cursor, "of", listing=True)))
-        elif (gerund := _gerund(cursor)) is not None:
-            adjectives.append(gerund)
+        elif (made := gerund(cursor)) is not None:
+            adjectives.append(made)
         elif (adjunct := read_adjunct(cursor)) is not None:
             adjuncts.append(adjunct)
         elif passed:
@@ -329,44 +353,7 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
             break
         if sole_place and adjuncts:
             break
-        if not _predicate_goes_on(cursor) and not cursor.function(
-            "prep", "with", "means", "from", "unplaced"
-        ):
+        more = not sole_place and cursor.function("prep", "with", "means", "from", "unplaced")
+        if not predicate_goes_on(cursor) and not more:
             break
     return Predication(tuple(adjectives), tuple(adjuncts), serve)
-
-
-def _gerund(cursor: Cursor) -> Adjective | None:
-    """Read the gerund of a verb as an adjective: 'needs washing'."""
-    if not cursor.word().endswith("ing"):
-        return None
-    for length, entries in cursor.lexicon.matches(cursor.tokens, cursor.at):
-        for entry in entries:
-            if isinstance(entry, Verb) and entry.frame == "state" and entry.condition:
-                cursor.at += length
-                return Adjective(entry.word, entry.condition, False, entry.requires)
-    return None
-
-
-def _predicate_goes_on(cursor: Cursor) -> bool:
-    """Move over 'and' or a comma if another adjective or place follows it."""
-    at = cursor.at
-    if cursor.word(at) == ",":
-        at += 1
-    linker = cursor.function("and", at=at)
-    at += linker.length if linker else 0
-    copula = cursor.function("modal", "be", at=at)
-    at += copula.length if copula else 0
-    # A verb after 'and' begins a clause: 'the mug should be clean and put it on the table'.
-    if at == cursor.at or cursor.verb(at) or cursor.split_verb(at):
-        return False
-    length = cursor.kind(Adjective, at)
-    more = (
-        (length and not cursor.named(at + length) and not cursor.copular(at))
-        or cursor.function("prep", "placed", "unplaced", at=at)
-        or (cursor.word(at) in {"on", "off"})
-    )
-    if not more:
-        return False
-    cursor.at = at
-    return True

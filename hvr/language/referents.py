@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hvr.errors import LanguageError
-from hvr.language.adjectives import apply_adjective, qualify
+from hvr.language.adjectives import Use, apply_adjective, qualify
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Adjective, Dish
 from hvr.language.literals import asks
-from hvr.language.meaning import Condition, Entity, SpatialRelation
-from hvr.language.syntax import NounPhrase
+from hvr.language.meaning import Condition, Entity, Nearness, SpatialRelation
+from hvr.language.syntax import Nearby, NounPhrase
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,18 @@ class ReferentReading:
         wanted: adjectives are to become true, rather than to pick things out.
         requires: affordance that 'it' must have.
         condition: what the verb will make true: 'open the closed fridge'.
+        moved: the things are put somewhere.
     """
 
     dishes: bool = False
     wanted: bool = True
     requires: str | None = None
     condition: str = ""
+    moved: bool = False
+
+    def use(self, thing: NounPhrase) -> Use:
+        """Return what the adjectives of a noun phrase stand for."""
+        return Use(self.condition, thing.determiner.definite, self.moved)
 
 
 class Referents:
@@ -58,6 +64,7 @@ class Referents:
         entities = self._entities(thing, reading)
         if thing.relative:
             self._relative(thing, entities, reading)
+        self._nearby(thing.nearby, entities)
         self.draft.mention(entities)
         return entities
 
@@ -73,6 +80,9 @@ class Referents:
             return entities
         if thing.kind == "name":
             return [self._named(thing, reading)]
+        if thing.kind == "beside":
+            places = self.taxonomy.standing
+            return [self.draft.new(Entity(places, thing.text, group=True, somewhere=True))]
         if thing.kind == "everything":
             return [self._everything(thing, reading)]
         if thing.kind == "slices":
@@ -105,15 +115,12 @@ class Referents:
             # Things named one by one ('wash a mug. slice an apple. put them …') together.
             union: list[int] = []
             for group in reversed(suited):
-                union += [n for n in group if n not in union and not self._only_place(n)]
+                union += [n for n in group if n not in union and self.draft.is_a(n, "Pickupable")]
             return union or groups[0]
         return (suited or groups)[0]
 
     def _several(self, group: list[int]) -> bool:
         return len(group) > 1 or self.draft.entities[group[0]].count != 1
-
-    def _only_place(self, number: int) -> bool:
-        return not self.draft.is_a(number, "Pickupable")
 
     def _suits(self, number: int, requires: str | None) -> bool:
         if requires is None:
@@ -145,7 +152,7 @@ class Referents:
             if entity.name == thing.text:
                 return number
         number = self.draft.new(Entity((object_class,), thing.text, name=thing.text))
-        qualify(self.draft, number, thing.adjectives, reading.condition)
+        qualify(self.draft, number, thing.adjectives, reading.use(thing))
         return number
 
     def _everything(self, thing: NounPhrase, reading: ReferentReading) -> int:
@@ -170,7 +177,7 @@ class Referents:
         if not determiner.other and determiner.count is None:
             known = self.draft.known(classes)
             if known is not None:
-                qualify(self.draft, known, thing.adjectives, reading.condition)
+                qualify(self.draft, known, thing.adjectives, reading.use(thing))
                 return known
         group = self._is_group(thing, classes)
         number = self.draft.new(
@@ -182,7 +189,7 @@ class Referents:
                 distinct=determiner.other,
             )
         )
-        qualify(self.draft, number, thing.adjectives, reading.condition)
+        qualify(self.draft, number, thing.adjectives, reading.use(thing))
         return number
 
     def _is_group(self, thing: NounPhrase, classes: list[str]) -> bool:
@@ -245,7 +252,7 @@ class Referents:
         number = self.draft.new(Entity(classes, self.taxonomy.label(classes[0]), count=count))
         adjectives = [a for a in (*thing.adjectives, *(thing.of.adjectives if thing.of else ()))
                       if not asks(a.condition, "sliced")]  # fmt: skip
-        qualify(self.draft, number, adjectives, reading.condition)
+        qualify(self.draft, number, adjectives, reading.use(thing))
         return number
 
     # --- dishes --------------------------------------------------------------------------
@@ -287,7 +294,7 @@ class Referents:
                        count=part.count * copies, conditions=conditions)
             )  # fmt: skip
             self.draft.relations.append(
-                SpatialRelation(inner, vessel, self.draft.clause, dish.word)
+                SpatialRelation(inner, vessel, self.draft.clause, dish.word, part=True)
             )
             qualify(self.draft, inner, adjectives)
 
@@ -306,7 +313,7 @@ class Referents:
         bare = NounPhrase("noun", thing.text, thing.determiner, (), tuple(vessels))
         number = self._noun(bare, reading)
         self.put_in(number, thing.of, "of")
-        qualify(self.draft, number, thing.adjectives, reading.condition)
+        qualify(self.draft, number, thing.adjectives, reading.use(thing))
         return [number]
 
     def put_in(self, vessel: int, thing: NounPhrase, word: str) -> None:
@@ -332,7 +339,7 @@ class Referents:
         """
         draft = self.draft
         entity = draft.entities[inner]
-        in_dish = [r.inner for r in draft.relations if r.outer == vessel and r.word != "with"]
+        in_dish = [r.inner for r in draft.relations if r.outer == vessel and r.part]
         if not in_dish or not entity.classes:
             return False
         wanted = self.taxonomy.pieces(entity.classes[0]) or entity.classes[0]
@@ -342,7 +349,20 @@ class Referents:
         draft.change(inner, classes=(wanted,))
         return False
 
-    # --- relative clauses -----------------------------------------------------------------
+    # --- what is near, and relative clauses -------------------------------------------------
+
+    def _nearby(self, nearby: Iterable[Nearby], things: Iterable[int]) -> None:
+        """Mean only the things that are nearest to others."""
+        for near in nearby:
+            for other in near.things:
+                for number in self.of(other, ReferentReading()):
+                    entity = self.draft.entities[number]
+                    nearness = Nearness(near.word, entity.classes, entity.name, other.text)
+                    if not self.draft.wanted(number):
+                        self.draft.forget(number)
+                    for thing in things:
+                        known = self.draft.entities[thing].near
+                        self.draft.change(thing, near=(*known, nearness))
 
     def _relative(self, thing: NounPhrase, things: list[int], reading: ReferentReading) -> None:
         """Take in a relative clause: 'that is in the fridge', 'which are dirty'.
@@ -365,6 +385,8 @@ class Referents:
                 elif adjunct.kind in {"place", "from"}:
                     place = self.of(other, ReferentReading(requires="Receptacle"))[0]
                     self.draft.come_from(things, place)
+                elif adjunct.kind == "unplaced":
+                    self._nearby((Nearby(adjunct.word, (other,)),), things)
                 else:
                     raise LanguageError(f"hvr does not understand {adjunct.word!r} here")
 

@@ -21,6 +21,9 @@ from hvr.retrieval.inventory import Inventory
 
 _ORDINALS = ("a second", "a third", "a fourth", "a fifth")
 _ANYTHING = "thing"
+_FEW = 3
+"""The most things of which it is said that one is meant; of more, any of the kind."""
+
 _MOST = 12
 """The most alternatives and things of a kind that are named one by one."""
 
@@ -77,6 +80,7 @@ class _Speaker:
         self._taken: Counter[str] = Counter()  # how many things a noun has stood for
         self._articles: dict[str, str] = {}  # of nouns: "a mug", "bread"
         self._only: set[str] = set()  # nouns of which the scene has one thing
+        self._among: dict[str, str] = {}  # of variables: "cabinet-1 or cabinet-2"
 
     def whole(self, formula: Expression) -> str:
         """Return a formula as clauses."""
@@ -93,6 +97,10 @@ class _Speaker:
         elif isinstance(formula, Exists):
             self._learn(formula.variables)
             self._collect(formula.body, found)
+        elif (among := one_of(formula)) is not None:
+            variable, names = among
+            if len(names) <= _FEW:
+                self._among[variable] = " or ".join(names)
         else:
             found.append(formula)
 
@@ -214,6 +222,9 @@ class _Speaker:
         if arg not in self._nouns:
             return self._own_name(arg)
         noun = self._nouns[arg]
+        if arg in self._among:
+            self._spoken[arg] = f"the {noun}"
+            return self._among[arg]
         number = self._taken[noun]
         self._taken[noun] += 1
         if number == 0:
@@ -231,23 +242,66 @@ class _Speaker:
     def _other(self, part: Expression) -> str:
         """Return what is no literal as a clause."""
         if isinstance(part, Or):
-            options = [self._within(operand) for operand in part.operands]
-            return f"either {' or '.join(options[:_MOST])}" if options else str(part)
+            return self._either(part)
         if isinstance(part, Forall):
             self._learn(part.variables)
             for variable in part.variables:
-                self._spoken[variable.name] = f"every {self._nouns[variable.name]}"
+                noun = self._nouns[variable.name]
+                self._spoken[variable.name] = f"{'the' if noun in self._only else 'every'} {noun}"
             return self._within(part.body)
         if isinstance(part, Imply):
             return f"if {self._within(part.left)}, {self._within(part.right)}"
         if isinstance(part, Not) and isinstance(part.operand, Exists):
+            if (few := self._at_most(part.operand)) is not None:
+                return few
             return f"it is not so that {self._within(part.operand)}"
         return str(part)
+
+    def _either(self, part: Or) -> str:
+        """Return alternatives; what is said of all of them is said once."""
+        options = []
+        before = dict(self._spoken), self._taken.copy()
+        for operand in part.operands[:_MOST]:
+            self._spoken, self._taken = dict(before[0]), before[1].copy()
+            literals: list[Expression] = []
+            self._collect(operand, literals)
+            options.append(self._sentences([p for p in literals if not _tells_apart(p)]))
+        if not options:
+            return str(part)
+        shared = [s for s in options[0] if all(s in option for option in options)]
+        own = [" and ".join(s for s in option if s not in shared) for option in options]
+        choice = f"either {' or '.join(filter(None, own))}"
+        return "; ".join((choice, *shared) if all(own) else shared)
+
+    def _at_most(self, part: Exists) -> str | None:
+        """Return what is denied of several things at once as what holds of fewer; None if not the
+        same is said of each.
+        """
+        literals: list[Expression] = []
+        self._collect(part.body, literals)
+        self._learn(part.variables)
+        said = [p for p in literals if isinstance(p, Atom) and len(p.args) == 1]
+        others = [p for p in literals if p not in said and not _tells_apart(p)]
+        names = [variable.name for variable in part.variables]
+        if others or [p.args[0] for p in said] != names or len({p.predicate for p in said}) != 1:
+            return None
+        noun = self._nouns[names[0]]
+        many = f"at most {len(names) - 1} {noun if len(names) == 2 else _plural(noun)}"
+        return self._literal(said[0], many)
 
     def _within(self, part: Expression) -> str:
         literals: list[Expression] = []
         self._collect(part, literals)
         return " and ".join(self._sentences([p for p in literals if not _tells_apart(p)]))
+
+
+def one_of(part: Expression) -> tuple[str, tuple[str, ...]] | None:
+    """Return the variable that is one of some objects, with these, if a formula says only so."""
+    options = part.operands if isinstance(part, Or) else (part,)
+    if not options or not all(isinstance(o, Equal) for o in options):
+        return None
+    sides = [(o.left, o.right) for o in options if isinstance(o, Equal)]
+    return sides[0][0], tuple(name for _, name in sides)
 
 
 def _tells_apart(part: Expression) -> bool:

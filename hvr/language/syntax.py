@@ -23,11 +23,25 @@ class Determiner:
 
 
 @dataclass(frozen=True)
+class Nearby:
+    """What is near a thing: 'next to the sink'.
+
+    Args:
+        word: the preposition.
+        things: what it speaks of.
+    """
+
+    word: str
+    things: tuple[NounPhrase, ...]
+
+
+@dataclass(frozen=True)
 class NounPhrase:
     """A noun phrase.
 
     Args:
-        kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun` or `everything`.
+        kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun`, `everything`, or `beside`
+            (a place of which only is said what is near it).
         text: the words of its head.
         determiner: what stands before it.
         adjectives: in order.
@@ -35,6 +49,7 @@ class NounPhrase:
         dish: the dish the head may mean.
         of: what follows 'of': a cup of coffee, two slices of bread.
         relative: 'that is in the sink', 'which are dirty'.
+        nearby: 'next to the sink', 'under the table'.
     """
 
     kind: str
@@ -45,6 +60,7 @@ class NounPhrase:
     dish: Dish | None = None
     of: NounPhrase | None = None
     relative: Predication | None = None
+    nearby: tuple[Nearby, ...] = ()
 
     @property
     def many(self) -> bool:
@@ -52,6 +68,9 @@ class NounPhrase:
         count = self.determiner.count
         plural = any(noun.plural for noun in self.nouns)
         return plural if count is None else count != 1
+
+
+IT = NounPhrase("pronoun", "it", Determiner(1))
 
 
 @dataclass(frozen=True)
@@ -62,11 +81,14 @@ class Adjunct:
         kind: `place`, `unplaced` (next to), `from`, `means`, `with` or `hand` (in the hand).
         word: the preposition, as `in` or `on` for a place.
         things: what it speaks of.
+        inside: of `with`: `in` or `on` where it is said that they are so ('with a knife in it',
+            'containing a knife'), which no tool is.
     """
 
     kind: str
     word: str
     things: tuple[NounPhrase, ...]
+    inside: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,7 +125,30 @@ class Clause:
     Args:
         verb: the verb, or None.
         groups: its objects with what belongs to each.
+        then: it comes after what stands before, in so many words.
     """
 
     verb: Verb | None
     groups: tuple[NounGroup, ...]
+    then: bool = False
+
+
+@dataclass(frozen=True)
+class Prohibition:
+    """Something that must not be done, be used, or be so.
+
+    Args:
+        verb: what must not be done; None for using the things, or for the adjectives.
+        things: the things.
+        adjuncts: where they must not be put.
+        adjectives: what they must not be.
+        most: how many of them may be so at once: 1 in 'never two doors open'.
+        keeps: it follows from a state that is to be kept.
+    """
+
+    verb: Verb | None
+    things: tuple[NounPhrase, ...]
+    adjuncts: tuple[Adjunct, ...] = ()
+    adjectives: tuple[Adjective, ...] = ()
+    most: int = 0
+    keeps: bool = False

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hvr.errors import LanguageError
-from hvr.language.adjectives import apply_adjective, heat_vessel
+from hvr.language.adjectives import apply_adjective
 from hvr.language.adjuncts import STATIC, Adjuncts
+from hvr.language.beside import settle_nearby
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Dish, Lexicon, Verb, verb_of
 from hvr.language.liquids import Liquids
-from hvr.language.literals import asks, cuts
 from hvr.language.making import Making
 from hvr.language.referents import ReferentReading, Referents
+from hvr.language.states import States
 from hvr.language.syntax import Adjunct, Clause, NounGroup, NounPhrase
 
 _IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
@@ -38,6 +39,7 @@ class Interpreter:
         self.referents = Referents(draft)
         self.adjuncts = Adjuncts(draft, self.referents)
         self.making = Making(draft, self.adjuncts)
+        self.states = States(draft, self.adjuncts, self.making)
         self.liquids = Liquids(draft, lexicon, self.adjuncts, self.making.make, self._clear)
 
     def clause(self, clause: Clause) -> None:
@@ -47,6 +49,8 @@ class Interpreter:
             LanguageError: the verb does not go with its objects in this way.
         """
         self.draft.requested = True
+        if clause.then:
+            self.draft.ordered.append(self.draft.clause)
         main: list[int] = []
         for group, later in zip(clause.groups, self._later_places(clause), strict=True):
             main += self._group(clause.verb, group, later)
@@ -66,7 +70,8 @@ class Interpreter:
     def _group(
         self, verb: Verb | None, group: NounGroup, inherited: tuple[Adjunct, ...]
     ) -> list[int]:
-        self.adjuncts.refuse_unplaced(group.adjuncts)
+        frame = verb.frame if verb else ""
+        group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
             return self._in_hand(verb, group)
         if verb is None:
@@ -76,7 +81,7 @@ class Interpreter:
         if group.predicate and verb.frame in {"hold", "put", "make"} and not group.adjuncts:
             return self.making.wanted(group)  # 'get the potato sliced', 'leave the fridge open'
         frames = {
-            "state": self._state,
+            "state": self.states.state,
             "put": self._put,
             "set": self._set,
             "clear": self._clear,
@@ -106,103 +111,6 @@ class Interpreter:
             self.draft.demand(number, hold.condition or "", hold.word, hold.requires)
         return things
 
-    # --- verbs that bring about a state ---------------------------------------------------
-
-    def _state(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Ask for the state that a verb brings about; return its objects, or what they become."""
-        condition = verb.condition or ""
-        adjuncts = list(group.adjuncts)
-        reading = ReferentReading(wanted=False, requires=verb.requires, condition=condition)
-        things = self.referents.all_of(group.things, reading)
-        for number in things:
-            self._demand_state(number, verb)
-            heat_vessel(self.draft, number, condition)
-        definite = all(t.determiner.definite or t.kind in {"pronoun", "name", "everything"}
-                       for t in group.things)  # fmt: skip
-        if group.things[0].kind == "everything":
-            for adjunct in [a for a in adjuncts if a.kind == "place"][:1]:
-                adjuncts.remove(adjunct)  # 'wash everything in the sink'
-                self.adjuncts.source(things, adjunct)
-        for adjunct in adjuncts:
-            self._state_adjunct(verb, things, adjunct, definite)
-        things = self.draft.live(things)
-        if cuts(condition):
-            # 'slice the tomato and fry it': from now on the slices are spoken of.
-            return [self.draft.pieces(number, 0) for number in things]
-        return things
-
-    def _demand_state(self, number: int, verb: Verb) -> None:
-        """Ask for the verb's condition; of slices that are to be cut, that there are some."""
-        entity = self.draft.entities[number]
-        condition = verb.condition or ""
-        if verb.liquid and entity.liquid is None and self.draft.is_a(number, "Fillable"):
-            self.draft.fill(number, verb.liquid)
-        if verb.requires == "Cookable" and entity.unnamed:
-            self.making.leave([number], serving=False)  # 'cook some toast': the dish says how
-            return
-        if cuts(condition) and all(self.taxonomy.source(c) for c in entity.classes):
-            self.draft.demand(number, "(present ?x)", verb.word)
-        else:
-            self.draft.demand(number, condition, verb.word, verb.requires)
-
-    def _state_adjunct(
-        self, verb: Verb, things: list[int], adjunct: Adjunct, definite: bool
-    ) -> None:
-        condition = verb.condition or ""
-        if cuts(condition) and all(t.kind == "slices" and t.of is None for t in adjunct.things):
-            if any(t.determiner.count not in {None, -1, 1} for t in adjunct.things):
-                self.draft.note("things are cut into as many slices as they give")
-            return
-        draft = self.draft
-        live = draft.live(things)
-        if adjunct.kind in {"means", "unplaced"}:
-            self.adjuncts.means(verb, live, adjunct)
-        elif adjunct.kind == "with":
-            if not self.adjuncts.contents(live, adjunct):
-                self.adjuncts.means(verb, live, adjunct)
-        elif adjunct.kind == "from":
-            self.adjuncts.source(live, adjunct)
-        else:
-            for outer in self.adjuncts.places(adjunct):
-                self._state_place(verb, live, outer, adjunct, definite)
-
-    def _state_place(
-        self, verb: Verb, things: list[int], outer: int, adjunct: Adjunct, definite: bool
-    ) -> None:
-        """Take in a place after 'heat', 'slice' …: a means, a destination, or where the thing is.
-
-        An appliance that does what the verb says is a means, and so are a pan and a knife. Of
-        other places, 'in' and 'on' before a known place ('heat the cup on the table') tell which
-        thing is meant, and everything else is where it shall be.
-        """
-        draft = self.draft
-        condition = verb.condition or ""
-        heats = asks(condition, "hot") or asks(condition, "cooked")
-        liquid = any(draft.entities[n].liquid for n in things)
-        if (
-            (heats and draft.is_a(outer, "HeatSource", "StoveKnob"))
-            or (asks(condition, "cold") and draft.is_a(outer, "Fridge"))
-            or (asks(condition, "washed") and draft.is_a(outer, "SinkBasin", "Sink"))
-        ):
-            self.adjuncts.method(verb, things, outer)
-        elif (heats and not liquid and draft.is_a(outer, "Pan", "Pot")) or (
-            asks(condition, "sliced") and draft.is_a(outer, "CuttingTool")
-        ):
-            self.adjuncts.unless_wanted(outer)
-        elif cuts(condition) and not draft.is_a(outer, "WorkSurface"):
-            for number in things:
-                pieces = draft.pieces(number, 0)
-                draft.place([pieces], outer, adjunct.word)
-        elif adjunct.word in STATIC and (
-            (definite and all(t.determiner.definite for t in adjunct.things))
-            or not all(draft.is_a(n, "Pickupable") for n in things)
-        ):
-            draft.come_from(things, outer)
-        elif asks(condition, "sliced") and draft.is_a(outer, "WorkSurface"):
-            self.adjuncts.unless_wanted(outer)
-        else:
-            draft.place(things, outer, adjunct.word)
-
     # --- moving ---------------------------------------------------------------------------
 
     def _put(self, verb: Verb, group: NounGroup, *, stays: bool = False) -> list[int]:
@@ -222,7 +130,9 @@ class Interpreter:
             return self.liquids.empty(verb_of(self.lexicon, "empty"), group)
         things = self.referents.all_of(
             group.things,
-            ReferentReading(self._poured_rather(group), wanted=False, requires="Pickupable"),
+            ReferentReading(
+                self._poured_rather(group), wanted=False, requires="Pickupable", moved=True
+            ),
         )
         places = self.adjuncts.take(verb, things, group.adjuncts)
         if stays:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hvr.errors import DataFileError
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.terms import HIDDEN_LABEL
 from hvr.language.lexicon import Adjective, Dish, Lexicon, Part, Verb, build_lexicon
 
 
@@ -25,6 +26,7 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
             name for name in ontology.subjects("collective")
             if _one(ontology, name, "collective") in {"True", "true"}
         ),
+        _loose_nouns(ontology),
     )  # fmt: skip
 
 
@@ -52,6 +54,13 @@ def _nouns(ontology: Ontology) -> Iterator[tuple[str, str]]:
             continue
         for label in ontology.labels(name):
             yield label, name
+
+
+def _loose_nouns(ontology: Ontology) -> Iterator[tuple[str, str, str]]:
+    """Yield what people call things that are something else, for object types."""
+    for name in sorted(ontology.object_types):
+        for word in ontology.annotation(name, HIDDEN_LABEL.value):
+            yield str(word), name, ontology.label(name)
 
 
 def _groups(ontology: Ontology) -> frozenset[str]:
@@ -99,7 +108,9 @@ def _adjectives(ontology: Ontology) -> Iterator[tuple[str, Adjective]]:
         condition = _needed(ontology, name, "condition")
         selects = _one(ontology, name, "selects") in {"True", "true"}
         for label in ontology.labels(name):
-            yield label, Adjective(label, condition, selects)
+            afresh = _one(ontology, name, "afresh")
+            requires = _one(ontology, name, "requires")
+            yield label, Adjective(label, condition, selects, requires, afresh)
 
 
 def _dishes(ontology: Ontology) -> Iterator[tuple[str, Dish]]:

@@ -49,7 +49,13 @@ class Chosen:
             best = min(names, key=lambda n: (self.inventory.hidden(n), not n.startswith("knife-")))
             self.add(best, "to cut with")
 
-    def pick(self, classes: tuple[str, ...], count: int, reason: str) -> None:
+    def pick(
+        self,
+        classes: tuple[str, ...],
+        count: int,
+        reason: str,
+        among: frozenset[str] = frozenset(),
+    ) -> None:
         """Choose the nearest objects of every kind of situation.
 
         Which situation makes the shorter plan is for the planner to find out: the nearest mug
@@ -59,12 +65,13 @@ class Chosen:
             classes: any of which will do.
             count: objects of each kind of situation.
             reason: why.
+            among: the only objects that will do; empty for all of the classes.
         """
         # Furniture stands where it stands: the nearest will do.
         places = [c for c in classes if self.inventory.ontology.is_a(c, "Furniture")]
         if places:
             for object_class in places:
-                for name in self.inventory.of(object_class)[:count]:
+                for name in self._of(object_class, among)[:count]:
                     self.add(name, reason)
             return
         owned = {self.inventory.classes[piece] for piece, _ in self.inventory.pairs("piece_of")}
@@ -75,13 +82,17 @@ class Chosen:
         for object_class in classes:
             if object_class in pieces:
                 continue
-            for name in self.inventory.of(object_class):
+            for name in self._of(object_class, among):
                 kind = (object_class, situation(name, self.inventory))
                 if kind not in kinds and len(kinds) >= _MOST_KINDS:
                     continue
                 kinds[kind] = kinds.get(kind, 0) + 1
                 if kinds[kind] <= count:
                     self.add(name, reason)
+
+    def _of(self, object_class: str, among: frozenset[str]) -> tuple[str, ...]:
+        names = self.inventory.of(object_class)
+        return tuple(n for n in names if n in among) if among else names
 
     def pick_pieces(self, object_class: str, count: int, reason: str) -> None:
         """Choose pieces of a class: those that are there, then those of the nearest sources.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
-from hvr.pddl.model import And, Atom, Expression, Not, Or
+from hvr.pddl.model import And, Atom, Exists, Expression, Not, Or
 from hvr.values import cached_property
 
 PLACEHOLDER = "x"
@@ -30,6 +30,7 @@ class Inventory:
         distances: metres from the robot; objects without a place are far.
         did_not_fit: pairs of a thing and a place that had no room for it.
         avoided: objects that are there and shall not be used.
+        positions: where the objects are, in metres.
     """
 
     scene: str
@@ -39,6 +40,7 @@ class Inventory:
     distances: Mapping[str, float]
     did_not_fit: frozenset[tuple[str, str]] = frozenset()
     avoided: frozenset[str] = frozenset()
+    positions: Mapping[str, Position] = field(default_factory=dict)
 
     @cached_property
     def _by_class(self) -> dict[str, tuple[str, ...]]:
@@ -124,7 +126,9 @@ class Inventory:
         return Atom(predicate, args) in self.facts
 
     def holds(self, formula: Expression, name: str) -> bool:
-        """Return whether a quantifier-free formula over `PLACEHOLDER` holds of an object."""
+        """Return whether a formula over `PLACEHOLDER` holds of an object; of quantifiers it may
+        have those of one thing on or in it.
+        """
         match formula:
             case Atom(predicate, args):
                 return (
@@ -137,6 +141,14 @@ class Inventory:
                 return all(self.holds(o, name) for o in operands)
             case Or(operands):
                 return any(self.holds(o, name) for o in operands)
+            case Exists((variable,), Atom("in" | "on" as predicate, (inner, outer))):
+                inner, outer = (name if a == PLACEHOLDER else a for a in (inner, outer))
+                if inner == variable.name:
+                    here = self.contents.get(outer, ())
+                    return any(self.true(predicate, thing, outer) for thing in here)
+                place = self.parents.get(inner, "")
+                kind = self.ontology.pddl_type(self.classes[place]) if place else None
+                return kind in variable.types and self.true(predicate, inner, place)
         raise TypeError(f"not a formula over one object: {formula}")
 
 
@@ -184,4 +196,7 @@ def take_inventory(
         name: math.hypot(x - robot[0], z - robot[2])
         for name, (x, _, z) in (positions or {}).items()
     }
-    return Inventory(scene, graph.ontology, classes, graph.facts(), distances, graph.did_not_fit())
+    return Inventory(
+        scene, graph.ontology, classes, graph.facts(), distances, graph.did_not_fit(),
+        positions=dict(positions or {}),
+    )  # fmt: skip

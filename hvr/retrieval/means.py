@@ -146,8 +146,10 @@ class Means:
         places = {p for c in classes for p in self.inventory.ontology.related("placeableIn", c)}
         vessel = None
         if "StoveBurner" not in places:
+            named = [n for n in self.chosen.reasons
+                     if self.inventory.classes[n] in places & {"Pan", "Pot"}]  # fmt: skip
             kind = "Pan" if "Pan" in places else "Pot"
-            vessel = self.chosen.first(kind, "to cook in")
+            vessel = named[0] if named else self.chosen.first(kind, "to cook in")
         burners = self.inventory.of("StoveBurner")
         if not burners:
             return

@@ -9,12 +9,13 @@ have chosen, so that a pan which is wanted anyway is the one to fry in; hence th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.pddl.model import And, Atom, Exists, Expression, Forall, Imply, Not, Or
+from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Forall, Imply, Not, Or
 from hvr.retrieval.chosen import Chosen
+from hvr.retrieval.constraints import spared, spoken_of
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.means import Means
 
@@ -37,18 +38,41 @@ class Relevant:
         return tuple(sorted(self.reasons))
 
 
-def relevant_objects(goals: Iterable[Expression], inventory: Inventory) -> Relevant:
+def relevant_objects(
+    goals: Iterable[Expression],
+    inventory: Inventory,
+    constraints: Iterable[Expression] = (),
+    changing: Collection[str] = (),
+) -> Relevant:
     """Choose the objects for some goals.
 
     Args:
         goals: what is wanted, without conditions on how things are left.
         inventory: what there is.
+        constraints: what is to be kept on the way. What they speak of is chosen, too, and what the
+            goals need where the things that must not be used are not there.
+        changing: the predicates that actions change, for constraints on all things of a kind.
     """
+    goals, constraints = tuple(goals), tuple(constraints)
+    kept = [name for one in constraints for name in spoken_of(one, inventory, changing)]
+    reasons = _chosen(goals, inventory, kept)
+    unusable = frozenset(name for one in constraints for name in spared(one, inventory))
+    named = {node for goal in goals for kind, node in walk(goal, True) if kind == "object"}
+    if unusable - named:
+        reasons = {**_chosen(goals, inventory.without(unusable - named), ()), **reasons}
+    return Relevant(reasons)
+
+
+def _chosen(
+    goals: Iterable[Expression], inventory: Inventory, kept: Iterable[str]
+) -> dict[str, str]:
     chooser = _Chooser(inventory)
     for goal in goals:
         chooser.choose(goal)
+    for name in kept:
+        chooser.chosen.add(name, "a constraint speaks of it")
     chooser.complete()
-    return Relevant(chooser.chosen.reasons)
+    return chooser.chosen.reasons
 
 
 class _Chooser:
@@ -62,7 +86,8 @@ class _Chooser:
         """Choose what a goal speaks of, and the means to it."""
         # Variables of the same classes may mean different things, so they are counted first and
         # that many objects are chosen of each situation.
-        wanted: dict[tuple[str, ...], int] = {}
+        wanted: dict[tuple[tuple[str, ...], frozenset[str]], int] = {}
+        only = dict(alternatives(goal))
         variables: dict[str, tuple[str, ...]] = {}
         literals: list[tuple[Atom, bool]] = []
         for kind, node in walk(goal, True):
@@ -79,10 +104,21 @@ class _Chooser:
                 if every:
                     self.all_of(classes)
                 else:
-                    wanted[classes] = wanted.get(classes, 0) + 1
-        for classes, count in wanted.items():
-            self.chosen.pick(classes, count, "wanted")
+                    kind_of = classes, only.get(variable, frozenset())
+                    wanted[kind_of] = wanted.get(kind_of, 0) + 1
+        for (classes, among), count in wanted.items():
+            self.chosen.pick(classes, count, "wanted", among)
         Means(self.chosen).choose(literals, variables)
+        for atom, positive in literals:
+            if not positive and atom.predicate in {"on", "in"} and atom.args[0] not in variables:
+                self.removed_from(atom.args[1], variables)
+
+    def removed_from(self, place: str, variables: Mapping[str, tuple[str, ...]]) -> None:
+        """Choose what is on or in a place that shall hold nothing."""
+        for name in tuple(self.chosen.reasons):
+            if name == place or self.inventory.classes[name] in variables.get(place, ()):
+                for inner in self.inventory.contents.get(name, ()):
+                    self.chosen.add(inner, f"to be taken from {name}")
 
     def all_of(self, classes: tuple[str, ...]) -> None:
         """Choose all objects of some classes, but no pieces: most of these do not exist yet."""
@@ -165,5 +201,22 @@ def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
             for variable in variables if positive or every else ():
                 yield "variable", (variable.name, variable.types, every)
             yield from walk(body, positive)
+        case _:
+            return
+
+
+def alternatives(formula: Expression) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield the variables that are one of some objects, with these: `(or (= ?x a) (= ?x b))`."""
+    match formula:
+        case Or(operands) if operands and all(isinstance(o, Equal) for o in operands):
+            sides = [(o.left, o.right) for o in operands if isinstance(o, Equal)]
+            yield sides[0][0], frozenset(name for _, name in sides)
+        case And(operands) | Or(operands):
+            for operand in operands:
+                yield from alternatives(operand)
+        case Equal(left, right) if left.startswith("?") and not right.startswith("?"):
+            yield left, frozenset({right})
+        case Exists(_, body) | Forall(_, body):
+            yield from alternatives(body)
         case _:
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -12,8 +12,7 @@ from typing import TypeAlias
 
 from hvr.validation import rules
 from hvr.validation.batch import BatchOptions, LoadedModel, judge, load_model
-from hvr.validation.judged import Judged
-from hvr.validation.plan_files import STDIN
+from hvr.validation.judged import STDIN, Judged
 from hvr.validation.report import Outcome, PlanResult, ValidationReport
 from hvr.workers import leave_interrupts_to_parent, starting
 
@@ -23,8 +22,6 @@ _LARGEST_CHUNK = 64
 _Chunk: TypeAlias = list[tuple[int, str]]
 """Plan files with their places in the order of the results."""
 _Results: TypeAlias = list[tuple[int, Judged]]
-_Given: TypeAlias = tuple[str, str, BatchOptions, Callable[..., LoadedModel]]
-"""What another process needs to read the model again."""
 
 
 @dataclass(slots=True)
@@ -80,11 +77,7 @@ def _start(model: LoadedModel) -> _Worker:
     # validator is large to send. What is forked also has the parent's end of the pipe, and would
     # never see the parent end if it kept it.
     fork = multiprocessing.get_start_method() == "fork"
-    given = (
-        (model, ours)
-        if fork
-        else ((model.domain, model.problem, model.options, model.load or load_model), None)
-    )
+    given = (model, ours) if fork else ((model.domain, model.problem, model.options), None)
     process = multiprocessing.Process(target=_work, args=(theirs, *given), daemon=True)
     with starting():
         process.start()
@@ -94,14 +87,14 @@ def _start(model: LoadedModel) -> _Worker:
 
 def _work(
     connection: Connection,
-    given: LoadedModel | _Given,
+    given: LoadedModel | tuple[str, str, BatchOptions],
     parents: Connection | None,
 ) -> None:
     """Judge chunks until there are no more; the body of a worker process."""
     leave_interrupts_to_parent()
     if parents is not None:
         parents.close()
-    model = given if isinstance(given, LoadedModel) else given[3](*given[:3])
+    model = given if isinstance(given, LoadedModel) else load_model(*given)
     while True:
         try:
             chunk = connection.recv()

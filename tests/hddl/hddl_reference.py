@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations, product
 
 from hvr.hddl.model import HierarchicalDomain, HierarchicalProblem, Method
-from hvr.hddl.plan import HierarchicalPlan, Line
+from hvr.hddl.plan import HierarchicalPlan, PlanLine
 from hvr.pddl import GroundAction
 from hvr.validation.report import Decomposed
 from tests.reference import Reference, World
@@ -85,7 +85,7 @@ class HierarchyReference:
         return self.domain.methods[one.method] if one.method else self.problem.root
 
     def _decomposes(
-        self, one: Decomposed, lines: Mapping[int, Line], worlds: Sequence[World]
+        self, one: Decomposed, lines: Mapping[int, PlanLine], worlds: Sequence[World]
     ) -> bool:
         method, binding = self._method(one), dict(one.parameters)
         if one.identifier is not None:
@@ -115,7 +115,7 @@ class HierarchyReference:
         if worlds is None:
             return False
         lines = {line.identifier: line for line in plan.tasks}
-        top = Line(-1, "", (), "", plan.root or ())
+        top = PlanLine(-1, "", (), "", plan.root or ())
         names = {line.identifier: line for line in (*plan.actions, *plan.tasks)}
         choices = [
             [(line, *way) for way in self._ways(line, names, any_order)]
@@ -124,7 +124,7 @@ class HierarchyReference:
         return any(self._executable(plan, worlds, chosen) for chosen in product(*choices))
 
     def _ways(
-        self, line: Line, names: Mapping[int, Line], any_order: bool
+        self, line: PlanLine, names: Mapping[int, PlanLine], any_order: bool
     ) -> Iterator[tuple[Method, tuple[int, ...], Binding]]:
         method = self.domain.methods[line.method] if line.name else self.problem.root
         subtasks = method.network.subtasks
@@ -153,7 +153,7 @@ class HierarchyReference:
         self,
         plan: HierarchicalPlan,
         worlds: Sequence[World],
-        chosen: Sequence[tuple[Line, Method, tuple[int, ...], Binding]],
+        chosen: Sequence[tuple[PlanLine, Method, tuple[int, ...], Binding]],
     ) -> bool:
         """Replace task after task, then look for a linearisation with the given actions."""
         way_of = {line.identifier: (method, ids, binding) for line, method, ids, binding in chosen}

@@ -15,7 +15,7 @@ from hvr.hddl.export import Block, export_blocks
 from hvr.hddl.parse import parse_hddl_domain, parse_hddl_problem
 from hvr.hddl.plan import (
     HierarchicalPlan,
-    Line,
+    PlanLine,
     print_hierarchical_plan,
     read_hierarchical_plan,
 )
@@ -70,9 +70,9 @@ def test_values_have_all_lines() -> None:
 
 def test_no_form_minds_depth_or_circles() -> None:
     count = 3000
-    tasks = tuple(Line(i, "t", (), "m", (i + 1,)) for i in range(count))
-    deep = HierarchicalPlan((Line(count, "a"),), (0,), tasks)
-    for plan in (deep, HierarchicalPlan((), (0,), (Line(0, "t", (), "m", (0,)),))):
+    tasks = tuple(PlanLine(i, "t", (), "m", (i + 1,)) for i in range(count))
+    deep = HierarchicalPlan((PlanLine(count, "a"),), (0,), tasks)
+    for plan in (deep, HierarchicalPlan((), (0,), (PlanLine(0, "t", (), "m", (0,)),))):
         assert draw_tree(plan)
         assert draw_svg(plan)
         assert plan_to_values(plan)

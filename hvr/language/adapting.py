@@ -1,0 +1,54 @@
+"""What a whole request shows of its parts, once all clauses are read.
+
+A thing that is put somewhere and cut is there in pieces; the pan in which an egg is fried before it
+goes on a plate is only used; what potatoes are boiled in holds hot water.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hvr.language.draft import MeaningDraft
+from hvr.language.literals import asks, cuts
+from hvr.language.meaning import SpatialRelation
+
+
+def adapt(draft: MeaningDraft) -> None:
+    """Adapt relations and conditions to what the other clauses say of the same things."""
+    for relation in draft.heated_in:
+        _heat_in(draft, relation)
+    for relation in tuple(draft.relations):
+        _move_pieces(draft, relation)
+
+
+def _heat_in(draft: MeaningDraft, relation: SpatialRelation) -> None:
+    """Use the vessel that was named, and leave there what goes nowhere else.
+
+    Pieces of a thing need not all fit in.
+    """
+    vessel, inner = draft.entities[relation.outer], draft.entities[relation.inner]
+    heated = [c for c in inner.conditions if asks(c.template, "stove_heated")]
+    if vessel.liquid and heated:
+        warm = replace(heated[0], template="(warm_liquid ?x)", requires=None)
+        draft.change(relation.outer, conditions=(*vessel.conditions, warm))
+    if draft.placed(relation.inner) or inner.serve or inner.cut_from is not None:
+        draft.change(relation.outer, used=True)
+    else:
+        draft.relations.append(relation)
+
+
+def _move_pieces(draft: MeaningDraft, relation: SpatialRelation) -> None:
+    """Let the pieces be where a thing was to be that is cut up there.
+
+    Where it is put first and then somewhere else, only the last place counts.
+    """
+    entity = draft.entities[relation.inner]
+    cut = next((c for c in entity.conditions if cuts(c.template)), None)
+    last = max((r.clause for r in draft.relations if r.inner == relation.inner), default=0)
+    if cut is None or relation.clause != last or cut.clause < relation.clause:
+        return
+    pieces = draft.pieces(relation.inner, 0)
+    draft.relations.remove(relation)
+    moved = replace(relation, inner=pieces, clause=cut.clause)
+    if moved not in draft.relations:
+        draft.relations.append(moved)

@@ -1,0 +1,72 @@
+"""Containment: what 'with …' says to be on or in what, and what is only a tool.
+
+a pan with a knife in it        the knife is in the pan, wherever the pan goes
+slice the bread with a knife    the knife is a tool
+boil the potato in the pot with water    the water is in the pot
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hvr.language.draft import MeaningDraft
+from hvr.language.syntax import Adjunct, NounPhrase
+
+_TOOLS = ("Appliance", "Control", "CleaningSupply")
+"""Kinds of things that 'with' names as tools, unless they are said to be inside."""
+
+
+def holder(
+    draft: MeaningDraft,
+    candidates: Sequence[int],
+    adjunct: Adjunct,
+    *,
+    at_work: bool = False,
+) -> int | None:
+    """Return the entity on or in which the things of an adjunct are said to be; None if they are
+    tools or companions.
+
+    Args:
+        draft: the meaning so far.
+        candidates: entities that can be meant, the nearest to the adjunct first.
+        adjunct: of kind `with`.
+        at_work: the verb changes its object, so that a knife is its tool.
+    """
+    tools = _TOOLS if not at_work else (*_TOOLS, "CuttingTool")
+    if not adjunct.inside and any(_is(draft, thing, tools) for thing in adjunct.things):
+        table = next((n for n in candidates if draft.is_a(n, "WorkSurface")), None)
+        if table is None or any(_is(draft, t, _TOOLS) for t in adjunct.things):
+            return None
+    vessels = [n for n in candidates if draft.is_a(n, "Receptacle", "Fillable")]
+    able = [n for n in vessels if _fit(draft, n, adjunct.things)]
+    placed = [n for n in able if adjunct.inside in _relations(draft, n)]
+    # What is said to be inside and does not fit is refused later, with the reason.
+    return next(iter(placed or able or (vessels if adjunct.inside else ())), None)
+
+
+def _is(draft: MeaningDraft, thing: NounPhrase, kinds: Iterable[str]) -> bool:
+    return any(
+        draft.taxonomy.is_a(noun.object_class, kind) for noun in thing.nouns for kind in kinds
+    )
+
+
+def _relations(draft: MeaningDraft, number: int) -> set[str]:
+    return {draft.taxonomy.relation(c) for c in draft.entities[number].classes}
+
+
+def _fit(draft: MeaningDraft, number: int, things: Iterable[NounPhrase]) -> bool:
+    """Return whether things, or pieces of them, may be put on or in an entity."""
+    classes = draft.entities[number].classes
+    places = draft.taxonomy.places
+    return not any(
+        thing.nouns
+        and thing.dish is None
+        and not any(
+            c in places(part)
+            for noun in thing.nouns
+            for concrete in draft.taxonomy.concrete(noun.object_class)
+            for part in (concrete, draft.taxonomy.pieces(concrete) or concrete)
+            for c in classes
+        )
+        for thing in things
+    )

@@ -1,0 +1,51 @@
+"""Which of several things of a kind is meant.
+
+close the cabinet          the one that is open: closing another would change nothing
+put the fork in the open drawer    the one that is open, if any is
+wash the mug               the dirty one, if they differ
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hvr.language.literals import literals
+from hvr.language.meaning import Entity
+from hvr.retrieval.inventory import Inventory
+
+
+def single_out(
+    entity: Entity,
+    things: Sequence[str],
+    inventory: Inventory,
+    holds: Callable[[str, str], bool],
+) -> tuple[str, ...]:
+    """Return the things that an entity can mean without being named; all if none stands out.
+
+    Args:
+        entity: what is spoken of.
+        things: the objects that it can be.
+        inventory: the state of the scene.
+        holds: whether a condition holds of an object.
+    """
+    chosen = tuple(things)
+    for template in entity.likely:
+        chosen = tuple(n for n in chosen if holds(template, n)) or chosen
+    if entity.turns and entity.count > 0:
+        chosen = _most(chosen, lambda name: _unmet(entity.turns, name, inventory, holds))
+    return chosen
+
+
+def _most(things: tuple[str, ...], rank: Callable[[str], int]) -> tuple[str, ...]:
+    most = max(map(rank, things), default=0)
+    return tuple(n for n in things if rank(n) == most)
+
+
+def _unmet(
+    template: str, name: str, inventory: Inventory, holds: Callable[[str, str], bool]
+) -> int:
+    """Return how much of a condition is still to be brought about."""
+    parts = literals(template)
+    if not parts:
+        return int(not holds(template, name))
+    return sum(inventory.true(predicate, name) != wanted for predicate, wanted in parts)
