@@ -23,7 +23,7 @@ from hvr.language.phrases import (
     read_things,
 )
 from hvr.language.prohibitions import kept, prohibits, read_prohibition
-from hvr.language.statements import read_statement
+from hvr.language.statements import read_passive, read_statement
 from hvr.language.syntax import (
     IT,
     Adjunct,
@@ -116,7 +116,7 @@ def _ordered(clauses: list[Clause], then: bool) -> list[Clause]:
 def _to_be(cursor: Cursor) -> Clause:
     """Read '… to be put in the sink': a state of what was spoken of."""
     cursor.take("be")
-    stated = _passive(cursor)
+    stated = read_passive(cursor)
     predicate = Predication(stated.adjectives, (), stated.serve)
     return Clause(None, (NounGroup((IT,), stated.adjuncts, predicate),))
 

@@ -15,7 +15,7 @@ from hvr.llm.meter import Meter
 from hvr.pddl import Task, TypedName, parse_formula
 from hvr.plans import Judgement, Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.goal.words import GoalWords
-from hvr.policies.goal.writing import Draft, GoalWriting
+from hvr.policies.goal.writing import GoalDraft, GoalWriting
 from hvr.policies.llm.dialogue import Dialogue
 from hvr.policies.llm.foresight import Foresight
 from hvr.policies.llm.record import BlockRecord, PlanningRecord
@@ -37,7 +37,7 @@ class GoalPolicy(Policy[Stage]):
 
     def __init__(self, equipment: Equipment, *, meter: Meter | None = None) -> None:
         self.equipment = equipment
-        self.drafts: list[Draft] = []
+        self.drafts: list[GoalDraft] = []
         """What the model answered, in order."""
         self._meter = meter
         self._symbolic = SymbolicPolicy(equipment.ontology, equipment.domain, equipment.planner)
