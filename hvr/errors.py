@@ -13,7 +13,6 @@ HvrError                             2  root: catch this to catch everything bel
 ├── PddlError                        2  PDDL text cannot be used
 │   ├── PddlSyntaxError              2  it does not parse
 │   │   └── PddlTextSyntaxError      2  … here: `diagnostic`  [hvr.pddl.diagnostics]
-│   │       └── AmbiguousPlanError   2  a text has several plans  [hvr.validation.extraction]
 │   └── PddlSemanticError            2  it parses but does not fit: undeclared name, arity, …
 │       └── PddlTextSemanticError    2  … here: `diagnostic`  [hvr.pddl.diagnostics]
 │           └── UnsupportedPddlError 2  in a part that hvr lacks  [hvr.pddl.diagnostics]
