@@ -239,3 +239,10 @@ def test_whatever_is_written_is_sent_back_or_is_a_condition_of_the_kitchen(
         return
     assert conditions(goal)
     kept(goal)
+
+
+def test_things_that_have_nothing_to_do_with_each_other_are_apart_in_the_formula() -> None:
+    """One quantifier over all would have too many instances."""
+    (text,) = conditions(checked(["washed Mug", "in Mug c", "cooked Potato", "on Potato Plate"],
+                                 things=[thing("c", "Cabinet")]))  # fmt: skip
+    assert text.startswith("(and (exists (") and text.count("(exists (") == 2
