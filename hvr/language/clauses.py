@@ -24,12 +24,10 @@ from hvr.language.phrases import (
     read_thing,
     read_things,
 )
-from hvr.language.syntax import Adjunct, Clause, Determiner, NounGroup, NounPhrase, Predication
+from hvr.language.syntax import IT, Adjunct, Clause, Determiner, NounGroup, NounPhrase, Predication
 
 _LISTING = frozenset({"make", "serve", "hold"})
 """Frames after which a list of things goes on rather than a new clause begins."""
-
-IT = NounPhrase("pronoun", "it", Determiner(1))
 
 
 def read_clauses(cursor: Cursor) -> tuple[Clause, ...]:

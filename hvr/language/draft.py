@@ -233,8 +233,21 @@ class MeaningDraft:
                 self._pour_into(number, outer)
             elif self.entities[number].unnamed and self.is_a(outer, "PortableReceptacle"):
                 self._replace_vessel(number, outer)
+            elif (alone := self._needs_no_vessel(number, outer)) is not None:
+                self._become(number, alone)
+                self._relate(alone, outer, word)
             else:
                 self._relate(number, outer, word)
+
+    def _needs_no_vessel(self, vessel: int, outer: int) -> int | None:
+        """Return the one thing in an assumed vessel that is put where nothing is served: 'a boiled
+        egg in the bin'.
+        """
+        entity = self.entities[vessel]
+        inner = [r.inner for r in self.relations if r.outer == vessel]
+        served = self.is_a(outer, "WorkSurface")
+        unnamed = entity.unnamed and not entity.liquid
+        return inner[0] if unnamed and len(inner) == 1 and not served else None
 
     def _relate(self, inner: int, outer: int, word: str) -> None:
         entity = self.entities[outer]

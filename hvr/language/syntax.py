@@ -70,6 +70,9 @@ class NounPhrase:
         return plural if count is None else count != 1
 
 
+IT = NounPhrase("pronoun", "it", Determiner(1))
+
+
 @dataclass(frozen=True)
 class Adjunct:
     """A phrase that follows a thing: a place, a source, a means, contents.

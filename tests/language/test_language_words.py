@@ -90,7 +90,7 @@ def test_the_lexicon_does_not_depend_on_hash_seeds():
 def test_misspelt_words_are_corrected():
     tokens = tokenize("put the tomatoe and the frok in the frigde")
     corrected, notes = correct(tokens, LEXICON)
-    assert corrected == tuple(["put", "the", "tomato", "and", "the", "fork", "in", "the", "fridge"])
+    assert corrected == ("put", "the", "tomato", "and", "the", "fork", "in", "the", "fridge")
     assert notes[0] == "read 'tomatoe' as 'tomato'"
 
 
