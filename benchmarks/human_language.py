@@ -42,6 +42,7 @@ from hvr.errors import HvrError
 from hvr.execution.world import open_world
 from hvr.files import data_path
 from hvr.knowledge.ontology import load_ontology
+from hvr.language.readers import READERS
 from hvr.pddl import parse_domain
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.search.planners import FastDownward
@@ -58,10 +59,10 @@ _BUDGET, _PATIENCE = 5.0, 0.3
 
 
 @lru_cache(maxsize=2)
-def _policy(placement_table: bool) -> SymbolicPolicy:
+def _policy(placement_table: bool, reader: str) -> SymbolicPolicy:
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
     return SymbolicPolicy(load_ontology(), domain, FastDownward(_BUDGET, _PATIENCE),
-                          any_place=not placement_table)  # fmt: skip
+                          any_place=not placement_table, reader=reader)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -71,16 +72,18 @@ class Settings:
     Args:
         execute: carry out what was read.
         placement_table: AI2-THOR's placement table decides what may be put where.
+        reader: who reads the sentences.
     """
 
     execute: bool = True
     placement_table: bool = False
+    reader: str = "grammar"
 
 
 def try_one(job: tuple[Demonstration, Settings]) -> Described:
     """Try the sentences of one demonstration."""
     demonstration, settings = job
-    policy = _policy(settings.placement_table)
+    policy = _policy(settings.placement_table, settings.reader)
     return Trial(demonstration, policy, policy.reader.goal, execute=settings.execute).run()
 
 
@@ -176,6 +179,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         "--placement-table", action="store_true",
         help="put things only where AI2-THOR's placement table allows it",
     )  # fmt: skip
+    parser.add_argument("--reader", choices=READERS, default="grammar", help="who reads them")
     parser.add_argument("--limit", type=int, help="only N demonstrations, spread evenly")
     parser.add_argument("--match", default="", help="only demonstrations with this in their id")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
@@ -213,11 +217,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
               if options.match in d.id]  # fmt: skip
     if options.limit is not None and options.limit < len(chosen):
         chosen = [chosen[i * len(chosen) // options.limit] for i in range(options.limit)]
-    settings = Settings(not options.read_only, options.placement_table)
+    settings = Settings(not options.read_only, options.placement_table, options.reader)
     puts = "by AI2-THOR's placement table" if settings.placement_table else "forced"
     print(
         f"{conditions()} · part {options.part or 'all'} · {len(chosen)} demonstrations · "
-        f"{options.jobs} processes · "
+        f"{options.jobs} processes · reader {options.reader} · "
         f"puts {puts} · " + (f"at most {_BUDGET:g} s a search" if settings.execute else "only read")
     )
     started = time.perf_counter()

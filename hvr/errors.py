@@ -40,7 +40,6 @@ HvrError                             2  root: catch this to catch everything bel
 ├── StoreError                       2  the graph store cannot be opened, read or queried
 │   └── QueryLimitError              4  a query ran out of time or memory
 ├── MissingExtraError                2  an optional dependency is not installed
-└── _UnusableFileError               2  a file to lint is unusable  [hvr.cli.lint]
 
 Signals are plain exceptions that are caught in the room that raises them:
 
@@ -145,8 +144,11 @@ class AmbiguousError(LanguageError):
 
     def __init__(self, readings: tuple[str, ...]) -> None:
         self.readings = readings
-        listed = "; or: ".join(readings)
-        super().__init__(f"this can be read in {len(readings)} ways: {listed}")
+        listed = "\n".join(f"  {number}  {way}" for number, way in enumerate(readings, start=1))
+        super().__init__(
+            f"this can be read in {len(readings)} ways; choose a reading by its number, or say it "
+            f"so that only one fits:\n{listed}"
+        )
 
 
 class ImpossibleGoalError(HvrError):

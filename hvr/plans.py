@@ -206,6 +206,9 @@ class PolicyContext:
         embedder: made already; None makes the one that `model` names.
         compile_task: makes tasks, for callers that keep them.
         listen: is told what happens while the policy plans.
+        reader: who reads requests, one of `hvr.language.readers.READERS`; None for the best that
+            is installed.
+        reading: which of several readings of the request is meant, from 1.
     """
 
     ontology: Ontology
@@ -220,6 +223,8 @@ class PolicyContext:
     embedder: Embedder | None = None
     compile_task: Callable[[Domain, Problem], Task] = Task
     listen: Callable[[Any], None] | None = None
+    reader: str | None = None
+    reading: int | None = None
 
 
 class Policy(Protocol[Wanted]):
@@ -286,6 +291,16 @@ class Policy(Protocol[Wanted]):
             place: name of what they are on or in.
         """
         ...
+
+    def keeping(self, stage: Wanted, constraints: Sequence[str]) -> Wanted:
+        """Return a goal to be reached under other constraints than its own.
+
+        Args:
+            stage: the goal.
+            constraints: trajectory constraints as PDDL: what is left of its own.
+        """
+        del constraints
+        return stage
 
     def judge(
         self,

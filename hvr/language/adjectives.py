@@ -67,7 +67,7 @@ def apply_adjective(
     if asks_empty(condition):
         condition = emptied(draft, number, condition)
     afresh = adjective.afresh if moved else None
-    draft.demand(number, condition, adjective.word, adjective.requires, afresh)
+    draft.demand(number, condition, f"be {adjective.word}", adjective.requires, afresh)
     heat_vessel(draft, number, adjective.condition)
 
 

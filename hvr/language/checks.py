@@ -49,10 +49,15 @@ def _lacking(
 ) -> ImpossibleGoalError:
     taxonomy = choice.taxonomy
     return ImpossibleGoalError(
-        f"cannot {word} the {taxonomy.label(object_class)}: {taxonomy.a_label(object_class)} lacks "
+        f"{_cannot(word, taxonomy.label(object_class))}: {taxonomy.a_label(object_class)} lacks "
         f"the affordance {affordance} ({taxonomy.label(affordance)}); what has it: "
         f"{_able(choice, affordance)}"
     )
+
+
+def _cannot(word: str, label: str) -> str:
+    """Return that something cannot be done, or that a thing cannot be so: 'be cooked'."""
+    return f"the {label} cannot {word}" if word.startswith("be ") else f"cannot {word} the {label}"
 
 
 def _able(choice: ObjectChoice, affordance: str) -> str:
@@ -71,7 +76,7 @@ def _check_method(choice: ObjectChoice, condition: Condition, object_class: str)
     for mark, appliance in _APPLIANCES:
         if asks(condition.template, mark) and appliance not in places:
             raise ImpossibleGoalError(
-                f"cannot {condition.word} the {label} so: {a_label} does not go into "
+                f"{_cannot(condition.word, label)} so: {a_label} does not go into "
                 f"{taxonomy.a_label(appliance)}"
             )
     by_stove = asks(condition.template, "stove_heated")
@@ -81,7 +86,7 @@ def _check_method(choice: ObjectChoice, condition: Condition, object_class: str)
         and not _is_liquid(choice, object_class)
     ):
         raise ImpossibleGoalError(
-            f"cannot {condition.word} the {label} on the stove: {a_label} goes neither on a "
+            f"{_cannot(condition.word, label)} on the stove: {a_label} goes neither on a "
             "burner nor into a pan or pot"
         )
 

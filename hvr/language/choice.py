@@ -16,7 +16,7 @@ from functools import partial
 
 from hvr.errors import ImpossibleGoalError, MissingObjectError
 from hvr.language.instead import possible
-from hvr.language.literals import asks, literals
+from hvr.language.literals import asks, in_words
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
 from hvr.language.nearness import narrowed
 from hvr.language.singling import single_out
@@ -161,7 +161,7 @@ class ObjectChoice:
                 continue  # of a group, `_fitting` leaves out what cannot be meant
             classes = able or pieces or classes
         classes = self._for_places(number, classes)
-        boiled = [c for c in conditions if c.word in {"boil", "boiled"}]
+        boiled = [c for c in conditions if c.word in {"boil", "be boiled"}]
         if boiled and self.any_is(classes, "Cookable"):
             conditions = (*conditions, Condition("(cooked ?x)", boiled[0].clause, "boil"))
         return replace(entity, classes=classes, conditions=conditions)
@@ -171,7 +171,7 @@ class ObjectChoice:
         washed, where nothing is dirty.
         """
         things = [n for c in entity.classes for n in self.inventory.of(c)]
-        if condition.afresh and all(self._holds(condition.template, n) for n in things):
+        if condition.afresh and all(self.holds(condition.template, n) for n in things):
             return replace(condition, template=condition.afresh)
         return condition
 
@@ -282,10 +282,10 @@ class ObjectChoice:
         if every and entity.cut_from is None and (entity.group or not self.is_piece(number)):
             chosen = tuple(n for n in chosen if self.inventory.true("present", n))
         for template in entity.selectors:
-            fitting = tuple(n for n in chosen if self._holds(template, n))
+            fitting = tuple(n for n in chosen if self.holds(template, n))
             if not fitting:
                 what = entity.text if entity.group else self.label(number)
-                self.note(f"no {what} here is {_words(template)}: taking any")
+                self.note(f"no {what} here is {in_words(template)}: taking any")
             chosen = fitting or chosen
         if entity.place_from:
             fitting = tuple(n for n in chosen if self._stands_at(n, entity))
@@ -302,7 +302,7 @@ class ObjectChoice:
             list(map(self.note, told))
             kinds = {self.inventory.classes[name] for name in chosen}
             self.classes[number] = tuple(c for c in self.classes[number] if c in kinds)
-        chosen = single_out(entity, chosen, self.inventory, self._holds)
+        chosen = single_out(entity, chosen, self.inventory, self.holds)
         if every and entity.group and len(chosen) > MANY and self._asked_of(number):
             raise ImpossibleGoalError(
                 f"{entity.text!r} are {len(chosen)} things here: name fewer than {MANY + 1}"
@@ -382,9 +382,10 @@ class ObjectChoice:
             self._names[entity.cut_from] = sources
 
     def _holds_somewhere(self, names: Iterable[str], template: str) -> bool:
-        return any(self._holds(template, name) for name in names)
+        return any(self.holds(template, name) for name in names)
 
-    def _holds(self, template: str, name: str) -> bool:
+    def holds(self, template: str, name: str) -> bool:
+        """Return whether a condition on `?x` holds of an object at the start."""
         formula = parse_formula(
             template.replace("?x", PLACEHOLDER), self.domain, [TypedName(PLACEHOLDER, ("item",))]
         )
@@ -409,10 +410,3 @@ class ObjectChoice:
         place = entity.from_name or self.taxonomy.a_label(entity.place_from[0])
         where = self.inventory.parents.get(chosen[0], "elsewhere")
         return f"no {self.label(number)} is on or in {place}: {chosen[0]} is at {where}"
-
-
-def _words(template: str) -> str:
-    """Return the literals of a condition in words for a note: 'dirty', 'not opened'."""
-    return " and ".join(
-        name if wanted else f"not {name}" for name, wanted in sorted(literals(template))
-    )

@@ -11,32 +11,43 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hvr.errors import LanguageError
 from hvr.language.cursor import STOPS, Cursor
-from hvr.language.lexicon import Adjective, Dish, Verb
+from hvr.language.lexicon import Adjective, Verb
+from hvr.language.lookahead import next_thing
 from hvr.language.phrases import (
-    next_thing,
     read_adjunct,
     read_adjuncts,
     read_group,
-    read_inside,
     read_predicate,
     read_thing,
     read_things,
 )
-from hvr.language.syntax import IT, Adjunct, Clause, Determiner, NounGroup, NounPhrase, Predication
+from hvr.language.prohibitions import kept, prohibits, read_prohibition
+from hvr.language.statements import read_passive, read_statement
+from hvr.language.syntax import (
+    IT,
+    Adjunct,
+    Clause,
+    Determiner,
+    NounGroup,
+    NounPhrase,
+    Predication,
+    Prohibition,
+)
 
 _LISTING = frozenset({"make", "serve", "hold"})
 """Frames after which a list of things goes on rather than a new clause begins."""
 
 
-def read_clauses(cursor: Cursor) -> tuple[Clause, ...]:
-    """Read all clauses of a request, in the order in which they are to be reached.
+def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition, ...]]:
+    """Read all clauses of a request, in the order in which they are to be reached, and what must
+    not be.
 
     Raises:
         LanguageError: some words do not fit in.
     """
     clauses: list[Clause] = []
+    prohibitions: list[Prohibition] = []
     then = False
     while not cursor.done:
         if cursor.word() in STOPS or cursor.word() == ",":
@@ -60,13 +71,41 @@ def read_clauses(cursor: Cursor) -> tuple[Clause, ...]:
             if place and clauses and cursor.starts_thing(cursor.at + place.length):
                 clauses += _ordered([_elliptic(cursor, clauses[-1])], then)
                 then = False
+        elif prohibits(cursor):
+            forbidden = read_prohibition(cursor)
+            if isinstance(forbidden, Prohibition):
+                prohibitions.append(forbidden)
+            else:
+                clauses.append(forbidden)
         else:
-            clauses += _ordered(read_clause(cursor), then and bool(clauses))
+            read = _choice_of_clauses(cursor)
+            if _keeps(cursor, start):
+                prohibitions += [p for clause in read for p in kept(clause)]
+            clauses += _ordered(read, then and bool(clauses))
             then = False
         cursor.begun = bool(clauses)
         if cursor.at == start:  # nothing was read, and nothing would be the next time
             raise cursor.lost()
-    return tuple(clauses)
+    return tuple(clauses), tuple(prohibitions)
+
+
+def _choice_of_clauses(cursor: Cursor) -> list[Clause]:
+    """Read a clause, or one of several: 'wash the mug or slice the apple'."""
+    cursor.take("either")
+    read = read_clause(cursor)
+    while (at := cursor.after_or()) is not None:
+        cursor.at = at
+        other = read_clause(cursor)
+        read = other if cursor.picks.take(2) else read
+    return read
+
+
+def _keeps(cursor: Cursor, start: int) -> bool:
+    """Return whether the words since a position ask for a state all the time."""
+    return any(
+        cursor.word(at) == "keep" or cursor.function("be never", at=at)
+        for at in range(start, cursor.at)
+    )
 
 
 def _ordered(clauses: list[Clause], then: bool) -> list[Clause]:
@@ -77,7 +116,7 @@ def _ordered(clauses: list[Clause], then: bool) -> list[Clause]:
 def _to_be(cursor: Cursor) -> Clause:
     """Read '… to be put in the sink': a state of what was spoken of."""
     cursor.take("be")
-    stated = _passive(cursor)
+    stated = read_passive(cursor)
     predicate = Predication(stated.adjectives, (), stated.serve)
     return Clause(None, (NounGroup((IT,), stated.adjuncts, predicate),))
 
@@ -137,13 +176,13 @@ def read_clause(cursor: Cursor) -> list[Clause]:
         cursor.skip_fillers()
         cursor.take("goal")  # 'make sure there is a clean cup'
         if cursor.verb() is None:
-            return [_statement(cursor)]
+            return [read_statement(cursor)]
     elif cursor.function("goal") and _prefers_goal(cursor):
         cursor.take("goal")
         if cursor.take("yourself"):
             return read_clause(cursor)
         cursor.skip_fillers()
-        return [_statement(cursor)]
+        return [read_statement(cursor)]
     if cursor.done or cursor.word() in STOPS or cursor.word() == ",":
         return []
     if (means := _fronted(cursor)) is not None:
@@ -154,7 +193,7 @@ def read_clause(cursor: Cursor) -> list[Clause]:
     if cursor.verb() or cursor.split_verb() or (cursor.begun and cursor.last_verb()):
         return _verbs(cursor)
     if cursor.starts_thing():
-        return [_statement(cursor)]
+        return [read_statement(cursor)]
     raise cursor.lost()
 
 
@@ -306,74 +345,3 @@ def _after_things(cursor: Cursor) -> Predication:
     if on_off or (length and cursor.verb() is None and not cursor.named(cursor.at + length)):
         return read_predicate(cursor)
     return Predication()
-
-
-# --- without a verb ---------------------------------------------------------------------
-
-
-def _statement(cursor: Cursor) -> Clause:
-    """Read a clause without a verb, such as 'a hot coffee on the table', 'the mug should be clean'
-    or 'the cup contains water'.
-    """
-    groups: list[NounGroup] = []
-    while True:
-        group = read_group(cursor, "want", listing=True, subject=True)
-        groups.append(_stated(cursor, group))
-        at = next_thing(cursor, listing=True)
-        if at is None:
-            return Clause(None, tuple(groups))
-        cursor.at = at
-
-
-def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
-    """Add what is said of things: 'is clean', 'should contain water', 'needs washing'."""
-    adjuncts = list(group.adjuncts)
-    stated: Predication | None = None
-    while cursor.states(cursor.at):
-        cursor.take("modal")
-        if cursor.take("have"):
-            things = read_things(cursor, "contain", listing=True)
-            inside = read_inside(cursor) or "in"
-            stated = Predication(
-                (), (Adjunct("with", "with", things, inside), *read_adjuncts(cursor))
-            )
-        elif cursor.take("be", "needing"):
-            if cursor.kind(Dish) and not cursor.kind(Adjective):
-                raise cursor.lost()
-            stated = read_predicate(cursor)
-            if not stated and not cursor.states(cursor.at):
-                raise cursor.lost()
-        else:
-            stated = _passive(cursor)
-    if stated is None:
-        return group
-    relative = Predication((), tuple(a for a in adjuncts if a.kind == "place"))
-    kept = tuple(a for a in adjuncts if a.kind != "place")
-    things = group.things
-    if relative.adjuncts and stated:
-        # 'the mug on the table should be clean': the place tells which mug
-        things = tuple(
-            NounPhrase(t.kind, t.text, t.determiner, t.adjectives, t.nouns, t.dish, t.of,
-                  t.relative or relative)
-            for t in things
-        )  # fmt: skip
-    return NounGroup(
-        things,
-        (*kept, *stated.adjuncts),
-        Predication((*group.predicate.adjectives, *stated.adjectives), (), stated.serve),
-    )
-
-
-def _passive(cursor: Cursor) -> Predication:
-    """Read a predicate without a form of 'be', such as 'should stand on the table'.
-
-    Raises:
-        LanguageError: none stands here.
-    """
-    predicate = read_predicate(cursor)
-    if not predicate:
-        raise LanguageError(
-            f"hvr cannot make sense of {' '.join(cursor.tokens[cursor.at - 1 :][:6])!r} in "
-            f"{cursor.text.strip()!r}"
-        )
-    return predicate

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from hvr.errors import LanguageError
+from hvr.language.alternatives import Picks
 from hvr.language.lexicon import (
     PARTICLES,
     Adjective,
@@ -54,15 +55,28 @@ class Cursor:
         text: the request.
         tokens: its words.
         lexicon: the known words.
+        picks: which alternatives count.
+        brackets: which of two ways to bracket 'and' and 'or' counts.
     """
 
-    def __init__(self, text: str, tokens: tuple[str, ...], lexicon: Lexicon) -> None:
+    def __init__(
+        self,
+        text: str,
+        tokens: tuple[str, ...],
+        lexicon: Lexicon,
+        picks: Picks | None = None,
+        brackets: Picks | None = None,
+    ) -> None:
+        self.picks = picks or Picks()
+        self.brackets = brackets or Picks()
         self.text = text
         self.tokens = tokens
         self.lexicon = lexicon
         self.at = 0
+        self.denying = False  # whether 'or' joins as 'and' does, as after 'do not'
         self.notes: list[str] = []
         self.begun = False  # a clause has been read, of which 'it' may speak
+        self.unread: list[str] = []
 
     # --- where it stands -----------------------------------------------------------------
 
@@ -140,6 +154,14 @@ class Cursor:
                     return entry
         raise self.lost()
 
+    def after_or(self) -> int | None:
+        """Return where what follows 'or' starts, if 'or' stands here; a comma before it is
+        passed.
+        """
+        at = self.at + int(self.word() == ",")
+        match = self.function("or", at=at)
+        return None if match is None else at + match.length
+
     def skip_fillers(self) -> None:
         """Move over words that change nothing; note those that are ignored although they mean
         something.
@@ -156,15 +178,14 @@ class Cursor:
             self.at += filler.length
 
     def unheeded(self, passed: Match[FunctionWord]) -> None:
-        """Add a note if a phrase that means something is passed over."""
+        """Keep a phrase that means something and is passed over."""
         if passed.entry.role == "unheeded":
             self.heed_not(" ".join(self.tokens[self.at : self.at + passed.length]))
 
     def heed_not(self, phrase: str) -> None:
-        """Add a note on words that are passed over although they mean something."""
-        note = f"hvr does not heed {phrase!r}"
-        if note not in self.notes:
-            self.notes.append(note)
+        """Keep words that are passed over although they mean something."""
+        if phrase not in self.unread:
+            self.unread.append(phrase)
 
     def is_name(self, at: int | None = None) -> bool:
         """Return whether an object's own name, such as mug-1, stands here."""
@@ -184,7 +205,7 @@ class Cursor:
         passed = self.function("filler", "unheeded", at=at)
         return bool(
             self.starts_exactly(at)
-            or self.function("slice", at=at)
+            or self.function("slice", "meal", at=at)
             or self.named(at)
             or self.kind(Adjective, at)
             or (passed and self.starts_thing(at + passed.length))
@@ -294,7 +315,9 @@ class Cursor:
 
     def states(self, at: int) -> bool:
         """Return whether a statement begins here: 'is', 'should be', 'contains' …"""
-        return self.function("modal", "be", "have", "needing", at=at) is not None
+        return (
+            self.function("modal", "be", "be not", "be never", "have", "needing", at=at) is not None
+        )
 
     def particle_here(self) -> str | None:
         """Return a second word of a verb that nothing but the verb can want here."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hvr.errors import LanguageError
 from hvr.language.literals import cuts
-from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
+from hvr.language.meaning import Ban, Condition, Entity, Meaning, SpatialRelation
 from hvr.language.taxonomy import Taxonomy
 
 
@@ -30,6 +30,7 @@ class MeaningDraft:
         self.heated_in: list[SpatialRelation] = []
         self.notes: list[str] = []
         self.ordered: list[int] = []
+        self.bans: list[Ban] = []
         self.clause = 0
         self.requested = False
         self._born: list[int] = []
@@ -47,6 +48,7 @@ class MeaningDraft:
             self.clause,
             tuple(self.notes),
             ordered=tuple(self.ordered),
+            bans=tuple(self.bans),
         )
 
     def note(self, text: str) -> None:
@@ -233,21 +235,28 @@ class MeaningDraft:
                 self._pour_into(number, outer)
             elif self.entities[number].unnamed and self.is_a(outer, "PortableReceptacle"):
                 self._replace_vessel(number, outer)
-            elif (alone := self._needs_no_vessel(number, outer)) is not None:
-                self._become(number, alone)
-                self._relate(alone, outer, word)
+            elif parts := self._bare_parts(number, outer):
+                self.forget(number)
+                for part in parts:
+                    self._relate(part, outer, word)
             else:
                 self._relate(number, outer, word)
 
-    def _needs_no_vessel(self, vessel: int, outer: int) -> int | None:
-        """Return the one thing in an assumed vessel that is put where nothing is served: 'a boiled
-        egg in the bin'.
+    def _bare_parts(self, vessel: int, outer: int) -> list[int]:
+        """Return the parts of a dish if they go where the vessel assumed for them does not, or a
+        single part that is put where nothing is served: 'a cooked egg in the bin'.
         """
-        entity = self.entities[vessel]
-        inner = [r.inner for r in self.relations if r.outer == vessel]
-        served = self.is_a(outer, "WorkSurface")
-        unnamed = entity.unnamed and not entity.liquid
-        return inner[0] if unnamed and len(inner) == 1 and not served else None
+        if not self.entities[vessel].unnamed:
+            return []
+        parts = [r.inner for r in self.relations if r.outer == vessel and r.part]
+
+        def fits(number: int) -> bool:
+            return any(o in self.taxonomy.places(c) for c in self.entities[number].classes
+                       for o in self.entities[outer].classes)  # fmt: skip
+
+        alone = len(parts) == 1 and not self.is_a(outer, "WorkSurface")
+        bare = alone or not fits(vessel)
+        return parts if bare and all(map(fits, parts)) else []
 
     def _relate(self, inner: int, outer: int, word: str) -> None:
         entity = self.entities[outer]

@@ -13,6 +13,7 @@ from hvr.errors import ImpossibleGoalError
 from hvr.language.checks import check
 from hvr.language.choice import ObjectChoice
 from hvr.language.demands import HELD, Demand, collect, stages
+from hvr.language.forbidding import constraints
 from hvr.language.formula import Formula
 from hvr.language.meaning import Meaning
 from hvr.language.taxonomy import Taxonomy
@@ -52,12 +53,14 @@ class Goal:
         notes: what was assumed, one sentence each.
         unread: content words of the request that did not enter the reading, in its order.
         said: each stage in plain words, as its PDDL says it (`hvr.language.saying`).
+        reader: who read it where it was not the grammar: `learnt` and the digest of its head.
     """
 
     stages: tuple[Stage, ...]
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
+    reader: str = "grammar"
 
 
 def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> Goal:
@@ -74,10 +77,12 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
     split = stages(choice, demands)
     # Each stage is a problem of its own: only names, not variables, mean the same in all of them.
     bound = len(split) > 1
+    kept = constraints(choice, meaning.bans)
     goal_stages = tuple(
         Stage(
             Formula(choice, stage, bound=bound).text(),
             tuple(_ends(choice, stage, last=number == len(split))),
+            kept,
         )
         for number, stage in enumerate(split, start=1)
     )

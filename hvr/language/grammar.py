@@ -8,11 +8,16 @@ neighbours decide.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hvr.errors import LanguageError
 from hvr.language.adapting import adapt
+from hvr.language.alternatives import Picks, explore
 from hvr.language.clauses import read_clauses
+from hvr.language.composed import plainly
 from hvr.language.cursor import Cursor
 from hvr.language.draft import MeaningDraft
+from hvr.language.forbidding import Forbidding
 from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, tokenize
 from hvr.language.meaning import Meaning
 from hvr.language.spelling import correct
@@ -24,8 +29,8 @@ _NOISE = frozenset({"really", "very", "quite", "just", "actually", "basically", 
 """Words left out wherever they stand, even within a phrase: 'I'd really like'."""
 
 
-def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> Meaning:
-    """Read a request.
+def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]:
+    """Read a request; where it leaves a choice, once for each way to choose.
 
     Args:
         text: English sentences or fragments.
@@ -35,25 +40,48 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> Meaning:
     Raises:
         LanguageError: nothing, or something essential, was not understood.
     """
+    return readings(text, lexicon, taxonomy)[0]
+
+
+def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Meaning, ...], ...]:
+    """Read a request in all ways that English leaves open, the likeliest first; see `read`."""
     tokens = tuple(token for token in tokenize(text) if token not in _NOISE)
-    tokens, corrections = correct(tokens, lexicon)
-    cursor = Cursor(text, tokens, lexicon)
-    cursor.notes += corrections
+    tokens, corrections = correct(plainly(tokens, lexicon), lexicon)
     # First, since the grammar would stumble over an unknown word and blame what stands near it.
-    check_words(cursor)
-    draft = MeaningDraft(text, taxonomy)
-    interpreter = Interpreter(draft, lexicon)
-    for clause in read_clauses(cursor):
+    check_words(Cursor(text, tokens, lexicon))
+
+    def bracketed(brackets: Picks) -> tuple[Meaning, ...]:
+        def chosen(picks: Picks) -> Meaning:
+            brackets.sizes = []
+            cursor = Cursor(text, tokens, lexicon, picks, brackets)
+            cursor.notes += corrections
+            return _read_once(cursor, taxonomy)
+
+        return tuple(dict.fromkeys(explore(chosen)))
+
+    return tuple(dict.fromkeys(explore(bracketed)))
+
+
+def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
+    draft = MeaningDraft(cursor.text, taxonomy)
+    interpreter = Interpreter(draft, cursor.lexicon)
+    clauses, prohibitions = read_clauses(cursor)
+    for clause in clauses:
         interpreter.clause(clause)
-    for note in cursor.notes:
-        draft.note(note)
+    forbidding = Forbidding(draft, interpreter.adjuncts)
+    for prohibition in prohibitions:
+        forbidding.take(prohibition)
     if not draft.requested:
         raise LanguageError(
-            f"nothing to do was found in {text.strip()!r}: say a verb and a thing, "
+            f"nothing to do was found in {cursor.text.strip()!r}: say a verb and a thing, "
             "for example 'wash the mug'"
         )
     adapt(draft)
-    return draft.finish()
+    for note in cursor.notes:
+        draft.note(note)
+    for phrase in cursor.unread:
+        draft.note(f"hvr does not heed {phrase!r}")
+    return replace(draft.finish(), unread=tuple(cursor.unread))
 
 
 def check_words(cursor: Cursor) -> None:

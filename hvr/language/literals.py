@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 
 _LITERAL = re.compile(r"(\(not \()?\b([a-z_]+) \?x\b")
+_PART = re.compile(r"\(not \([a-z_]+ \?x\)\)|\([a-z_]+ \?x\)")
 _EXCLUDING = frozenset(
     frozenset(pair.split()) for pair in ("hot cold", "warm_liquid cold", "opened toggled")
 )
@@ -37,6 +38,29 @@ def asks(condition: str, predicate: str) -> bool:
 def cuts(condition: str) -> bool:
     """Return whether a condition wants a thing cut up or cracked, which leaves pieces of it."""
     return asks(condition, "sliced") or asks(condition, "cracked")
+
+
+def in_words(template: str) -> str:
+    """Return the literals of a condition in words for a note: 'dirty', 'not opened'."""
+    return " and ".join(
+        name if wanted else f"not {name}" for name, wanted in sorted(literals(template))
+    )
+
+
+def negated(condition: str) -> str:
+    """Return the opposite of a condition.
+
+    Examples:
+        >>> negated("(not (opened ?x))"), negated("(dirty ?x)")
+        ('(opened ?x)', '(not (dirty ?x))')
+    """
+    if condition.startswith("(not "):
+        return condition.removeprefix("(not ").removesuffix(")")
+    parts = _PART.findall(condition)
+    if condition.startswith(("(or ", "(and ")) and len(parts) > 1:
+        word = "and" if condition.startswith("(or ") else "or"
+        return f"({word} {' '.join(map(negated, parts))})"
+    return f"(not {condition})"
 
 
 def opposed(one: str, other: str) -> bool:

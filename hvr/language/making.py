@@ -85,7 +85,9 @@ class Making:
         'the cup full of water'.
         """
         draft = self.draft
-        things = self.referents.all_of(group.things, ReferentReading(dishes=True))
+        needed = next((a.requires for a in group.predicate.adjectives if a.requires), None)
+        reading = ReferentReading(dishes=True, requires=needed)
+        things = self.referents.all_of(group.things, reading)
         for number in draft.live(things):
             for adjective in group.predicate.adjectives:
                 apply_adjective(self.draft, number, adjective)
@@ -127,8 +129,8 @@ class Making:
         if entity.cut_from is not None or (
             entity.count != 1 and any(self.taxonomy.source(c) for c in entity.classes)
         ):
-            draft.demand(number, "(present ?x)", "want")
+            draft.demand(number, "(present ?x)", "be there")
         elif not draft.is_a(number, "Pickupable") and draft.is_a(number, "Switchable"):
-            draft.demand(number, "(toggled ?x)", "want", "Switchable")
+            draft.demand(number, "(toggled ?x)", "be on", "Switchable")
         else:
-            draft.demand(number, "(holding ?x)", "want", "Pickupable")
+            draft.demand(number, "(holding ?x)", "be held", "Pickupable")

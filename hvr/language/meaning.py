@@ -75,11 +75,11 @@ class Entity:
         from_name: name of the object where it stands at the start, if it was said.
         distinct: it is another thing than all others of its class that are spoken of.
         used: it shall be used on the way, as the pan in which an egg is fried.
-        somewhere: a place of which only is said what is near it.
-        near: what it is near to, at the start; of several such things the nearest is meant.
         likely: PDDL conditions on `?x` that hold of it at the start if they hold of any.
         turns: the condition on `?x` that a verb brings about, which something can only be meant
             of which it does not hold yet.
+        somewhere: a place of which only is said what is near it.
+        near: what it is near to, at the start; of several such things the nearest is meant.
         text: the words, for messages.
     """
 
@@ -107,6 +107,23 @@ class Entity:
 
 
 @dataclass(frozen=True)
+class Ban:
+    """A condition that must not hold at any time.
+
+    Args:
+        condition: PDDL text over `?x`.
+        classes: of the things that it is about; empty for all.
+        name: the object's own name if it was said.
+        most: how many things may be so at once.
+    """
+
+    condition: str
+    classes: tuple[str, ...]
+    name: str | None = None
+    most: int = 0
+
+
+@dataclass(frozen=True)
 class Meaning:
     """The whole request.
 
@@ -118,6 +135,7 @@ class Meaning:
         notes: what had to be assumed or was left out, one sentence each.
         unread: content words that did not enter the meaning, in the order of the sentence.
         ordered: numbers of the clauses that come after all before them, in so many words.
+        bans: what must not be.
     """
 
     text: str
@@ -127,3 +145,4 @@ class Meaning:
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     ordered: tuple[int, ...] = ()
+    bans: tuple[Ban, ...] = ()

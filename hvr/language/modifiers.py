@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hvr.errors import LanguageError
 from hvr.language.cursor import Cursor
 from hvr.language.lexicon import Adjective, FunctionWord
+from hvr.language.literals import negated
 from hvr.language.syntax import Determiner
 
 MOST = 20
@@ -70,6 +73,18 @@ def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
 
 def _slice_next(cursor: Cursor) -> bool:
     return cursor.function("slice", at=cursor.at + 1) is not None
+
+
+def deny(adjective: Adjective) -> Adjective:
+    """Return an adjective the other way round: not dirty."""
+    return replace(
+        adjective,
+        word=f"not {adjective.word}",
+        condition=negated(adjective.condition),
+        selects=False,
+        requires=None,
+        afresh=None,
+    )
 
 
 def several(determiner: Determiner, word: FunctionWord) -> Determiner:

@@ -10,9 +10,11 @@ predicate := (adjective | adjunct) (and …)*
 from __future__ import annotations
 
 from hvr.errors import LanguageError
+from hvr.language.composed import compound_dish, skip_meal
 from hvr.language.cursor import Cursor
-from hvr.language.lexicon import Adjective, Dish, Noun, Verb
-from hvr.language.modifiers import read_adjectives, read_determiner, several
+from hvr.language.lexicon import Adjective, Dish, Noun
+from hvr.language.lookahead import gerund, next_thing, predicate_goes_on, predicate_starts
+from hvr.language.modifiers import deny, read_adjectives, read_determiner, several
 from hvr.language.syntax import Adjunct, Determiner, NounGroup, NounPhrase, Predication
 
 STOP_OR_COMMA = frozenset(".;,!?")
@@ -32,7 +34,7 @@ def read_group(
         subject: something may be said of all of them together.
     """
     things = read_things(cursor, after, listing=listing, subject=subject)
-    predicate = read_predicate(cursor) if _predicate_starts(cursor) else Predication()
+    predicate = read_predicate(cursor) if predicate_starts(cursor) else Predication()
     adjuncts = read_adjuncts(cursor)
     return NounGroup(things, (*predicate.adjuncts, *adjuncts),
                  Predication(predicate.adjectives, (), predicate.serve))  # fmt: skip
@@ -49,55 +51,53 @@ def read_things(
         listing: see `next_thing`.
         subject: see `next_thing`.
     """
-    things = [read_thing(cursor, after)]
+    skip_meal(cursor)
+    groups = [_alternatives(cursor, after)]
+    commas_only = True
     while (start := next_thing(cursor, listing=listing, subject=subject)) is not None:
+        commas_only = commas_only and cursor.word() == "," and start == cursor.at + 1
         cursor.at = start
-        things.append(read_thing(cursor, after))
-    return tuple(things)
+        groups.append(_alternatives(cursor, after))
+    return _chosen(cursor, groups, commas_only)
 
 
-def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) -> int | None:
-    """Return where the next thing of a list starts, if the list goes on here.
+def _chosen(
+    cursor: Cursor, groups: list[list[NounPhrase]], commas_only: bool
+) -> tuple[NounPhrase, ...]:
+    """Return the things of a list that count, where it has choices.
 
     Args:
-        cursor: where to read.
-        listing: nothing but things can follow, as after 'make'.
-        subject: something may be said of all of them together ('… should be open').
+        cursor: has the picks.
+        groups: what 'and' and commas join; several things are alternatives.
+        commas_only: 'the apple, the egg or the tomato'.
     """
-    at = cursor.at
-    if cursor.word(at) == ",":
-        at += 1
-    linker = cursor.function("and", at=at)
-    if linker:
-        at += linker.length
-    if at == cursor.at or at >= len(cursor.tokens):
-        return None
-    if not cursor.starts_thing(at) or _described(cursor, at):
-        return None
-    if subject and linker and cursor.copular(at):
-        return at  # 'the fridge and the microwave should be open'
-    return None if cursor.clause_starts(at, listing=listing) else at
+    if cursor.denying:
+        return tuple(thing for group in groups for thing in group)
+    *before, last = groups
+    if len(last) > 1 and commas_only and all(len(g) == 1 for g in before):
+        groups = [[*(g[0] for g in before), *last]]
+    elif before and len(last) > 1 and cursor.brackets.take(2):
+        # 'the apple and the egg or the tomato': the last alone, or all the others
+        wholes = [[*(g[0] for g in before), last[0]], *([thing] for thing in last[1:])]
+        return tuple(wholes[cursor.picks.take(len(wholes))])
+    return tuple(g[cursor.picks.take(len(g))] if len(g) > 1 else g[0] for g in groups)
 
 
-def _described(cursor: Cursor, at: int) -> bool:
-    """Return whether the words after a comma describe the thing before it: ', filled with water',
-    ', washed and sliced'.
-    """
-    length = cursor.kind(Adjective, at)
-    more = cursor.function("with", "prep", "from", "means", at=at)
-    if more and more.length > max(length, cursor.named(at)):
-        return True
-    # A series of adjectives describes what stands before it, unless a noun ends the series:
-    # ', washed and sliced' against ', sliced tomatoes and bread'.
-    while length and length >= cursor.named(at):
-        at += length
-        linker = cursor.function("and", at=at)
-        following = at + (linker.length if linker else 0)
-        if not cursor.kind(Adjective, following):
-            return not (cursor.named(at) or cursor.function("filler", "unheeded", "slice", at=at))
-        at = following
-        length = cursor.kind(Adjective, at)
-    return False
+def _alternatives(cursor: Cursor, after: str) -> list[NounPhrase]:
+    """Read things joined by 'or'."""
+    cursor.take("either")
+    things = [read_thing(cursor, after)]
+    while (at := cursor.after_or()) is not None and cursor.starts_thing(at):
+        if cursor.clause_starts(at, listing=True) or cursor.function("prep", at=at):
+            break
+        cursor.at = at
+        things.append(read_thing(cursor, after))
+    return things
+
+
+def read_one_of(cursor: Cursor, after: str) -> NounPhrase:
+    """Read one thing, or things joined by 'or'."""
+    return _chosen(cursor, [_alternatives(cursor, after)], True)[0]
 
 
 def read_thing(cursor: Cursor, after: str) -> NounPhrase:
@@ -175,6 +175,10 @@ def _head(
         cursor.at += length
         cursor.heed_not(cursor.between(start))
         start, length = cursor.at, cursor.named()
+    filled = compound_dish(cursor)
+    if filled is not None and filled[0] > cursor.kind(Dish):
+        cursor.at += filled[0]
+        return NounPhrase("noun", cursor.between(start), determiner, adjectives, dish=filled[1])
     entries = cursor.lexicon.entries[cursor.tokens[start : start + length]]
     nouns = tuple(entry for entry in entries if isinstance(entry, Noun))
     dish = next((entry for entry in entries if isinstance(entry, Dish)), None)
@@ -249,6 +253,9 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     """
     saved = cursor.at
     _skip_interjection(cursor)
+    either = cursor.function("either")
+    if either and cursor.function("prep", at=cursor.at + either.length):
+        cursor.at += either.length
     if cursor.take("hand"):
         return Adjunct("hand", "in hand", ())
     there = cursor.function("there")
@@ -258,6 +265,8 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         cursor.at += there.length  # 'open the microwave and put the potato inside'
         it = NounPhrase("pronoun", "it", Determiner(1))
         return Adjunct("place", "inside", (it,))
+    if (persons := _for_how_many(cursor)) is not None:
+        return Adjunct("for", str(persons), ())
     match = cursor.function("prep", "from", "means", "with", "unplaced", "of")
     noted = cursor.function("unsupported")
     if match is None or (noted and noted.length > match.length):
@@ -282,7 +291,31 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     kind = "place" if function.role == "prep" else function.role
     if word in {"between", "in between", "among"}:
         return Adjunct(kind, word, read_things(cursor, word, listing=True))
-    return Adjunct(kind, word, (read_thing(cursor, word),))
+    adjunct = Adjunct(kind, word, (read_one_of(cursor, word),))
+    at = cursor.after_or()
+    if at is not None and cursor.function("prep", at=at):  # 'on the plate or in the bowl'
+        cursor.at = at
+        other = read_adjunct(cursor)
+        return other if other is not None and cursor.picks.take(2) else adjunct
+    return adjunct
+
+
+def _for_how_many(cursor: Cursor) -> int | None:
+    """Read 'for two' or 'for four people'; return how many."""
+    match = cursor.function("for")
+    number = cursor.function("number", at=cursor.at + match.length) if match else None
+    at = cursor.at + (match.length if match else 0)
+    count = int(number.entry.value) if number else 0
+    if match and cursor.word(at).isdecimal():
+        count = int(cursor.word(at))
+    if not count:
+        return None
+    at += number.length if number else 1
+    if cursor.starts_thing(at) and not cursor.function("people", at=at):
+        return None
+    cursor.at = at
+    cursor.take("people")
+    return count
 
 
 def read_inside(cursor: Cursor) -> str:
@@ -312,29 +345,12 @@ def _skip_interjection(cursor: Cursor) -> None:
             cursor.at += 1
 
 
-def _predicate_starts(cursor: Cursor) -> bool:
-    """Return whether an adjective follows its noun: 'the mug clean', 'the tap off', 'an apple,
-    washed'.
-    """
-    if (
-        cursor.word() == ","
-        and cursor.kind(Adjective, cursor.at + 1)
-        and _described(cursor, cursor.at + 1)
-    ):
-        cursor.at += 1
-        return True
-    if cursor.word() in {"on", "off"}:
-        return cursor.particle_here() is not None
-    length = cursor.kind(Adjective)
-    return bool(length) and cursor.verb() is None and not cursor.named(cursor.at + length)
-
-
 def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
     """Read what is said of things, joined by 'and'.
 
     Args:
         cursor: where to read.
-        sole_place: stop after one place: what follows belongs to the clause.
+        sole_place: stop after one place, or adjectives: what follows belongs to the clause.
     """
     adjectives: list[Adjective] = []
     adjuncts: list[Adjunct] = []
@@ -351,13 +367,16 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
             serve = serve or cursor.word() == "served"
             cursor.at += placed.length
             continue
+        elif cursor.word() == "not" and cursor.kind(Adjective, cursor.at + 1):
+            cursor.at += 1
+            adjectives.append(deny(cursor.take_adjective()))
         elif cursor.kind(Adjective):
             adjectives.append(cursor.take_adjective())
             if adjectives[-1].condition.startswith("(filled") and cursor.take("of"):
                 adjectives.pop()  # 'full of water'
                 adjuncts.append(Adjunct("with", "with", read_things(cursor, "of", listing=True)))
-        elif (gerund := _gerund(cursor)) is not None:
-            adjectives.append(gerund)
+        elif (made := gerund(cursor)) is not None:
+            adjectives.append(made)
         elif (adjunct := read_adjunct(cursor)) is not None:
             adjuncts.append(adjunct)
         elif passed:
@@ -368,44 +387,7 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
             break
         if sole_place and adjuncts:
             break
-        if not _predicate_goes_on(cursor) and not cursor.function(
-            "prep", "with", "means", "from", "unplaced"
-        ):
+        more = not sole_place and cursor.function("prep", "with", "means", "from", "unplaced")
+        if not predicate_goes_on(cursor) and not more:
             break
     return Predication(tuple(adjectives), tuple(adjuncts), serve)
-
-
-def _gerund(cursor: Cursor) -> Adjective | None:
-    """Read the gerund of a verb as an adjective: 'needs washing'."""
-    if not cursor.word().endswith("ing"):
-        return None
-    for length, entries in cursor.lexicon.matches(cursor.tokens, cursor.at):
-        for entry in entries:
-            if isinstance(entry, Verb) and entry.frame == "state" and entry.condition:
-                cursor.at += length
-                return Adjective(entry.word, entry.condition, False, entry.requires)
-    return None
-
-
-def _predicate_goes_on(cursor: Cursor) -> bool:
-    """Move over 'and' or a comma if another adjective or place follows it."""
-    at = cursor.at
-    if cursor.word(at) == ",":
-        at += 1
-    linker = cursor.function("and", at=at)
-    at += linker.length if linker else 0
-    copula = cursor.function("modal", "be", at=at)
-    at += copula.length if copula else 0
-    # A verb after 'and' begins a clause: 'the mug should be clean and put it on the table'.
-    if at == cursor.at or cursor.verb(at) or cursor.split_verb(at):
-        return False
-    length = cursor.kind(Adjective, at)
-    more = (
-        (length and not cursor.named(at + length) and not cursor.copular(at))
-        or cursor.function("prep", "placed", "unplaced", at=at)
-        or (cursor.word(at) in {"on", "off"})
-    )
-    if not more:
-        return False
-    cursor.at = at
-    return True

@@ -96,6 +96,9 @@ class _Speaker:
                 self._collect(operand, found)
         elif isinstance(formula, Exists):
             self._learn(formula.variables)
+            if isinstance(formula.body, Atom):  # 'in a drawer', whichever: not spoken of again
+                whichever = [variable.name for variable in formula.variables]
+                self._spoken |= {name: self._any(name) for name in whichever}
             self._collect(formula.body, found)
         elif (among := one_of(formula)) is not None:
             variable, names = among
@@ -103,6 +106,12 @@ class _Speaker:
                 self._among[variable] = " or ".join(names)
         else:
             found.append(formula)
+
+    def _any(self, variable: str) -> str:
+        noun = self._nouns[variable]
+        if noun in self._only:
+            return f"the {noun}"
+        return self._articles.get(noun, _a(noun))
 
     def _learn(self, variables: Iterable[TypedName]) -> None:
         for variable in variables:
@@ -242,18 +251,52 @@ class _Speaker:
     def _other(self, part: Expression) -> str:
         """Return what is no literal as a clause."""
         if isinstance(part, Or):
-            options = [self._within(operand) for operand in part.operands]
-            return f"either {' or '.join(options[:_MOST])}" if options else str(part)
+            return self._either(part)
         if isinstance(part, Forall):
             self._learn(part.variables)
             for variable in part.variables:
-                self._spoken[variable.name] = f"every {self._nouns[variable.name]}"
+                noun = self._nouns[variable.name]
+                self._spoken[variable.name] = f"{'the' if noun in self._only else 'every'} {noun}"
             return self._within(part.body)
         if isinstance(part, Imply):
             return f"if {self._within(part.left)}, {self._within(part.right)}"
         if isinstance(part, Not) and isinstance(part.operand, Exists):
+            if (few := self._at_most(part.operand)) is not None:
+                return few
             return f"it is not so that {self._within(part.operand)}"
         return str(part)
+
+    def _either(self, part: Or) -> str:
+        """Return alternatives; what is said of all of them is said once."""
+        options = []
+        before = dict(self._spoken), self._taken.copy()
+        for operand in part.operands[:_MOST]:
+            self._spoken, self._taken = dict(before[0]), before[1].copy()
+            literals: list[Expression] = []
+            self._collect(operand, literals)
+            options.append(self._sentences([p for p in literals if not _tells_apart(p)]))
+        if not options:
+            return str(part)
+        shared = [s for s in options[0] if all(s in option for option in options)]
+        own = [" and ".join(s for s in option if s not in shared) for option in options]
+        choice = f"either {' or '.join(filter(None, own))}"
+        return "; ".join((choice, *shared) if all(own) else shared)
+
+    def _at_most(self, part: Exists) -> str | None:
+        """Return what is denied of several things at once as what holds of fewer; None if not the
+        same is said of each.
+        """
+        literals: list[Expression] = []
+        self._collect(part.body, literals)
+        self._learn(part.variables)
+        said = [p for p in literals if isinstance(p, Atom) and len(p.args) == 1]
+        others = [p for p in literals if p not in said and not _tells_apart(p)]
+        names = [variable.name for variable in part.variables]
+        if others or [p.args[0] for p in said] != names or len({p.predicate for p in said}) != 1:
+            return None
+        noun = self._nouns[names[0]]
+        many = f"at most {len(names) - 1} {noun if len(names) == 2 else _plural(noun)}"
+        return self._literal(said[0], many)
 
     def _within(self, part: Expression) -> str:
         literals: list[Expression] = []

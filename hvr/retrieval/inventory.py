@@ -141,13 +141,14 @@ class Inventory:
                 return all(self.holds(o, name) for o in operands)
             case Or(operands):
                 return any(self.holds(o, name) for o in operands)
-            case Exists((variable,), Atom("in" | "on" as predicate, (inner, outer))) if (
-                inner == variable.name
-            ):
-                place = name if outer == PLACEHOLDER else outer
-                return any(
-                    self.true(predicate, thing, place) for thing in self.contents.get(place, ())
-                )
+            case Exists((variable,), Atom("in" | "on" as predicate, (inner, outer))):
+                inner, outer = (name if a == PLACEHOLDER else a for a in (inner, outer))
+                if inner == variable.name:
+                    here = self.contents.get(outer, ())
+                    return any(self.true(predicate, thing, outer) for thing in here)
+                place = self.parents.get(inner, "")
+                kind = self.ontology.pddl_type(self.classes[place]) if place else None
+                return kind in variable.types and self.true(predicate, inner, place)
         raise TypeError(f"not a formula over one object: {formula}")
 
 

@@ -78,6 +78,8 @@ def assembled(
                 folder=folder.path,
                 transcript=folder.path / RunFolder.TRANSCRIPT,
                 listen=recorder,
+                reader=options.reader,
+                reading=options.reading,
             )
         )
         executor = Executor(world, policy, recorder, recorder.plan_made, options.max_replans)

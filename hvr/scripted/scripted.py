@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from random import Random
 
 from hvr.envs.scenes import Scene
@@ -11,6 +11,7 @@ from hvr.errors import UsageError
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Answer, Request, Usage
 from hvr.llm.options import ModelOptions
+from hvr.llm.schema import checked
 from hvr.llm.tokens import count_tokens, estimate_tokens
 from hvr.pddl import GroundAction
 from hvr.scripted.adapt import adapted, helpful_steps
@@ -20,6 +21,7 @@ from hvr.scripted.error_model import (
     ErrorModel,
     read_spec,
 )
+from hvr.scripted.goals import GOAL_PURPOSES, goal_answer
 from hvr.scripted.literals import (
     ConditionErrors,
     Sides,
@@ -79,6 +81,9 @@ class Scripted:
         Raises:
             ModelError: it is no prompt of the pipeline, or asks for JSON.
         """
+        if request.purpose in GOAL_PURPOSES:
+            text = goal_answer(self.script, self.errors, request, self._streams(request))
+            return checked(self._answer(request, text), request)
         if request.schema is not None:
             raise ModelError(
                 "the simulated model answers in text, not in JSON for a schema", kind="request"
@@ -99,6 +104,10 @@ class Scripted:
                 steps = self._planned(objects, streams) if whole else self._block(prompt, objects)
                 steps = StepErrors(self.errors, objects).corrupt(steps, streams)
                 text = form.actions(steps, self._description(request.purpose, steps))
+            case "blocks":
+                names = prompt.macros("Macro actions")
+                written = [self._block_of(name, objects) for name in names]
+                text = form.blocks(names, self._with_errors(written, objects, streams))
             case "correct_block" | "correct_plan":
                 text = form.actions(self._corrected(request.purpose, prompt, objects, streams))
             case _:
@@ -107,6 +116,9 @@ class Scripted:
                     "those of hvr/policies/llm/prompts",
                     kind="request",
                 )
+        return self._answer(request, text)
+
+    def _answer(self, request: Request, text: str) -> Answer:
         prompt_tokens, output = count_tokens(request.messages), estimate_tokens(text)
         usage = Usage(input=prompt_tokens, output=output, cached=0, reasoning=0, cost=None)
         return Answer(text=text, model=self.name, usage=usage)
@@ -132,8 +144,26 @@ class Scripted:
 
     def _block(self, prompt: ParsedPrompt, objects: PromptObjects) -> Steps:
         """Return the true actions of a macro action, in the names that the model knows."""
-        block = self.script.find(prompt["Macro action"])
+        return self._block_of(prompt["Macro action"], objects)
+
+    def _block_of(self, name: str, objects: PromptObjects) -> Steps:
+        block = self.script.find(name)
         return _named(block.actions if block else (), objects)
+
+    def _with_errors(
+        self, blocks: Sequence[Steps], objects: PromptObjects, streams: Streams
+    ) -> list[Steps]:
+        """Return blocks of one answer with errors: those late in it are written late."""
+        written = []
+        for number, steps in enumerate(blocks):
+            before = sum(map(len, blocks[:number]))
+
+            def stream(label: str, number: int = number) -> Random:
+                return streams(f"block {number} {label}")
+
+            errors = StepErrors(self.errors, objects)
+            written.append(errors.corrupt(steps, stream, before=before))
+        return written
 
     def _corrected(
         self, purpose: str, prompt: ParsedPrompt, objects: PromptObjects, streams: Streams

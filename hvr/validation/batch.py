@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError
+from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError, UsageError
 from hvr.pddl import (
     Diagnostic,
     Domain,
@@ -20,8 +20,8 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.validation import rules
-from hvr.validation.judged import HappeningText, Judged, ShownState
-from hvr.validation.plan_files import STDIN
+from hvr.validation.judged import STDIN, HappeningText, Judged, ShownState
+from hvr.validation.languages import Language, PlanJudge, language_of
 from hvr.validation.report import OnFailure, Outcome, PlanResult, Repair, ValidationReport
 from hvr.validation.validator import EXACT, TOLERANCE, Validator
 from hvr.values import Value
@@ -45,6 +45,10 @@ class BatchOptions(Value):
         minimise: look for steps that a valid plan does not need.
         state_at: the number of a step, to show the state after it.
         happenings: show what changed when.
+        extract: look for the plan in a text that is more than a plan and does not mark it.
+        plan_number: which of several plans in a text is meant, from 1; 0 is the last.
+        any_order: of a hierarchical plan, let tasks be listed in any order.
+        no_decomposition: of a hierarchical plan, read the actions only, and find how they come.
     """
 
     tolerance: Fraction | None = None
@@ -56,6 +60,10 @@ class BatchOptions(Value):
     minimise: bool = False
     state_at: int | None = None
     happenings: bool = False
+    extract: bool = False
+    plan_number: int | None = None
+    any_order: bool = False
+    no_decomposition: bool = False
 
     @property
     def needs_steps(self) -> bool:
@@ -76,7 +84,7 @@ class LoadedModel(Value):
 
     domain: str
     problem: str
-    validator: Validator
+    validator: PlanJudge
     warnings: tuple[Finding, ...]
     options: BatchOptions
 
@@ -93,47 +101,97 @@ class UnusableModelError(HvrError):
         super().__init__(str(error) or result.report.reason)
 
 
+class ModelReader:
+    """Reads problems, and each domain once.
+
+    Args:
+        options: what to find out about the plans.
+    """
+
+    def __init__(self, options: BatchOptions) -> None:
+        self._options = options
+        self._domains: dict[str, tuple[Any, Language | None]] = {}
+
+    def read(self, domain: str, problem: str) -> LoadedModel:
+        """Read a problem, and its domain unless it is known.
+
+        The warnings about a domain are those of the first problem that is read with it.
+
+        Raises:
+            UnusableModelError: one of the files cannot be read or used.
+        """
+        options, warnings = self._options, list[Diagnostic]()
+        file = domain
+        known = self._domains.get(domain)
+        try:
+            lifted, language = known or self._domain(domain, warnings)
+            file = problem
+            read = parse_problem if language is None else language.parse_problem
+            task = read(
+                Path(problem), lifted, file=problem, lenient=options.lenient, warnings=warnings
+            )
+            validator = _judge_of(lifted, task, options, language)
+        except UsageError:
+            raise
+        except (HvrError, RecursionError, MemoryError) as error:
+            start = Location(file, 1, 1)
+            raise UnusableModelError(
+                error, _unusable("", domain, problem, error, place=start)
+            ) from error
+        self._domains[domain] = lifted, language
+        flags = lifted if known is None and language is None else None
+        findings = _warnings(flags, domain, warnings)
+        return LoadedModel(domain, problem, validator, findings, options)
+
+    def _domain(self, file: str, warnings: list[Diagnostic]) -> tuple[Any, Language | None]:
+        language = language_of(file)
+        read = parse_domain if language is None else language.parse_domain
+        lenient = self._options.lenient
+        return read(Path(file), file=file, lenient=lenient, warnings=warnings), language
+
+
+def _judge_of(
+    domain: Any, problem: Any, options: BatchOptions, language: Language | None
+) -> PlanJudge:
+    if language is not None:
+        return language.judge_of(domain, problem, options)
+    return Validator(
+        domain,
+        problem,
+        tolerance=TOLERANCE if options.tolerance is None else options.tolerance,
+        epsilon=options.epsilon,
+        numeric_tolerance=options.numeric_tolerance,
+    )
+
+
 def load_model(domain: str, problem: str, options: BatchOptions) -> LoadedModel:
     """Read a domain and a problem.
 
     Raises:
         UnusableModelError: one of the files cannot be read or used.
     """
-    warnings: list[Diagnostic] = []
-    lenient = options.lenient
-    file = domain
-    try:
-        lifted = parse_domain(Path(domain), file=domain, lenient=lenient, warnings=warnings)
-        file = problem
-        task = parse_problem(
-            Path(problem), lifted, file=problem, lenient=lenient, warnings=warnings
-        )
-        tolerance = TOLERANCE if options.tolerance is None else options.tolerance
-        validator = Validator(
-            lifted,
-            task,
-            tolerance=tolerance,
-            epsilon=options.epsilon,
-            numeric_tolerance=options.numeric_tolerance,
-        )
-    except (HvrError, RecursionError, MemoryError) as error:
-        start = Location(file, 1, 1)
-        raise UnusableModelError(
-            error, _unusable("", domain, problem, error, place=start)
-        ) from error
-    return LoadedModel(domain, problem, validator, _warnings(lifted, domain, warnings), options)
+    return ModelReader(options).read(domain, problem)
 
 
-def _warnings(lifted: Domain, file: str, overlooked: Sequence[Diagnostic]) -> tuple[Finding, ...]:
-    """Return warnings about a model that can be used all the same."""
+def _warnings(
+    lifted: Domain | None, file: str, overlooked: Sequence[Diagnostic]
+) -> tuple[Finding, ...]:
+    """Return warnings about a model that can be used all the same.
+
+    Args:
+        lifted: the domain, if it is to be said which flags it lacks.
+        file: the name of its file.
+        overlooked: what was overlooked in it and in the problem.
+    """
     from hvr.validation.lint.requirements import missing_requirements
 
-    missing = tuple(missing_requirements(lifted))
+    missing = () if lifted is None else tuple(missing_requirements(lifted))
     if not (missing or overlooked):
         return ()
     from hvr.validation.findings import Finding, warning_finding
+    from hvr.validation.lint.chosen import without_ignored
 
-    return (
+    findings = [
         *map(warning_finding, overlooked),
         *(
             Finding(
@@ -145,7 +203,8 @@ def _warnings(lifted: Domain, file: str, overlooked: Sequence[Diagnostic]) -> tu
             )
             for one in missing
         ),
-    )
+    ]
+    return tuple(without_ignored(findings))
 
 
 def judge_all(model: LoadedModel, files: Sequence[str], *, jobs: int = 1) -> Iterator[Judged]:
@@ -173,10 +232,8 @@ def judge(model: LoadedModel, file: str) -> Judged:
     options = model.options
     name = _STDIN_NAME if file == STDIN else file
     try:
-        source = _read_stdin() if file == STDIN else Path(file)
-        report = model.validator.check_file(
-            source, file=name, on_failure=options.on_failure, lenient=options.lenient
-        )
+        source = _read_stdin() if file == STDIN else _plan_source(file)
+        report, source = _checked(model, name, source)
         if options.needs_steps and report.outcome is not Outcome.UNKNOWN:
             return _more(model, name, source, report, start)
     except (HvrError, RecursionError, MemoryError) as error:
@@ -186,11 +243,67 @@ def judge(model: LoadedModel, file: str) -> Judged:
     return Judged(result, rule, perf_counter() - start)
 
 
+def _plan_source(file: str) -> str | Path:
+    """Return the text of a file that can be read only once, such as a pipe; else its path."""
+    path = Path(file)
+    if path.is_file() or not path.exists():
+        return path
+    from hvr.pddl.lexer import decode
+    from hvr.texts import read_bytes
+
+    return decode(read_bytes(path), file)
+
+
+def _checked(
+    model: LoadedModel, name: str, source: str | Path
+) -> tuple[ValidationReport, str | Path]:
+    """Judge a plan, or the plan in a text that is more than one; and return what was read.
+
+    Raises:
+        DataFileError: the file cannot be read.
+        PddlSyntaxError: there is no plan in it, or there are several.
+    """
+    options = model.options
+
+    def check(text: str | Path) -> ValidationReport:
+        return model.validator.check_file(
+            text, file=name, on_failure=options.on_failure, lenient=options.lenient
+        )
+
+    refused: PddlSyntaxError | None = None
+    validator = model.validator
+    if not isinstance(validator, Validator):
+        return check(source), source
+    if options.plan_number is None:
+        try:
+            return check(source), source
+        except PddlSyntaxError as error:
+            refused = error
+    from hvr.pddl.lexer import Source
+    from hvr.validation.extraction import extract
+    from hvr.validation.occurrences import schemas_of
+
+    plan = extract(
+        Source.read(source, file=name, lenient=True).text,
+        name,
+        actions=[schema.name for schema in schemas_of(validator.task.domain)],
+        asked=options.extract or name == _STDIN_NAME,
+        number=options.plan_number,
+    )
+    if plan is None:
+        if refused is not None:
+            raise refused
+        return check(source), source
+    report = check(plan.text)
+    return report.replace(notes=(plan.note, *report.notes)), plan.text
+
+
 def _more(
     model: LoadedModel, name: str, source: str | Path, report: ValidationReport, start: float
 ) -> Judged:
     """Find out what was asked for besides the verdict."""
     options, validator = model.options, model.validator
+    assert isinstance(validator, Validator)
     plan = read_plan(source, file=name, lenient=options.lenient).steps
     repair: Repair | None = None
     note = ""

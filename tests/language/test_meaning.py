@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, product
+from math import prod
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.envs.kitchen import Kitchen
+from hvr.errors import AmbiguousError, ImpossibleGoalError, LanguageError
 from hvr.execution.executor import Executor
 from hvr.execution.world import open_world
+from hvr.language.alternatives import explore
 from hvr.policies.symbolic import SymbolicPolicy
 from tests.language.goal_sets import world_of
 
@@ -49,6 +52,22 @@ WANTED = [
     ("1", "make coffee; then make toast",
      "contains mug coffee; on mug countertop | contains mug coffee; on breadsliced plate", ""),
     ("1", "wash the apple and then put it in the fridge", "washed apple; in apple fridge", ""),
+    # dishes that are put together, and idioms
+    ("1", "make a tomato and lettuce salad in a bowl",
+     "in tomatosliced bowl; in lettucesliced bowl", "in applesliced bowl"),
+    ("1", "make an egg sandwich",
+     "on breadsliced plate; cooked eggcracked; on eggcracked plate", "on tomatosliced plate"),
+    ("1", "prepare breakfast: toast and coffee", "on breadsliced plate; contains mug coffee", ""),
+    ("1", "put the kettle on", "contains kettle water; warm_liquid kettle", ""),
+    ("1", "put the kettle on the stove", "on kettle stoveburner", "contains kettle water"),
+    ("1", "place a cooked egg in the trash bin", "cooked eggcracked; in eggcracked garbagecan",
+     "on eggcracked plate"),
+    # exactly what is said
+    ("16", "set the table with a plate, a fork and a knife",
+     "on plate diningtable; on fork diningtable; on knife diningtable",
+     "on cup diningtable; on butterknife diningtable"),
+    ("1", "put the spatula and the spoon in drawers",
+     "in spatula drawer; in spoon drawer", ""),
     # groups are all of their kinds
     ("1", "slice all the vegetables", "sliced lettuce; sliced potato; sliced tomato", ""),
     ("1", "slice everything",
@@ -85,11 +104,15 @@ def affording(scene: str) -> list[tuple[str, str, str]]:
     related = inventory.ontology.related
     here = sorted(set(inventory.classes.values()))
     dishes = [c for c in here if inventory.ontology.is_a(c, "PortableReceptacle")]
-    return [(thing, dish, place) for dish in dishes for thing in here for place in here
-            if dish in related("placeableIn", thing) and place in related("placeableIn", dish)
-            and inventory.ontology.pddl_type(place) != "sink"
-            and inventory.ontology.is_a(thing, "Pickupable") and not thing.endswith("Sliced")
-            and thing != "EggCracked" and not inventory.ontology.is_a(place, "Pickupable")]  # fmt: skip
+    is_a = inventory.ontology.is_a
+    things = [c for c in here if is_a(c, "Pickupable") and not is_a(c, "Slice")
+              and c != "EggCracked"]  # fmt: skip
+    places = [c for c in here if not is_a(c, "Pickupable") and c != "Sink"]
+    return [
+        (thing, dish, place)
+        for dish, thing, place in product(dishes, things, places)
+        if dish in related("placeableIn", thing) and place in related("placeableIn", dish)
+    ]
 
 
 @given(st.data())
@@ -119,3 +142,128 @@ def test_the_one_that_differs_is_meant(policy: SymbolicPolicy, done, text, end) 
     assert executor.run(policy.reader.goal(done, world.inventory()).stages).reached
     (stage,) = islice(policy.reader.goal(text, world.inventory()).stages, 1)
     assert end in stage.wanted
+
+
+ALWAYS = [
+    ("heat the potato without the microwave", "(forall (?x - microwave) (not (toggled ?x)))"),
+    ("do not open the fridge and slice the tomato", "(forall (?x - fridge) (not (opened ?x)))"),
+    ("slice the tomato but do not use the knife", "(forall (?x - knife) (not (holding ?x)))"),
+    ("wash the mug and keep the fridge closed", "(forall (?x - fridge) (not (opened ?x)))"),
+    ("make coffee, and do not turn off the light", "(toggled lightswitch-1)"),
+    ("put the mug in a cabinet, never two doors open at once",
+     "(not (exists (?x1 ?x2 - item) (and (not (= ?x1 ?x2)) (opened ?x1) (opened ?x2))))"),
+    ("put the mug in a cabinet and never have more than one drawer open",
+     "(not (exists (?x1 ?x2 - drawer) (and (not (= ?x1 ?x2)) (opened ?x1) (opened ?x2))))"),
+    ("wash the mug, not in the microwave",
+     "(forall (?x - mug) (not (exists (?place - microwave) (in ?x ?place))))"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "always"), ALWAYS, ids=[text for text, _ in ALWAYS])
+def test_what_must_not_be_is_a_constraint(understand, text, always):
+    for stage in understand("1", text).stages:
+        assert stage.constraints == (f"(always {always})",)
+
+
+def test_what_must_not_be_in_the_end_is_a_goal(understand):
+    (stage,) = understand("1", "make coffee and do not leave the light on").stages
+    assert "(not (toggled" in stage.wanted
+    assert not stage.constraints
+
+
+def test_a_part_is_left_out_of_a_dish(read):
+    (stage,) = read("1", "make a salad without tomato").stages
+    assert "in lettucesliced bowl" in stage
+    assert not any("tomato" in literal for literal in stage)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("put the mug in a cabinet, never two doors open", "at all times at most 1 thing is open"),
+        ("heat the potato without the microwave", "at all times the microwave is off"),
+        ("empty the fridge", "nothing is in the fridge"),
+        ("the potato must not be hot", "the potato is not hot"),
+    ],
+)
+def test_what_must_not_be_is_said(understand, text, words):
+    assert words in understand("1", text).said[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("the mug must be cooked", "the mug cannot be cooked"),
+        ("I want the cabinet", "the cabinet cannot be held"),
+        ("I want a closed apple", "the apple cannot be closed"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_plain_words(understand, text, reason):
+    with pytest.raises(ImpossibleGoalError, match=reason):
+        understand("1", text)
+
+
+CHOICES = [
+    ("put the apple or the tomato on the plate",
+     "either the apple is on the plate or the tomato is on the plate"),
+    ("put the apple, the tomato or the egg in the bowl", "or the egg is in the bowl"),
+    ("put the apple either in the bowl or on the plate", "either the apple is in the bowl"),
+    ("wash the mug or slice the apple", "or the apple is sliced"),
+    ("coffee or wine, please", "or the cup contains wine"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "words"), CHOICES, ids=[text for text, _ in CHOICES])
+def test_either_of_a_choice_will_do(understand, text, words):
+    goal = understand("1", text)
+    (stage,) = goal.stages
+    assert stage.wanted.startswith("(or (exists")
+    assert words in goal.said[0]
+
+
+def test_a_choice_that_cannot_be_is_left_out_and_said(understand):
+    goal = understand("1", "put the apple in the bowl or on the dining table")
+    assert "bowl" in goal.stages[0].wanted
+    assert "FloorPlan1 has no dining table" in goal.notes[0]
+
+
+def test_two_ways_to_bracket_are_asked_about(policy: SymbolicPolicy, understand):
+    with pytest.raises(AmbiguousError) as caught:
+        understand("1", "wash the mug and the plate or the cup")
+    assert len(caught.value.readings) == 2
+    inventory = world_of("FloorPlan1").inventory()
+    for number, words in enumerate(caught.value.readings, start=1):
+        goal = policy.reader.goal("wash the mug and the plate or the cup", inventory, number)
+        assert goal.said == (words,)
+
+
+def test_after_not_or_means_neither(understand):
+    (stage,) = understand("1", "wash the mug, do not use the knife or the fork").stages
+    assert len(stage.constraints) == 2
+
+
+@given(st.lists(st.integers(1, 4), max_size=2))
+def test_every_way_to_choose_is_gone_through_once(sizes):
+    ways = list(explore(lambda picks: tuple(picks.take(size) for size in sizes)))
+    assert len(ways) == len(set(ways)) == prod(sizes)
+    assert ways[0] == (0,) * len(sizes)
+
+
+def test_each_is_in_some_drawer_and_no_other_drawer_is_needed(understand):
+    goal = understand("1", "put the spatula and the spoon in drawers")
+    assert "(= " not in goal.stages[0].wanted
+    assert goal.said == ("the spatula is in a drawer; the spoon is in a drawer",)
+
+
+def test_two_persons_need_two_of_each(read):
+    (stage,) = read("28", "make coffee for two").stages
+    assert sum(count for literal, count in stage.items() if literal.startswith("contains")) == 2
+
+
+def test_a_meal_is_named_by_what_it_consists_of(understand):
+    with pytest.raises(LanguageError, match="breakfast can be many things"):
+        understand("1", "make breakfast")
+
+
+def test_what_is_not_heeded_is_kept_as_unread(understand):
+    assert understand("1", "put the big red apple in the bowl").unread == ("big", "red")

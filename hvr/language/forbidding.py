@@ -1,0 +1,188 @@
+"""Prohibitions as PDDL: constraints on every state of a plan.
+
+without the microwave     (always (forall (?x - microwave) (not (toggled ?x))))
+do not open the fridge    (always (forall (?x - fridge) (not (opened ?x))))
+never two doors open      (always (not (exists (?a ?b - item) (and (not (= ?a ?b)) …))))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from hvr.errors import LanguageError
+from hvr.language.adjuncts import Adjuncts
+from hvr.language.choice import ObjectChoice
+from hvr.language.draft import MeaningDraft
+from hvr.language.lexicon import Verb
+from hvr.language.literals import literals, negated
+from hvr.language.meaning import Ban
+from hvr.language.referents import ReferentReading
+from hvr.language.syntax import NounPhrase, Prohibition
+
+_USES = (
+    ("StoveBurner", "(toggled ?x)"),
+    ("Switchable", "(toggled ?x)"),
+    ("Openable", "(opened ?x)"),
+    ("Pickupable", "(holding ?x)"),
+)
+"""The condition that shows that a thing is in use; the first kind that it is of counts."""
+_TOGETHER = (frozenset({"StoveBurner", "StoveKnob"}),)
+"""Classes that are used together."""
+
+
+class Forbidding:
+    """Adds prohibitions to the draft of a meaning.
+
+    Args:
+        draft: the meaning so far: what they speak of may have been named before.
+        adjuncts: has the referents of noun phrases.
+    """
+
+    def __init__(self, draft: MeaningDraft, adjuncts: Adjuncts) -> None:
+        self.draft = draft
+        self.taxonomy = draft.taxonomy
+        self.referents = adjuncts.referents
+        self.adjuncts = adjuncts
+
+    def take(self, prohibition: Prohibition) -> None:
+        """Take in one prohibition.
+
+        Raises:
+            LanguageError: what it forbids is no condition on the world.
+        """
+        for thing in prohibition.things:
+            if self._left_out(prohibition, thing):
+                continue
+            classes, name = self._meant(thing)
+            if prohibition.keeps and self._is_place(classes):
+                continue  # 'put the apple in the fridge and keep it closed': in the end
+            for condition in self._conditions(prohibition, classes):
+                ban = Ban(condition, classes, name, prohibition.most)
+                self.draft.bans.append(ban)
+
+    def _left_out(self, prohibition: Prohibition, thing: NounPhrase) -> bool:
+        """Leave a part out of a dish: 'a salad without tomato'."""
+        if prohibition.verb is not None or prohibition.adjectives or prohibition.adjuncts:
+            return False
+        classes = {c for noun in thing.nouns for c in self.taxonomy.concrete(noun.object_class)}
+        classes |= {p for c in classes if (p := self.taxonomy.pieces(c))}
+        parts = [r.inner for r in self.draft.relations
+                 if r.part and classes & set(self.draft.entities[r.inner].classes)]  # fmt: skip
+        for number in parts:
+            self.draft.forget(number)
+        return bool(parts)
+
+    def _meant(self, thing: NounPhrase) -> tuple[tuple[str, ...], str | None]:
+        """Return the classes that a noun phrase speaks of, and the name of the thing, if given."""
+        if thing.kind == "everything":
+            return (), None
+        if thing.nouns:
+            classes = {c for n in thing.nouns for c in self.taxonomy.concrete(n.object_class)}
+        else:
+            number = self.referents.of(thing, ReferentReading(wanted=False))[0]
+            classes = set(self.draft.entities[number].classes)
+            if thing.kind == "name":
+                self.adjuncts.unless_wanted(number)
+                return tuple(sorted(classes)), thing.text
+        for together in _TOGETHER:
+            classes |= together if classes & together else set()
+        return tuple(sorted(classes)), None
+
+    def _is_place(self, classes: tuple[str, ...]) -> bool:
+        return any(
+            set(self.draft.entities[r.outer].classes) & set(classes) for r in self.draft.relations
+        )
+
+    def _conditions(self, prohibition: Prohibition, classes: tuple[str, ...]) -> Iterator[str]:
+        """Yield the conditions on `?x` that must not hold.
+
+        Raises:
+            LanguageError: there are none.
+        """
+        verb = prohibition.verb
+        if prohibition.adjectives:
+            yield from (a.condition for a in prohibition.adjectives)
+        elif prohibition.adjuncts and (places := self._places(prohibition)):
+            yield places
+        elif verb is None:
+            kinds = [c for c in classes if self.taxonomy.is_a(c, "PhysicalObject")]
+            used = {next((u for k, u in _USES if self.taxonomy.is_a(c, k)), "") for c in kinds}
+            yield from sorted(used - {""}) or ["(near ?x)"]
+        elif verb.frame == "state" and verb.condition:
+            yield verb.condition
+        elif verb.frame in {"put", "hold", "clear", "discard", "drop", "set"}:
+            yield "(holding ?x)"
+        elif verb.frame in {"fill", "pour"}:
+            yield "(filled ?x)"
+        else:
+            raise LanguageError(_unclear(verb))
+
+    def _places(self, prohibition: Prohibition) -> str:
+        """Return that something is at one of the places of a prohibition; empty without places."""
+        parts = []
+        for adjunct in prohibition.adjuncts:
+            for thing in adjunct.things if adjunct.kind == "place" else ():
+                classes, name = self._meant(thing)
+                for place in classes:
+                    relation = self.taxonomy.relation(place)
+                    kind = self.taxonomy.pddl_type(place)
+                    parts.append(
+                        f"({relation} ?x {name})"
+                        if name
+                        else f"(exists (?place - {kind}) ({relation} ?x ?place))"
+                    )
+        return parts[0] if len(parts) == 1 else f"(or {' '.join(parts)})" if parts else ""
+
+
+def _unclear(verb: Verb) -> str:
+    return (
+        f"hvr cannot forbid to {verb.word}: say what must not be used, opened, moved or switched "
+        "on, for example 'without the microwave'"
+    )
+
+
+def constraints(choice: ObjectChoice, bans: tuple[Ban, ...]) -> tuple[str, ...]:
+    """Return prohibitions as trajectory constraints, with notes about those that come too late."""
+    return tuple(dict.fromkeys(text for ban in bans for text in _constraint(choice, ban)))
+
+
+def _constraint(choice: ObjectChoice, ban: Ban) -> Iterator[str]:
+    classes = [c for c in ban.classes if choice.inventory.of(c)]
+    if ban.classes and not classes:
+        return  # nothing of the kind is here
+    if ban.most:
+        yield _at_most(choice, ban, classes)
+        return
+    names = (ban.name,) if ban.name else tuple(n for c in classes for n in choice.inventory.of(c))
+    parts = literals(ban.condition)
+    late = [n for n in names if choice.holds(ban.condition, n)]
+    if len(parts) == 1 and not next(iter(parts))[1]:
+        # 'do not close the fridge': what is open stays so
+        wanted = negated(ban.condition)
+        yield from (f"(always {wanted.replace('?x', n)})" for n in names if n not in late)
+        return
+    if late:
+        choice.note(f"already so, and not forbidden: {', '.join(late)}")
+    if ban.name or late:
+        yield from (
+            f"(always (not {ban.condition.replace('?x', n)}))" for n in names if n not in late
+        )
+        return
+    kind = _kind(choice, classes)
+    yield f"(always (forall (?x - {kind}) (not {ban.condition})))"
+
+
+def _at_most(choice: ObjectChoice, ban: Ban, classes: list[str]) -> str:
+    """Return that never more than some things of a kind are so at once."""
+    variables = [f"?x{number}" for number in range(1, ban.most + 2)]
+    apart = [f"(not (= {a} {b}))" for a, b in combinations(variables, 2)]
+    so = [ban.condition.replace("?x", variable) for variable in variables]
+    kind = _kind(choice, classes)
+    body = " ".join((*apart, *so))
+    return f"(always (not (exists ({' '.join(variables)} - {kind}) (and {body}))))"
+
+
+def _kind(choice: ObjectChoice, classes: list[str]) -> str:
+    types = list(dict.fromkeys(choice.taxonomy.pddl_type(c) for c in classes))
+    return f"(either {' '.join(types)})" if len(types) > 1 else types[0] if types else "item"
