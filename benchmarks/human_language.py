@@ -147,19 +147,19 @@ def misses(described: Iterable[Described]) -> Iterator[str]:
         )  # fmt: skip
 
 
-def acted_on(path: Path, scene: str) -> tuple[int, list[str]]:
+def acted_on(path: Path, scene: str, reader: str = "grammar") -> tuple[int, list[str]]:
     """Return how many sentences a file has, and those of which a goal is read in a scene.
 
     Empty lines and lines after `#` are no sentences.
     """
     inventory = open_world(Kitchen(scene)).inventory()
-    reader, total, acted = _policy(placement_table=True).reader, 0, []
+    read, total, acted = _policy(True, reader).reader.goal, 0, []
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line.strip() or line.startswith("#"):
             continue
         total += 1
         with contextlib.suppress(HvrError):
-            goal = reader.goal(line, inventory)
+            goal = read(line, inventory)
             told = "; ".join(goal.notes)
             acted.append(f"{line!r}: {'; then '.join(goal.said)}" + (f" ({told})" if told else ""))
     return total, acted
@@ -193,14 +193,14 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     return parser.parse_args(arguments)
 
 
-def _off_topic(path: Path, scene: str) -> int:
+def _off_topic(path: Path, scene: str, reader: str) -> int:
     """Print the sentences off the point that are acted on; return the exit code."""
     if not path.is_file():
         print(f"nothing at {path}: say with --off-topic where it is", file=sys.stderr)
         return 2
-    total, acted = acted_on(path, scene)
+    total, acted = acted_on(path, scene, reader)
     print("\n".join([*acted, f"{len(acted)} of {total} acted on "
-                             f"({_percent(len(acted), total)}) in {scene}"]))  # fmt: skip
+                             f"({_percent(len(acted), total)}) in {scene} · reader {reader}"]))  # fmt: skip
     return 0
 
 
@@ -208,7 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run, print, and say 0, or 2 when the data are not there."""
     options = parse_arguments(arguments)
     if options.off_topic is not None:
-        return _off_topic(options.off_topic, options.scene)
+        return _off_topic(options.off_topic, options.scene, options.reader)
     for path, option in ((options.data, "--data"), (options.starts, "--starts")):
         if not path.is_file():
             print(f"nothing at {path}: say with {option} where it is", file=sys.stderr)
