@@ -26,6 +26,9 @@ _LITTLE = ("prep", "filler", "first", "det", "of", "from", "slice", "with")
 
 _NO_PARTICLES: Mapping[str, Verb] = {}
 
+_MATERIALS = frozenset({"glass"})
+"""Things that other things are made of."""
+
 _COPULA_WITHIN = 7
 """Words from the start of a subject in which 'is' or 'should' is looked for; bounds the
 look-ahead, which is done at every word."""
@@ -111,6 +114,17 @@ class Cursor:
         """Return the length of the longest noun or dish at a position; 0 without one."""
         return max(self.kind(Noun, at), self.kind(Dish, at))
 
+    def modifier(self, length: int) -> bool:
+        """Return whether a noun of some length here only describes the next one: 'glass bowl',
+        'sink counter', but not 'fork' in 'fork knife'.
+        """
+        after = self.at + length
+        if not self.named(after) or self.verb(after) or self.function("slice", at=after):
+            return False
+        entries = self.lexicon.entries[self.tokens[self.at : after]]
+        classes = {entry.object_class for entry in entries if isinstance(entry, Noun)}
+        return self.word() in _MATERIALS or bool(classes & self.lexicon.fixed)
+
     def function(self, *roles: str, at: int | None = None) -> Match[FunctionWord] | None:
         """Return the longest phrase at a position that has one of the roles."""
         for length, entries in self.lexicon.matches(self.tokens, self.at if at is None else at):
@@ -166,9 +180,12 @@ class Cursor:
     def unheeded(self, passed: Match[FunctionWord]) -> None:
         """Keep a phrase that means something and is passed over."""
         if passed.entry.role == "unheeded":
-            phrase = " ".join(self.tokens[self.at : self.at + passed.length])
-            if phrase not in self.unread:
-                self.unread.append(phrase)
+            self.heed_not(" ".join(self.tokens[self.at : self.at + passed.length]))
+
+    def heed_not(self, phrase: str) -> None:
+        """Keep words that are passed over although they mean something."""
+        if phrase not in self.unread:
+            self.unread.append(phrase)
 
     def is_name(self, at: int | None = None) -> bool:
         """Return whether an object's own name, such as mug-1, stands here."""

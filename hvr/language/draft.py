@@ -243,8 +243,8 @@ class MeaningDraft:
                 self._relate(number, outer, word)
 
     def _bare_parts(self, vessel: int, outer: int) -> list[int]:
-        """Return the parts of a dish if they go where the vessel assumed for them does not: 'a
-        cooked egg in the bin'.
+        """Return the parts of a dish if they go where the vessel assumed for them does not, or a
+        single part that is put where nothing is served: 'a cooked egg in the bin'.
         """
         if not self.entities[vessel].unnamed:
             return []
@@ -254,7 +254,9 @@ class MeaningDraft:
             return any(o in self.taxonomy.places(c) for c in self.entities[number].classes
                        for o in self.entities[outer].classes)  # fmt: skip
 
-        return parts if parts and not fits(vessel) and all(map(fits, parts)) else []
+        alone = len(parts) == 1 and not self.is_a(outer, "WorkSurface")
+        bare = alone or not fits(vessel)
+        return parts if bare and all(map(fits, parts)) else []
 
     def _relate(self, inner: int, outer: int, word: str) -> None:
         entity = self.entities[outer]

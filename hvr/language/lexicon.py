@@ -108,12 +108,14 @@ class Lexicon:
     Args:
         entries: the phrases.
         words: single words that name things, actions or states, for suggestions.
+        fixed: classes of things that stay where they are.
         fillings: classes to the parts that they are in a salad or a sandwich.
         idioms: phrases to what they stand for.
     """
 
     entries: Mapping[tuple[str, ...], tuple[Entry, ...]]
     words: frozenset[str]
+    fixed: frozenset[str] = frozenset()
     fillings: Mapping[str, Part] = field(default_factory=dict)
     idioms: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
@@ -216,6 +218,7 @@ def build_lexicon(
     dishes: Iterable[tuple[str, Dish]],
     collective: Container[str] = (),
     loose: Iterable[tuple[str, str, str]] = (),
+    fixed: Iterable[str] = (),
 ) -> Lexicon:
     """Make a lexicon of every phrase.
 
@@ -227,6 +230,7 @@ def build_lexicon(
         dishes: (phrase, dish) pairs.
         collective: classes whose singular means all of them together ('the cutlery').
         loose: phrase, class and its label, which count where the phrase means nothing else.
+        fixed: classes of things that stay where they are.
     """
     entries: dict[tuple[str, ...], list[Entry]] = {}
 
@@ -265,7 +269,8 @@ def build_lexicon(
         for number, form in enumerate((phrase, *plurals(phrase))):
             if tuple(tokenize(form)) not in taken:
                 add(form, Noun(object_class, plural=number > 0, loose=label))
-    return Lexicon({key: tuple(value) for key, value in entries.items()}, content)
+    known_entries = {key: tuple(value) for key, value in entries.items()}
+    return Lexicon(known_entries, content, frozenset(fixed))
 
 
 def _gerund(phrase: str) -> str:

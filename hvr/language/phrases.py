@@ -171,6 +171,10 @@ def _head(
         return _slices(cursor, determiner, adjectives, after)
     if not length:
         raise LanguageError(f"{after} what? {_rest(cursor)} is not a thing that hvr knows")
+    while cursor.modifier(length):
+        cursor.at += length
+        cursor.heed_not(cursor.between(start))
+        start, length = cursor.at, cursor.named()
     filled = compound_dish(cursor)
     if filled is not None and filled[0] > cursor.kind(Dish):
         cursor.at += filled[0]
@@ -271,6 +275,10 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         return None
     length, function = match
     if cursor.purpose() or not cursor.starts_thing(cursor.at + length):
+        if function.role == "unplaced":  # 'the cabinet below'
+            cursor.heed_not(" ".join(cursor.tokens[cursor.at : cursor.at + length]))
+            cursor.at += length
+            return read_adjunct(cursor)
         cursor.at = saved
         return None
     start = cursor.at

@@ -14,7 +14,7 @@ from hvr.language.liquids import Liquids
 from hvr.language.making import Making
 from hvr.language.referents import ReferentReading, Referents
 from hvr.language.states import States
-from hvr.language.syntax import Adjunct, Clause, NounGroup, NounPhrase, for_each
+from hvr.language.syntax import IT, Adjunct, Clause, NounGroup, NounPhrase, for_each
 
 _IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
 """Verbs that end with a thing in the hand even if it must be made first; 'get' does not."""
@@ -70,6 +70,11 @@ class Interpreter:
     def _group(
         self, verb: Verb | None, group: NounGroup, inherited: tuple[Adjunct, ...]
     ) -> list[int]:
+        if verb and verb.word == "put on" and self._puts_on(group):
+            # 'wash the mug and put on the table'
+            places = Adjunct("place", "on", group.things)
+            group = NounGroup((IT,), (places, *group.adjuncts), group.predicate)
+            verb = verb_of(self.lexicon, "put")
         frame = verb.frame if verb else ""
         group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
@@ -100,6 +105,13 @@ class Interpreter:
             for adjective in group.predicate.adjectives:
                 apply_adjective(self.draft, number, adjective)
         return things
+
+    def _puts_on(self, group: NounGroup) -> bool:
+        """Return whether 'put on' is followed by a place rather than by what is switched on."""
+        classes = [noun.object_class for thing in group.things for noun in thing.nouns]
+        return bool(classes and self.draft.spoken()) and not any(
+            self.taxonomy.is_a(c, kind) for c in classes for kind in ("Switchable", "Pickupable")
+        )
 
     def _for_persons(self, verb: Verb | None, group: NounGroup) -> NounGroup:
         """Return a group with as many of each thing as it is for: 'make coffee for two'."""

@@ -28,6 +28,7 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
             if _one(ontology, name, "collective") in {"True", "true"}
         ),
         _loose_nouns(ontology),
+        (c for c in ontology.object_types if not ontology.is_a(c, "Pickupable")),
     )  # fmt: skip
     return replace(lexicon, fillings=_fillings(ontology), idioms=_idioms(ontology))
 
