@@ -25,6 +25,7 @@ from hvr.language.learnt.agreement import Thresholds, agreed
 from hvr.language.learnt.encoder import Encoder, is_installed
 from hvr.language.learnt.end_state import EndStates
 from hvr.language.learnt.frames import KINDS, ONLY_PLACING, OTHER, Frame, meaning_of
+from hvr.language.learnt.limits import beyond
 from hvr.language.learnt.reader import LearntReader, Reading
 from hvr.language.reader import Reader
 from hvr.language.readers import READERS, make_reader
@@ -110,8 +111,10 @@ def test_readings_that_agree_are_the_grammars(ends: EndStates) -> None:
 
 
 def test_the_stronger_reading_meets_both(ends: EndStates) -> None:
-    (chosen,) = choose(goal(ON), reading(HOT_ON, 0.9), ends)
-    assert chosen.stages == goal(HOT_ON).stages
+    hot = "(exists (?a - apple ?t - countertop) (and (hot ?a) (on ?a ?t)))"
+    microwaved = HOT_ON.replace("(microwaved ?a)", "(hot ?a) (microwaved ?a)")
+    (chosen,) = choose(goal(hot), reading(microwaved, 0.9), ends)
+    assert chosen.stages == goal(microwaved).stages
     assert chosen.reader == "learnt abc"
     assert "90 % sure" in chosen.notes[0]
 
@@ -138,9 +141,35 @@ def test_a_refusal_names_the_nearest_reading(ends: EndStates) -> None:
         choose(LanguageError("unknown"), reading(IN, 0.1), ends)
 
 
-def test_what_the_grammar_shows_to_be_impossible_stays_so(ends: EndStates) -> None:
+def test_what_is_impossible_stays_so_unless_something_else_is_surely_meant(
+    ends: EndStates,
+) -> None:
     with pytest.raises(ImpossibleGoalError, match="no way"):
-        choose(ImpossibleGoalError("no way"), reading(IN, 0.99), ends)
+        choose(ImpossibleGoalError("no way"), reading(IN, 0.8), ends)
+    (chosen,) = choose(ImpossibleGoalError("no way"), reading(IN, 0.9), ends)
+    assert chosen.reader == "learnt abc"
+
+
+def test_warmth_that_nobody_asked_for_is_not_added(ends: EndStates) -> None:
+    assert choose(goal(ON), reading(HOT_ON, 0.9), ends) == (goal(ON),)
+
+
+def test_a_request_that_no_frame_says_is_the_grammars(ends: EndStates) -> None:
+    full = goal("(exists (?m - mug ?t - countertop) (and (contains ?m water) (on ?m ?t)))")
+    assert choose(full, reading(IN, 0.9), ends) == (full,)
+
+
+@pytest.mark.parametrize(
+    ("request_", "word"),
+    [
+        ("slice half the bread", "half"),
+        ("if the mug is dirty, wash it", "if"),
+        ("put three apples in the fridge", "three"),
+        ("wash both cups", ""),
+    ],
+)
+def test_words_that_no_frame_says(request_: str, word: str) -> None:
+    assert beyond(request_) == word
 
 
 things = ("Apple", "Tomato", "Mug", "Pan", "Knife", "Book", "Egg", "WineBottle")

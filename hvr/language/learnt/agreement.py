@@ -4,7 +4,8 @@
     the learnt one says by what a thing is heated
     or chilled, too, and is sure                   its reading is done, and said
     only the grammar has a reading                 it is done
-    only the learnt reader has one, and is sure    it is done, and said
+    only the learnt reader has one, and is sure    it is done, and said; surer still where the
+                                                   grammar's is impossible
     they end differently, and the latter is sure   the question which one is meant, if a frame could
                                                    say what the grammar read; else the grammar's
     neither                                        the grammar's refusal
@@ -35,11 +36,14 @@ class Thresholds:
     Args:
         alone: for a reading where the grammar has none.
         against: to be heard where the grammar reads otherwise.
+        instead: for a reading where the grammar's is impossible in the scene: people call a mug
+            a cup.
         near: to be named in a refusal.
     """
 
     alone: float = 0.7
     against: float = 0.5
+    instead: float = 0.85
     near: float = 0.2
 
 
@@ -60,9 +64,10 @@ def agreed(
     """
     learnt = reading.goal
     if isinstance(grammar, HvrError):
-        if learnt is None or not isinstance(grammar, LanguageError | MissingObjectError):
+        if learnt is None:
             raise grammar
-        if reading.p >= thresholds.alone:
+        refused = isinstance(grammar, LanguageError | MissingObjectError)
+        if reading.p >= (thresholds.alone if refused else thresholds.instead):
             return (marked(learnt, reading.p, head),)
         raise _with_nearest(grammar, reading, thresholds)
     if learnt is None or reading.p < thresholds.against:
@@ -73,7 +78,9 @@ def agreed(
         return (grammar,)
     other = marked(learnt, reading.p, head)
     if ends.entails(learnt, grammar):
-        return (other,) if heard - said <= _WARMTH else (grammar,)
+        # By what a thing is heated may be added; that it is heated, if nobody said so, may not.
+        further = heard - said
+        return (other,) if further <= _WARMTH and said & _WARMTH else (grammar,)
     return grammar, other
 
 
