@@ -23,6 +23,7 @@ class PolicySettings:
         planner_repair: with V: when the model's tries are spent, a classical planner bridges
             to the block's postcondition, or to the next step that can be saved.
         elimination: finally leave out the steps that the plan does not need.
+        judge: before that, judge the plan: leave out superfluous steps, put in missing ones.
         library: use macro actions of the library instead of asking the model.
         block_limit: most steps that the model may write for a block (without H: for the plan);
             planner repair may add more.
@@ -38,14 +39,18 @@ class PolicySettings:
     planner_repair: bool = True
     elimination: bool = True
     library: bool = True
+    judge: bool = False
     block_limit: int = 50
     tries_per_step: int = 2
     macro_tries: int = 5
     macro_limit: int = 30
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        """Return plain JSON values; without the judge where it is off, as before there was one."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        if not self.judge:
+            del values["judge"]
+        return values
 
 
 _PAPER = PolicySettings(expansion=False, planner_repair=False, elimination=False, library=False)
