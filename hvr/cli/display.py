@@ -28,6 +28,7 @@ from hvr.policies.llm.events import (
     MacroPlanChecked,
     MacroPlanWritten,
     ObjectsChosen,
+    PlanJudged,
     PolicyEvent,
     StepsLeftOut,
 )
@@ -144,6 +145,10 @@ def policy_line(event: Event | PolicyEvent) -> str:
             return f"   check of {number} (correction {attempt} of {attempts}): {problem}"
         case StepsLeftOut(actions):
             return f"left out as unnecessary: {' '.join(map(str, actions))}"
+        case PlanJudged(removed, inserted):
+            parts = ["superfluous: " + " ".join(map(str, removed))] * bool(removed)
+            parts += ["put in: " + " ".join(map(str, inserted))] * bool(inserted)
+            return f"judged: {'; '.join(parts)}"
         case _:
             return ""
 

@@ -25,6 +25,7 @@ examples:
   hvr judge plan.pddl --goal "put the apple in the fridge" --scene FloorPlan16
   hvr judge plan.pddl --problem problem.pddl --fix better.pddl --json
   hvr judge runs/coffee --html verdict.html
+  hvr judge runs/coffee --llm openai:gpt-4o-mini
   hvr judge calls.json --tools tools.json --graph graph.json
 
 exit codes:
@@ -57,8 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "accept what VAL accepts of what the language forbids"))  # fmt: skip
     judging.add_argument("--seconds", metavar="N", type=seconds, default=30.0, help=(
         "look for missing steps for so long at most (default: 30)"))  # fmt: skip
-    judging.add_argument("--improve", action="store_true", help=(
-        "look for a shorter plan with other steps, too; that is advice, no error"))  # fmt: skip
+    judging.add_argument("--llm", metavar="MODEL", type=words, dest="spec", help=(
+        "ask a language model, too: what it says counts as far as it is proven; openai:MODEL, "
+        "gemini:MODEL, hf:NAME or replay:FOLDER"))  # fmt: skip
+    judging.add_argument("--base-url", metavar="URL", type=words, help=(
+        "address of the model's server"))  # fmt: skip
     output = parser.add_argument_group("output")
     output.add_argument("--fix", metavar="FILE", type=Path, nargs="?", const=Path("-"), help=(
         "write the repaired plan, proven valid, to a file, or print it"))  # fmt: skip
@@ -84,6 +88,8 @@ def run(args: argparse.Namespace) -> int:
         if path is not None:
             check_writable(path)
     results = _judged(args)
+    if args.spec is not None:
+        results = _with_model(args, results)
     if args.html is not None:
         from hvr.cli.output import write_whole
         from hvr.report.judged_page import judged_page
@@ -117,6 +123,18 @@ def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
         lenient=args.lenient,
     )
     return judge_plan(args.plan, asked, seconds=args.seconds)
+
+
+def _with_model(
+    args: argparse.Namespace, results: tuple[JudgedPlan, ...]
+) -> tuple[JudgedPlan, ...]:
+    """Return the verdicts with what a model says and can be proven."""
+    from hvr.llm.choice import ModelChoice
+    from hvr.llm.connect import connect
+    from hvr.run.judging import with_opinion
+
+    model = connect(ModelChoice(spec=args.spec, base_url=args.base_url), plans=len(results))
+    return tuple(with_opinion(result, model) for result in results)
 
 
 def _fixed(args: argparse.Namespace, results: tuple[JudgedPlan, ...]) -> str:

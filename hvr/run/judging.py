@@ -9,13 +9,16 @@ from pathlib import Path
 from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.errors import DataFileError, ImpossibleGoalError, LanguageError, UsageError
 from hvr.execution.world import World
+from hvr.judging.combined import check, measure
+from hvr.judging.model import ask
 from hvr.judging.symbolic import judge
-from hvr.judging.verdict import PlanVerdict
+from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.language.goals import Stage, end_conditions
 from hvr.language.reader import Reader
 from hvr.language.taxonomy import Taxonomy
+from hvr.llm.model import Model
 from hvr.pddl import (
     Domain,
     GroundAction,
@@ -232,6 +235,49 @@ def kitchen_problem(
     return problem.replace(constraints=parse_formula(text, domain, objects, file="<constraints>"))
 
 
-def with_verdict(judged: JudgedPlan, verdict: PlanVerdict) -> JudgedPlan:
-    """Return a judged plan with another verdict."""
-    return replace(judged, verdict=verdict)
+def with_opinion(judged: JudgedPlan, model: Model) -> JudgedPlan:
+    """Return a judged plan with what a model says of what is left of it, as far as it is proven.
+
+    Raises:
+        LLMError: the model did not answer.
+    """
+    verdict = judged.verdict
+    if judged.validator is None:
+        return judged
+    plan = verdict.repaired or verdict.plan
+    start = judged.validator.state
+    checked = check(start, plan, ask(model, judged.goal, plan))
+    if measure(start, checked.plan) >= measure(start, plan):
+        return judged
+    places = _places(verdict)
+    critiques = list(verdict.critiques)
+    for number in checked.removed:
+        place = places[number - 1]
+        if place is not None:
+            action = verdict.plan[place]
+            why = f"{model.name} says so, and the plan without it reaches the same goal"
+            critiques.append(Critique(CritiqueKind.REMOVE, place + 1, (action,), why))
+    for number, action in checked.inserted:
+        following = [p for p in places[number - 1 :] if p is not None]
+        index = following[0] + 1 if following else len(verdict.plan) + 1
+        why = f"{model.name} misses it, and with it the plan comes nearer to its goal"
+        critiques.append(Critique(CritiqueKind.MISSING, index, (action,), why))
+    critiques.sort(key=lambda critique: critique.index)
+    reached = judged.validator.check(checked.plan).valid
+    repaired = checked.plan if reached else verdict.repaired
+    changed = replace(verdict, critiques=tuple(critiques), repaired=repaired)
+    return replace(judged, verdict=changed)
+
+
+def _places(verdict: PlanVerdict) -> list[int | None]:
+    """Return, of each step that is left, the index in the judged plan; None if it was put in."""
+    if verdict.repaired is None:
+        return list(range(len(verdict.plan)))
+    places: list[int | None] = []
+    for number in range(1, len(verdict.plan) + 2):
+        for critique in verdict.missing:
+            if critique.index == number:
+                places += [None] * len(critique.actions)
+        if number <= len(verdict.plan) and number not in verdict.removed:
+            places.append(number - 1)
+    return places

@@ -147,6 +147,22 @@ class StepsLeftOut:
         return {"event": "left-out", "actions": [str(a) for a in self.actions]}
 
 
+@dataclass(frozen=True)
+class PlanJudged:
+    """The plan was judged before its execution: superfluous steps left out, missing ones put in."""
+
+    removed: tuple[GroundAction, ...]
+    inserted: tuple[GroundAction, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "event": "judged",
+            "removed": [str(a) for a in self.removed],
+            "inserted": [str(a) for a in self.inserted],
+        }
+
+
 PolicyEvent = (
     ObjectsChosen
     | MacroPlanWritten
@@ -155,4 +171,5 @@ PolicyEvent = (
     | BlockWritten
     | BlockChecked
     | StepsLeftOut
+    | PlanJudged
 )

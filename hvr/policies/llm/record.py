@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hvr.judging.loop import Round
 from hvr.pddl.model import GroundAction
 from hvr.plans import MacroAction, Plan
 
@@ -85,6 +86,7 @@ class PlanningRecord:
         removed: number of steps that elimination left out.
         library_used: number of blocks taken from the library.
         planner_calls: number of calls of the classical planner.
+        judged: the rounds of the judge; empty where it is off or has nothing to say.
     """
 
     plan: Plan
@@ -95,10 +97,13 @@ class PlanningRecord:
     removed: int = 0
     library_used: int = 0
     planner_calls: int = 0
+    judged: tuple[Round, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
+        rounds = {"judged": [r.to_json() for r in self.judged]} if self.judged else {}
         return {
+            **rounds,
             "plan": self.plan.to_json(),
             "blocks": [b.to_json() for b in self.blocks],
             "hierarchical": self.hierarchical,

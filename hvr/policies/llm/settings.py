@@ -23,6 +23,7 @@ class PolicySettings:
         planner_repair: with V: when the model's tries are spent, a classical planner bridges
             to the block's postcondition, or to the next step that can be saved.
         elimination: finally leave out the steps that the plan does not need.
+        judge: before that, judge the plan: leave out superfluous steps, put in missing ones.
         library: use macro actions of the library instead of asking the model.
         knowledge: prompts tell what the ontology knows of the request's dishes and of what is
             easily mistaken, what a block is judged by, and what stands in what.
@@ -47,6 +48,7 @@ class PolicySettings:
     knowledge: bool = True
     direct: bool = True
     batching: bool = True
+    judge: bool = False
     block_limit: int = 50
     plan_limit: int = 200
     tries_per_step: int = 2
@@ -55,8 +57,11 @@ class PolicySettings:
     macro_limit: int = 30
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        """Return plain JSON values; without the judge where it is off, as before there was one."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        if not self.judge:
+            del values["judge"]
+        return values
 
 
 _PAPER = PolicySettings(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from hvr.agents import DEFAULT_AGENT
+from hvr.judging.loop import Round
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.library import Library, Match, Query, retrieve
@@ -35,6 +36,7 @@ from hvr.policies.llm.events import (
     StepsLeftOut,
 )
 from hvr.policies.llm.foresight import Foresight, run
+from hvr.policies.llm.judged import judged_blocks
 from hvr.policies.llm.lean import eliminated
 from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.prompts import Prompts
@@ -140,7 +142,14 @@ class Writing:
                 self.request, 1, MacroAction(self.request), self._names, "nothing", False
             )
             records = [writer.write(whole, self._foresight)]
-        blocks, removed = self._elimination(records)
+        written = tuple(AABlock(r.macro, r.actions) for r in records)
+        rounds: tuple[Round, ...] = ()
+        if self.settings.judge:
+            foresight = self._foresight
+            written, rounds = judged_blocks(
+                foresight.task, written, foresight.nearness, self._listen
+            )
+        blocks, removed = self._elimination(written)
         name = self._dialogue.model.name
         return PlanningRecord(
             plan=Plan(blocks, planner=name, seconds=time.perf_counter() - started),
@@ -151,6 +160,7 @@ class Writing:
             removed=removed,
             library_used=sum(bool(r.from_library) for r in records),
             planner_calls=bridge.calls,
+            judged=rounds,
         )
 
     @cached_property
@@ -379,9 +389,8 @@ class Writing:
 
     # The end --------------------------------------------------------------------------------
 
-    def _elimination(self, records: Sequence[BlockRecord]) -> tuple[tuple[AABlock, ...], int]:
+    def _elimination(self, blocks: tuple[AABlock, ...]) -> tuple[tuple[AABlock, ...], int]:
         """Return the blocks of the plan, without unnecessary steps if that is asked for."""
-        blocks = tuple(AABlock(r.macro, r.actions) for r in records)
         if not self.settings.elimination:
             return blocks, 0
         kept, left_out = eliminated(self._foresight.task, blocks, self._foresight.nearness)
