@@ -34,6 +34,14 @@ def one_line(text: str) -> str:
     return printable(text).replace("\r\n", r"\n").replace("\n", r"\n")
 
 
+def short(text: object, most: int = 200) -> str:
+    """Return a text that a message quotes; of a long one the beginning, and how long it is."""
+    shown = str(text)
+    if len(shown) <= most:
+        return shown
+    return f"{shown[: most // 2]}… ({len(shown)} characters)"
+
+
 def block(text: str) -> str:
     """Return a message in which no line but the first begins at the margin.
 

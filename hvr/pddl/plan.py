@@ -52,7 +52,7 @@ _STEP = "a step: (action object …)"
 _CALL = "action(object, object)"
 _ITEM = re.compile(
     r"""
-    (?P<space>(?:\s+|;[^\r\n]*)+)
+    (?P<space>(?:\s++|;[^\r\n]*+)++)
     | (?P<fence>```[a-z]*)
     | (?P<stamp>[-+]?(?:[0-9]+/[0-9]+|[0-9]+(?:\.[0-9]*)?|\.[0-9]+))\s*:
     | (?P<count>[0-9]+)\.(?=\s|\()
@@ -65,8 +65,9 @@ _ITEM = re.compile(
 _ARGUMENT = re.compile(r"[^?,:=\[\]{}\"`\s();]+")
 _COMMENT = re.compile(r";[^\r\n]*")
 _HEADER = re.compile(r"\s*(?:sequentialplan|timetriggeredplan):")
-_PLAIN = re.compile(r"(?:\s*\([^();]*\))*\s*")
+_PLAIN = re.compile(r"(?:\s*+\(\s*+(?:[^?,:=\[\]{}\"`\s();]++\s*+)++\))*+\s*+")
 _PLAIN_STEP = re.compile(r"\(([^()]*)\)")
+_STEP_OR_COMMENT = re.compile(r";[^\r\n]*+|(\((?:[^();]++|;[^\r\n]*+)*+\))")
 
 
 def read_plan(source: str | Path, *, file: str | None = None, lenient: bool = False) -> PlanText:
@@ -136,13 +137,25 @@ def in_order(steps: Iterable[Step]) -> tuple[GroundAction, ...]:
 def plain_steps(text: str) -> list[str] | None:
     """Return the text in the parentheses of each step, in lower case, quickly.
 
-    None unless the text is nothing but steps in parentheses, space and comments.
+    None unless the text is nothing but steps in parentheses, space and comments, so that nothing in
+    it can be refused.
     """
     if ";" in text:
         text = _COMMENT.sub("", text)
     if _PLAIN.fullmatch(text) is None or "\0" in text:
         return None
     return _PLAIN_STEP.findall(text.lower())
+
+
+def first_steps(text: str, count: int) -> str:
+    """Return the text up to the end of a step; it is a text of which `plain_steps` gives steps."""
+    end = 0
+    for match in _STEP_OR_COMMENT.finditer(text):
+        if match[1] is not None:
+            count, end = count - 1, match.end()
+            if count <= 0:
+                break
+    return text[:end]
 
 
 def print_plan(steps: Iterable[Step], cost: float | Decimal | Fraction | None = None) -> str:

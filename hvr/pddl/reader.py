@@ -8,7 +8,11 @@ from hvr.pddl.diagnostics import PddlTextSyntaxError
 from hvr.pddl.lexer import Source, Word, tokens, words
 
 MAX_NESTING = 150
-"""Deeper nesting is refused: the functions over formulas recurse up to three times a level."""
+"""Deeper nesting is refused: the functions over formulas recurse up to three times a level.
+
+Before that, `(and (and …))`, `(or (or …))` and `(not (not …))` are written flat, without recursion,
+so that what programs nest so may be as deep as it likes.
+"""
 
 
 class Group:
@@ -51,6 +55,7 @@ def read_nodes(source: Source) -> list[Node]:
     top: list[Node] = []
     items = top
     stack: list[Group] = []
+    deepest = 0
     for token, offset in tokens(source):
         first = token[0]
         if top and not stack and first != ")":
@@ -58,15 +63,10 @@ def read_nodes(source: Source) -> list[Node]:
         if first == "(" and token != "(":
             items.append(Group(offset, token[1:-1]))
         elif first == "(":
-            if len(stack) >= MAX_NESTING:
-                source.syntax_error(
-                    offset,
-                    f"parentheses are nested more than {MAX_NESTING} deep",
-                    expected="a flatter formula: nested (and …) can be written as one",
-                )
             group = Group(offset)
             items.append(group)
             stack.append(group)
+            deepest = max(deepest, len(stack))
             items = group.items
         elif first == ")":
             if not top:
@@ -86,7 +86,48 @@ def read_nodes(source: Source) -> list[Node]:
             items.append(Word(token, offset))
     if stack:
         _unclosed(source, stack)
+    if deepest > MAX_NESTING:
+        _flatten(top)
+        _refuse_depth(source, top)
     return top
+
+
+def _flatten(top: list[Node]) -> None:
+    """Write nested lists of one connective as one list, from the innermost on."""
+    order = [node for node in top if isinstance(node, Group)]
+    for group in order:
+        order += [item for item in group.items if isinstance(item, Group)]
+    for group in reversed(order):
+        head = _head(group)
+        if head in ("and", "or"):
+            flat: list[Node] = []
+            for item in group.items:
+                same = isinstance(item, Group) and _head(item) == head
+                flat += item.items[1:] if same and isinstance(item, Group) else [item]
+            group.items = flat
+        elif head == "not" and len(group.items) == 2:
+            inner = group.items[1]
+            if isinstance(inner, Group) and _head(inner) == "not" and len(inner.items) == 2:
+                # What is denied twice is itself; (and x) is x.
+                group.items = [Word("and", group.offset), inner.items[1]]
+        if _head(group) in ("and", "or") and len(group.items) == 2:
+            only = group.items[1]
+            if isinstance(only, Group) and only.items:
+                group.items = only.items
+
+
+def _refuse_depth(source: Source, top: list[Node]) -> None:
+    """Raise for nesting beyond MAX_NESTING."""
+    level = [node for node in top if isinstance(node, Group)]
+    for _ in range(MAX_NESTING):
+        level = [item for group in level for item in group.items if isinstance(item, Group)]
+        if not level:
+            return
+    source.syntax_error(
+        level[0].offset,
+        f"parentheses are nested more than {MAX_NESTING} deep",
+        expected="a flatter formula: nested (and …) can be written as one",
+    )
 
 
 def _unclosed(source: Source, stack: list[Group]) -> NoReturn:

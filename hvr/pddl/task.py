@@ -40,6 +40,7 @@ from hvr.pddl.model import (
 from hvr.pddl.numeric import Rational, Values
 from hvr.pddl.state import State
 from hvr.pddl.templates import Template, ground_directly, template_of
+from hvr.printable import short
 from hvr.values import Value
 
 if TYPE_CHECKING:
@@ -231,7 +232,7 @@ class Task:
         schema = self.domain.schema(action.name)
         if schema is None:
             names = [*self.domain.actions, *self.domain.durative_actions]
-            message = f"the domain has no action {action.name!r}"
+            message = f"the domain has no action {short(action.name)!r}"
             return Misfit(MisfitKind.UNKNOWN_ACTION, message, self._nearest(action.name, names))
         parameters = schema.parameters
         if len(action.args) != len(parameters):
@@ -241,7 +242,7 @@ class Task:
             return Misfit(MisfitKind.WRONG_ARITY, message)
         for name in action.args:
             if name not in self.objects:
-                message = f"the problem has no object {name!r}"
+                message = f"the problem has no object {short(name)!r}"
                 near = self._nearest(name, self.objects)
                 return Misfit(MisfitKind.UNKNOWN_OBJECT, message, near)
         for name, parameter in zip(action.args, parameters, strict=True):

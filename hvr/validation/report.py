@@ -10,6 +10,7 @@ from typing import Any
 
 from hvr.pddl import Atom, Diagnostic, Expression, FunctionTerm, GroundAction, Location, Not, Step
 from hvr.pddl.model import parts_of
+from hvr.printable import short
 from hvr.values import Value
 
 
@@ -84,7 +85,7 @@ class StepRef(Value):
         if self.action is None:
             return f"the timed initial literal at {decimal_text(self.time or Fraction(0))}"
         at = "" if self.time is None else f" at {decimal_text(self.time)}"
-        return f"step {self.number} {self.action}{at}"
+        return f"step {self.number} {short(self.action)}{at}"
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""

@@ -23,6 +23,7 @@ from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.conditions import set_bits
 from hvr.pddl.numeric import Values
 from hvr.pddl.task import TOTAL_COST, binding_of
+from hvr.printable import short
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -241,7 +242,7 @@ class Stepper:
         step = self._steps + 1
         return Failure(
             kind,
-            f"Step {step} {action} {why}.",
+            f"Step {step} {short(action)} {why}.",
             step,
             action,
             literals,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from operator import length_hint
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.conditions import Operator
 from hvr.pddl.lexer import Source
-from hvr.pddl.plan import plain_steps
+from hvr.pddl.plan import first_steps, plain_steps
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
     SequenceRun,
@@ -140,9 +141,14 @@ class Validator(Stepper):
         """
         text = Source.read(source, file=file, default="<plan>", lenient=lenient)
         if self._simple and (steps := plain_steps(text.text)) is not None:
-            known = self._by_text
-            operators = (known.get(step) or self._operator(step) for step in steps)
+            known, left = self._by_text, iter(steps)
+            operators = (known.get(step) or self._operator(step) for step in left)
             report = check_quickly(self.state, operators, len(steps), self.step_number)
+            timed = self.task.domain.durative_actions or self.task.problem.timed_init
+            if report is None and not timed:
+                # The step that the quick way could not do: what is behind it need not be read.
+                reached = len(steps) - length_hint(left)
+                return self._explained(text, len(steps), reached, on_failure)
             if report is not None:
                 overlooked = tuple([f"{w.location}: {w.message}" for w in text.warnings])
                 return report.replace(notes=overlooked) if overlooked else report
@@ -152,6 +158,31 @@ class Validator(Stepper):
         if plan.notation == "call":
             notes.append("the steps were read as action(object, …)")
         return report.replace(notes=(*report.notes, *notes)) if notes else report
+
+    def _explained(
+        self, text: Source, count: int, reached: int, on_failure: OnFailure
+    ) -> ValidationReport:
+        """Say why a plan is invalid.
+
+        Args:
+            text: the plan, which is in order as a text.
+            count: how many steps it has.
+            reached: how many of them were looked at.
+            on_failure: see `check`.
+        """
+        words = text.text
+        if on_failure is OnFailure.STOP and reached < count:
+            words = first_steps(words, reached)
+        try:
+            actions = [action_of(step) for step in read_plan(words, file=text.file).steps]
+            report = SequenceRun(self, actions, on_failure).run()
+        except (GroundingLimitError, NumberTooLargeError) as error:
+            report = ValidationReport(Outcome.UNKNOWN, count, 0, reason=str(error))
+        if len(words) < len(text.text) and (report.failure is None or report.failure.step is None):
+            # What comes first by its bits is not what is wrong: the whole plan has to be looked at.
+            return self._explained(text, count, count, on_failure)
+        overlooked = [f"{w.location}: {w.message}" for w in text.warnings]
+        return report.replace(steps=count, notes=(*report.notes, *overlooked))
 
     def trace(
         self, plan: Iterable[Step]

@@ -459,11 +459,41 @@ def test_nesting_up_to_the_limit_works_and_beyond_is_refused(kitchen: Domain, ki
         validator = Validator(task)
         assert (validator.goal_failure() is None) == validator.goal_holds()
         holds(task.initial, formula)
-    for depth in (MAX_NESTING + 1, 100_000):
-        with pytest.raises(PddlSyntaxError, match="nested more than"):
-            parse_formula(nested(depth), kitchen, problem.objects)
+    if "exists" in kind:
+        for depth in (MAX_NESTING + 1, 100_000):
+            with pytest.raises(PddlSyntaxError, match="nested more than"):
+                parse_formula(nested(depth), kitchen, problem.objects)
     with pytest.raises(PddlSyntaxError):
         parse_formula("(" * 100_000, kitchen)
+
+
+@pytest.mark.parametrize("deny", [0, 1])
+@pytest.mark.parametrize(
+    "kind", ["(and ", "(or ", "(not (not ", "(and (or ", "(or (and (not (not "]
+)
+def test_what_can_be_written_flat_may_be_nested_deeply(
+    kitchen: Domain, kind: str, deny: int
+) -> None:
+    problem = parse_problem(PROBLEM, kitchen)
+    text = kind * 10_000 + "(not " * deny + "(clean m2)"
+    text += ")" * text.count("(", 0, -10)
+    formula = parse_formula(text, kitchen, problem.objects)
+    state = Task(kitchen, problem).initial
+    flat = parse_formula("(clean m2)", kitchen, problem.objects)
+    assert holds(state, formula) is (holds(state, flat) ^ bool(deny))
+
+
+def test_all_parts_of_deep_nesting_count(kitchen: Domain) -> None:
+    problem = parse_problem(PROBLEM, kitchen)
+    state = Task(kitchen, problem).initial
+    for kind in ("and", "or"):
+        for first in ("(= m2 m2)", "(not (= m2 m2))"):
+            for last in ("(= m2 m2)", "(not (= m2 m2))"):
+                deep = f"({kind} (= m2 m2) " if kind == "and" else f"({kind} (not (= m2 m2)) "
+                text = f"({kind} {first} {deep * 1000}{last}{')' * 1001}"
+                formula = parse_formula(text, kitchen, problem.objects)
+                want = parse_formula(f"({kind} {first} {last})", kitchen, problem.objects)
+                assert holds(state, formula) is holds(state, want)
 
 
 # --- what later versions of the language added --------------------------------------------------

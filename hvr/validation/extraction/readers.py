@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 from hvr.validation.extraction import Candidate
 
-_NAME = r"[^\W\d][^\s();:,\[\]{}`\"]*"
+_NAME = r"[^\W\d][^\s();:,\[\]{}`\"]*+"
 _NUMBER = r"[0-9]+(?:\.[0-9]*)?"
 _LIST = r"\((?P<list>[^()]*)\)"
 _CALL = rf"(?P<name>{_NAME})\((?P<args>[^()]*)\)"
@@ -19,6 +20,7 @@ _HEADLINE = re.compile(r"\s*(?:step\s*)?\d{1,6}\s*[.:)]?\s*", re.IGNORECASE)
 _WORDS = re.compile(
     rf"\s*(?:step\s+)?(\d+)\s*:\s*({_NAME}(?:[ \t]+[^\s();:,]+)*)\s*", re.IGNORECASE
 )
+_MENTIONED = re.compile(r"\(|[^\s();:,\[\]{}`\"]++")
 _FENCE = re.compile(r"\s*(?:```|~~~)\s*\w*\s*")
 
 _FD_STEP = re.compile(rf"({_NAME}(?: [^\s()]+)*) \(\d+\)\s*")
@@ -236,8 +238,11 @@ def _loose(lines: Sequence[str], actions: Collection[str]) -> list[Candidate]:
 def _speaks_of(line: str, actions: Collection[str]) -> bool:
     if not actions or not _says_something(line):
         return False
-    words = [m[1] or m[2] for m in re.finditer(rf"\(\s*({_NAME})|({_NAME})\(", line)]
-    return any(word.lower() in actions for word in words)
+    words = _MENTIONED.findall(line.lower())
+    return any(
+        (one == "(" and two in actions) or (two == "(" and one in actions)
+        for one, two in pairwise(words)
+    )
 
 
 def _structured(text: str) -> list[Candidate]:

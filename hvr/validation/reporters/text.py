@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from hvr.pddl import Atom, Location, Step
-from hvr.printable import one_line
+from hvr.printable import one_line, short
 from hvr.validation import rules
 from hvr.validation.findings import explain_repair, rule_of_note
 from hvr.validation.judged import Judged
@@ -145,7 +145,7 @@ def _failure(failure: Failure, limit: int | None) -> list[str]:
     lines = []
     if failure.action is not None:
         place = f"    [{failure.location}]" if failure.location else ""
-        lines.append(f"  {failure.action}{place}")
+        lines.append(f"  {short(failure.action)}{place}")
     if failure.literals:
         shown = failure.literals[:limit]
         width = min(48, max(len(str(literal)) for literal in shown))
