@@ -136,6 +136,11 @@ def make_coffee(asked: Question) -> str:
             return "\n".join(f"{i}. {name}" for i, name in enumerate(MACROS, start=1))
         case "conditions" | "correct_conditions":
             return _CONDITIONS
+        case "blocks":
+            return (
+                f"Macro action 1: {MACROS[0]}\n{_actions(_BREW.replace(PICKING, '', 1))}\n"
+                f"Macro action 2: {MACROS[1]}\n{_actions(_SERVE)}"
+            )
         case "block" if asked.macro == MACROS[0]:
             return _block(_BREW.replace(PICKING, "", 1))
         case "correct_block" if asked.macro == MACROS[0]:

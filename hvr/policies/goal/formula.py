@@ -29,15 +29,13 @@ def stage_conditions(
 def constraints(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> tuple[str, ...]:
     """Return what shall hold throughout as PDDL trajectory constraints."""
     things = _bound(goal, inventory)
-    written = []
-    for literal in goal.always:
-        # What shall never be true of a kind shall be true of none of them.
-        mine = {
-            name: replace(m, every=not (literal.holds or m.named or m.liquid))
-            for name, m in things.items()
-        }
-        written.append(f"(always {_Writer(mine, taxonomy).condition([literal])})")
-    return tuple(written)
+    writer = _Writer(things, taxonomy)
+    kept = [f"(always {writer.throughout(literal)})" for literal in goal.always]
+    kept += [writer.throughout(literal, "at-most-once") for literal in goal.once]
+    for name in goal.never_two:
+        both = f"(not (= ?a ?b)) ({name} ?a) ({name} ?b)"
+        kept.append(f"(always (not (exists (?a ?b - item) (and {both}))))")
+    return tuple(kept)
 
 
 def _bound(goal: CheckedGoal, inventory: Inventory) -> dict[str, Meant]:
@@ -73,6 +71,18 @@ class _Writer:
         order = [name for name in self._things if name in spoken]
         return _conjunction(self._nested(order, parts))
 
+    def throughout(self, literal: Literal, how: str = "") -> str:
+        """Return a literal that is to be so on the way: of a kind, of all that are of it."""
+        spoken = [n for n in dict.fromkeys(literal.args) if not self._fixed(n)]
+        text = self._text(literal, {})
+        for name in reversed(spoken):
+            # One that is to be so all the time is any; what is never to be so is so of none.
+            every = how or not literal.holds
+            variables = f"({self._variables[name]} - {self._type(name)})"
+            body = f"({how} {text})" if how and name == spoken[-1] else text
+            text = f"({'forall' if every else 'exists'} {variables} {body})"
+        return f"({how} {text})" if how and not spoken else text
+
     def _nested(
         self, order: Sequence[str], parts: Sequence[tuple[Literal, Mapping[str, str]]]
     ) -> list[str]:
@@ -106,8 +116,9 @@ class _Writer:
         fixed = {a for literal, _ in parts for a in literal.args if self._things[a].named}
         told = []
         for one, other in combinations((*sorted(fixed), *some), 2):
-            shared = set(self._things[one].classes) & set(self._things[other].classes)
-            if shared and other in some:
+            first, second = self._things[one], self._things[other]
+            shared = set(first.classes) & set(second.classes)
+            if shared and other in some and first.apart and second.apart:
                 told.append(f"(not (= {self._name(one)} {self._name(other)}))")
         return told
 

@@ -113,6 +113,10 @@ class GoalPolicy(Policy[Stage]):
         """See `Policy`."""
         return self._symbolic.clearing(things, place)
 
+    def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
+        """See `Policy`."""
+        return self._symbolic.keeping(stage, constraints)
+
     def write(self, request: str, graph: KnowledgeGraph, inventory: Inventory) -> PlanningRecord:
         """Return a plan for all stages of a request, with the record of its making.
 
