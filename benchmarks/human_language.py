@@ -1,6 +1,7 @@
 """People's own sentences: how many are understood, and whether the right thing is then done.
 
     python benchmarks/human_language.py --data FILE --starts FILE [--part kept]
+    python benchmarks/human_language.py --off-topic [FILE] [--scene FloorPlan16]
 
 The sentences describe ALFRED's kitchen demonstrations. Each is read in the kitchen at the start
 of its demonstration, planned for and carried out there; ALFRED's own condition for the goal of the
@@ -13,11 +14,14 @@ Puts are forced, as in ALFRED, so that everything may be put everywhere; `--plac
 to AI2-THOR's table, as `hvr plan` does, which lets no tomato into a microwave.
 `--part` takes the task folders kept apart, or those for tuning; sentences that occur in both are
 left out.
+
+`--off-topic` reads sentences that hvr must not act on, one a line, and lists those that it would.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import time
@@ -33,6 +37,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.alfred_judge import DATA as STARTS
 from benchmarks.alfred_judge import TASK_TYPES
 from benchmarks.conditions import conditions
+from hvr.envs.kitchen import Kitchen
+from hvr.errors import HvrError
+from hvr.execution.world import open_world
 from hvr.files import data_path
 from hvr.knowledge.ontology import load_ontology
 from hvr.language.readers import READERS
@@ -43,6 +50,9 @@ from studies.human_language import PARTS, Demonstration, Described, Outcome, Tri
 
 DATA = STARTS.parents[1] / "alfred_language" / STARTS.name
 """Where the sentences are looked for: beside the checkout of hvr."""
+
+OFF_TOPIC = Path(__file__).with_name("off_topic.txt")
+"""Sentences off the point, written for hvr."""
 
 _BUDGET, _PATIENCE = 5.0, 0.3
 """Seconds for each search, and without a shorter plan."""
@@ -137,6 +147,24 @@ def misses(described: Iterable[Described]) -> Iterator[str]:
         )  # fmt: skip
 
 
+def acted_on(path: Path, scene: str, reader: str = "grammar") -> tuple[int, list[str]]:
+    """Return how many sentences a file has, and those of which a goal is read in a scene.
+
+    Empty lines and lines after `#` are no sentences.
+    """
+    inventory = open_world(Kitchen(scene)).inventory()
+    read, total, acted = _policy(True, reader).reader.goal, 0, []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        total += 1
+        with contextlib.suppress(HvrError):
+            goal = read(line, inventory)
+            told = "; ".join(goal.notes)
+            acted.append(f"{line!r}: {'; then '.join(goal.said)}" + (f" ({told})" if told else ""))
+    return total, acted
+
+
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(
@@ -156,13 +184,31 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--match", default="", help="only demonstrations with this in their id")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--list-wrong", type=Path, metavar="FILE", help="write all misses there")
+    parser.add_argument(
+        "--off-topic", type=Path, nargs="?", const=OFF_TOPIC, metavar="FILE",
+        help="read sentences that hvr must not act on, instead",
+    )  # fmt: skip
+    parser.add_argument("--scene", default="FloorPlan16", help="in which --off-topic reads")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every outcome there")
     return parser.parse_args(arguments)
+
+
+def _off_topic(path: Path, scene: str, reader: str) -> int:
+    """Print the sentences off the point that are acted on; return the exit code."""
+    if not path.is_file():
+        print(f"nothing at {path}: say with --off-topic where it is", file=sys.stderr)
+        return 2
+    total, acted = acted_on(path, scene, reader)
+    print("\n".join([*acted, f"{len(acted)} of {total} acted on "
+                             f"({_percent(len(acted), total)}) in {scene} · reader {reader}"]))  # fmt: skip
+    return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run, print, and say 0, or 2 when the data are not there."""
     options = parse_arguments(arguments)
+    if options.off_topic is not None:
+        return _off_topic(options.off_topic, options.scene, options.reader)
     for path, option in ((options.data, "--data"), (options.starts, "--starts")):
         if not path.is_file():
             print(f"nothing at {path}: say with {option} where it is", file=sys.stderr)

@@ -41,6 +41,11 @@ def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: b
             adjuncts.append(adjunct)
         elif _is_under(adjunct) and _are(taxonomy, adjunct, "SingleSlot") and not placed:
             adjuncts.append(replace(adjunct, kind="place", word="on"))
+        elif (
+            not placed and adjunct.word.startswith("on ") and _are(taxonomy, adjunct, "WorkSurface")
+        ):
+            adjuncts.append(replace(adjunct, kind="place", word="on"))  # 'on the left side of'
+            placed = True
         elif adjuncts and adjuncts[-1].kind in {"place", "from"}:
             last = adjuncts[-1]
             adjuncts[-1] = replace(

@@ -26,6 +26,9 @@ _LITTLE = ("prep", "filler", "first", "det", "of", "from", "slice", "with")
 
 _NO_PARTICLES: Mapping[str, Verb] = {}
 
+_MATERIALS = frozenset({"glass"})
+"""Things that other things are made of."""
+
 _COPULA_WITHIN = 7
 """Words from the start of a subject in which 'is' or 'should' is looked for; bounds the
 look-ahead, which is done at every word."""
@@ -73,6 +76,7 @@ class Cursor:
         self.denying = False  # whether 'or' joins as 'and' does, as after 'do not'
         self.notes: list[str] = []
         self.begun = False  # a clause has been read, of which 'it' may speak
+        self.unread: list[str] = []
 
     # --- where it stands -----------------------------------------------------------------
 
@@ -109,6 +113,17 @@ class Cursor:
     def named(self, at: int | None = None) -> int:
         """Return the length of the longest noun or dish at a position; 0 without one."""
         return max(self.kind(Noun, at), self.kind(Dish, at))
+
+    def modifier(self, length: int) -> bool:
+        """Return whether a noun of some length here only describes the next one: 'glass bowl',
+        'sink counter', but not 'fork' in 'fork knife'.
+        """
+        after = self.at + length
+        if not self.named(after) or self.verb(after) or self.function("slice", at=after):
+            return False
+        entries = self.lexicon.entries[self.tokens[self.at : after]]
+        classes = {entry.object_class for entry in entries if isinstance(entry, Noun)}
+        return self.word() in _MATERIALS or bool(classes & self.lexicon.fixed)
 
     def function(self, *roles: str, at: int | None = None) -> Match[FunctionWord] | None:
         """Return the longest phrase at a position that has one of the roles."""
@@ -163,12 +178,14 @@ class Cursor:
             self.at += filler.length
 
     def unheeded(self, passed: Match[FunctionWord]) -> None:
-        """Add a note if a phrase that means something is passed over."""
+        """Keep a phrase that means something and is passed over."""
         if passed.entry.role == "unheeded":
-            phrase = " ".join(self.tokens[self.at : self.at + passed.length])
-            note = f"hvr does not heed {phrase!r}"
-            if note not in self.notes:
-                self.notes.append(note)
+            self.heed_not(" ".join(self.tokens[self.at : self.at + passed.length]))
+
+    def heed_not(self, phrase: str) -> None:
+        """Keep words that are passed over although they mean something."""
+        if phrase not in self.unread:
+            self.unread.append(phrase)
 
     def is_name(self, at: int | None = None) -> bool:
         """Return whether an object's own name, such as mug-1, stands here."""
@@ -188,7 +205,7 @@ class Cursor:
         passed = self.function("filler", "unheeded", at=at)
         return bool(
             self.starts_exactly(at)
-            or self.function("slice", at=at)
+            or self.function("slice", "meal", at=at)
             or self.named(at)
             or self.kind(Adjective, at)
             or (passed and self.starts_thing(at + passed.length))

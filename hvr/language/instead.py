@@ -85,8 +85,10 @@ def instead(
         holds_somewhere: whether a condition holds of one of the things already.
     """
     for other in substitutes(taxonomy.ontology):
-        if other.condition not in condition.template or other.becomes in condition.template:
+        if other.condition not in condition.template:
             continue
+        if other.condition in other.becomes and other.becomes in condition.template:
+            continue  # it asks for that already
         if condition.requires not in {None, other.lacking, other.requires}:
             continue  # 'toast the mug' asks for more than cooking
         if not all(taxonomy.is_a(c, other.requires) for c in classes):

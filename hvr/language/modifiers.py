@@ -57,6 +57,8 @@ def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
         if length and length >= cursor.named():
             adjectives.append(cursor.take_adjective())
             linker = cursor.function("and")
+            if cursor.word() == "," and (cursor.named(cursor.at + 1) or _slice_next(cursor)):
+                cursor.at += 1  # 'a chilled, slice of bread'
             after = cursor.at + (linker.length if linker else int(cursor.word() == ","))
             if after > cursor.at and cursor.kind(Adjective, after):
                 cursor.at = after
@@ -67,6 +69,10 @@ def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
         cursor.unheeded(passed)
         cursor.at += passed.length
     return tuple(adjectives)
+
+
+def _slice_next(cursor: Cursor) -> bool:
+    return cursor.function("slice", at=cursor.at + 1) is not None
 
 
 def deny(adjective: Adjective) -> Adjective:

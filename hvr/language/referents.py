@@ -142,6 +142,11 @@ class Referents:
                 return number
         return None
 
+    def _known_part(self, part: str) -> int | None:
+        """Return the thing spoken of before that is all of a dish: 'the boiled egg'."""
+        source = self.taxonomy.source(part)
+        return self.draft.known([c for c in (part, source) if c])
+
     # --- things --------------------------------------------------------------------------
 
     def _named(self, thing: NounPhrase, reading: ReferentReading) -> int:
@@ -217,6 +222,10 @@ class Referents:
         if not of.nouns:
             raise LanguageError(f"a slice of {of.text!r}? Say for example 'a slice of bread'")
         object_class = of.nouns[0].object_class
+        parts = self.taxonomy.slices(object_class)
+        if object_class not in self.taxonomy.concrete(object_class) and parts:
+            # 'a piece of fruit'
+            return [self.draft.new(Entity(parts, of.text, group=True, count=count))]
         pieces = self.taxonomy.pieces(object_class)
         if pieces is None and self.taxonomy.is_a(object_class, "Slice"):
             pieces = object_class
@@ -263,6 +272,8 @@ class Referents:
         copies = asked if asked and asked > 0 else 1
         if thing.determiner.definite and asked is None:
             known = self._known_dish(dish)
+            if known is None and len(dish.parts) == 1:
+                known = self._known_part(dish.parts[0].object_class)
             if known is not None:
                 qualify(self.draft, known, thing.adjectives)
                 return [known]
@@ -371,11 +382,15 @@ class Referents:
             LanguageError: it speaks of something else than states, contents and places.
         """
         assert thing.relative is not None
-        for adjective in thing.relative.adjectives:
-            for number in things:
-                if reading.wanted:
+        for number in things:
+            # 'the egg that was boiled' is boiled if none is; 'all that are clean' are chosen.
+            if reading.wanted:
+                for adjective in thing.relative.adjectives:
                     apply_adjective(self.draft, number, adjective)
-                else:
+            elif self.draft.entities[number].count == 1:
+                qualify(self.draft, number, thing.relative.adjectives, reading.use(thing))
+            else:
+                for adjective in thing.relative.adjectives:
                     self.draft.select(number, adjective.condition)
         for adjunct in thing.relative.adjuncts:
             for other in adjunct.things:

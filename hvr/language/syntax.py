@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hvr.language.lexicon import Adjective, Dish, Noun, Verb
 
@@ -78,7 +78,8 @@ class Adjunct:
     """A phrase that follows a thing: a place, a source, a means, contents.
 
     Args:
-        kind: `place`, `unplaced` (next to), `from`, `means`, `with` or `hand` (in the hand).
+        kind: `place`, `unplaced` (next to), `from`, `means`, `with`, `hand` (in the hand) or `for`
+            (for how many, which is the word).
         word: the preposition, as `in` or `on` for a place.
         things: what it speaks of.
         inside: of `with`: `in` or `on` where it is said that they are so ('with a knife in it',
@@ -133,6 +134,14 @@ class Clause:
     then: bool = False
 
 
+def for_each(thing: NounPhrase, persons: int) -> NounPhrase:
+    """Return a thing as many times as there are persons, unless it says how many there are."""
+    count = thing.determiner.count
+    if persons == 1 or thing.determiner.definite or count not in {None, 1}:
+        return thing
+    return replace(thing, determiner=replace(thing.determiner, count=persons))
+
+
 @dataclass(frozen=True)
 class Prohibition:
     """Something that must not be done, be used, or be so.
@@ -144,6 +153,7 @@ class Prohibition:
         adjectives: what they must not be.
         most: how many of them may be so at once: 1 in 'never two doors open'.
         keeps: it follows from a state that is to be kept.
+        again: it may be so once, and not a second time.
     """
 
     verb: Verb | None
@@ -152,3 +162,4 @@ class Prohibition:
     adjectives: tuple[Adjective, ...] = ()
     most: int = 0
     keeps: bool = False
+    again: bool = False

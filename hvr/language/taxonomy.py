@@ -26,7 +26,9 @@ class Taxonomy:
     @cached_property
     def standing(self) -> tuple[str, ...]:
         """The receptacles that stay where they are and take several things, in order of name."""
-        return tuple(sorted(c for c in self._roomy if not self.is_a(c, "Pickupable")))
+        return tuple(
+            sorted(c for c in self._roomy if not self.is_a(c, "Pickupable") and c != "Floor")
+        )
 
     def is_a(self, object_class: str, ancestor: str) -> bool:
         """Return whether a class is, or lies below, another; False for unknown names."""
@@ -81,6 +83,11 @@ class Taxonomy:
         """Return the class of what slicing or cracking makes, or None."""
         classes = sorted(self.ontology.related("slicesInto", object_class))
         return classes[0] if classes else None
+
+    def slices(self, object_class: str) -> tuple[str, ...]:
+        """Return the slices of the object types at or below a class."""
+        parts = map(self.pieces, self.concrete(object_class))
+        return tuple(part for part in parts if part and self.is_a(part, "Slice"))
 
     def source(self, piece_class: str) -> str | None:
         """Return the class whose pieces these are, or None."""

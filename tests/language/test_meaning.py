@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.envs.kitchen import Kitchen
-from hvr.errors import AmbiguousError, ImpossibleGoalError
+from hvr.errors import AmbiguousError, ImpossibleGoalError, LanguageError
 from hvr.execution.executor import Executor
 from hvr.execution.world import open_world
 from hvr.language.alternatives import explore
@@ -52,6 +52,22 @@ WANTED = [
     ("1", "make coffee; then make toast",
      "contains mug coffee; on mug countertop | contains mug coffee; on breadsliced plate", ""),
     ("1", "wash the apple and then put it in the fridge", "washed apple; in apple fridge", ""),
+    # dishes that are put together, and idioms
+    ("1", "make a tomato and lettuce salad in a bowl",
+     "in tomatosliced bowl; in lettucesliced bowl", "in applesliced bowl"),
+    ("1", "make an egg sandwich",
+     "on breadsliced plate; cooked eggcracked; on eggcracked plate", "on tomatosliced plate"),
+    ("1", "prepare breakfast: toast and coffee", "on breadsliced plate; contains mug coffee", ""),
+    ("1", "put the kettle on", "contains kettle water; warm_liquid kettle", ""),
+    ("1", "put the kettle on the stove", "on kettle stoveburner", "contains kettle water"),
+    ("1", "place a cooked egg in the trash bin", "cooked eggcracked; in eggcracked garbagecan",
+     "on eggcracked plate"),
+    # exactly what is said
+    ("16", "set the table with a plate, a fork and a knife",
+     "on plate diningtable; on fork diningtable; on knife diningtable",
+     "on cup diningtable; on butterknife diningtable"),
+    ("1", "put the spatula and the spoon in drawers",
+     "in spatula drawer; in spoon drawer", ""),
     # groups are all of their kinds
     ("1", "slice all the vegetables", "sliced lettuce; sliced potato; sliced tomato", ""),
     ("1", "slice everything",
@@ -149,6 +165,27 @@ def test_what_must_not_be_is_a_constraint(understand, text, always):
         assert stage.constraints == (f"(always {always})",)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cool the apple and never open the fridge twice",
+        "put the apple in the fridge without opening it more than once",
+        "put the egg and the apple in the fridge, but do not open the fridge a second time",
+    ],
+)
+def test_what_may_be_once_only_is_a_constraint(understand, text):
+    goal = understand("1", text)
+    assert goal.stages[0].constraints == ("(forall (?x - fridge) (at-most-once (opened ?x)))",)
+    assert "at most once the fridge is open" in goal.said[0]
+
+
+def test_a_prohibition_is_about_what_it_can_be_about(understand):
+    (stage,) = understand("1", "put the apple in the fridge without opening it").stages
+    assert stage.constraints == ("(always (forall (?x - fridge) (not (opened ?x))))",)
+    with pytest.raises(LanguageError, match="nobody can open 'it'"):
+        understand("1", "wash the mug, but do not open it")
+
+
 def test_what_must_not_be_in_the_end_is_a_goal(understand):
     (stage,) = understand("1", "make coffee and do not leave the light on").stages
     assert "(not (toggled" in stage.wanted
@@ -231,3 +268,23 @@ def test_every_way_to_choose_is_gone_through_once(sizes):
     ways = list(explore(lambda picks: tuple(picks.take(size) for size in sizes)))
     assert len(ways) == len(set(ways)) == prod(sizes)
     assert ways[0] == (0,) * len(sizes)
+
+
+def test_each_is_in_some_drawer_and_no_other_drawer_is_needed(understand):
+    goal = understand("1", "put the spatula and the spoon in drawers")
+    assert "(= " not in goal.stages[0].wanted
+    assert goal.said == ("the spatula is in a drawer; the spoon is in a drawer",)
+
+
+def test_two_persons_need_two_of_each(read):
+    (stage,) = read("28", "make coffee for two").stages
+    assert sum(count for literal, count in stage.items() if literal.startswith("contains")) == 2
+
+
+def test_a_meal_is_named_by_what_it_consists_of(understand):
+    with pytest.raises(LanguageError, match="breakfast can be many things"):
+        understand("1", "make breakfast")
+
+
+def test_what_is_not_heeded_is_kept_as_unread(understand):
+    assert understand("1", "put the big red apple in the bowl").unread == ("big", "red")

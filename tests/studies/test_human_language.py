@@ -106,3 +106,11 @@ def test_data_that_are_not_there_are_named(
 ) -> None:
     assert benchmark.main(["--data", str(tmp_path / "none.gz")]) == 2
     assert "--data" in capsys.readouterr().err
+
+
+def test_sentences_off_the_point_are_not_acted_on(tmp_path: Path) -> None:
+    path = tmp_path / "sentences.txt"
+    path.write_text("# a comment\n\nmake the bed\nput the mug on the table\n", encoding="utf-8")
+    total, acted = benchmark.acted_on(path, "FloorPlan16")
+    assert total == 2
+    assert acted == ["'put the mug on the table': the mug is on the dining table"]
