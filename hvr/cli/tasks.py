@@ -16,7 +16,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description = "List the tasks, the paper's and the harder ones, with the scenes that fit."
+    parser.description = "List the tasks, with the scenes that fit."
     parser.epilog = _EPILOG
     add_json(parser)
 
