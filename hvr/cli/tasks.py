@@ -30,9 +30,10 @@ def run(args: argparse.Namespace) -> int:
         print_json([
             {"id": t.id, "name": t.name, "goal_oriented": t.goal_oriented,
              "constructive": t.constructive, "paraphrases": list(t.paraphrases),
-             "goal": t.goal, "constraints": list(t.constraints), "scenes": list(t.scenes)} for t in tasks
+             "goal": t.goal, "constraints": list(t.constraints),
+             "scenes": list(t.scenes)} for t in tasks
         ])  # fmt: skip
     else:
         for t in tasks:
-            print(f"{t.id:6} {t.name:34} {len(t.scenes):2} scenes  {t.goal_oriented}")
+            print(f"{t.id:6} {t.name:44} {len(t.scenes):2} scenes  {t.goal_oriented}")
     return 0
