@@ -13,7 +13,6 @@ HvrError                             2  root: catch this to catch everything bel
 ├── PddlError                        2  PDDL text cannot be used
 │   ├── PddlSyntaxError              2  it does not parse
 │   │   └── PddlTextSyntaxError      2  … here: `diagnostic`  [hvr.pddl.diagnostics]
-│   │       └── AmbiguousPlanError   2  a text has several plans  [hvr.validation.extraction]
 │   └── PddlSemanticError            2  it parses but does not fit: undeclared name, arity, …
 │       └── PddlTextSemanticError    2  … here: `diagnostic`  [hvr.pddl.diagnostics]
 │           └── UnsupportedPddlError 2  in a part that hvr lacks  [hvr.pddl.diagnostics]
@@ -145,8 +144,11 @@ class AmbiguousError(LanguageError):
 
     def __init__(self, readings: tuple[str, ...]) -> None:
         self.readings = readings
-        listed = "; or: ".join(readings)
-        super().__init__(f"this can be read in {len(readings)} ways: {listed}")
+        listed = "\n".join(f"  {number}  {way}" for number, way in enumerate(readings, start=1))
+        super().__init__(
+            f"this can be read in {len(readings)} ways; choose a reading by its number, or say it "
+            f"so that only one fits:\n{listed}"
+        )
 
 
 class ImpossibleGoalError(HvrError):

@@ -208,6 +208,7 @@ class PolicyContext:
         listen: is told what happens while the policy plans.
         reader: who reads requests, one of `hvr.language.readers.READERS`; None for the best that
             is installed.
+        reading: which of several readings of the request is meant, from 1.
     """
 
     ontology: Ontology
@@ -223,6 +224,7 @@ class PolicyContext:
     compile_task: Callable[[Domain, Problem], Task] = Task
     listen: Callable[[Any], None] | None = None
     reader: str | None = None
+    reading: int | None = None
 
 
 class Policy(Protocol[Wanted]):

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from hvr.cli.arguments import add_json, real, seconds, whole, words
 from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
 from hvr.cli.resuming import check_resumed, resumed
 from hvr.cli.signals import orderly_end
-from hvr.errors import MissingExtraError, UsageError
+from hvr.errors import AmbiguousError, MissingExtraError, UsageError
 
 if TYPE_CHECKING:
     from hvr.run import Options, Run
@@ -40,14 +41,15 @@ examples:
 exit codes:
   0  the goal is reached, or hvr cannot judge a model's plan
   1  it is not, or the request is impossible here
-  2  the request or an option cannot be used, or the model's key or name
+  2  the request or an option cannot be used, or the model's key or name; a request that can be read
+     in several ways is asked about on a terminal, and elsewhere refused with its readings
   4  not answered, and asking again may help: the model, its budget, the simulator or the planner's
      time gave out
 """
 
 _FIELDS = (
     "scene", "policy", "planner", "budget", "seed", "max_replans", "save", "env", "sight",
-    "error_rate", "faults", "reader",
+    "error_rate", "faults", "reader", "reading",
 )  # fmt: skip
 _SWITCHES = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
@@ -97,11 +99,20 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.html)
     quiet = args.json or args.quiet
     shown = "none" if quiet else "live" if sys.stdout.isatty() else "lines"
-    with orderly_end(), display(shown) as listen, _notices(options, quiet=args.quiet):
-        if options is not None:
-            result = plan(args.text, task=args.task, options=options, listen=listen)
-        else:
-            result = resumed(args, given_options(args), listen)
+
+    def done(options: Options | None) -> Run:
+        with orderly_end(), display(shown) as listen, _notices(options, quiet=args.quiet):
+            if options is None:
+                return resumed(args, given_options(args), listen)
+            return plan(args.text, task=args.task, options=options, listen=listen)
+
+    try:
+        result = done(options)
+    except AmbiguousError as error:
+        reading = None if options is None or quiet else _asked(error)
+        if options is None or reading is None:
+            raise
+        result = done(replace(options, reading=reading))
     if args.html is not None:
         write_page(result.folder, args.html)
     verdict = _verdict(result) if scored else None
@@ -111,6 +122,13 @@ def run(args: argparse.Namespace) -> int:
     else:
         print("\n".join(_lines(result) + ([] if verdict is None else verdict.brief())))
     return 0 if result.reached is not False else 1
+
+
+def _asked(error: AmbiguousError) -> int | None:
+    """Return which reading is meant, if there is someone to ask."""
+    from hvr.cli.asking import on_terminal, which_reading
+
+    return which_reading(error.readings) if on_terminal() else None
 
 
 def _add_environment_options(parser: argparse.ArgumentParser) -> None:
@@ -147,6 +165,8 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--planner", help=(
         "fast-downward, up:NAME for an engine of unified-planning, an installed one or "
         "module:attribute (default: fast-downward)"))  # fmt: skip
+    group.add_argument("--reading", metavar="NUMBER", type=whole, help=(
+        "which reading of a request is meant, where it has several; from 1"))  # fmt: skip
     group.add_argument("--budget", metavar="SECONDS", type=seconds, help=(
         "for one planner call at most (default: 10)"))  # fmt: skip
     group.add_argument("--max-replans", metavar="N", type=whole, help=(

@@ -73,6 +73,7 @@ class Cursor:
         self.denying = False  # whether 'or' joins as 'and' does, as after 'do not'
         self.notes: list[str] = []
         self.begun = False  # a clause has been read, of which 'it' may speak
+        self.unread: list[str] = []
 
     # --- where it stands -----------------------------------------------------------------
 
@@ -163,12 +164,11 @@ class Cursor:
             self.at += filler.length
 
     def unheeded(self, passed: Match[FunctionWord]) -> None:
-        """Add a note if a phrase that means something is passed over."""
+        """Keep a phrase that means something and is passed over."""
         if passed.entry.role == "unheeded":
             phrase = " ".join(self.tokens[self.at : self.at + passed.length])
-            note = f"hvr does not heed {phrase!r}"
-            if note not in self.notes:
-                self.notes.append(note)
+            if phrase not in self.unread:
+                self.unread.append(phrase)
 
     def is_name(self, at: int | None = None) -> bool:
         """Return whether an object's own name, such as mug-1, stands here."""
@@ -188,7 +188,7 @@ class Cursor:
         passed = self.function("filler", "unheeded", at=at)
         return bool(
             self.starts_exactly(at)
-            or self.function("slice", at=at)
+            or self.function("slice", "meal", at=at)
             or self.named(at)
             or self.kind(Adjective, at)
             or (passed and self.starts_thing(at + passed.length))

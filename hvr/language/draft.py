@@ -235,8 +235,26 @@ class MeaningDraft:
                 self._pour_into(number, outer)
             elif self.entities[number].unnamed and self.is_a(outer, "PortableReceptacle"):
                 self._replace_vessel(number, outer)
+            elif parts := self._bare_parts(number, outer):
+                self.forget(number)
+                for part in parts:
+                    self._relate(part, outer, word)
             else:
                 self._relate(number, outer, word)
+
+    def _bare_parts(self, vessel: int, outer: int) -> list[int]:
+        """Return the parts of a dish if they go where the vessel assumed for them does not: 'a
+        cooked egg in the bin'.
+        """
+        if not self.entities[vessel].unnamed:
+            return []
+        parts = [r.inner for r in self.relations if r.outer == vessel and r.part]
+
+        def fits(number: int) -> bool:
+            return any(o in self.taxonomy.places(c) for c in self.entities[number].classes
+                       for o in self.entities[outer].classes)  # fmt: skip
+
+        return parts if parts and not fits(vessel) and all(map(fits, parts)) else []
 
     def _relate(self, inner: int, outer: int, word: str) -> None:
         entity = self.entities[outer]

@@ -37,6 +37,8 @@ class Formula:
         """Choose a variable or an object for each entity of the stage."""
         used = {d.entity for d in self.demands}
         used |= {d.outer for d in self.demands if d.outer is not None}
+        self.anywhere = {n for n in used if self._each_in_some(n)}
+        used -= self.anywhere
         # Two entities of one class get different objects as long as there are enough.
         taken: set[str] = set()
         for number in sorted(used):
@@ -57,6 +59,12 @@ class Formula:
                 if names := self.choice.names(number):
                     options = " ".join(f"(= {variable} {n})" for n in names)
                     self.conjuncts.append(f"(or {options})")
+
+    def _each_in_some(self, number: int) -> bool:
+        """Return whether things shall each be in some place of a kind, whichever: 'in drawers'."""
+        entity = self.choice.entities[number]
+        asked = any(d.entity == number for d in self.demands)
+        return entity.count < 0 and not asked and not self.choice.names(number)
 
     def _type(self, number: int) -> str:
         types = [self.choice.taxonomy.pddl_type(c) for c in self.choice.classes[number]]
@@ -84,6 +92,10 @@ class Formula:
         for index, name in enumerate(self.variables[demand.entity]):
             if demand.outer is None:
                 literals.append(demand.text.replace("?x", name))
+            elif demand.outer in self.anywhere:
+                place = f"?some{demand.outer}for{demand.entity}{chr(97 + index)}"
+                body = self._at(name, demand.outer, [place])
+                literals.append(f"(exists ({place} - {self._type(demand.outer)}) {body})")
             else:
                 places = self.variables.get(demand.outer, [])
                 literals.append(self._at(name, demand.outer, places[index % len(places) :][:1]))

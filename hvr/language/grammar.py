@@ -8,15 +8,19 @@ neighbours decide.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hvr.errors import LanguageError
 from hvr.language.adapting import adapt
 from hvr.language.alternatives import Picks, explore
 from hvr.language.clauses import read_clauses
+from hvr.language.composed import plainly
 from hvr.language.cursor import Cursor
 from hvr.language.draft import MeaningDraft
 from hvr.language.forbidding import Forbidding
 from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, tokenize
 from hvr.language.meaning import Meaning
+from hvr.language.spelling import correct
 from hvr.language.taxonomy import Taxonomy
 from hvr.language.verbs import Interpreter
 
@@ -42,13 +46,16 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]
 def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Meaning, ...], ...]:
     """Read a request in all ways that English leaves open, the likeliest first; see `read`."""
     tokens = tuple(token for token in tokenize(text) if token not in _NOISE)
+    tokens, corrections = correct(plainly(tokens, lexicon), lexicon)
     # First, since the grammar would stumble over an unknown word and blame what stands near it.
     check_words(Cursor(text, tokens, lexicon))
 
     def bracketed(brackets: Picks) -> tuple[Meaning, ...]:
         def chosen(picks: Picks) -> Meaning:
             brackets.sizes = []
-            return _read_once(Cursor(text, tokens, lexicon, picks, brackets), taxonomy)
+            cursor = Cursor(text, tokens, lexicon, picks, brackets)
+            cursor.notes += corrections
+            return _read_once(cursor, taxonomy)
 
         return tuple(dict.fromkeys(explore(chosen)))
 
@@ -64,15 +71,17 @@ def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
     forbidding = Forbidding(draft, interpreter.adjuncts)
     for prohibition in prohibitions:
         forbidding.take(prohibition)
-    for note in cursor.notes:
-        draft.note(note)
     if not draft.requested:
         raise LanguageError(
             f"nothing to do was found in {cursor.text.strip()!r}: say a verb and a thing, "
             "for example 'wash the mug'"
         )
     adapt(draft)
-    return draft.finish()
+    for note in cursor.notes:
+        draft.note(note)
+    for phrase in cursor.unread:
+        draft.note(f"hvr does not heed {phrase!r}")
+    return replace(draft.finish(), unread=tuple(cursor.unread))
 
 
 def check_words(cursor: Cursor) -> None:

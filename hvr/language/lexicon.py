@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hvr.errors import LanguageError
 from hvr.language.function_words import FUNCTION_WORDS
@@ -64,7 +64,8 @@ class Part:
 class Dish:
     """Something that can be made: a vessel with a liquid or parts in it.
 
-    With `at` instead of vessels, the parts stand at a place of that class.
+    With `at` instead of vessels, the parts stand at a place of that class. `base`: the parts that
+    it has with any filling, as a sandwich has bread.
     """
 
     word: str
@@ -72,6 +73,7 @@ class Dish:
     liquid: str | None = None
     parts: tuple[Part, ...] = ()
     at: str | None = None
+    base: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -106,10 +108,19 @@ class Lexicon:
     Args:
         entries: the phrases.
         words: single words that name things, actions or states, for suggestions.
+        fillings: classes to the parts that they are in a salad or a sandwich.
+        idioms: phrases to what they stand for.
     """
 
     entries: Mapping[tuple[str, ...], tuple[Entry, ...]]
     words: frozenset[str]
+    fillings: Mapping[str, Part] = field(default_factory=dict)
+    idioms: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def parts(self) -> frozenset[str]:
+        """Every word that stands in some phrase."""
+        return frozenset(word for key in self.entries for word in key) | PARTICLES
 
     @cached_property
     def longest(self) -> int:

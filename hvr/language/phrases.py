@@ -10,6 +10,7 @@ predicate := (adjective | adjunct) (and …)*
 from __future__ import annotations
 
 from hvr.errors import LanguageError
+from hvr.language.composed import compound_dish, skip_meal
 from hvr.language.cursor import Cursor
 from hvr.language.lexicon import Adjective, Dish, Noun
 from hvr.language.lookahead import gerund, next_thing, predicate_goes_on, predicate_starts
@@ -50,6 +51,7 @@ def read_things(
         listing: see `next_thing`.
         subject: see `next_thing`.
     """
+    skip_meal(cursor)
     groups = [_alternatives(cursor, after)]
     commas_only = True
     while (start := next_thing(cursor, listing=listing, subject=subject)) is not None:
@@ -169,6 +171,10 @@ def _head(
         return _slices(cursor, determiner, adjectives, after)
     if not length:
         raise LanguageError(f"{after} what? {_rest(cursor)} is not a thing that hvr knows")
+    filled = compound_dish(cursor)
+    if filled is not None and filled[0] > cursor.kind(Dish):
+        cursor.at += filled[0]
+        return NounPhrase("noun", cursor.between(start), determiner, adjectives, dish=filled[1])
     entries = cursor.lexicon.entries[cursor.tokens[start : start + length]]
     nouns = tuple(entry for entry in entries if isinstance(entry, Noun))
     dish = next((entry for entry in entries if isinstance(entry, Dish)), None)
@@ -255,6 +261,8 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         cursor.at += there.length  # 'open the microwave and put the potato inside'
         it = NounPhrase("pronoun", "it", Determiner(1))
         return Adjunct("place", "inside", (it,))
+    if (persons := _for_how_many(cursor)) is not None:
+        return Adjunct("for", str(persons), ())
     match = cursor.function("prep", "from", "means", "with", "unplaced", "of")
     noted = cursor.function("unsupported")
     if match is None or (noted and noted.length > match.length):
@@ -282,6 +290,24 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         other = read_adjunct(cursor)
         return other if other is not None and cursor.picks.take(2) else adjunct
     return adjunct
+
+
+def _for_how_many(cursor: Cursor) -> int | None:
+    """Read 'for two' or 'for four people'; return how many."""
+    match = cursor.function("for")
+    number = cursor.function("number", at=cursor.at + match.length) if match else None
+    at = cursor.at + (match.length if match else 0)
+    count = int(number.entry.value) if number else 0
+    if match and cursor.word(at).isdecimal():
+        count = int(cursor.word(at))
+    if not count:
+        return None
+    at += number.length if number else 1
+    if cursor.starts_thing(at) and not cursor.function("people", at=at):
+        return None
+    cursor.at = at
+    cursor.take("people")
+    return count
 
 
 def read_inside(cursor: Cursor) -> str:

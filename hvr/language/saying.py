@@ -114,6 +114,9 @@ class _Speaker:
                 self._collect(operand, found)
         elif isinstance(formula, Exists):
             self._learn(formula.variables)
+            if isinstance(formula.body, Atom):  # 'in a drawer', whichever: not spoken of again
+                whichever = [variable.name for variable in formula.variables]
+                self._spoken |= {name: self._any(name) for name in whichever}
             self._collect(formula.body, found)
         elif (among := one_of(formula)) is not None:
             variable, names = among
@@ -121,6 +124,12 @@ class _Speaker:
                 self._among[variable] = " or ".join(names)
         else:
             found.append(formula)
+
+    def _any(self, variable: str) -> str:
+        noun = self._nouns[variable]
+        if noun in self._only:
+            return f"the {noun}"
+        return self._articles.get(noun, _a(noun))
 
     def _learn(self, variables: Iterable[TypedName]) -> None:
         for variable in variables:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hvr.language.lexicon import Adjective, Dish, Noun, Verb
 
@@ -78,7 +78,8 @@ class Adjunct:
     """A phrase that follows a thing: a place, a source, a means, contents.
 
     Args:
-        kind: `place`, `unplaced` (next to), `from`, `means`, `with` or `hand` (in the hand).
+        kind: `place`, `unplaced` (next to), `from`, `means`, `with`, `hand` (in the hand) or `for`
+            (for how many, which is the word).
         word: the preposition, as `in` or `on` for a place.
         things: what it speaks of.
         inside: of `with`: `in` or `on` where it is said that they are so ('with a knife in it',
@@ -131,6 +132,14 @@ class Clause:
     verb: Verb | None
     groups: tuple[NounGroup, ...]
     then: bool = False
+
+
+def for_each(thing: NounPhrase, persons: int) -> NounPhrase:
+    """Return a thing as many times as there are persons, unless it says how many there are."""
+    count = thing.determiner.count
+    if persons == 1 or thing.determiner.definite or count not in {None, 1}:
+        return thing
+    return replace(thing, determiner=replace(thing.determiner, count=persons))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from hvr.language.liquids import Liquids
 from hvr.language.making import Making
 from hvr.language.referents import ReferentReading, Referents
 from hvr.language.states import States
-from hvr.language.syntax import Adjunct, Clause, NounGroup, NounPhrase
+from hvr.language.syntax import Adjunct, Clause, NounGroup, NounPhrase, for_each
 
 _IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
 """Verbs that end with a thing in the hand even if it must be made first; 'get' does not."""
@@ -74,6 +74,7 @@ class Interpreter:
         group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
             return self._in_hand(verb, group)
+        group = self._for_persons(verb, group)
         if verb is None:
             return self.making.wanted(group)
         if verb.frame == "put" and inherited:
@@ -99,6 +100,20 @@ class Interpreter:
             for adjective in group.predicate.adjectives:
                 apply_adjective(self.draft, number, adjective)
         return things
+
+    def _for_persons(self, verb: Verb | None, group: NounGroup) -> NounGroup:
+        """Return a group with as many of each thing as it is for: 'make coffee for two'."""
+        persons = [a for a in group.adjuncts if a.kind == "for"]
+        if not persons or (verb is not None and verb.frame == "set"):
+            return group
+        if verb is not None and verb.frame not in {"make", "serve"}:
+            raise LanguageError(f"hvr does not understand 'for {persons[0].word}' here")
+        count = int(persons[0].word)
+        return replace(
+            group,
+            things=tuple(for_each(t, count) for t in group.things),
+            adjuncts=tuple(a for a in group.adjuncts if a.kind != "for"),
+        )
 
     def _in_hand(self, verb: Verb | None, group: NounGroup) -> list[int]:
         """Take in 'a cup of wine in your hand': whatever else is asked, and it is held."""
@@ -171,16 +186,25 @@ class Interpreter:
         )
 
     def _set(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Take in 'set': 'set the table' is a dish of its own, 'set the mug on the table' puts."""
+        """Take in 'set': 'set the table' is a dish of its own, 'set the mug on the table' puts.
+
+        What the table is set with is all that comes on it.
+        """
         things = group.things
         dish = next((d for d in self._dishes() if d.at and len(things) == 1
                      and any(n.object_class == d.at for n in things[0].nouns)), None)  # fmt: skip
         if dish is None or any(a.kind == "place" for a in group.adjuncts):
             return self._put(verb, group)
         place = self.referents.of(things[0], ReferentReading())[0]
-        self.referents.add_parts(dish, place, ())
+        listed = [a for a in group.adjuncts if a.kind == "with"]
+        persons = next((int(a.word) for a in group.adjuncts if a.kind == "for"), 1)
+        if not listed:
+            self.referents.add_parts(dish, place, (), persons)
         for adjunct in group.adjuncts:
-            if adjunct.kind != "with" or not self.adjuncts.contents([place], adjunct):
+            if adjunct.kind == "for":
+                continue
+            each = replace(adjunct, things=tuple(for_each(t, persons) for t in adjunct.things))
+            if adjunct.kind != "with" or not self.adjuncts.contents([place], each):
                 raise LanguageError(f"hvr does not understand {adjunct.word!r} here")
         return [place]
 

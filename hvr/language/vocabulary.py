@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hvr.errors import DataFileError
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.terms import HIDDEN_LABEL
-from hvr.language.lexicon import Adjective, Dish, Lexicon, Part, Verb, build_lexicon
+from hvr.language.lexicon import Adjective, Dish, Lexicon, Part, Verb, build_lexicon, tokenize
 
 
 def load_lexicon(ontology: Ontology) -> Lexicon:
@@ -17,7 +18,7 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
         DataFileError: a word of the ontology lacks what its kind needs.
     """
     verbs = list(_verbs(ontology))
-    return build_lexicon(
+    lexicon = build_lexicon(
         list(_nouns(ontology)),
         verbs,
         [*_adjectives(ontology), *_participles(ontology)],
@@ -28,6 +29,35 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
         ),
         _loose_nouns(ontology),
     )  # fmt: skip
+    return replace(lexicon, fillings=_fillings(ontology), idioms=_idioms(ontology))
+
+
+def _idioms(ontology: Ontology) -> dict[tuple[str, ...], tuple[str, ...]]:
+    return {
+        tokenize(label): tokenize(_needed(ontology, name, "plainly"))
+        for name in ontology.instances("Idiom")
+        for label in ontology.labels(name)
+    }
+
+
+def _fillings(ontology: Ontology) -> dict[str, Part]:
+    """Return the parts that can fill a dish, by their class and that which they are cut from."""
+    parts = [
+        _part(ontology, name)
+        for name in sorted(ontology.instances("Part"))
+        if _one(ontology, name, "filling") in {"True", "true"}
+    ]
+    sources = {p: c for c in ontology.object_types for p in ontology.related("slicesInto", c)}
+    named = {part.object_class: part for part in parts}
+    return named | {sources[c]: part for c, part in named.items() if c in sources}
+
+
+def _part(ontology: Ontology, name: str) -> Part:
+    return Part(
+        _needed(ontology, name, "ofClass"),
+        int(_one(ontology, name, "count") or 1),
+        _one(ontology, name, "condition"),
+    )
 
 
 def _one(ontology: Ontology, name: str, prop: str) -> str | None:
@@ -115,20 +145,15 @@ def _adjectives(ontology: Ontology) -> Iterator[tuple[str, Adjective]]:
 
 def _dishes(ontology: Ontology) -> Iterator[tuple[str, Dish]]:
     for name in ontology.instances("Dish"):
-        parts = tuple(
-            Part(
-                _needed(ontology, str(part), "ofClass"),
-                int(_one(ontology, str(part), "count") or 1),
-                _one(ontology, str(part), "condition"),
-            )
-            for part in ontology.annotation(name, "part")
-        )
+        parts = tuple(_part(ontology, str(part)) for part in ontology.annotation(name, "part"))
+        base = tuple(_part(ontology, str(part)) for part in ontology.annotation(name, "base"))
         dish = Dish(
             ontology.label(name),
             tuple((_one(ontology, name, "vesselOrder") or "").split()),
             _one(ontology, name, "liquid"),
             parts,
             _one(ontology, name, "place"),
+            base,
         )
         for label in ontology.labels(name):
             yield label, dish

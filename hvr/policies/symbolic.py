@@ -39,22 +39,33 @@ class SymbolicPolicy(Policy[Stage]):
         any_place: plan as if everything could be put everywhere, for a world that forces puts.
         reader: who reads requests, one of `hvr.language.readers.READERS`; None for the best that
             is installed.
+        reading: which of several readings of a request is meant, from 1.
     """
 
     def __init__(
-        self, ontology: Ontology, domain: Domain, planner: Planner, *, any_place: bool = False,
+        self,
+        ontology: Ontology,
+        domain: Domain,
+        planner: Planner,
+        *,
+        any_place: bool = False,
         reader: str | None = "grammar",
-    ) -> None:  # fmt: skip
+        reading: int | None = None,
+    ) -> None:
         self.ontology = ontology
         self.domain = domain
         self.planner = planner
         self.any_place = any_place
         self._reader = reader
+        self.reading = reading
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
         """See `Policy`."""
-        return cls(context.ontology, context.domain, context.planner, reader=context.reader)
+        return cls(
+            context.ontology, context.domain, context.planner,
+            reader=context.reader, reading=context.reading,
+        )  # fmt: skip
 
     @cached_property
     def reader(self) -> Reader:
@@ -72,7 +83,7 @@ class SymbolicPolicy(Policy[Stage]):
     ) -> Understanding[Stage]:
         """See `Policy`."""
         del graph
-        goal = self.reader.goal(request, inventory)
+        goal = self.reader.goal(request, inventory, self.reading)
         return Understanding(goal.stages, goal)
 
     def with_ends(self, wanted: str) -> Stage:

@@ -79,6 +79,7 @@ def assembled(
                 transcript=folder.path / RunFolder.TRANSCRIPT,
                 listen=recorder,
                 reader=options.reader,
+                reading=options.reading,
             )
         )
         executor = Executor(world, policy, recorder, recorder.plan_made, options.max_replans)

@@ -40,6 +40,7 @@ class Options:
         reader: who reads the request for the symbolic policy, one of
             `hvr.language.readers.READERS`; None for both where the extra `language` is installed,
             and for the grammar elsewhere.
+        reading: which reading of a request is meant that can be read in several ways, from 1.
     """
 
     scene: str | None = None
@@ -57,11 +58,14 @@ class Options:
     error_rate: float = 0.0
     faults: Path | None = None
     reader: str | None = None
+    reading: int | None = None
 
     def __post_init__(self) -> None:
         check_positive("budget", self.budget)
         check_whole("seed", self.seed, least=-MOST)
         check_whole("max_replans", self.max_replans)
+        if self.reading is not None:
+            check_whole("reading", self.reading, least=1)
         if self.sight not in set(Sight):
             raise UsageError(
                 f"unknown sight {self.sight!r} (sights: {', '.join(Sight)})", field="sight"

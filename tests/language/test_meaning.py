@@ -52,6 +52,22 @@ WANTED = [
     ("1", "make coffee; then make toast",
      "contains mug coffee; on mug countertop | contains mug coffee; on breadsliced plate", ""),
     ("1", "wash the apple and then put it in the fridge", "washed apple; in apple fridge", ""),
+    # dishes that are put together, and idioms
+    ("1", "make a tomato and lettuce salad in a bowl",
+     "in tomatosliced bowl; in lettucesliced bowl", "in applesliced bowl"),
+    ("1", "make an egg sandwich",
+     "on breadsliced plate; cooked eggcracked; on eggcracked plate", "on tomatosliced plate"),
+    ("1", "prepare breakfast: toast and coffee", "on breadsliced plate; contains mug coffee", ""),
+    ("1", "put the kettle on", "contains kettle water; warm_liquid kettle", ""),
+    ("1", "put the kettle on the stove", "on kettle stoveburner", "contains kettle water"),
+    ("1", "place a cooked egg in the trash bin", "cooked eggcracked; in eggcracked garbagecan",
+     "on eggcracked plate"),
+    # exactly what is said
+    ("16", "set the table with a plate, a fork and a knife",
+     "on plate diningtable; on fork diningtable; on knife diningtable",
+     "on cup diningtable; on butterknife diningtable"),
+    ("1", "put the spatula and the spoon in drawers",
+     "in spatula drawer; in spoon drawer", ""),
     # groups are all of their kinds
     ("1", "slice all the vegetables", "sliced lettuce; sliced potato; sliced tomato", ""),
     ("1", "slice everything",
@@ -252,3 +268,23 @@ def test_every_way_to_choose_is_gone_through_once(sizes):
     ways = list(explore(lambda picks: tuple(picks.take(size) for size in sizes)))
     assert len(ways) == len(set(ways)) == prod(sizes)
     assert ways[0] == (0,) * len(sizes)
+
+
+def test_each_is_in_some_drawer_and_no_other_drawer_is_needed(understand):
+    goal = understand("1", "put the spatula and the spoon in drawers")
+    assert "(= " not in goal.stages[0].wanted
+    assert goal.said == ("the spatula is in a drawer; the spoon is in a drawer",)
+
+
+def test_two_persons_need_two_of_each(read):
+    (stage,) = read("28", "make coffee for two").stages
+    assert sum(count for literal, count in stage.items() if literal.startswith("contains")) == 2
+
+
+def test_a_meal_is_named_by_what_it_consists_of(understand):
+    with pytest.raises(LanguageError, match="breakfast can be many things"):
+        understand("1", "make breakfast")
+
+
+def test_what_is_not_heeded_is_kept_as_unread(understand):
+    assert understand("1", "put the big red apple in the bowl").unread == ("big", "red")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.errors import ImpossibleGoalError, PddlError
+from hvr.errors import GroundingLimitError, ImpossibleGoalError, PddlError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.language.goals import Goal, Stage, end_conditions
 from hvr.language.saying import said
@@ -29,6 +29,11 @@ CORRECTIONS = 2
 ALREADY = (
     "all of this is so already, so that nothing would be done: say what else the request asks for, "
     "or write the same goal again if it asks for nothing else"
+)
+
+TOO_MANY = (
+    "there are too many ways to choose these things together: name the objects themselves (mug-2) "
+    "where it does not matter which is meant, or write fewer things into a stage"
 )
 
 
@@ -133,6 +138,8 @@ class GoalWriting:
             self._reachable(goal)
         except ImpossibleGoalError as error:
             return GoalDraft(answer, str(error), goal)
+        except GroundingLimitError:
+            return GoalDraft(answer, TOO_MANY, goal)
         return GoalDraft(answer, "", goal)
 
     def _goal(self, answer: GoalAnswer, checked: CheckedGoal) -> Goal:
@@ -149,7 +156,10 @@ class GoalWriting:
         domain, inventory = self._words.domain, self._words.inventory
         objects = [TypedName(n, (self._graph.pddl_type(n),)) for n in inventory.classes]
         wanted = parse_formula(stage.wanted, domain, objects, file="<goal>")
-        return bool(Task(domain, self._graph.problem(domain, "goal")).initial.holds(wanted))
+        try:
+            return bool(Task(domain, self._graph.problem(domain, "goal")).initial.holds(wanted))
+        except GroundingLimitError:  # of so much that is asked, something will be to do
+            return False
 
 
 def _ends(checked: CheckedGoal, number: int, taxonomy: Taxonomy) -> list[str]:
