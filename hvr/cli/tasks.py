@@ -35,5 +35,5 @@ def run(args: argparse.Namespace) -> int:
         ])  # fmt: skip
     else:
         for t in tasks:
-            print(f"{t.id:6} {t.name:34} {len(t.scenes):2} scenes  {t.goal_oriented}")
+            print(f"{t.id:6} {t.name:44} {len(t.scenes):2} scenes  {t.goal_oriented}")
     return 0
