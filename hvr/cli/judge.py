@@ -112,8 +112,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
-    from hvr.run.judging import Asked, judge_plan
+    from hvr.cli.verify.tool_plans import is_json, read_tool_graph, read_tool_plans
+    from hvr.run.judging import Asked, JudgedPlan, judge_plan
 
+    if (args.tools is None) != (args.graph is None):
+        raise UsageError("give both --tools and --graph, or neither")
+    if is_json(args.plan):
+        from hvr.tools.judging import judge_tool_plan
+
+        graph = read_tool_graph(args.tools, args.graph) if args.tools is not None else None
+        return tuple(
+            JudgedPlan(args.plan, judge_tool_plan(plan, graph), (), None, plan.request)
+            for plan in read_tool_plans(args.plan)
+        )
     asked = Asked(
         problem=args.problem,
         goal=args.goal,
