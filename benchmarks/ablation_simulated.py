@@ -29,7 +29,7 @@ from hvr.evaluation.bench.runner import Progress, run_bench
 from hvr.evaluation.bench.summary import Row, summarise
 from hvr.evaluation.cell import prompt_digests, run_cell
 from hvr.llm.choice import ModelChoice
-from hvr.tasks import task_ids
+from hvr.tasks import paper_task_ids
 
 PAPER = ("HVR", "HV", "HR", "VR", "R", "LLM")
 ADDED = (
@@ -46,7 +46,7 @@ COLUMNS = (
 def main() -> int:
     """Run what is missing and print the tables; exit code 1 when a cell ended in an error."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tasks", default=",".join(task_ids()))
+    parser.add_argument("--tasks", default=",".join(paper_task_ids()))
     parser.add_argument("--settings", default=",".join((*PAPER, *ADDED)))
     parser.add_argument("--errors", default="0,0.1,0.3,0.5", help="error rates of the model")
     parser.add_argument("--improve", default="0.7", help="probability that feedback helps")

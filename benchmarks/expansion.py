@@ -38,7 +38,7 @@ from hvr.retrieval.embedders import make_embedder
 from hvr.retrieval.expansion import expand
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.selection import PER_CLASS, select
-from hvr.tasks import PaperTask, load_task, task_ids
+from hvr.tasks import PaperTask, load_task, paper_task_ids
 
 PICKS = ("goal-oriented", "both sentences")
 _SEED = 0
@@ -131,7 +131,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     found: list[Row] = []
-    for task_id in task_ids():
+    for task_id in paper_task_ids():
         task = load_task(task_id)
         kitchen = Kitchen(load_scene(task.ground_truth.scene), _SEED)
         found += rows(task, open_world(kitchen), options.per_class)

@@ -32,7 +32,7 @@ from hvr.evaluation.bench.summary import summarise
 from hvr.evaluation.cell import prompt_digests, run_cell
 from hvr.evaluation.paper import paper_tables
 from hvr.llm.choice import ModelChoice
-from hvr.tasks import task_ids
+from hvr.tasks import paper_task_ids
 
 UNCORRECTED = ("LLM", "R", "HR")
 """Settings in which nothing is corrected: `slip` makes no difference to them."""
@@ -88,7 +88,7 @@ def _correctness(
     chosen: argparse.Namespace, name: str, settings: Sequence[str], models: Sequence[str]
 ) -> dict[tuple[str, str], float]:
     """PC in per cent by setting and model, averaged over T1 to T12."""
-    tasks = [t for t in task_ids() if not t.endswith("bis")]
+    tasks = [t for t in paper_task_ids() if not t.endswith("bis")]
     cells = plan_cells(tasks, settings, models, range(1, chosen.seeds + 1), scene=None)
     # Nothing is paid here, and plans full of errors are what is measured.
     options = CellOptions(execute=False, model=ModelChoice(calls_per_plan=10_000))

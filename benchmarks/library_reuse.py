@@ -23,7 +23,7 @@ from conditions import conditions
 from hvr.library import read_library
 from hvr.llm.choice import ModelChoice
 from hvr.run import Options, Run, plan
-from hvr.tasks import load_task, task_ids
+from hvr.tasks import load_task, paper_task_ids
 
 
 def run_task(task_id: str, error: float, seed: int, library: Path, folder: Path) -> Run:
@@ -50,12 +50,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as root:
         library = Path(root) / "library.ttl"
         first = {}
-        for task_id in task_ids():
+        for task_id in paper_task_ids():
             first[task_id] = run_task(
                 task_id, chosen.error, chosen.seed, library, Path(root) / f"{task_id}-1"
             )
         entries = len(read_library(library).entries)
-        for task_id in task_ids():
+        for task_id in paper_task_ids():
             run = run_task(task_id, chosen.error, chosen.seed, library, Path(root) / f"{task_id}-2")
             before, after = first[task_id].spent, run.spent
             assert before is not None and after is not None

@@ -40,7 +40,6 @@ HvrError                             2  root: catch this to catch everything bel
 ├── StoreError                       2  the graph store cannot be opened, read or queried
 │   └── QueryLimitError              4  a query ran out of time or memory
 ├── MissingExtraError                2  an optional dependency is not installed
-└── _UnusableFileError               2  a file to lint is unusable  [hvr.cli.lint]
 
 Signals are plain exceptions that are caught in the room that raises them:
 

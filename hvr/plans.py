@@ -207,6 +207,8 @@ class PolicyContext:
         compile_task: makes tasks, for callers that keep them.
         listen: is told what happens while the policy plans.
         reading: which of several readings of the request is meant, from 1.
+        reader: who reads requests, one of `hvr.language.readers.READERS`; None for the best that
+            is installed.
     """
 
     ontology: Ontology
@@ -222,6 +224,7 @@ class PolicyContext:
     compile_task: Callable[[Domain, Problem], Task] = Task
     listen: Callable[[Any], None] | None = None
     reading: int | None = None
+    reader: str | None = None
 
 
 class Policy(Protocol[Wanted]):
@@ -288,6 +291,16 @@ class Policy(Protocol[Wanted]):
             place: name of what they are on or in.
         """
         ...
+
+    def keeping(self, stage: Wanted, constraints: Sequence[str]) -> Wanted:
+        """Return a goal to be reached under other constraints than its own.
+
+        Args:
+            stage: the goal.
+            constraints: trajectory constraints as PDDL: what is left of its own.
+        """
+        del constraints
+        return stage
 
     def judge(
         self,

@@ -1,10 +1,10 @@
-"""The tasks T1 to T12 of the paper, each a file of `tasks/`."""
+"""The tasks: T1 to T12 of the paper and the harder T13 to T24, each a file of `tasks/`."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from hvr.errors import DataFileError, UsageError
 from hvr.files import data_path
 from hvr.pddl import GroundAction, parse_plan
 from hvr.texts import read_toml
+
+_LAST_OF_PAPER = 12
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,11 @@ class PaperTask:
         goal: PDDL condition.
         requires: object types the scene must have.
         scenes: scenes that have them.
-        paper_steps: length of the paper's ground truth, navigation counted.
+        paper_steps: length of the paper's ground truth, navigation counted; empty where the
+            paper has no such task.
         ground_truth: a minimal plan for one scene.
         optimum: length of a shortest plan for each scene.
+        constraints: PDDL trajectory constraints that a plan must keep on the way.
     """
 
     id: str
@@ -84,6 +88,7 @@ class PaperTask:
     paper_steps: str
     ground_truth: GroundTruth
     optimum: Mapping[str, Optimum]
+    constraints: tuple[str, ...] = ()
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -97,6 +102,51 @@ def task_ids(folder: Path | None = None) -> tuple[str, ...]:
     return tuple(sorted(names, key=_natural))
 
 
+def paper_task_ids(folder: Path | None = None) -> tuple[str, ...]:
+    """Return the ids of the paper's own tasks, T1 to T12 with T5bis, in natural order."""
+    return tuple(name for name in task_ids(folder) if _natural(name)[0] <= _LAST_OF_PAPER)
+
+
+def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, ...]:
+    """Return ids for what a user writes: ids, ranges (`T13-T24`), `all` and `paper`.
+
+    Raises:
+        UsageError: a range begins or ends with no task, or holds none.
+    """
+    known = task_ids(folder)
+    found: list[str] = []
+    for name in names:
+        first, dash, last = name.partition("-")
+        if name.lower() == "all":
+            found += known
+        elif name.lower() == "paper":
+            found += paper_task_ids(folder)
+        elif dash:
+            begin, end = (known.index(_id(text, known)) for text in (first, last))
+            if begin > end:
+                raise UsageError(f"the range {name!r} holds no task: did you mean {last}-{first}?")
+            # T5bis comes with T5.
+            found += (k for k in known[begin:] if _natural(k)[0] <= _natural(known[end])[0])
+        else:
+            found.append(_id(name, known))
+    return tuple(dict.fromkeys(found))
+
+
+def _id(text: str, known: Sequence[str]) -> str:
+    """Return the id of a task as it is written in the files.
+
+    Raises:
+        UsageError: there is no such task.
+    """
+    by_key = {name.lower(): name for name in known}
+    name = by_key.get(text.strip().lower())
+    if name is None:
+        near = difflib.get_close_matches(text, list(known), n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise UsageError(f"unknown task {text!r}{hint} (tasks: {', '.join(known)})")
+    return name
+
+
 def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
     """Read a task.
 
@@ -105,13 +155,7 @@ def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
         DataFileError: its file is damaged.
     """
     folder = folder or data_path("tasks")
-    known = {name.lower(): name for name in task_ids(folder)}
-    name = known.get(task_id.lower())
-    if name is None:
-        near = difflib.get_close_matches(task_id, list(known.values()), n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise UsageError(f"unknown task {task_id!r}{hint} (tasks: {', '.join(known.values())})")
-    path = folder / f"{name}.toml"
+    path = folder / f"{_id(task_id, task_ids(folder))}.toml"
     return _task(read_toml(path), path)
 
 
@@ -137,6 +181,7 @@ def _task(values: Mapping[str, Any], path: Path) -> PaperTask:
                 scene: Optimum(int(entry["steps"]), int(entry["bound"]))
                 for scene, entry in values["optimum"].items()
             },
+            constraints=tuple(map(str, values.get("constraints", ()))),
         )
     except KeyError as error:
         raise DataFileError(f"{path}: the entry {error.args[0]!r} is missing") from error

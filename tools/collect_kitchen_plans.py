@@ -51,7 +51,7 @@ from hvr.pddl import GroundAction, Task, TypedName, parse_domain, parse_formula
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.retrieval.places import any_place
 from hvr.search.planners import FastDownward
-from hvr.tasks import load_task, task_ids
+from hvr.tasks import load_task, paper_task_ids
 from hvr.verifier.kitchen.links import causal_links
 from studies.alfred import scene_from_alfred
 from studies.kitchen_plans.alternatives import detours
@@ -321,7 +321,7 @@ def sentences() -> list[str]:
 
 def kitchens(part: int, parts: int) -> Iterator[dict[str, Any]]:
     """The worlds of hvr's kitchens."""
-    tasks = [load_task(t) for t in task_ids()]
+    tasks = [load_task(t) for t in paper_task_ids()]
     lines = sentences()
     for number in range(1, 31):
         if number % parts != part:
@@ -342,7 +342,7 @@ def kitchens(part: int, parts: int) -> Iterator[dict[str, Any]]:
 
 def truths(scene: str, world: World) -> Iterator[dict[str, Any]]:
     """The ground truths of the tasks in their scene."""
-    for name in task_ids():
+    for name in paper_task_ids():
         task = load_task(name)
         if task.ground_truth.scene == scene:
             steps = task.ground_truth.steps

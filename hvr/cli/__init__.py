@@ -31,8 +31,12 @@ class Group(Value):
 HVR = Group("hvr", "Household robot plans, proven before they run and watched while they run.", (
     Command("plan", "Plan a request, prove the plan, execute it step by step, and save the run.",
             "hvr.cli.plan"),
+    Command("solve", "Find a plan for any PDDL domain and problem, and prove it.",
+            "hvr.cli.solve"),
     Command("validate", "Validate PDDL plans; say at which step and why a plan fails.",
             "hvr.cli.validate"),
+    Command("judge", "Judge a plan step by step: what is superfluous, what is missing, and the "
+            "proof of each.", "hvr.cli.judge"),
     Command("lint", "Find what is suspicious in a PDDL domain and problem.", "hvr.cli.lint"),
     Command("tasks", "List the paper's tasks, with the scenes that fit.", "hvr.cli.tasks"),
     Command("scenes", "List the kitchens.", "hvr.cli.scenes"),

@@ -112,6 +112,8 @@ def reading_lines(event: Understood) -> Iterator[str]:
     """Yield how a request was read, in plain words, and what of it was not."""
     if event.said:
         yield f"read as: {in_order(event.said)}"
+    if event.reader != "grammar":
+        yield f"read by: {event.reader}"
     if event.unread:
         yield f"not read: {', '.join(event.unread)}"
 

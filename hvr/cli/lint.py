@@ -9,19 +9,23 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from hvr.cli.settings import LINT_SECTION, read_settings
 from hvr.cli.streams import use_utf8
-from hvr.errors import HvrError
+from hvr.errors import UsageError
+from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.validation.findings import Finding
+    from hvr.validation.lint.files import Models
 
 _DESCRIPTION = """\
 Look for what is wrong, superfluous or suspicious in a PDDL domain: what is declared and never
 used, missing and superfluous requirements, conditions that contradict themselves, effects that
 change nothing; with a PROBLEM also actions that can never apply in it, goals that cannot be
-reached or hold from the beginning, and numbers without a value.
+reached or hold from the beginning, and numbers without a value. Of folders and many files, each
+problem is linted with the domain that it names.
 """
 
 _EPILOG = """\
@@ -29,6 +33,15 @@ examples:
   hvr lint domain.pddl
   hvr lint domain.pddl problem.pddl
   hvr lint domain.pddl problem.pddl --format sarif > hvr.sarif
+  hvr lint benchmarks/ --ignore HVR301,HVR316
+
+in the files:
+  ; hvr: ignore HVR303       at the end of a line, or on a line of its own before it
+  ; hvr: ignore-file HVR303  anywhere
+
+settings:
+  files, skip, select, ignore, format, strict, lenient and rules-url in [tool.hvr.lint] of the
+  nearest pyproject.toml; options given here win
 
 exit codes:
   0  nothing but notes was found
@@ -36,139 +49,123 @@ exit codes:
   2  a file or an option cannot be used
 """
 
-_FORMATS = ("text", "json", "sarif", "github")
+_FORMATS = ("text", "json", "junit", "sarif", "github")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("domain", metavar="DOMAIN", help="the domain file")
-    parser.add_argument("problem", metavar="PROBLEM", nargs="?", help="a problem file")
+    parser.usage = f"{parser.prog} [OPTIONS] DOMAIN [PROBLEM] | FILES..."
+    parser.add_argument("files", nargs="*", metavar="FILES", help="domains and problems")
+    parser.add_argument("--select", metavar="RULES", action="append", help=(
+        "report only rules that begin so, such as HVR3 or HVR301,HVR311"))  # fmt: skip
+    parser.add_argument("--ignore", metavar="RULES", action="append", help=(
+        "do not report rules that begin so"))  # fmt: skip
+    parser.add_argument("--skip", metavar="PATTERN", action="append", help=(
+        "leave out files that are called so; may be given several times"))  # fmt: skip
     parser.add_argument("--format", choices=_FORMATS, help=(
         "how to report (default: text; github where GITHUB_ACTIONS is true)"))  # fmt: skip
-    parser.add_argument("--strict", action="store_true", help="exit with 1 for notes, too")
-    parser.add_argument("--lenient", action="store_true", help=(
+    parser.add_argument("--output-file", metavar="FILE", help="write the report there")
+    parser.add_argument("--strict", action="store_const", const=True, help=(
+        "exit with 1 for notes, too"))  # fmt: skip
+    parser.add_argument("--lenient", action="store_const", const=True, help=(
         "report what a lenient reading overlooks, instead of refusing the file"))  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code."""
-    try:
-        findings = _findings(args.domain, args.problem, lenient=args.lenient)
-    except _UnusableFileError as error:
-        _write([error.finding], _format(args))
-        return 2
-    _write(findings, _format(args))
+    """Run the command and return the exit code.
+
+    Raises:
+        UsageError: an option, a setting or a pattern cannot be used.
+    """
+    from hvr.validation.lint.chosen import Choice, read_rules, without_ignored
+    from hvr.validation.lint.files import find_models, lint_files
     from hvr.validation.rules import Level
 
-    counted = [f for f in findings if args.strict or f.level is not Level.NOTE]
-    return 1 if counted else 0
+    settings = read_settings(Path.cwd(), LINT_SECTION)
+
+    def chosen(name: str, default: Any) -> Any:
+        value = getattr(args, name)
+        return settings.get(name, default) if value is None else value
+
+    names = args.files or settings.get("files", ())
+    if not names:
+        raise UsageError("there is nothing to lint: name a domain, a domain and a problem, or "
+                         "folders with them")  # fmt: skip
+    choice = Choice(read_rules(chosen("select", ())), read_rules(chosen("ignore", ())))
+    models = find_models(names, chosen("skip", ()))
+    found = lint_files(models, lenient=chosen("lenient", False))
+    findings = without_ignored([finding for finding in found if choice.wants(finding)])
+    output = _Output(_format(args, settings), settings.get("rules_url", ""), args.output_file)
+    output.write(findings, models)
+    if any(finding.rule.id.startswith("HVR0") for finding in findings):
+        return 2
+    strict = chosen("strict", False)
+    return 1 if any(strict or f.level is not Level.NOTE for f in findings) else 0
 
 
-class _UnusableFileError(HvrError):
-    """A file cannot be used; `finding` says why."""
-
-    def __init__(self, finding: Finding) -> None:
-        self.finding = finding
-        super().__init__(str(finding))
-
-
-def _format(options: argparse.Namespace) -> str:
-    if options.format is None:
+def _format(options: argparse.Namespace, settings: dict[str, Any]) -> str:
+    chosen: str | None = options.format or settings.get("format")
+    if chosen is None:
         return "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
-    chosen: str = options.format
+    if chosen not in _FORMATS:
+        raise UsageError(f"hvr lint has no format {chosen!r}; there are {', '.join(_FORMATS)}")
     return chosen
 
 
-def _findings(domain: str, problem: str | None, *, lenient: bool = False) -> list[Finding]:
-    """Read the files and return what there is to say about them.
+class _Output(Value):
+    """Where the report goes, and how it looks."""
 
-    Raises:
-        _UnusableFileError: a file cannot be read or used.
-    """
-    from hvr.pddl import Diagnostic, parse_domain, parse_problem
-    from hvr.validation.findings import Finding, warning_finding
-    from hvr.validation.lint.all_rules import lint
-    from hvr.validation.rules import rule_of
+    form: str
+    rules_url: str
+    file: str | None
 
-    warnings: list[Diagnostic] = []
-    task = None
-    file = domain
-    try:
-        lifted = parse_domain(Path(domain), file=domain, lenient=lenient, warnings=warnings)
-        if problem is not None:
-            file = problem
-            task = parse_problem(
-                Path(problem), lifted, file=problem, lenient=lenient, warnings=warnings
-            )
-    except (HvrError, RecursionError, MemoryError) as error:
-        raise _UnusableFileError(_unreadable(file, error)) from error
-    findings = [warning_finding(warning) for warning in warnings]
-    for one in lint(lifted, task):
-        file = problem if one.in_problem and problem is not None else domain
-        findings.append(
-            Finding(rule_of(one), one.level, one.message, one.location, (), file, one.name)
-        )
-    return findings
+    def write(self, findings: Sequence[Finding], models: Models) -> None:
+        """Write the report."""
+        if self.file is not None:
+            from hvr.cli.output import check_writable, write_whole
 
+            path = Path(self.file)
+            check_writable(path)
+            write_whole(path, "".join(self._chunks(findings, models)))
+            sys.stdout.writelines(_text(findings))
+            print(_summary(findings), end="")
+        else:
+            if self.form in ("json", "sarif", "junit"):
+                use_utf8()
+            sys.stdout.writelines(self._chunks(findings, models))
+        sys.stdout.flush()
+        if models.others:
+            from hvr.printable import one_line
 
-def _unreadable(file: str, error: BaseException) -> Finding:
-    from hvr.errors import DataFileError, PddlSemanticError, PddlSyntaxError
-    from hvr.pddl import UnsupportedPddlError
-    from hvr.validation import rules
-    from hvr.validation.findings import Finding
+            names = ", ".join(models.others)
+            print(one_line(f"neither domains nor problems: {names}"), file=sys.stderr)
 
-    diagnostic = getattr(error, "diagnostic", None)
-    rule = rules.UNDECIDED
-    for kind, of in (
-        (UnsupportedPddlError, rules.UNSUPPORTED),
-        (PddlSyntaxError, rules.SYNTAX),
-        (PddlSemanticError, rules.SEMANTICS),
-        (DataFileError, rules.UNREADABLE),
-    ):
-        if isinstance(error, kind):
-            rule = of
-            break
-    message = str(error)
-    if isinstance(error, RecursionError):
-        message = "it is nested too deeply"
-    elif isinstance(error, MemoryError):
-        message = "there is not enough memory for it"
-    if diagnostic is None:
-        return Finding(rule, rule.level, message, None, (), file, message)
-    message = diagnostic.message
-    if diagnostic.expected:
-        message += f"; expected: {diagnostic.expected}"
-    if diagnostic.suggestion:
-        message += f"; did you mean {diagnostic.suggestion!r}?"
-    place = diagnostic.location
-    return Finding(rule, rule.level, message, place, (), place.file, diagnostic.message)
+    def _chunks(self, findings: Sequence[Finding], models: Models) -> Iterator[str]:
+        if self.form == "json":
+            data = [_to_json(one) for one in findings]
+            yield json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+        elif self.form == "junit":
+            from hvr.validation.reporters.junit_lint import report
+
+            files = dict.fromkeys(file for pair in models.pairs for file in pair if file)
+            yield from report(findings, list(files), _base())
+        elif self.form in ("sarif", "github"):
+            from hvr.validation.reporters import ReportOptions, find_reporter
+
+            # A model has no plans; what is said about it are warnings of a report on none.
+            options = ReportOptions(tuple(findings), base=_base(), rules_url=self.rules_url)
+            yield from find_reporter(self.form)((), options)
+        else:
+            yield from _text(findings)
+        if self.form in ("text", "github"):
+            yield _summary(findings)
 
 
-def _write(findings: Sequence[Finding], form: str) -> None:
-    if form in ("json", "sarif"):
-        use_utf8()
-    sys.stdout.writelines(_chunks(findings, form))
-    sys.stdout.flush()
-
-
-def _chunks(findings: Sequence[Finding], form: str) -> Iterator[str]:
-    if form == "json":
-        yield json.dumps([_to_json(one) for one in findings], ensure_ascii=False, indent=1) + "\n"
-        return
-    if form in ("sarif", "github"):
-        from hvr.validation.reporters import ReportOptions, find_reporter
-
-        base = os.environ.get("GITHUB_WORKSPACE") or str(Path.cwd())
-        if not Path.cwd().is_relative_to(base):
-            base = str(Path.cwd())
-        # A model has no plans; what is said about it are warnings of a report on none.
-        yield from find_reporter(form)((), ReportOptions(tuple(findings), base=base))
-        if form == "sarif":
-            return
-    else:
-        yield from _text(findings)
-    yield _summary(findings)
+def _base() -> str:
+    here = Path.cwd()
+    base = os.environ.get("GITHUB_WORKSPACE") or str(here)
+    return base if here.is_relative_to(base) else str(here)
 
 
 def _text(findings: Sequence[Finding]) -> Iterator[str]:

@@ -24,8 +24,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "base_url": {"metavar": "URL", "type": words, "help": "address of the model's server"},
     "setting": {
-        "help": "HVR+, HVR, HV, HR, VR, R or LLM, and switches, as in HVR+planner_repair "
-                "(default: HVR+)",
+        "help": "HVR+, HVR, HV, HR, VR, R or LLM, and switches, as in HVR+planner_repair; or "
+                "LLM+P, the policy goal (default: HVR+)",
     },
     "embedder": {
         "help": "what maps names to objects: lexical, minilm, st:NAME, openai:MODEL or "

@@ -49,7 +49,7 @@ exit codes:
 
 _FIELDS = (
     "scene", "policy", "planner", "budget", "seed", "max_replans", "save", "env", "sight",
-    "error_rate", "faults", "reading",
+    "error_rate", "faults", "reader", "reading",
 )  # fmt: skip
 _SWITCHES = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
@@ -65,7 +65,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--task", help="do one of the paper's tasks instead, such as T2")
     parser.add_argument(
-        "--policy", help="who plans: symbolic, or llm (default: llm with --llm, else symbolic)"
+        "--policy",
+        help=(
+            "who plans: symbolic; with a model llm, or goal (it writes the goal, hvr plans) "
+            "(default: llm with --llm, else symbolic)"
+        ),
     )
     parser.add_argument("--resume", metavar="FOLDER", type=Path, help=(
         "go on with a run that broke off, with its own request and options; limits, time-out and "
@@ -155,6 +159,9 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_planner_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("planning", argument_default=argparse.SUPPRESS)
+    group.add_argument("--reader", help=(
+        "who reads the request: grammar, learnt (the extra language), or both "
+        "(default: both where the extra is installed, else grammar)"))  # fmt: skip
     group.add_argument("--planner", help=(
         "fast-downward, up:NAME for an engine of unified-planning, an installed one or "
         "module:attribute (default: fast-downward)"))  # fmt: skip

@@ -1,9 +1,9 @@
-"""Settings of `hvr validate` in `[tool.hvr.validate]` of the nearest pyproject.toml."""
+"""Settings of `hvr validate` and `hvr lint` in the nearest pyproject.toml."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,17 @@ from hvr.validation.reporters import FORMATS
 
 FILE = "pyproject.toml"
 SECTION = "tool.hvr.validate"
+LINT_SECTION = "tool.hvr.lint"
 
 
-def read_settings(folder: Path) -> dict[str, Any]:
+def read_settings(folder: Path, section_name: str = SECTION) -> dict[str, Any]:
     """Return the settings for commands that run in a folder.
 
     Paths in the file are relative to the folder of the file.
+
+    Args:
+        folder: where the command runs.
+        section_name: the section, that of a command.
 
     Returns:
         the values by their names with `_` for `-`; empty when there is no file or no section.
@@ -36,11 +41,15 @@ def read_settings(folder: Path) -> dict[str, Any]:
     if b"hvr" not in read_bytes(file).replace(b"\0", b""):
         return {}
     section: Any = read_toml(file)
-    for name in SECTION.split("."):
+    for name in section_name.split("."):
         section = section.get(name, {})
         if not isinstance(section, dict):
-            raise UsageError(f"{file}: {name!r} of [{SECTION}] is not a table")
-    return {name.replace("-", "_"): _value(name, value, file) for name, value in section.items()}
+            raise UsageError(f"{file}: {name!r} of [{section_name}] is not a table")
+    readers = _LINT_READERS if section_name == LINT_SECTION else _READERS
+    return {
+        name.replace("-", "_"): _value(name, value, file, section_name, readers)
+        for name, value in section.items()
+    }
 
 
 def _nearest(folder: Path) -> Path | None:
@@ -51,19 +60,21 @@ def _nearest(folder: Path) -> Path | None:
     return None
 
 
-def _value(name: str, value: object, file: Path) -> Any:
-    if name not in _READERS:
+def _value(
+    name: str, value: object, file: Path, section: str, readers: Mapping[str, tuple[_Reader, str]]
+) -> Any:
+    if name not in readers:
         from hvr.pddl.diagnostics import nearest
 
-        near = nearest(name, _READERS)
-        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(_READERS)}"
-        raise UsageError(f"{file}: [{SECTION}] has no setting {name!r}; {hint}")
-    read, wanted = _READERS[name]
+        near = nearest(name, readers)
+        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(readers)}"
+        raise UsageError(f"{file}: [{section}] has no setting {name!r}; {hint}")
+    read, wanted = readers[name]
     try:
         return read(value, file.parent)
     except (TypeError, argparse.ArgumentTypeError) as error:
         reason = f": {error}" if str(error) else ""
-        raise UsageError(f"{file}: {name!r} of [{SECTION}] must be {wanted}{reason}") from error
+        raise UsageError(f"{file}: {name!r} of [{section}] must be {wanted}{reason}") from error
 
 
 def _flag(value: object, folder: Path) -> bool:
@@ -106,6 +117,12 @@ def _paths(value: object, folder: Path) -> list[str]:
     return [_path(item, folder) for item in value]
 
 
+def _patterns(value: object, folder: Path) -> list[str]:
+    if not isinstance(value, list):
+        raise TypeError
+    return [_text(item, folder) for item in value]
+
+
 def _number(value: object, folder: Path) -> Any:
     del folder
     if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -129,6 +146,7 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     "domain": _FILE,
     "problem": _FILE,
     "plans": (_paths, "a list of names"),
+    "skip": (_patterns, "a list of patterns"),
     "format": (_format, f"one of {', '.join(FORMATS)}"),
     "output-file": _FILE,
     "exit-zero": _FLAG,
@@ -141,6 +159,18 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     "tolerance": _NUMBER,
     "numeric-tolerance": _NUMBER,
     "lenient": _FLAG,
+    "extract": _FLAG,
     "quiet": _FLAG,
+    "rules-url": (_text, "an address"),
+}
+
+_LINT_READERS: dict[str, tuple[_Reader, str]] = {
+    "files": (_paths, "a list of names"),
+    "skip": (_patterns, "a list of patterns"),
+    "select": (_patterns, "a list of rules"),
+    "ignore": (_patterns, "a list of rules"),
+    "format": (_format, f"one of {', '.join(FORMATS)}"),
+    "strict": _FLAG,
+    "lenient": _FLAG,
     "rules-url": (_text, "an address"),
 }

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import gc
 import os
-import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,15 +20,17 @@ from hvr.validation.reporters import FORMATS, ReportOptions, find_reporter
 from hvr.values import Value
 
 if TYPE_CHECKING:
-    from hvr.validation.batch import BatchOptions
-    from hvr.validation.findings import Finding
+    from hvr.validation.batch import BatchOptions, UnusableModelError
     from hvr.validation.judged import Judged
+    from hvr.validation.suites import Suite
 
 _DESCRIPTION = """\
 Validate PDDL plans: say whether each is valid, and if not, at which step and why.
 
 FILES are the domain, the problem and then plans: files, patterns such as 'plans/**/*.soln',
-folders (everything below them that is called like a plan), or - for standard input.
+folders (everything below them that looks like a plan), or - for standard input. Or they are a
+suite: folders with domains, problems and plans, which are paired by their names; names with
+{domain} and {problem} in them; or a manifest, a .jsonl file with domain, problem and plan.
 """
 
 _EPILOG = """\
@@ -40,11 +41,14 @@ examples:
   hvr validate domain.pddl problem.pddl 'out/*.plan' --format sarif --output-file hvr.sarif
   some-planner domain.pddl problem.pddl | hvr validate domain.pddl problem.pddl - --json
   hvr validate domain.pddl problem.pddl plan.txt --watch
+  hvr validate benchmarks/ --skip '*.log'
+  hvr validate '{domain}/domain.pddl' '{domain}/{problem}.pddl' 'plans/{domain}-{problem}.*'
 
 exit codes:
   0  every plan is valid
   1  at least one plan is invalid, and every plan could be judged
-  2  at least one plan could not be judged, or a file or an option cannot be used
+  2  at least one plan could not be judged, a file that looks like a plan was not validated, or
+     a file or an option cannot be used
 
 settings:
   the same names in [tool.hvr.validate] of the nearest pyproject.toml, and there also
@@ -53,16 +57,14 @@ settings:
 """
 
 _SHOWN_AS_TEXT = ("text", "github")
-_DEFINITION = re.compile(r"(?:\s|;[^\r\n]*)*\(\s*define\s*\(\s*(domain|problem)\b", re.IGNORECASE)
-_SNIFFED = 65536
 
 
 class _Request(Value):
     """What is to be done, from the command line and the settings."""
 
-    domain: str
-    problem: str
-    plans: tuple[str, ...]
+    files: tuple[str, ...]
+    settings: dict[str, Any]
+    skip: tuple[str, ...]
     format: str
     output_file: Path | None
     exit_zero: bool
@@ -76,10 +78,17 @@ class _Request(Value):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.usage = f"{parser.prog} [OPTIONS] DOMAIN PROBLEM PLAN..."
+    parser.usage = f"{parser.prog} [OPTIONS] DOMAIN PROBLEM PLAN... | SUITE..."
     parser.add_argument("files", nargs="*", metavar="FILES", help="domain, problem, plans")
+    parser.add_argument("--skip", metavar="PATTERN", action="append", help=(
+        "leave out files that are called so; may be given several times"))  # fmt: skip
 
     judging = parser.add_argument_group("judging")
+    _flag(judging, "--extract",
+          "take the plan out of texts that do not mark it, such as the answers of language "
+          "models; done for standard input, and for what planners print")  # fmt: skip
+    _value(judging, "--plan-number", "N", arguments.whole,
+           "which plan of a text with several, from 1 on; 0: the last")  # fmt: skip
     _flag(judging, "--lenient", "accept what VAL accepts of what the language forbids")
     _value(judging, "--epsilon", "N", arguments.number,
            "steps no further apart are simultaneous (default: tolerance / 10)")  # fmt: skip
@@ -125,12 +134,8 @@ def run(args: argparse.Namespace) -> int:
     request = _request(args)
     if request.watch:
         from hvr.cli.watch import watch
-        from hvr.validation.plan_files import expand
 
-        return watch(
-            lambda: _validate(request),
-            lambda: [request.domain, request.problem, *expand(request.plans)],
-        )
+        return watch(lambda: _validate(request), lambda: _suite(request).files)
     return _validate(request)
 
 
@@ -163,15 +168,14 @@ def _request(given: argparse.Namespace) -> _Request:
         value = getattr(given, name, None)
         return settings.get(name, default) if value is None else value
 
-    domain, problem, plans = _files(given.files, settings)
     output = chosen("output_file", None)
-    if given.watch and "-" in plans:
+    if given.watch and "-" in given.files:
         raise UsageError("--watch cannot read a plan from standard input: name a file")
     jobs: int = chosen("jobs", 1)
     return _Request(
-        domain=domain,
-        problem=problem,
-        plans=tuple(plans),
+        files=tuple(given.files),
+        settings=settings,
+        skip=tuple(chosen("skip", ())),
         format=_format(given, settings),
         output_file=Path(output) if output else None,
         exit_zero=chosen("exit_zero", False),
@@ -188,47 +192,18 @@ def _request(given: argparse.Namespace) -> _Request:
             advise=chosen("advise", False),
             minimise=chosen("minimise", False),
             state_at=given.state_at,
+            extract=chosen("extract", False),
+            plan_number=given.plan_number,
             happenings=chosen("happenings", False),
         ),
     )
 
 
-def _files(given: Sequence[str], settings: dict[str, Any]) -> tuple[str, str, list[str]]:
-    """Tell the domain, the problem and the plans apart.
+def _suite(request: _Request) -> Suite:
+    from hvr.cli.suites import find_suite
 
-    Where the domain is configured, the first file is still taken for the domain if it defines
-    one, so that a complete command line means the same everywhere; likewise the problem.
-    """
-    rest = list(given)
-    models = []
-    for kind in ("domain", "problem"):
-        configured = settings.get(kind)
-        if configured is not None and not (rest and _defines(rest[0], kind)):
-            models.append(configured)
-        elif rest:
-            models.append(rest.pop(0))
-        else:
-            raise UsageError(
-                f"there is no {kind} file: hvr validate DOMAIN PROBLEM PLAN..., or set {kind!r} "
-                "under [tool.hvr.validate] in pyproject.toml"
-            )
-    plans = rest or settings.get("plans", [])
-    if not plans:
-        raise UsageError(
-            "there is no plan: name plan files after the problem, or - for standard input"
-        )
-    return models[0], models[1], plans
-
-
-def _defines(name: str, kind: str) -> bool:
-    """Say whether a file begins like a domain, or like a problem."""
-    try:
-        with Path(name).open("rb") as file:
-            start = file.read(_SNIFFED).decode("utf-8-sig", "replace")
-    except (OSError, ValueError):
-        return False
-    match = _DEFINITION.match(start)
-    return match is not None and match[1].lower() == kind
+    extract = request.options.extract
+    return find_suite(request.files, request.settings, request.skip, extract=extract)
 
 
 def _format(given: argparse.Namespace, settings: dict[str, Any]) -> str:
@@ -246,53 +221,67 @@ def _format(given: argparse.Namespace, settings: dict[str, Any]) -> str:
 
 
 def _validate(request: _Request) -> int:
-    from hvr.validation.batch import UnusableModelError, judge_all, load_model
-    from hvr.validation.plan_files import expand
+    from hvr.validation.batch import UnusableModelError
+    from hvr.validation.suites.judging import judge_suite
 
     if request.output_file is not None:
         from hvr.cli.output import check_writable
 
         check_writable(request.output_file)
-    files = expand(request.plans)
+    suite = _suite(request)
     outcomes: Counter[Outcome] = Counter()
     try:
-        model = load_model(request.domain, request.problem, request.options)
+        results = judge_suite(suite, request.options, jobs=request.jobs)
     except UnusableModelError as error:
-        # As text it is the message of the error that follows.
-        is_text = request.format == "text"
-        if not is_text or request.output_file is not None:
-            _report(request, [error.result], (), outcomes, shown=not is_text)
-        from hvr.printable import block
-
-        first, line_break, rest = str(error).partition("\n")
-        message = f"{first} [{error.result.rule}]{line_break}{rest}"
-        print(f"error: {block(message)}", file=sys.stderr)
-        return 2
-    results = judge_all(model, files, jobs=request.jobs)
-    _report(request, results, model.warnings, outcomes, shown=True)
+        return _refused(request, error, outcomes)
+    _report(request, results, outcomes, several=len(suite.jobs) > 1)
+    _remark(request, suite)
     if outcomes[Outcome.UNKNOWN]:
         return 2
     return 1 if outcomes[Outcome.INVALID] and not request.exit_zero else 0
 
 
+def _refused(request: _Request, error: UnusableModelError, outcomes: Counter[Outcome]) -> int:
+    """Say why the only domain and problem cannot be used."""
+    # As text it is the message of the error that follows.
+    is_text = request.format == "text"
+    if not is_text or request.output_file is not None:
+        _report(request, [error.result], outcomes, shown=not is_text)
+    from hvr.printable import block
+
+    first, line_break, rest = str(error).partition("\n")
+    message = f"{first} [{error.result.rule}]{line_break}{rest}"
+    print(f"error: {block(message)}", file=sys.stderr)
+    return 2
+
+
+def _remark(request: _Request, suite: Suite) -> None:
+    """Name what was seen and not validated."""
+    if request.quiet:
+        return
+    from hvr.printable import one_line
+
+    is_text = request.format in _SHOWN_AS_TEXT or request.output_file is not None
+    for remark in suite.remarks():
+        print(one_line(remark), file=sys.stdout if is_text else sys.stderr)
+
+
 def _report(
     request: _Request,
     results: Iterable[Judged],
-    warnings: tuple[Finding, ...],
     outcomes: Counter[Outcome],
     *,
-    shown: bool,
+    shown: bool = True,
+    several: bool = False,
 ) -> None:
     """Report the results as they come, and count their outcomes."""
     shown = shown and not request.quiet
     if request.format not in _SHOWN_AS_TEXT and request.output_file is None:
         use_utf8()
-    options = ReportOptions(warnings, base=_base(), rules_url=request.rules_url)
-    counted = _counted(results, outcomes)
+    options = ReportOptions(base=_base(), rules_url=request.rules_url, problems=several)
+    aside = shown and request.format not in _SHOWN_AS_TEXT and request.output_file is None
+    counted = _counted(results, outcomes, aside=aside)
     if request.output_file is None:
-        if shown and request.format not in _SHOWN_AS_TEXT:
-            for warning in warnings:
-                print(warning, file=sys.stderr)
         _show(find_reporter(request.format)(counted, options), shown)
         return
     from hvr.cli.output import write_whole
@@ -318,8 +307,13 @@ def _show(chunks: Iterable[str], shown: bool) -> None:
             sys.stdout.flush()
 
 
-def _counted(results: Iterable[Judged], outcomes: Counter[Outcome]) -> Iterator[Judged]:
+def _counted(
+    results: Iterable[Judged], outcomes: Counter[Outcome], *, aside: bool
+) -> Iterator[Judged]:
     for result in results:
+        if aside:
+            for warning in result.warnings:
+                print(warning, file=sys.stderr)
         outcomes[result.report.outcome] += 1
         yield result
 

@@ -22,8 +22,10 @@ from hvr.llm.factory import loads_weights
 from hvr.llm.options import ModelOptions
 from hvr.pddl import Domain, Problem, Task
 from hvr.plans import PolicyContext
+from hvr.policies.goal.policy import GoalPolicy
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
+from hvr.policies.llm.settings import is_goal
 from hvr.retrieval.embedders import Embedder, make_embedder
 from hvr.search.planners import FastDownward, Planner
 from hvr.search.recorded import RecordedPlanner
@@ -48,7 +50,7 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     transcript = bench.transcript(cell)
     choice = _choice(cell, options)
     agent = load_agent(DEFAULT_AGENT)
-    policy = LLMPolicy.open(
+    policy = (GoalPolicy if is_goal(cell.setting) else LLMPolicy).open(
         PolicyContext(
             ontology=load_ontology(),
             domain=agent.domain(),

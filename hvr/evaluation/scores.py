@@ -32,6 +32,7 @@ class Scores:
         executed: steps carried out in the environment before the first failure; None when not
             executed.
         reached: the goal holds in what was seen after execution; None when not executed.
+        best: steps of the shortest plan known for the scene.
         aligned: PC, ES and LD are against the plan itself without unnecessary steps, see
             `hvr.evaluation.scoring.OPEN_ENDED`.
         corrections: tries that were asked of the model to correct blocks.
@@ -57,6 +58,7 @@ class Scores:
     success: bool
     executed: int | None
     reached: bool | None
+    best: int | None = None
     aligned: bool = False
     corrections: int = 0
     planner_calls: int = 0
@@ -65,6 +67,11 @@ class Scores:
     removed: int = 0
     spent: Spent = field(default_factory=Spent)
     failures: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+    @property
+    def over(self) -> float | None:
+        """How much longer a plan that reaches the goal is than the shortest known, as a share."""
+        return self.plan_length / self.best - 1 if self.success and self.best else None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""

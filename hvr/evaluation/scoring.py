@@ -26,11 +26,14 @@ from hvr.execution.compare import difference
 from hvr.execution.world import World, open_world
 from hvr.llm.meter import Spent
 from hvr.pddl import (
+    TRUE,
+    And,
     Atom,
     Expression,
     GroundAction,
     State,
     Task,
+    parse_constraint,
     parse_formula,
 )
 from hvr.pddl.model import atoms_of
@@ -110,9 +113,12 @@ def score(
     replay = replay_plan(arena, plan)
     correctness, at_home = None, scene == truth.scene
     if at_home:
-        correctness, _ = best_correctness(plan, truth, lambda v: _valid(arena, goal, v))
+        correctness, _ = best_correctness(
+            plan, truth, lambda v: _valid(arena, goal, v) and kept(scene, task.constraints, v.steps)
+        )
     length = len(truth.steps) if at_home else task.optimum[scene].steps
-    success = replay.failure is None and replay.state.holds(goal)
+    keeps = kept(scene, task.constraints, plan)
+    success = replay.failure is None and replay.state.holds(goal) and keeps
     aligned = success and task.id in OPEN_ENDED and at_home and correctness != 1
     if aligned:
         correctness, length = 1.0, len(_aligned(task.goal, scene, plan))
@@ -132,7 +138,8 @@ def score(
         goal_conditions=goal_condition_success(replay.state, goal),
         success=success,
         executed=run.executed if run else None,
-        reached=run.state.holds(goal) if run else None,
+        reached=run.state.holds(goal) and keeps if run else None,
+        best=task.optimum[scene].steps,
         aligned=aligned,
         corrections=sum(block.tries for block in record.blocks),
         planner_calls=record.planner_calls,
@@ -140,7 +147,7 @@ def score(
         repaired=sum(block.repaired for block in record.blocks),
         removed=record.removed,
         spent=spent or Spent(),
-        failures=_failures(record, replay, success, run),
+        failures=_failures(record, replay, success, run, keeps=keeps),
     )
 
 
@@ -166,6 +173,21 @@ def replay_plan(task: Task, plan: Steps) -> DomainReplay:
         if not report.ok:
             return DomainReplay(number, len(plan), validator.state, report.failure)
     return DomainReplay(len(plan), len(plan), validator.state, None)
+
+
+def kept(scene: str, constraints: Sequence[str], plan: Steps) -> bool:
+    """Return whether a plan keeps trajectory constraints, as far as its steps are applicable.
+
+    Args:
+        scene: name of the scene.
+        constraints: the constraints, as PDDL.
+        plan: the steps.
+    """
+    if not constraints:
+        return True
+    task = _bound(scene, tuple(constraints))
+    done = replay_plan(task, plan).verified
+    return Validator(task).check(plan[:done]).valid
 
 
 def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> ExecutionOutcome:
@@ -228,7 +250,12 @@ def _aligned(goal: str, scene: str, plan: Steps) -> Steps:
 
 
 def _failures(
-    record: PlanningRecord, replay: DomainReplay, success: bool, run: ExecutionOutcome | None
+    record: PlanningRecord,
+    replay: DomainReplay,
+    success: bool,
+    run: ExecutionOutcome | None,
+    *,
+    keeps: bool,
 ) -> dict[str, int]:
     """Return how often each kind of failure occurred.
 
@@ -238,8 +265,10 @@ def _failures(
     counts["unmapped action"] = sum(len(block.unmapped) for block in record.blocks)
     if replay.failure is not None:
         counts.update(_kinds(replay.failure))
-    elif not success:
+    elif not success and keeps:
         counts["goal not met"] = 1
+    if not keeps:
+        counts["constraint broken"] = 1
     if replay.total == 0:
         counts["empty plan"] = 1
     if run is not None and run.problem:
@@ -271,6 +300,15 @@ def scene_task(scene: str) -> Task:
 def _task_with(goal: str, scene: str) -> Task:
     task = scene_task(scene)
     return Task(task.domain, task.problem.replace(goal=_goal(goal, scene)))
+
+
+@lru_cache(maxsize=8)
+def _bound(scene: str, constraints: tuple[str, ...]) -> Task:
+    """Return the problem of a scene with constraints and no goal."""
+    task = scene_task(scene)
+    objects = task.problem.objects
+    formulas = tuple(parse_constraint(text, task.domain, objects) for text in constraints)
+    return Task(task.domain, task.problem.replace(goal=TRUE, constraints=And(formulas)))
 
 
 @lru_cache(maxsize=128)

@@ -23,6 +23,7 @@ class Understood:
         notes: what was assumed, one sentence each.
         said: each stage in plain words.
         unread: content words of the request that are in none of them.
+        reader: who read the request: the grammar, or the learnt reader with its head.
     """
 
     stages: tuple[str, ...]
@@ -30,6 +31,7 @@ class Understood:
     notes: tuple[str, ...]
     said: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    reader: str = "grammar"
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -40,6 +42,7 @@ class Understood:
             "notes": list(self.notes),
             "reading": list(self.said),
             "unread": list(self.unread),
+            "read_by": self.reader,
         }
 
 

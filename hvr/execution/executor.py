@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from hvr.errors import ImpossibleGoalError, InvalidPlanError, PlannerError, UsageError
@@ -27,11 +27,12 @@ from hvr.execution.events import (
 )
 from hvr.execution.failures import Deviation
 from hvr.execution.ladder import Ladder
+from hvr.execution.promises import Promises, deviation
 from hvr.execution.recovery import MENDS, REPLANS, Impasse, crowding, replaceable
 from hvr.execution.watching import Watch
 from hvr.execution.words import opposite, say
 from hvr.execution.world import World
-from hvr.pddl.model import Expression
+from hvr.pddl import Expression, GroundAction, State, Trajectory
 from hvr.plans import Planned, Policy
 from hvr.validation import Validator
 
@@ -65,6 +66,9 @@ class Executor(Generic[Goal]):
     _done: int = field(default=0, init=False)  # steps since the last new plan
     _failures: Counter[str] = field(default_factory=Counter, init=False)
     _avoid: frozenset[str] = field(default=frozenset(), init=False)
+    _promises: Promises = field(default_factory=Promises, init=False)  # of the stage
+    _promised: Promises = field(default_factory=Promises, init=False)  # of the run
+    _broken: list[Deviation] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         rungs = self.policy.rungs
@@ -77,18 +81,27 @@ class Executor(Generic[Goal]):
         mends = tuple((name, MENDS[name]) for name in rungs.mend)
         self._ladder = Ladder(mends, self.listen, self.max_tries)
 
-    def run(self, stages: Sequence[Goal]) -> Finished:
+    def run(self, stages: Sequence[Goal], promised: Sequence[Trajectory] = ()) -> Finished:
         """Reach one stage after the other.
+
+        Args:
+            stages: the goals.
+            promised: ground constraints on all of the run that the policy does not know of; they
+                are only watched.
 
         Raises:
             ImpossibleGoalError: the first plan cannot be made.
             PlannerError: no first plan was found in the time allowed.
         """
         finished = Finished(True, 0, 0)
+        self._promised = Promises(promised)
         for stage in stages:
             finished = self._reach(stage)
             if not finished.reached:
                 break
+        if finished.reached and self._broken:
+            reason = " ".join(f.explanation for f in self._broken)
+            finished = replace(finished, reached=False, reason=reason)
         self.listen(finished)
         return finished
 
@@ -119,8 +132,11 @@ class Executor(Generic[Goal]):
 
     def _reach(self, stage: Goal) -> Finished:
         planned = self.prepare(stage)
+        self._promises = Promises.of(planned.task)
+        if self.steps == 0:
+            self._keep(self._promised, planned.task.initial, None)
         while True:
-            watch = Watch(self.world, planned)
+            watch = Watch(self.world, planned, self._promises)
             impasse = self._execute(planned, watch)
             if impasse is None:
                 return self._finished()
@@ -159,6 +175,9 @@ class Executor(Generic[Goal]):
                 done = watch.step(self.steps, action, block, before, report)
                 self._count(done.failures)
                 self.listen(done)
+                for promises in (self._promises, self._promised):
+                    if promises.left:
+                        self._keep(promises, watch.state, action)
                 success, failures = done.success, done.failures
                 self._done += success
                 if success and not done.difference:
@@ -178,9 +197,8 @@ class Executor(Generic[Goal]):
                 success, failures = False, (watch.cannot(self.steps + 1, action),)
                 self._notice(failures)
             self._ladder.stuck()
-            impasse = Impasse(
-                failures, action, success, rest, planned.task, validator.state, self.steps
-            )
+            task, state = watch.ahead(validator.state)
+            impasse = Impasse(failures, action, success, rest, task, state, self.steps)
             steps = self._ladder.mend(impasse)
             if steps is None:
                 return impasse
@@ -190,9 +208,9 @@ class Executor(Generic[Goal]):
                 (block if a != old else number, a)
                 for (number, old), a in zip(todo, steps[len(steps) - len(todo) :], strict=True)
             ]
-        return self._missed(planned, watch)
+        return self._missed(watch)
 
-    def _missed(self, planned: Planned, watch: Watch) -> Impasse | None:
+    def _missed(self, watch: Watch) -> Impasse | None:
         """Return the impasse at the end of a plan, if its goal does not hold."""
         unmet = watch.unmet_goal()
         if not unmet:
@@ -200,7 +218,7 @@ class Executor(Generic[Goal]):
         failures = (goal_unmet(self.steps, unmet),)
         self._notice(failures)
         self._ladder.stuck()
-        return Impasse(failures, None, True, (), planned.task, watch.state, self.steps)
+        return Impasse(failures, None, True, (), *watch.ahead(watch.state), self.steps)
 
     # a new plan
 
@@ -220,11 +238,13 @@ class Executor(Generic[Goal]):
             return False
         reason = f"{impasse.reason} First make room."
         goal = self.policy.clearing(things, place)
+        if self._promises.left:
+            goal = self.policy.keeping(goal, _texts(self._promises.prohibitions))
         try:
             clearing = self._another("make room", goal, impasse, reason)
         except (ImpossibleGoalError, PlannerError):
             return False
-        left = self._execute(clearing, Watch(self.world, clearing))
+        left = self._execute(clearing, Watch(self.world, clearing, self._promises, aside=True))
         outcome = "worked" if left is None else f"failed: {left.reason}"
         self._say("make room", impasse, outcome)
         return left is None
@@ -233,6 +253,8 @@ class Executor(Generic[Goal]):
         """Return the plan of the next rung that makes one, or None and the reason."""
         if self.replans >= self.max_replans:
             return None, f"gave up after {self.replans} new plans: {impasse.reason}"
+        if self._promises.left or self._broken:
+            stage = self.policy.keeping(stage, _texts(self._promises.left))
         names = self.policy.rungs.replan
         again = self.replans > 0 and self._done <= 1  # the last plan got nowhere
         # Look before planning: a plan made from a wrong belief would fail like the last one. When
@@ -303,6 +325,14 @@ class Executor(Generic[Goal]):
             self._say("look around", impasse, f"found {', '.join(things)}")
         return bool(things)
 
+    def _keep(self, promises: Promises, state: State, action: GroundAction | None) -> None:
+        """Look whether constraints are kept in a state; take note of those that are not."""
+        broken = promises.observe(state)
+        if broken:
+            failures = tuple(deviation(one, self.steps, action) for one in broken)
+            self._broken += failures
+            self._notice(failures)
+
     # reports
 
     def _say(self, rung: str, impasse: Impasse, outcome: str) -> None:
@@ -315,3 +345,7 @@ class Executor(Generic[Goal]):
 
     def _count(self, failures: Iterable[Deviation]) -> None:
         self._failures.update(f.kind.value for f in failures)
+
+
+def _texts(constraints: Iterable[Trajectory]) -> tuple[str, ...]:
+    return tuple(map(str, constraints))

@@ -85,6 +85,8 @@ class Explanation:
                 return f"{first} is not where it was last seen, in step {finding.since}: {so}."
             case DeviationKind.GOAL_UNMET:
                 return f"The plan is done and the goal does not hold: {so}."
+            case DeviationKind.CONSTRAINT_BROKEN:
+                return f"What was to be kept is broken: {so}."
 
     def heard(self, finding: UnworkedDeviation) -> tuple[str, ...]:
         """Return the sounds that speak for a finding, in words."""

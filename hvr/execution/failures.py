@@ -40,6 +40,8 @@ class DeviationKind(StrEnum):
     """An object is not where it was believed to be, and nowhere else to be seen."""
     GOAL_UNMET = "goal unmet"
     """All steps of the plan were done, and the goal does not hold."""
+    CONSTRAINT_BROKEN = "constraint broken"
+    """Something that was to be kept throughout is no longer so, and nothing can mend it."""
 
 
 class Side(StrEnum):

@@ -9,6 +9,7 @@ from hvr.execution.detection import detect, not_applicable
 from hvr.execution.events import StepDone
 from hvr.execution.failures import Deviation
 from hvr.execution.observation import Expected, Observed, Truth
+from hvr.execution.promises import Promises, bound
 from hvr.execution.world import World
 from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
 from hvr.pddl.model import ActionSchema, changes_of
@@ -25,10 +26,22 @@ class Watch:
     Args:
         world: where the plan runs.
         planned: the plan with its problem.
+        promises: what is to be kept throughout.
+        aside: the plan only prepares for another one, in which what is to happen at some time may
+            still happen.
     """
 
-    def __init__(self, world: World, planned: Planned) -> None:
+    def __init__(
+        self,
+        world: World,
+        planned: Planned,
+        promises: Promises | None = None,
+        *,
+        aside: bool = False,
+    ) -> None:
         self.world = world
+        self.promises = promises or Promises()
+        self._aside = aside
         self.task: Task = planned.task
         self._names = frozenset(planned.relevant.names)
         self._known = self._names | {c.name for c in self.task.domain.constants}
@@ -110,7 +123,13 @@ class Watch:
 
     def unmet_goal(self) -> tuple[Expression, ...]:
         """Return the literals that the goal needs and that do not hold in the observed state."""
-        return literals(Validator(self.task, state=self.state).goal_failure())
+        missing = literals(Validator(self.task, state=self.state).goal_failure())
+        return missing if self._aside else missing or self.promises.unmet(self.state)
+
+    def ahead(self, state: State) -> tuple[Task, State]:
+        """Return the task with what is left of its constraints, and a state of it."""
+        left = self.promises.prohibitions if self._aside else self.promises.left
+        return bound(self.task, state, left)
 
     def resumed(self, differing: Difference) -> Validator:
         """Return a validator that goes on from what is observed.
@@ -120,7 +139,8 @@ class Watch:
                 is not, it is not taken to be near.
         """
         lost = {atom for atom in differing.missing if atom.predicate == "near"}
-        return Validator(self.task, state=self.task.state(self.observed - lost))
+        task, state = self.ahead(self.task.state(self.observed - lost))
+        return Validator(task, state=state)
 
     def _concerns(self, atom: Atom) -> bool:
         return atom.predicate in self.task.fluent_predicates and self._known.issuperset(atom.args)

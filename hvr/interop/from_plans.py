@@ -8,6 +8,7 @@ from typing import Any
 
 from hvr.interop.errors import InteropError
 from hvr.interop.from_unified import Moment, Translation, translate
+from hvr.interop.names import UnifiedNames
 from hvr.pddl import GroundAction, Step, TimedAction
 from hvr.values import Value
 
@@ -94,6 +95,34 @@ def steps_of(plan: Any, translation: Translation) -> tuple[Step, ...]:
             ]
         )
     return tuple([_action(instance, translation) for instance in plan.actions])
+
+
+def steps_back(plan: Any, names: UnifiedNames) -> tuple[Step, ...]:
+    """Return the steps of a sequential or time-triggered plan of a converted problem.
+
+    Args:
+        plan: of unified-planning.
+        names: what everything is called there (`Conversion.names`).
+
+    Raises:
+        InteropError: a step, or an object in it, that the problem has not.
+    """
+    from unified_planning.plans import TimeTriggeredPlan
+
+    def action(instance: Any) -> GroundAction:
+        arguments = [names.old("object", str(p)) for p in instance.actual_parameters]
+        return GroundAction(names.old("action", instance.action.name), tuple(arguments))
+
+    if not isinstance(plan, TimeTriggeredPlan):
+        return tuple([action(instance) for instance in plan.actions])
+    return tuple(
+        [
+            TimedAction(
+                action(instance), Fraction(start), None if length is None else Fraction(length)
+            )
+            for start, instance, length in plan.timed_actions
+        ]
+    )
 
 
 def with_companions(steps: tuple[Step, ...], translation: Translation) -> tuple[JudgedStep, ...]:

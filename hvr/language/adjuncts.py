@@ -44,21 +44,6 @@ class Adjuncts:
         self.taxonomy = draft.taxonomy
         self.referents = referents
 
-    def refuse_unplaced(self, adjuncts: Iterable[Adjunct]) -> None:
-        """Refuse 'next to', 'behind' and the like; 'under the tap' is a means.
-
-        Raises:
-            LanguageError: there is such an adjunct.
-        """
-        for adjunct in adjuncts:
-            faucet = any(self.taxonomy.is_a(noun.object_class, "Faucet")
-                         for thing in adjunct.things for noun in thing.nouns)  # fmt: skip
-            if adjunct.kind == "unplaced" and not faucet:
-                raise LanguageError(
-                    f"hvr can put things on or in something; it does not understand "
-                    f"{adjunct.word!r}"
-                )
-
     def means(self, verb: Verb, things: list[int], adjunct: Adjunct) -> None:
         """Take in the means that an adjunct names."""
         for thing in adjunct.things:

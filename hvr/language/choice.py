@@ -12,10 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 from hvr.errors import ImpossibleGoalError, MissingObjectError
+from hvr.language.instead import possible
 from hvr.language.literals import asks, in_words
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
+from hvr.language.nearness import narrowed
 from hvr.language.singling import single_out
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl.model import Domain, TypedName
@@ -57,6 +60,13 @@ class ObjectChoice:
         self._asked = meaning.entities
         self.entities = [self._adapt(n) for n in range(len(meaning.entities))]
         self.classes = [self._choose(n) for n in range(len(self.entities))]
+        for number in self.numbers:
+            entity, pool = self.entities[number], self.available(number)
+            holds = partial(self._holds_somewhere, pool)
+            self.entities[number], told = possible(
+                entity, self.classes[number], self.taxonomy, holds
+            )
+            list(map(self.note, told))
         self._names: dict[int, tuple[str, ...]] = {}
         for number in self.numbers:
             self._names[number] = self._select(number)
@@ -287,6 +297,11 @@ class ObjectChoice:
             if not fitting:
                 self.note(self._elsewhere(number, chosen))
             chosen = fitting or chosen
+        if entity.near:
+            chosen, told = narrowed(self.inventory, entity, chosen)
+            list(map(self.note, told))
+            kinds = {self.inventory.classes[name] for name in chosen}
+            self.classes[number] = tuple(c for c in self.classes[number] if c in kinds)
         chosen = single_out(entity, chosen, self.inventory, self.holds)
         if every and entity.group and len(chosen) > MANY and self._asked_of(number):
             raise ImpossibleGoalError(
@@ -365,6 +380,9 @@ class ObjectChoice:
         ):
             sources = self.pool(entity.cut_from)[: self.copies(entity.cut_from)]
             self._names[entity.cut_from] = sources
+
+    def _holds_somewhere(self, names: Iterable[str], template: str) -> bool:
+        return any(self.holds(template, name) for name in names)
 
     def holds(self, template: str, name: str) -> bool:
         """Return whether a condition on `?x` holds of an object at the start."""

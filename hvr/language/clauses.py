@@ -23,7 +23,7 @@ from hvr.language.phrases import (
     read_things,
 )
 from hvr.language.prohibitions import kept, prohibits, read_prohibition
-from hvr.language.statements import read_statement
+from hvr.language.statements import read_passive, read_statement
 from hvr.language.syntax import (
     IT,
     Adjunct,
@@ -58,6 +58,13 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             clauses = _after(cursor, clauses)
         elif cursor.function("before"):
             clauses = _before(cursor, clauses)
+        elif purpose := cursor.purpose():
+            cursor.at += purpose
+            clauses += _ordered(read_clause(cursor), then and bool(clauses))
+            then = False
+        elif clauses and cursor.word() == "to" and cursor.function("be", at=cursor.at + 1):
+            cursor.at += 1
+            clauses.append(_to_be(cursor))
         elif linker := cursor.take("then", "and", "first"):
             then = then or linker.role == "then"
             place = cursor.function("prep", "from")
@@ -76,6 +83,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
                 prohibitions += [p for clause in read for p in kept(clause)]
             clauses += _ordered(read, then and bool(clauses))
             then = False
+        cursor.begun = bool(clauses)
         if cursor.at == start:  # nothing was read, and nothing would be the next time
             raise cursor.lost()
     return tuple(clauses), tuple(prohibitions)
@@ -103,6 +111,14 @@ def _keeps(cursor: Cursor, start: int) -> bool:
 def _ordered(clauses: list[Clause], then: bool) -> list[Clause]:
     """Let the first of some clauses come after what stands before them."""
     return [replace(c, then=c.then or then) if n == 0 else c for n, c in enumerate(clauses)]
+
+
+def _to_be(cursor: Cursor) -> Clause:
+    """Read '… to be put in the sink': a state of what was spoken of."""
+    cursor.take("be")
+    stated = read_passive(cursor)
+    predicate = Predication(stated.adjectives, (), stated.serve)
+    return Clause(None, (NounGroup((IT,), stated.adjuncts, predicate),))
 
 
 def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
@@ -174,7 +190,7 @@ def read_clause(cursor: Cursor) -> list[Clause]:
             replace(c, groups=tuple(replace(g, adjuncts=(*g.adjuncts, means)) for g in c.groups))
             for c in read_clause(cursor)
         ]
-    if cursor.verb() or cursor.split_verb():
+    if cursor.verb() or cursor.split_verb() or (cursor.begun and cursor.last_verb()):
         return _verbs(cursor)
     if cursor.starts_thing():
         return [read_statement(cursor)]
@@ -257,7 +273,7 @@ def _another_verb(cursor: Cursor, at: int) -> bool:
 
 def _verb_clause(cursor: Cursor) -> list[Clause]:
     """Read a verb with its objects; two clauses for 'turn the tap on and off'."""
-    match = cursor.verb()
+    match = cursor.verb() or cursor.last_verb()
     # A verb of two words in one place ('turn on') has its particle already.
     apart = cursor.particles() if match is None or match.length == 1 else {}
     verb = match.entry if match else None
@@ -273,7 +289,8 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
             return [Clause(verb, (replace(group, adjuncts=(early, *group.adjuncts)),))]
         cursor.at = after_verb
     listing = verb is not None and verb.frame in _LISTING
-    things = read_things(cursor, words, listing=listing)
+    left_out = cursor.begun and cursor.object_left_out()
+    things = (IT,) if left_out else read_things(cursor, words, listing=listing)
     particle = cursor.particle_here()
     if particle in apart:
         cursor.at += 1

@@ -71,7 +71,9 @@ class Cursor:
         self.lexicon = lexicon
         self.at = 0
         self.denying = False  # whether 'or' joins as 'and' does, as after 'do not'
+        self.notes: list[str] = []
         self.unread: list[str] = []
+        self.begun = False  # a clause has been read, of which 'it' may speak
 
     # --- where it stands -----------------------------------------------------------------
 
@@ -156,6 +158,8 @@ class Cursor:
             # thing is never skipped.
             if filler is None or filler.length < self.longest() or filler.length <= self.named():
                 return
+            if self.function("prep") and self.named(self.at + filler.length):
+                return  # 'on the side table' is no 'on the side'
             self.unheeded(filler)
             self.at += filler.length
 
@@ -260,6 +264,37 @@ class Cursor:
             if position > at and self.states(position):
                 return True
         return False
+
+    def purpose(self, at: int | None = None) -> int:
+        """Return the length of 'to' or 'in order to' before a verb: 'take it to heat it'; 0 if none
+        stands here.
+        """
+        at = self.at if at is None else at
+        match = self.function("to", at=at)
+        if match is None or match.entry.value == "and":
+            return 0
+        after = at + match.length
+        follows = self.verb(after) or self.last_verb(after) or self.split_verb(after)
+        return match.length if follows else 0
+
+    def last_verb(self, at: int | None = None) -> Match[Verb] | None:
+        """Return the verb here if nothing follows it: 'put it in the fridge to cool'."""
+        at = self.at if at is None else at
+        for length, entries in self.lexicon.matches(self.tokens, at):
+            after = at + length
+            verb = next((entry for entry in entries if isinstance(entry, Verb)), None)
+            if verb and (after >= len(self.tokens) or self.word(after) in STOPS):
+                return Match(length, verb)
+        return None
+
+    def object_left_out(self) -> bool:
+        """Return whether no thing follows a verb that needs one: 'wash it and put on a plate'."""
+        if self.done or self.word() in STOPS or self.word() == ",":
+            return True
+        if self.function("then", "and") or self.purpose():
+            return True
+        place = self.function("prep", "from", "with", "means", "unplaced", "there", "hand")
+        return bool(place) and not self.starts_exactly(self.at) and not self.named()
 
     def states(self, at: int) -> bool:
         """Return whether a statement begins here: 'is', 'should be', 'contains' …"""

@@ -133,7 +133,7 @@ class MeaningDraft:
             entity = self.entities[number]
             # 'pour coffee into the cup': the vessel assumed for the coffee is not 'the cup'.
             default = entity.unnamed and self.fresh(number)
-            if set(entity.classes) & set(classes) and not default:
+            if set(entity.classes) & set(classes) and not (default or entity.somewhere):
                 cut = any(cuts(c.template) for c in entity.conditions if c.clause < self.clause)
                 return self.pieces(number, 0) if cut else number
         return None

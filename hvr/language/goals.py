@@ -53,12 +53,14 @@ class Goal:
         notes: what was assumed, one sentence each.
         unread: content words of the request that did not enter the reading, in its order.
         said: each stage in plain words, as its PDDL says it (`hvr.language.saying`).
+        reader: who read it where it was not the grammar: `learnt` and the digest of its head.
     """
 
     stages: tuple[Stage, ...]
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
+    reader: str = "grammar"
 
 
 def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> Goal:

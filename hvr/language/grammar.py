@@ -74,8 +74,8 @@ def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
             "for example 'wash the mug'"
         )
     adapt(draft)
-    for phrase in cursor.unread:
-        draft.note(f"hvr does not heed {phrase!r}")
+    for note in (*cursor.notes, *(f"hvr does not heed {phrase!r}" for phrase in cursor.unread)):
+        draft.note(note)
     return replace(draft.finish(), unread=tuple(cursor.unread))
 
 

@@ -80,12 +80,14 @@ class Dish:
 class Noun:
     """A class of things.
 
-    `plural`: the word said is a plural; `collective`: it means all of them ('cutlery').
+    `plural`: the word said is a plural; `collective`: it means all of them ('cutlery'); `loose`:
+    the name of what is meant, where people say a word that names something else ('cabbage').
     """
 
     object_class: str
     plural: bool = False
     collective: bool = False
+    loose: str = ""
 
 
 @dataclass(frozen=True)
@@ -208,6 +210,7 @@ def build_lexicon(
     adjectives: Iterable[tuple[str, Adjective]],
     dishes: Iterable[tuple[str, Dish]],
     collective: Container[str] = (),
+    loose: Iterable[tuple[str, str, str]] = (),
 ) -> Lexicon:
     """Make a lexicon of every phrase.
 
@@ -218,6 +221,7 @@ def build_lexicon(
         adjectives: (phrase, adjective) pairs.
         dishes: (phrase, dish) pairs.
         collective: classes whose singular means all of them together ('the cutlery').
+        loose: phrase, class and its label, which count where the phrase means nothing else.
     """
     entries: dict[tuple[str, ...], list[Entry]] = {}
 
@@ -251,6 +255,11 @@ def build_lexicon(
         items = phrases.items() if isinstance(phrases, Mapping) else ((p, p) for p in phrases)
         for phrase, value in items:
             add(phrase, FunctionWord(role, value))
+    taken = frozenset(entries)
+    for phrase, object_class, label in loose:
+        for number, form in enumerate((phrase, *plurals(phrase))):
+            if tuple(tokenize(form)) not in taken:
+                add(form, Noun(object_class, plural=number > 0, loose=label))
     return Lexicon({key: tuple(value) for key, value in entries.items()}, content)
 
 

@@ -39,6 +39,23 @@ class SpatialRelation:
 
 
 @dataclass(frozen=True)
+class Nearness:
+    """An entity is near some other thing at the start.
+
+    Args:
+        word: the preposition: 'next to', 'left of'.
+        classes: what the other thing may be.
+        name: the other object's own name if it was said.
+        text: the words for it, for messages.
+    """
+
+    word: str
+    classes: tuple[str, ...]
+    name: str | None
+    text: str
+
+
+@dataclass(frozen=True)
 class Entity:
     """A thing, or several of a kind, that is spoken of.
 
@@ -61,6 +78,8 @@ class Entity:
         likely: PDDL conditions on `?x` that hold of it at the start if they hold of any.
         turns: the condition on `?x` that a verb brings about, which something can only be meant
             of which it does not hold yet.
+        somewhere: a place of which only is said what is near it.
+        near: what it is near to, at the start; of several such things the nearest is meant.
         text: the words, for messages.
     """
 
@@ -80,6 +99,8 @@ class Entity:
     cut_from: int | None = None
     from_name: str | None = None
     distinct: bool = False
+    somewhere: bool = False
+    near: tuple[Nearness, ...] = ()
     used: bool = False
     likely: tuple[str, ...] = ()
     turns: str = ""

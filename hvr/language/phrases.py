@@ -179,6 +179,8 @@ def _head(
     nouns = tuple(entry for entry in entries if isinstance(entry, Noun))
     dish = next((entry for entry in entries if isinstance(entry, Dish)), None)
     cursor.at += length
+    if nouns and all(noun.loose for noun in nouns):
+        cursor.notes.append(f"read {cursor.between(start)!r} as {nouns[0].loose!r}")
     whole = NounPhrase("noun", cursor.between(start), determiner, adjectives, nouns, dish)
     compound = cursor.function("slice")
     if compound:  # 'tomato slices'
@@ -205,8 +207,9 @@ def _slices(
     word = cursor.take("slice")
     assert word is not None
     counted = several(determiner, word)
+    cursor.take("slice")  # 'a slice piece of lettuce'
     of = None
-    if cursor.take("of"):
+    if cursor.take("of") or cursor.named():  # 'the slice potato'
         of = read_thing(cursor, f"{after} {cursor.between(start)}")
     return NounPhrase("slices", cursor.between(start), counted, adjectives, of=of)
 
@@ -217,8 +220,11 @@ def _relative(cursor: Cursor) -> Predication | None:
     """
     if cursor.function("relative") is None:
         return None
+    start = cursor.at
     while cursor.take("relative"):
         pass
+    if "you" in cursor.between(start).split() and cursor.kind(Adjective):
+        return Predication((cursor.take_adjective(),))  # 'that you washed'
     predicate = read_predicate(cursor, sole_place=True)
     if not predicate:
         raise cursor.lost()
@@ -249,7 +255,9 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     if cursor.take("hand"):
         return Adjunct("hand", "in hand", ())
     there = cursor.function("there")
-    if there and not cursor.starts_thing(cursor.at + there.length):
+    more = cursor.function("prep", "from", "with", "unplaced")
+    longer = there and more and more.length > there.length  # 'in front of' is no 'in'
+    if there and not longer and not cursor.starts_thing(cursor.at + there.length):
         cursor.at += there.length  # 'open the microwave and put the potato inside'
         it = NounPhrase("pronoun", "it", Determiner(1))
         return Adjunct("place", "inside", (it,))
@@ -262,7 +270,7 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
             cursor.at = saved
         return None
     length, function = match
-    if not cursor.starts_thing(cursor.at + length):
+    if cursor.purpose() or not cursor.starts_thing(cursor.at + length):
         cursor.at = saved
         return None
     start = cursor.at
@@ -273,6 +281,8 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         contained = "" if word in _ACCOMPANIED else "in"
         return Adjunct("with", word, things, read_inside(cursor) or contained)
     kind = "place" if function.role == "prep" else function.role
+    if word in {"between", "in between", "among"}:
+        return Adjunct(kind, word, read_things(cursor, word, listing=True))
     adjunct = Adjunct(kind, word, (read_one_of(cursor, word),))
     at = cursor.after_or()
     if at is not None and cursor.function("prep", at=at):  # 'on the plate or in the bowl'
@@ -304,8 +314,9 @@ def read_inside(cursor: Cursor) -> str:
     """Move over 'in it', 'on top of it', 'inside' after contents; return `in` or `on`, or nothing
     if none stands here.
     """
-    there = cursor.function("there")
-    if there and not cursor.starts_thing(cursor.at + there.length):
+    there, more = cursor.function("there"), cursor.function("prep", "from", "unplaced")
+    longer = there and more and more.length > there.length
+    if there and not longer and not cursor.starts_thing(cursor.at + there.length):
         cursor.at += there.length
         return "in"
     prep = cursor.function("prep")

@@ -25,16 +25,18 @@ class Reader:
     Args:
         ontology: words, task knowledge and preferences.
         domain: the actions.
+        any_place: take it that everything that fits the hand can be put everywhere.
     """
 
-    def __init__(self, ontology: Ontology, domain: Domain) -> None:
+    def __init__(self, ontology: Ontology, domain: Domain, *, any_place: bool = False) -> None:
         self.ontology = ontology
         self.domain = domain
+        self._any_place = any_place
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
         """The class hierarchy as language sees it."""
-        return Taxonomy(self.ontology)
+        return Taxonomy(self.ontology, any_place=self._any_place)
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -54,6 +56,20 @@ class Reader:
             AmbiguousError: it can be read in ways that end differently, and none was chosen.
             ImpossibleGoalError: it cannot be met in this scene.
         """
+        goals = self.goals(request, inventory)
+        if reading is not None and not 1 <= reading <= len(goals):
+            raise UsageError(f"there is no reading {reading} of this: it has {len(goals)}")
+        if len(goals) > 1 and reading is None:
+            raise AmbiguousError(tuple(in_order(goal.said) for goal in goals))
+        return goals[(reading or 1) - 1]
+
+    def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
+        """Return the goals that a request can mean in a scene, which all differ.
+
+        Raises:
+            LanguageError: it was not understood.
+            ImpossibleGoalError: it cannot be met in this scene.
+        """
         found: dict[tuple[Stage, ...], Goal] = {}
         refusals: list[ImpossibleGoalError] = []
         for choices in readings(request, self.lexicon, self.taxonomy):
@@ -65,15 +81,10 @@ class Reader:
             found.setdefault(goal.stages, goal)
         if not found:
             raise refusals[0]
-        goals = [
+        return tuple(
             replace(goal, said=said(goal.stages, self.taxonomy, inventory, self.domain))
             for goal in found.values()
-        ]
-        if reading is not None and not 1 <= reading <= len(goals):
-            raise UsageError(f"there is no reading {reading} of this: it has {len(goals)}")
-        if len(goals) > 1 and reading is None:
-            raise AmbiguousError(tuple(in_order(goal.said) for goal in goals))
-        return goals[(reading or 1) - 1]
+        )
 
     def _in_scene(self, meaning: Meaning, inventory: Inventory) -> Goal | ImpossibleGoalError:
         """Return the goal of a meaning, or why it is impossible."""

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hvr.errors import LanguageError
-from hvr.language.adjectives import Use, apply_adjective, qualify
+from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Adjective, Dish
 from hvr.language.literals import asks
-from hvr.language.meaning import Condition, Entity, SpatialRelation
-from hvr.language.syntax import NounPhrase
+from hvr.language.meaning import Condition, Entity, Nearness, SpatialRelation
+from hvr.language.syntax import Nearby, NounPhrase
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class ReferentReading:
     condition: str = ""
     moved: bool = False
 
-    def use(self, thing: NounPhrase) -> Use:
+    def use(self, thing: NounPhrase) -> AdjectiveUse:
         """Return what the adjectives of a noun phrase stand for."""
-        return Use(self.condition, thing.determiner.definite, self.moved)
+        return AdjectiveUse(self.condition, thing.determiner.definite, self.moved)
 
 
 class Referents:
@@ -64,6 +64,7 @@ class Referents:
         entities = self._entities(thing, reading)
         if thing.relative:
             self._relative(thing, entities, reading)
+        self._nearby(thing.nearby, entities)
         self.draft.mention(entities)
         return entities
 
@@ -79,6 +80,9 @@ class Referents:
             return entities
         if thing.kind == "name":
             return [self._named(thing, reading)]
+        if thing.kind == "beside":
+            places = self.taxonomy.standing
+            return [self.draft.new(Entity(places, thing.text, group=True, somewhere=True))]
         if thing.kind == "everything":
             return [self._everything(thing, reading)]
         if thing.kind == "slices":
@@ -111,15 +115,12 @@ class Referents:
             # Things named one by one ('wash a mug. slice an apple. put them …') together.
             union: list[int] = []
             for group in reversed(suited):
-                union += [n for n in group if n not in union and not self._only_place(n)]
+                union += [n for n in group if n not in union and self.draft.is_a(n, "Pickupable")]
             return union or groups[0]
         return (suited or groups)[0]
 
     def _several(self, group: list[int]) -> bool:
         return len(group) > 1 or self.draft.entities[group[0]].count != 1
-
-    def _only_place(self, number: int) -> bool:
-        return not self.draft.is_a(number, "Pickupable")
 
     def _suits(self, number: int, requires: str | None) -> bool:
         if requires is None:
@@ -348,7 +349,20 @@ class Referents:
         draft.change(inner, classes=(wanted,))
         return False
 
-    # --- relative clauses -----------------------------------------------------------------
+    # --- what is near, and relative clauses -------------------------------------------------
+
+    def _nearby(self, nearby: Iterable[Nearby], things: Iterable[int]) -> None:
+        """Mean only the things that are nearest to others."""
+        for near in nearby:
+            for other in near.things:
+                for number in self.of(other, ReferentReading()):
+                    entity = self.draft.entities[number]
+                    nearness = Nearness(near.word, entity.classes, entity.name, other.text)
+                    if not self.draft.wanted(number):
+                        self.draft.forget(number)
+                    for thing in things:
+                        known = self.draft.entities[thing].near
+                        self.draft.change(thing, near=(*known, nearness))
 
     def _relative(self, thing: NounPhrase, things: list[int], reading: ReferentReading) -> None:
         """Take in a relative clause: 'that is in the fridge', 'which are dirty'.
@@ -371,6 +385,8 @@ class Referents:
                 elif adjunct.kind in {"place", "from"}:
                     place = self.of(other, ReferentReading(requires="Receptacle"))[0]
                     self.draft.come_from(things, place)
+                elif adjunct.kind == "unplaced":
+                    self._nearby((Nearby(adjunct.word, (other,)),), things)
                 else:
                     raise LanguageError(f"hvr does not understand {adjunct.word!r} here")
 

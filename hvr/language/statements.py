@@ -53,7 +53,7 @@ def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
             if not stated and not cursor.states(cursor.at):
                 raise cursor.lost()
         else:
-            stated = _passive(cursor)
+            stated = read_passive(cursor)
     if stated is None:
         return group
     relative = Predication((), tuple(a for a in adjuncts if a.kind == "place"))
@@ -73,7 +73,7 @@ def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
     )
 
 
-def _passive(cursor: Cursor) -> Predication:
+def read_passive(cursor: Cursor) -> Predication:
     """Read a predicate without a form of 'be', such as 'should stand on the table'.
 
     Raises:

@@ -23,11 +23,25 @@ class Determiner:
 
 
 @dataclass(frozen=True)
+class Nearby:
+    """What is near a thing: 'next to the sink'.
+
+    Args:
+        word: the preposition.
+        things: what it speaks of.
+    """
+
+    word: str
+    things: tuple[NounPhrase, ...]
+
+
+@dataclass(frozen=True)
 class NounPhrase:
     """A noun phrase.
 
     Args:
-        kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun` or `everything`.
+        kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun`, `everything`, or `beside`
+            (a place of which only is said what is near it).
         text: the words of its head.
         determiner: what stands before it.
         adjectives: in order.
@@ -35,6 +49,7 @@ class NounPhrase:
         dish: the dish the head may mean.
         of: what follows 'of': a cup of coffee, two slices of bread.
         relative: 'that is in the sink', 'which are dirty'.
+        nearby: 'next to the sink', 'under the table'.
     """
 
     kind: str
@@ -45,6 +60,7 @@ class NounPhrase:
     dish: Dish | None = None
     of: NounPhrase | None = None
     relative: Predication | None = None
+    nearby: tuple[Nearby, ...] = ()
 
     @property
     def many(self) -> bool:

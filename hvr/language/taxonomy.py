@@ -11,15 +11,22 @@ class Taxonomy:
 
     Args:
         ontology: the ontology.
+        any_place: take it that everything that fits the hand can be put everywhere.
     """
 
-    def __init__(self, ontology: Ontology) -> None:
+    def __init__(self, ontology: Ontology, *, any_place: bool = False) -> None:
         self.ontology = ontology
+        self._any_place = any_place
 
     @cached_property
     def portable(self) -> tuple[str, ...]:
         """The object types that fit the hand, in order of name."""
         return tuple(sorted(c for c in self._types if self.is_a(c, "Pickupable")))
+
+    @cached_property
+    def standing(self) -> tuple[str, ...]:
+        """The receptacles that stay where they are and take several things, in order of name."""
+        return tuple(sorted(c for c in self._roomy if not self.is_a(c, "Pickupable")))
 
     def is_a(self, object_class: str, ancestor: str) -> bool:
         """Return whether a class is, or lies below, another; False for unknown names."""
@@ -85,7 +92,15 @@ class Taxonomy:
 
     def places(self, object_class: str) -> frozenset[str]:
         """Return the object types on or in which things of a class may be put."""
-        return self.ontology.related("placeableIn", object_class)
+        places = self.ontology.related("placeableIn", object_class)
+        if self._any_place and self.is_a(object_class, "Pickupable"):
+            return places | (self._roomy - {object_class})
+        return places
+
+    @cached_property
+    def _roomy(self) -> frozenset[str]:
+        """The receptacles that take more than one thing at a time."""
+        return frozenset(c for c in self.concrete("Receptacle") if not self.is_a(c, "SingleSlot"))
 
     def relation(self, receptacle_class: str) -> str:
         """Return the PDDL predicate for being at a receptacle: `in` for containers, else `on`."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from hvr.errors import LanguageError
 from hvr.language.adjectives import apply_adjective
 from hvr.language.adjuncts import STATIC, Adjuncts
+from hvr.language.beside import settle_nearby
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Dish, Lexicon, Verb, verb_of
 from hvr.language.liquids import Liquids
@@ -69,7 +70,8 @@ class Interpreter:
     def _group(
         self, verb: Verb | None, group: NounGroup, inherited: tuple[Adjunct, ...]
     ) -> list[int]:
-        self.adjuncts.refuse_unplaced(group.adjuncts)
+        frame = verb.frame if verb else ""
+        group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
             return self._in_hand(verb, group)
         group = self._for_persons(verb, group)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hvr.errors import DataFileError
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.terms import HIDDEN_LABEL
 from hvr.language.lexicon import Adjective, Dish, Lexicon, Part, Verb, build_lexicon, tokenize
 
 
@@ -26,6 +27,7 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
             name for name in ontology.subjects("collective")
             if _one(ontology, name, "collective") in {"True", "true"}
         ),
+        _loose_nouns(ontology),
     )  # fmt: skip
     return replace(lexicon, fillings=_fillings(ontology), idioms=_idioms(ontology))
 
@@ -82,6 +84,13 @@ def _nouns(ontology: Ontology) -> Iterator[tuple[str, str]]:
             continue
         for label in ontology.labels(name):
             yield label, name
+
+
+def _loose_nouns(ontology: Ontology) -> Iterator[tuple[str, str, str]]:
+    """Yield what people call things that are something else, for object types."""
+    for name in sorted(ontology.object_types):
+        for word in ontology.annotation(name, HIDDEN_LABEL.value):
+            yield str(word), name, ontology.label(name)
 
 
 def _groups(ontology: Ontology) -> frozenset[str]:

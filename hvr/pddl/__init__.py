@@ -50,7 +50,7 @@ from hvr.pddl.model import (
     is_variable,
     substitute,
 )
-from hvr.pddl.parser import parse_domain, parse_formula, parse_problem
+from hvr.pddl.parser import parse_constraint, parse_domain, parse_formula, parse_problem
 from hvr.pddl.plan import PlanText, Step, TimedAction, parse_plan, print_plan, read_plan
 from hvr.pddl.plan_json import plan_from_json, plan_to_json
 from hvr.pddl.printer import print_domain, print_formula, print_problem
@@ -112,6 +112,7 @@ __all__ = [
     "ground_all",
     "holds",
     "is_variable",
+    "parse_constraint",
     "parse_domain",
     "parse_formula",
     "parse_plan",

@@ -22,7 +22,7 @@ from hvr.pddl.model import (
     TypedName,
 )
 from hvr.pddl.problem_parser import ProblemParser
-from hvr.pddl.reader import read_nodes
+from hvr.pddl.reader import Node, read_nodes
 
 
 def parse_domain(
@@ -89,7 +89,28 @@ def parse_formula(
         PddlSyntaxError, PddlSemanticError: the text is not one formula over these names.
         UnsupportedPddlError: the formula uses a part of PDDL that is not supported.
     """
-    source = Source.read(text, file=file, default="<formula>")
+    reader, node = _single(text, domain, objects, file or "<formula>")
+    return reader.formula(node, {})
+
+
+def parse_constraint(
+    text: str, domain: Domain, objects: Iterable[TypedName] = (), *, file: str | None = None
+) -> Formula:
+    """Parse a single trajectory constraint. The arguments are those of `parse_formula`.
+
+    Raises:
+        PddlSyntaxError, PddlSemanticError: the text is not one constraint over these names.
+        UnsupportedPddlError: the constraint uses a part of PDDL that is not supported.
+    """
+    reader, node = _single(text, domain, objects, file or "<constraint>")
+    return reader.constraints(node, {})
+
+
+def _single(
+    text: str, domain: Domain, objects: Iterable[TypedName], file: str
+) -> tuple[ExpressionReader, Node]:
+    """Return the only node of a text, with a reader for it."""
+    source = Source.read(text, file=file, default=file)
     nodes = read_nodes(source)
     known = {o.name: o.types for o in (*domain.constants, *objects)}
     reader = ExpressionReader(source, domain, known)
@@ -97,4 +118,4 @@ def parse_formula(
         source.syntax_error(0, "no formula", expected="a formula", found="end of text")
     if len(nodes) > 1:
         reader.syntax(nodes[1], "text after the end of the formula", "end of text")
-    return reader.formula(nodes[0], {})
+    return reader, nodes[0]

@@ -9,8 +9,10 @@ from typing import Any
 from hvr.errors import PddlSyntaxError
 from hvr.pddl.lexer import Source
 from hvr.pddl.model import GroundAction
-from hvr.pddl.plan import PlanText
+from hvr.pddl.plan import PlanText, parse_plan
 
+_WRAPPINGS = ("plan", "steps", "actions", "sas_plan", "result", "output")
+_MOST_WRAPPINGS = 4
 _NAME = re.compile(r"[^?,:=\[\]{}\"`\s();]+")
 
 
@@ -20,7 +22,12 @@ def plan_to_json(actions: Iterable[GroundAction]) -> list[dict[str, Any]]:
 
 
 def plan_from_json(data: object) -> tuple[GroundAction, ...]:
-    """Read what `plan_to_json` gives, or a saved plan of macro actions with their blocks.
+    """Read what `plan_to_json` gives, and the other forms in which programs give plans.
+
+    A plan is a list of steps, or an object with such a list, or with the text of a plan file, as
+    `plan`, `steps`, `actions`, `sas_plan`, or in `result` or `output` (as planning.domains
+    answers), or a saved plan of macro actions with their blocks. A step is an object with `action`
+    or `name`, and `args`, `arguments` or `parameters`; or a text, such as "(pick-up a)".
 
     Raises:
         PddlSyntaxError: the value is not a plan.
@@ -29,6 +36,16 @@ def plan_from_json(data: object) -> tuple[GroundAction, ...]:
         blocks = [block.get("actions") for block in data["blocks"] if isinstance(block, dict)]
         if len(blocks) == len(data["blocks"]) and all(isinstance(b, list) for b in blocks):
             data = [step for block in blocks for step in block or ()]
+    wrapped = False
+    for _ in range(_MOST_WRAPPINGS):
+        if not isinstance(data, dict):
+            break
+        wraps = [name for name in _WRAPPINGS if isinstance(data.get(name), list | dict | str)]
+        if len(wraps) != 1:
+            break
+        data, wrapped = data[wraps[0]], True
+    if isinstance(data, str) and wrapped:
+        return parse_plan(data, file="the text in the JSON plan")
     if not isinstance(data, Sequence) or isinstance(data, str | bytes):
         raise PddlSyntaxError('a JSON plan is a list of {"action": name, "args": [name, …]}')
     return tuple([_step_from_json(number, item) for number, item in enumerate(data, 1)])
@@ -59,11 +76,21 @@ def read_json_plan(source: Source) -> PlanText:
 
 def _step_from_json(number: int, item: object) -> GroundAction:
     shape = 'write {"action": name, "args": [name, …]}'
+    if isinstance(item, str):
+        return _step_from_text(number, item)
     if not isinstance(item, dict):
         raise PddlSyntaxError(f"step {number} of the JSON plan is not an object; {shape}")
-    if unknown := sorted(map(str, item.keys() - {"action", "args"})):
+    name = item.get("name")
+    if isinstance(name, str) and name.strip().startswith("("):
+        return _step_from_text(number, name)  # what else planning.domains says explains it
+    named = [key for key in ("action", "name") if key in item]
+    given = [key for key in ("args", "arguments", "parameters") if key in item]
+    if unknown := sorted(map(str, item.keys() - {*named[:1], *given[:1]})):
         raise PddlSyntaxError(f"step {number} of the JSON plan has the key {unknown[0]!r}; {shape}")
-    name, args = item.get("action"), item.get("args", [])
+    name = item[named[0]] if named else None
+    args = item[given[0]] if given else []
+    if isinstance(args, dict):
+        args = list(args.values())
     if not isinstance(name, str) or not name:
         raise PddlSyntaxError(f"step {number} of the JSON plan has no action name; {shape}")
     if not isinstance(args, list) or not all(isinstance(a, str) and a for a in args):
@@ -72,3 +99,13 @@ def _step_from_json(number: int, item: object) -> GroundAction:
         if not _NAME.fullmatch(text):
             raise PddlSyntaxError(f"{text!r} in step {number} of the JSON plan is not a name")
     return GroundAction(name.lower(), tuple(a.lower() for a in args))
+
+
+def _step_from_text(number: int, text: str) -> GroundAction:
+    try:
+        steps = parse_plan(text if "(" in text else f"({text})")
+    except PddlSyntaxError:
+        steps = ()
+    if len(steps) != 1:
+        raise PddlSyntaxError(f"step {number} of the JSON plan, {text[:60]!r}, is not a step")
+    return steps[0].replace(location=None)

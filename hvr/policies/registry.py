@@ -14,6 +14,7 @@ POLICIES = Registry(
     {
         "symbolic": "hvr.policies.symbolic:SymbolicPolicy",
         "llm": "hvr.policies.llm.policy:LLMPolicy",
+        "goal": "hvr.policies.goal.policy:GoalPolicy",
     },
     "hvr.policies",
 )

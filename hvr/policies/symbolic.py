@@ -7,6 +7,7 @@ relevant objects, has a classical planner find a short plan, and cuts it into ma
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Self
 
 from hvr.errors import ImpossibleGoalError, PlannerError
@@ -14,7 +15,9 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.language.goals import Stage, end_conditions
 from hvr.language.reader import Reader
-from hvr.pddl import Domain, Task, TypedName, parse_formula
+from hvr.language.readers import make_reader
+from hvr.pddl import And, Atom, Domain, Task, TypedName, parse_constraint, parse_formula
+from hvr.pddl.model import changes_of
 from hvr.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.macro import macro_blocks
 from hvr.retrieval.inventory import Inventory
@@ -34,33 +37,43 @@ class SymbolicPolicy(Policy[Stage]):
         domain: the actions.
         planner: the classical planner.
         any_place: plan as if everything could be put everywhere, for a world that forces puts.
+        reader: who reads requests, one of `hvr.language.readers.READERS`; None for the best that
+            is installed.
         reading: which of several readings of a request is meant, from 1.
     """
 
     def __init__(
-        self,
-        ontology: Ontology,
-        domain: Domain,
-        planner: Planner,
-        *,
-        any_place: bool = False,
-        reading: int | None = None,
-    ) -> None:
+        self, ontology: Ontology, domain: Domain, planner: Planner, *, any_place: bool = False,
+        reader: str | None = "grammar", reading: int | None = None,
+    ) -> None:  # fmt: skip
         self.ontology = ontology
         self.domain = domain
         self.planner = planner
         self.any_place = any_place
         self.reading = reading
+        self._reader = reader
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
         """See `Policy`."""
-        return cls(context.ontology, context.domain, context.planner, reading=context.reading)
+        return cls(
+            context.ontology,
+            context.domain,
+            context.planner,
+            reader=context.reader,
+            reading=context.reading,
+        )
 
     @cached_property
     def reader(self) -> Reader:
         """The reader of requests."""
-        return Reader(self.ontology, self.domain)
+        return make_reader(self._reader, self.ontology, self.domain, any_place=self.any_place)
+
+    @cached_property
+    def _changing(self) -> frozenset[str]:
+        """The predicates that actions change."""
+        effects = (schema.effect for schema in self.domain.actions.values())
+        return frozenset(a.predicate for e in effects for a in changes_of(e) if isinstance(a, Atom))
 
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
@@ -79,6 +92,10 @@ class SymbolicPolicy(Policy[Stage]):
         """Return the goal of taking things away from a place."""
         gone = " ".join(f"(not (on {t} {place})) (not (in {t} {place}))" for t in things)
         return Stage(f"(and {gone} (hand_empty))")
+
+    def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
+        """See `Policy`."""
+        return replace(stage, constraints=tuple(constraints))
 
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
@@ -99,8 +116,10 @@ class SymbolicPolicy(Policy[Stage]):
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
         wanted = parse_formula(stage.wanted, self.domain, objects, file="<goal>")
         goal = parse_formula(stage.text, self.domain, objects, file="<goal>")
-        relevant = relevant_objects([wanted], inventory)
+        kept = [parse_constraint(c, self.domain, objects) for c in stage.constraints]
+        relevant = relevant_objects([wanted], inventory, kept, self._changing)
         problem = graph.problem(self.domain, "task", relevant.names, goal)
+        problem = problem.replace(constraints=And(tuple(kept)))
         if self.any_place:
             problem = any_place(problem, inventory.did_not_fit)
         problem = tidy_places(unused(problem, inventory.avoided), wanted, inventory)
@@ -111,9 +130,10 @@ class SymbolicPolicy(Policy[Stage]):
                 f"{result.planner or 'the planner'} found no plan, and no proof that there is none"
             )
         if result.plan is None:
+            keeping = f" that keeps {' and '.join(stage.constraints)}" if kept else ""
             raise ImpossibleGoalError(
                 f"there is no way to do this in {inventory.scene} with "
-                f"{', '.join(relevant.names)}: the planner has shown that no plan exists"
+                f"{', '.join(relevant.names)}: the planner has shown that no plan exists{keeping}"
             )
         return Planned(problem, task, relevant, _finish(task, result), 1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
@@ -30,6 +30,7 @@ class Inventory:
         distances: metres from the robot; objects without a place are far.
         did_not_fit: pairs of a thing and a place that had no room for it.
         avoided: objects that are there and shall not be used.
+        positions: where the objects are, in metres.
     """
 
     scene: str
@@ -39,6 +40,7 @@ class Inventory:
     distances: Mapping[str, float]
     did_not_fit: frozenset[tuple[str, str]] = frozenset()
     avoided: frozenset[str] = frozenset()
+    positions: Mapping[str, Position] = field(default_factory=dict)
 
     @cached_property
     def _by_class(self) -> dict[str, tuple[str, ...]]:
@@ -194,4 +196,7 @@ def take_inventory(
         name: math.hypot(x - robot[0], z - robot[2])
         for name, (x, _, z) in (positions or {}).items()
     }
-    return Inventory(scene, graph.ontology, classes, graph.facts(), distances, graph.did_not_fit())
+    return Inventory(
+        scene, graph.ontology, classes, graph.facts(), distances, graph.did_not_fit(),
+        positions=dict(positions or {}),
+    )  # fmt: skip

@@ -9,12 +9,13 @@ have chosen, so that a pan which is wanted anyway is the one to fry in; hence th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Forall, Imply, Not, Or
 from hvr.retrieval.chosen import Chosen
+from hvr.retrieval.constraints import spared, spoken_of
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.means import Means
 
@@ -37,18 +38,41 @@ class Relevant:
         return tuple(sorted(self.reasons))
 
 
-def relevant_objects(goals: Iterable[Expression], inventory: Inventory) -> Relevant:
+def relevant_objects(
+    goals: Iterable[Expression],
+    inventory: Inventory,
+    constraints: Iterable[Expression] = (),
+    changing: Collection[str] = (),
+) -> Relevant:
     """Choose the objects for some goals.
 
     Args:
         goals: what is wanted, without conditions on how things are left.
         inventory: what there is.
+        constraints: what is to be kept on the way. What they speak of is chosen, too, and what the
+            goals need where the things that must not be used are not there.
+        changing: the predicates that actions change, for constraints on all things of a kind.
     """
+    goals, constraints = tuple(goals), tuple(constraints)
+    kept = [name for one in constraints for name in spoken_of(one, inventory, changing)]
+    reasons = _chosen(goals, inventory, kept)
+    unusable = frozenset(name for one in constraints for name in spared(one, inventory))
+    named = {node for goal in goals for kind, node in walk(goal, True) if kind == "object"}
+    if unusable - named:
+        reasons = {**_chosen(goals, inventory.without(unusable - named), ()), **reasons}
+    return Relevant(reasons)
+
+
+def _chosen(
+    goals: Iterable[Expression], inventory: Inventory, kept: Iterable[str]
+) -> dict[str, str]:
     chooser = _Chooser(inventory)
     for goal in goals:
         chooser.choose(goal)
+    for name in kept:
+        chooser.chosen.add(name, "a constraint speaks of it")
     chooser.complete()
-    return Relevant(chooser.chosen.reasons)
+    return chooser.chosen.reasons
 
 
 class _Chooser:

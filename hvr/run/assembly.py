@@ -79,6 +79,7 @@ def assembled(
                 transcript=folder.path / RunFolder.TRANSCRIPT,
                 listen=recorder,
                 reading=options.reading,
+                reader=options.reader,
             )
         )
         executor = Executor(world, policy, recorder, recorder.plan_made, options.max_replans)

@@ -9,6 +9,7 @@ plan.pddl       the plan as an IPC plan file
 plan.json       the plan as macro actions with their blocks
 llm.jsonl       with a language model: every prompt and answer, as they came
 planning.json   with a language model: how each block came about
+goal.json       with the policy goal: each goal that the model wrote, and what was wrong with it
 planner.jsonl   with a language model: what the classical planner found
 library.ttl     with a library: the macro actions that could be used
 prompts/        with prompts of the user's own: these

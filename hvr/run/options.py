@@ -8,6 +8,7 @@ from pathlib import Path
 from hvr.errors import UsageError
 from hvr.execution.belief import Sight
 from hvr.execution.perception import Senses
+from hvr.language.readers import check_reader
 from hvr.llm.choice import ModelChoice
 from hvr.numbers import MOST, as_float, brief, check_positive, check_whole
 from hvr.search.planners import DEFAULT
@@ -22,8 +23,8 @@ class Options:
     Args:
         scene: the kitchen, FloorPlan1 to FloorPlan30; None for that of a task's ground truth, and
             for FloorPlan16 with any other request.
-        policy: the policy, one of `hvr.policies.registry.POLICIES`; None for `llm` when a model
-            is named, and for `symbolic` otherwise.
+        policy: the policy, one of `hvr.policies.registry.POLICIES`; None for `symbolic` when no
+            model is named, for `goal` with the setting LLM+P, and for `llm` otherwise.
         planner: the classical planner of the symbolic policy, and for repair.
         budget: most seconds for one planner call.
         seed: seed of the environment.
@@ -37,6 +38,9 @@ class Options:
         error_rate: share of wrong readings that the robot assumes its sensor to have.
         faults: file of faults to play (docs/faults.md); None for none.
         reading: which reading of a request is meant that can be read in several ways, from 1.
+        reader: who reads the request for the symbolic policy, one of
+            `hvr.language.readers.READERS`; None for both where the extra `language` is installed,
+            and for the grammar elsewhere.
     """
 
     scene: str | None = None
@@ -54,6 +58,7 @@ class Options:
     error_rate: float = 0.0
     faults: Path | None = None
     reading: int | None = None
+    reader: str | None = None
 
     def __post_init__(self) -> None:
         check_positive("budget", self.budget)
@@ -65,6 +70,7 @@ class Options:
             raise UsageError(
                 f"unknown sight {self.sight!r} (sights: {', '.join(Sight)})", field="sight"
             )
+        check_reader(self.reader)
         if not 0 <= as_float(self.error_rate) < 0.5:
             raise UsageError(
                 f"error_rate must be from 0 to below 0.5, not {brief(self.error_rate)}",
@@ -74,7 +80,13 @@ class Options:
     @property
     def policy_name(self) -> str:
         """The name of the policy."""
-        return self.policy or ("symbolic" if self.model.spec is None else "llm")
+        if self.policy is not None:
+            return self.policy
+        if self.model.spec is None:
+            return "symbolic"
+        from hvr.policies.llm.settings import is_goal
+
+        return "goal" if is_goal(self.model.setting) else "llm"
 
     @property
     def senses(self) -> Senses:

@@ -215,6 +215,7 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
             task = recorded.run["task"]
             text = recorded.run["request"] if task is None else None
         options = _repeated(options, recorded)
+        policy = policy_class(options.policy_name)
     if (text is None) == (task is None):
         raise UsageError("give either a request, such as 'make coffee', or a task, such as T2")
     ENVIRONMENTS.check(options.env)

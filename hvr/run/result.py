@@ -92,6 +92,7 @@ class Run:
             "goal": [stage.text for stage in self.goal.stages] if self.goal else None,
             "reading": list(self.goal.said) if self.goal else [],
             "unread": list(self.goal.unread) if self.goal else [],
+            "read_by": self.goal.reader if self.goal else None,
             "notes": list(self.goal.notes) if self.goal else [],
             "reached": self.reached,
             "verdict": self.verdict,

@@ -13,9 +13,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.scenes import scenes_with
 from hvr.errors import DataFileError, ImpossibleGoalError, InvalidPlanError, MissingObjectError
 from hvr.execution.events import Finished
+from hvr.execution.promises import ground_constraints
+from hvr.pddl import And, Task, Trajectory, parse_constraint
 from hvr.plans import Judgement, Understanding
 from hvr.run.account import accounted, earlier_tries
 from hvr.run.assembly import Assembly, assembled
@@ -106,8 +109,12 @@ def _carried_out(
 ) -> Run:
     with accounted(folder, begun) as account:
         with assembled(request, folder, listen) as run:
-            understanding = _understand(run)
-            finished = _pursue(run, understanding)
+            try:
+                understanding = _understand(run)
+                finished = _pursue(run, understanding)
+            finally:
+                for name, record in run.policy.records().items():
+                    folder.write_json(name, record)
             judgement = _judge(run, understanding, finished)
         seconds = time.perf_counter() - started
         result = result_of(run, understanding.goal, finished, judgement, seconds)
@@ -136,7 +143,7 @@ def _pursue(run: Assembly, understanding: Understanding[Any]) -> Finished | None
     """Plan, validate, execute and watch; return None if the plan is only made."""
     try:
         if run.request.options.execute:
-            return run.executor.run(understanding.stages)
+            return run.executor.run(understanding.stages, _only_watched(run, understanding))
         run.executor.prepare(understanding.stages[0])
         return None
     except InvalidPlanError as error:
@@ -147,9 +154,21 @@ def _pursue(run: Assembly, understanding: Understanding[Any]) -> Finished | None
         finished = Finished(False, steps, replans, str(error))
         run.recorder(finished)
         return finished
-    finally:
-        for name, record in run.policy.records().items():
-            run.folder.write_json(name, record)
+
+
+def _only_watched(run: Assembly, understanding: Understanding[Any]) -> tuple[Trajectory, ...]:
+    """Return the constraints of a goal that what writes the plans does not see."""
+    goal = understanding.goal
+    if goal is None or not understanding.judged_only:
+        return ()
+    texts = dict.fromkeys(text for stage in goal.stages for text in stage.constraints)
+    if not texts:
+        return ()
+    graph = run.world.graph
+    domain = load_agent(DEFAULT_AGENT).domain()
+    problem = graph.problem(domain, "watched")
+    constraints = And(tuple(parse_constraint(t, domain, problem.objects) for t in texts))
+    return ground_constraints(Task(domain, problem.replace(constraints=constraints)))
 
 
 def _judge(

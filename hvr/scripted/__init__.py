@@ -34,6 +34,10 @@ What is assumed:
   often for each step as with H, unless `length` is set: then steps late in an answer are wrong
   more often, wherever they stand. With `slip` set it also errs anew in steps that it writes again
   when it corrects: with 1 as often as at first.
+* Asked for a goal (`LLM+P`), it writes that of the task as JSON, and errs in its literals as in
+  those of conditions: one is missing, has the other sign, is about another kind, or has a predicate
+  that does not exist. Asked to correct, it writes the goal anew with probability `improve`,
+  without those errors; else it writes the same again. That it understands the request is assumed.
 * Macro actions are told apart by their sentences, which name classes. A macro action that the
   ground truth does not have gets an empty block and no conditions.
 

@@ -12,7 +12,7 @@ from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import Scene, load_scene
 from hvr.errors import UsageError
 from hvr.execution.world import open_world
-from hvr.pddl import GroundAction, Problem, Task
+from hvr.pddl import Expression, GroundAction, Problem, Task, parse_formula
 from hvr.plans import AABlock, MacroAction
 from hvr.policies.macro import block_conditions, block_name
 from hvr.retrieval.inventory import Inventory
@@ -36,6 +36,7 @@ class Script:
         blocks: macro actions with conditions, and their actions.
         title: name of the task.
         providers: the steps that establish each literal, see `adapt`.
+        goal: what shall hold in the end; None where nobody asks for it.
 
     Raises:
         UsageError: there are no blocks, or two macro actions have the same name.
@@ -44,6 +45,7 @@ class Script:
     blocks: tuple[AABlock, ...]
     title: str = "a plan"
     providers: Providers = field(default_factory=dict, hash=False)
+    goal: Expression | None = None
 
     def __post_init__(self) -> None:
         keys = [_key(block.macro.name) for block in self.blocks]
@@ -102,7 +104,8 @@ def script_of(task: PaperTask, scene: str) -> Script:
         blocks.append(AABlock(MacroAction(name, needs, after), actions))
         state = following
     providers = providers_of(pddl, truth.steps)
-    return Script(tuple(blocks), f"{task.id} in {scene}", providers)
+    goal = parse_formula(task.goal, domain, problem.objects)
+    return Script(tuple(blocks), f"{task.id} in {scene}", providers, goal)
 
 
 def scene_name(scene: str | Scene) -> str:

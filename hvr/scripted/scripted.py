@@ -11,6 +11,7 @@ from hvr.errors import UsageError
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Answer, Request, Usage
 from hvr.llm.options import ModelOptions
+from hvr.llm.schema import checked
 from hvr.llm.tokens import count_tokens, estimate_tokens
 from hvr.pddl import GroundAction
 from hvr.scripted.adapt import adapted, helpful_steps
@@ -20,6 +21,7 @@ from hvr.scripted.error_model import (
     ErrorModel,
     read_spec,
 )
+from hvr.scripted.goals import GOAL_PURPOSES, goal_answer
 from hvr.scripted.literals import (
     ConditionErrors,
     Sides,
@@ -79,6 +81,9 @@ class Scripted:
         Raises:
             ModelError: it is no prompt of the pipeline, or asks for JSON.
         """
+        if request.purpose in GOAL_PURPOSES:
+            text = goal_answer(self.script, self.errors, request, self._streams(request))
+            return checked(self._answer(request, text), request)
         if request.schema is not None:
             raise ModelError(
                 "the simulated model answers in text, not in JSON for a schema", kind="request"
@@ -107,6 +112,9 @@ class Scripted:
                     "those of hvr/policies/llm/prompts",
                     kind="request",
                 )
+        return self._answer(request, text)
+
+    def _answer(self, request: Request, text: str) -> Answer:
         prompt_tokens, output = count_tokens(request.messages), estimate_tokens(text)
         usage = Usage(input=prompt_tokens, output=output, cached=0, reasoning=0, cost=None)
         return Answer(text=text, model=self.name, usage=usage)

@@ -18,6 +18,7 @@ from hvr.errors import PlannerError
 from hvr.pddl import Equal, GroundAction, Task
 from hvr.pddl.conditions import Conjunction, Operator
 from hvr.pddl.facts import Facts, Literal, Relation, bindings, necessary_literals
+from hvr.search.constraints import Compiled, compile_constraints
 from hvr.search.mutexes import groups, mutexes, partners, simplify
 from hvr.search.operators import ActionChoice, Goals, GroundOperator, Literals, bits, minimal
 from hvr.search.reduction import forget_dead, fuse, merge_interchangeable, merge_twins
@@ -36,6 +37,7 @@ class SearchProblem:
         operators: reachable and relevant operators.
         goals: the goal as alternatives; reached when one of them holds. Empty: never.
         variables: each a tuple of fluent bits of which at most one is true at a time.
+        compiled: the task with its constraints as part of operators and goal.
     """
 
     task: Task
@@ -43,6 +45,7 @@ class SearchProblem:
     operators: tuple[GroundOperator, ...]
     goals: Goals
     variables: tuple[tuple[int, ...], ...]
+    compiled: Compiled
 
 
 def build(task: Task, *, reduce: bool = True) -> SearchProblem:
@@ -53,13 +56,22 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
         reduce: merge and fuse what can be without changing the length of a shortest plan.
 
     Raises:
-        PlannerError: the task is too large to be expanded.
+        PlannerError: the task is too large to be expanded, or has derived predicates.
     """
+    if task.derived_predicates:
+        raise PlannerError(
+            "this planner does not know derived predicates, such as "
+            f"{min(task.derived_predicates)!r}", exit_code=2,
+        )  # fmt: skip
     # What is cheap comes first: finding mutexes looks at pairs of fluents for every operator.
     reached, can = explore(task)
-    goals = tuple(disjuncts(task.goal, can))
+    compiled = compile_constraints(task, reached)
+    if compiled.memory:
+        # What the constraints forbid may have been the only way to other things.
+        reached, can = reachable(compiled.operators.values(), compiled.initial)
+    goals = tuple(disjuncts(compiled.goal, can))
     operators, fluents = relevant(_expand(reached, can), goals)
-    initial = task.initial.bits & fluents
+    initial = compiled.initial & fluents
     if reduce:
         operators, goals, fluents = merge_twins(initial, operators, goals, fluents)
         initial &= fluents
@@ -83,7 +95,7 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
     initial &= fluents
     variables = groups(operators, goals, fluents, together)
     goals = tuple(goal for goal in goals if _possible_goal(goal, variables))
-    return SearchProblem(task, initial, tuple(operators), goals, variables)
+    return SearchProblem(task, initial, tuple(operators), goals, variables, compiled)
 
 
 def _possible_goal(goal: Literals, variables: Iterable[Sequence[int]]) -> bool:
@@ -97,11 +109,11 @@ def plan_actions(problem: SearchProblem, numbers: Iterable[int]) -> Iterator[Gro
     """Yield the actions that a sequence of operators, given by their numbers, stands for."""
     # In states of the task, not of the search problem: of interchangeable objects the search knows
     # only that one is in its place, and the state says which.
-    state = problem.task.initial.bits
+    state = problem.compiled.initial
     for number in numbers:
         for choices in problem.operators[number].steps:
             action = next(c.action for c in choices if c.precondition.holds(state))
-            state = problem.task.ground(action).apply(state)
+            state = problem.compiled.after(state, action)
             yield action
 
 
@@ -129,26 +141,43 @@ def explore(task: Task) -> tuple[list[Operator], Literals]:
             known[action] = task.ground(action)
             waiting.append(known[action])
         before = true
-        changed = True
-        while changed:
-            start = true, false
-            blocked = []
-            for operator in waiting:
-                if _possible(operator.precondition, true, false):
-                    reached.append(operator)
-                    true |= operator.add
-                    false |= operator.delete
-                else:
-                    blocked.append(operator)
-            waiting = blocked
-            for operator in reached:
-                for condition, add, delete in operator.conditional:
-                    if (add & ~true or delete & ~false) and _possible(condition, true, false):
-                        true |= add
-                        false |= delete
-            changed = (true, false) != start
+        waiting, true, false = _spread(waiting, reached, true, false)
         if true == before:
             return reached, Literals(true, false)
+
+
+def reachable(operators: Iterable[Operator], initial: int) -> tuple[list[Operator], Literals]:
+    """Explore without deletes, like `explore`, with operators that are known."""
+    reached: list[Operator] = []
+    _, true, false = _spread(list(operators), reached, initial, ~initial)
+    return reached, Literals(true, false)
+
+
+def _spread(
+    waiting: list[Operator], reached: list[Operator], true: int, false: int
+) -> tuple[list[Operator], int, int]:
+    """Append to `reached` what becomes possible of what waits; return what still waits, and what
+    may then be true and may be false.
+    """
+    changed = True
+    while changed:
+        start = true, false
+        blocked = []
+        for operator in waiting:
+            if _possible(operator.precondition, true, false):
+                reached.append(operator)
+                true |= operator.add
+                false |= operator.delete
+            else:
+                blocked.append(operator)
+        waiting = blocked
+        for operator in reached:
+            for condition, add, delete in operator.conditional:
+                if (add & ~true or delete & ~false) and _possible(condition, true, false):
+                    true |= add
+                    false |= delete
+        changed = (true, false) != start
+    return waiting, true, false
 
 
 def _candidates(task: Task, true: int) -> Iterator[GroundAction]:

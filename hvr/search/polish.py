@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hvr.pddl import GroundAction, Task
-from hvr.validation import minimise
+from hvr.validation import Validator, minimise
+from hvr.validation.sequences import action_of, is_simple
 
 Steps = tuple[GroundAction, ...]
 
 
 def reaches_goal(task: Task, actions: Sequence[GroundAction]) -> bool:
-    """Say whether a plan is applicable and reaches the goal."""
+    """Say whether a plan is applicable, keeps the constraints and reaches the goal."""
+    if not is_simple(task):
+        return Validator(task).check(actions).valid
     state = task.initial.bits
     for action in actions:
         operator = task.ground(action)
@@ -28,6 +31,11 @@ def reaches_goal(task: Task, actions: Sequence[GroundAction]) -> bool:
 
 def eliminate(task: Task, actions: Sequence[GroundAction]) -> Steps:
     """Leave out what a plan does not need to be valid, see `hvr.validation.minimise`."""
+    if not is_simple(task):
+        validator = Validator(task)
+        if not validator.check(actions).valid:
+            return tuple(actions)
+        return tuple(map(action_of, minimise.minimise(validator, actions)[0]))
     kept = minimise.eliminate(task.initial, actions)
     return tuple(actions) if kept is None else tuple([actions[i] for i in kept])
 

@@ -20,8 +20,7 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.validation import rules
-from hvr.validation.judged import HappeningText, Judged, ShownState
-from hvr.validation.plan_files import STDIN
+from hvr.validation.judged import STDIN, HappeningText, Judged, ShownState
 from hvr.validation.report import OnFailure, Outcome, PlanResult, Repair, ValidationReport
 from hvr.validation.validator import EXACT, TOLERANCE, Validator
 from hvr.values import Value
@@ -45,6 +44,8 @@ class BatchOptions(Value):
         minimise: look for steps that a valid plan does not need.
         state_at: the number of a step, to show the state after it.
         happenings: show what changed when.
+        extract: look for the plan in a text that is more than a plan and does not mark it.
+        plan_number: which of several plans in a text is meant, from 1; 0 is the last.
     """
 
     tolerance: Fraction | None = None
@@ -56,6 +57,8 @@ class BatchOptions(Value):
     minimise: bool = False
     state_at: int | None = None
     happenings: bool = False
+    extract: bool = False
+    plan_number: int | None = None
 
     @property
     def needs_steps(self) -> bool:
@@ -93,47 +96,76 @@ class UnusableModelError(HvrError):
         super().__init__(str(error) or result.report.reason)
 
 
+class ModelReader:
+    """Reads problems, and each domain once.
+
+    Args:
+        options: what to find out about the plans.
+    """
+
+    def __init__(self, options: BatchOptions) -> None:
+        self._options = options
+        self._domains: dict[str, Domain] = {}
+
+    def read(self, domain: str, problem: str) -> LoadedModel:
+        """Read a problem, and its domain unless it is known.
+
+        The warnings about a domain are those of the first problem that is read with it.
+
+        Raises:
+            UnusableModelError: one of the files cannot be read or used.
+        """
+        options, warnings = self._options, list[Diagnostic]()
+        lenient = options.lenient
+        file = domain
+        try:
+            lifted = known = self._domains.get(domain)
+            if lifted is None:
+                lifted = parse_domain(Path(domain), file=domain, lenient=lenient, warnings=warnings)
+            file = problem
+            task = parse_problem(
+                Path(problem), lifted, file=problem, lenient=lenient, warnings=warnings
+            )
+            tolerance = TOLERANCE if options.tolerance is None else options.tolerance
+            validator = Validator(
+                lifted,
+                task,
+                tolerance=tolerance,
+                epsilon=options.epsilon,
+                numeric_tolerance=options.numeric_tolerance,
+            )
+        except (HvrError, RecursionError, MemoryError) as error:
+            start = Location(file, 1, 1)
+            raise UnusableModelError(
+                error, _unusable("", domain, problem, error, place=start)
+            ) from error
+        self._domains[domain] = lifted
+        findings = _warnings(lifted, domain, warnings, with_flags=known is None)
+        return LoadedModel(domain, problem, validator, findings, options)
+
+
 def load_model(domain: str, problem: str, options: BatchOptions) -> LoadedModel:
     """Read a domain and a problem.
 
     Raises:
         UnusableModelError: one of the files cannot be read or used.
     """
-    warnings: list[Diagnostic] = []
-    lenient = options.lenient
-    file = domain
-    try:
-        lifted = parse_domain(Path(domain), file=domain, lenient=lenient, warnings=warnings)
-        file = problem
-        task = parse_problem(
-            Path(problem), lifted, file=problem, lenient=lenient, warnings=warnings
-        )
-        tolerance = TOLERANCE if options.tolerance is None else options.tolerance
-        validator = Validator(
-            lifted,
-            task,
-            tolerance=tolerance,
-            epsilon=options.epsilon,
-            numeric_tolerance=options.numeric_tolerance,
-        )
-    except (HvrError, RecursionError, MemoryError) as error:
-        start = Location(file, 1, 1)
-        raise UnusableModelError(
-            error, _unusable("", domain, problem, error, place=start)
-        ) from error
-    return LoadedModel(domain, problem, validator, _warnings(lifted, domain, warnings), options)
+    return ModelReader(options).read(domain, problem)
 
 
-def _warnings(lifted: Domain, file: str, overlooked: Sequence[Diagnostic]) -> tuple[Finding, ...]:
+def _warnings(
+    lifted: Domain, file: str, overlooked: Sequence[Diagnostic], *, with_flags: bool
+) -> tuple[Finding, ...]:
     """Return warnings about a model that can be used all the same."""
     from hvr.validation.lint.requirements import missing_requirements
 
-    missing = tuple(missing_requirements(lifted))
+    missing = tuple(missing_requirements(lifted)) if with_flags else ()
     if not (missing or overlooked):
         return ()
     from hvr.validation.findings import Finding, warning_finding
+    from hvr.validation.lint.chosen import without_ignored
 
-    return (
+    findings = [
         *map(warning_finding, overlooked),
         *(
             Finding(
@@ -145,7 +177,8 @@ def _warnings(lifted: Domain, file: str, overlooked: Sequence[Diagnostic]) -> tu
             )
             for one in missing
         ),
-    )
+    ]
+    return tuple(without_ignored(findings))
 
 
 def judge_all(model: LoadedModel, files: Sequence[str], *, jobs: int = 1) -> Iterator[Judged]:
@@ -173,10 +206,8 @@ def judge(model: LoadedModel, file: str) -> Judged:
     options = model.options
     name = _STDIN_NAME if file == STDIN else file
     try:
-        source = _read_stdin() if file == STDIN else Path(file)
-        report = model.validator.check_file(
-            source, file=name, on_failure=options.on_failure, lenient=options.lenient
-        )
+        source = _read_stdin() if file == STDIN else _plan_source(file)
+        report, source = _checked(model, name, source)
         if options.needs_steps and report.outcome is not Outcome.UNKNOWN:
             return _more(model, name, source, report, start)
     except (HvrError, RecursionError, MemoryError) as error:
@@ -184,6 +215,58 @@ def judge(model: LoadedModel, file: str) -> Judged:
     rule = rules.UNDECIDED.id if report.outcome is Outcome.UNKNOWN else ""
     result = PlanResult(name, model.domain, model.problem, report)
     return Judged(result, rule, perf_counter() - start)
+
+
+def _plan_source(file: str) -> str | Path:
+    """Return the text of a file that can be read only once, such as a pipe; else its path."""
+    path = Path(file)
+    if path.is_file() or not path.exists():
+        return path
+    from hvr.pddl.lexer import decode
+    from hvr.texts import read_bytes
+
+    return decode(read_bytes(path), file)
+
+
+def _checked(
+    model: LoadedModel, name: str, source: str | Path
+) -> tuple[ValidationReport, str | Path]:
+    """Judge a plan, or the plan in a text that is more than one; and return what was read.
+
+    Raises:
+        DataFileError: the file cannot be read.
+        PddlSyntaxError: there is no plan in it, or there are several.
+    """
+    options = model.options
+
+    def check(text: str | Path) -> ValidationReport:
+        return model.validator.check_file(
+            text, file=name, on_failure=options.on_failure, lenient=options.lenient
+        )
+
+    refused: PddlSyntaxError | None = None
+    if options.plan_number is None:
+        try:
+            return check(source), source
+        except PddlSyntaxError as error:
+            refused = error
+    from hvr.pddl.lexer import Source
+    from hvr.validation.extraction import extract
+    from hvr.validation.occurrences import schemas_of
+
+    plan = extract(
+        Source.read(source, file=name, lenient=True).text,
+        name,
+        actions=[schema.name for schema in schemas_of(model.validator.task.domain)],
+        asked=options.extract or name == _STDIN_NAME,
+        number=options.plan_number,
+    )
+    if plan is None:
+        if refused is not None:
+            raise refused
+        return check(source), source
+    report = check(plan.text)
+    return report.replace(notes=(plan.note, *report.notes)), plan.text
 
 
 def _more(

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hvr.validation.report import PlanResult, ValidationReport, decimal_text, number_to_json
 from hvr.values import Value
+
+if TYPE_CHECKING:
+    from hvr.validation.findings import Finding
+
+
+STDIN = "-"
+"""The name that stands for standard input among plan files."""
 
 
 class ShownState(Value):
@@ -77,6 +84,8 @@ class Judged(Value):
         seconds: how long reading and judging the plan took.
         state: a state on the way, when one was asked for.
         happenings: what changed when, when it was asked for.
+        warnings: what was found about the domain and the problem of a suite, with the first of
+            their plans.
     """
 
     result: PlanResult
@@ -84,6 +93,7 @@ class Judged(Value):
     seconds: float = 0.0
     state: ShownState | None = None
     happenings: tuple[HappeningText, ...] | None = None
+    warnings: tuple[Finding, ...] = ()
 
     @property
     def plan(self) -> str:

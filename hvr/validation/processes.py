@@ -12,8 +12,7 @@ from typing import TypeAlias
 
 from hvr.validation import rules
 from hvr.validation.batch import BatchOptions, LoadedModel, judge, load_model
-from hvr.validation.judged import Judged
-from hvr.validation.plan_files import STDIN
+from hvr.validation.judged import STDIN, Judged
 from hvr.validation.report import Outcome, PlanResult, ValidationReport
 from hvr.workers import leave_interrupts_to_parent, starting
 

@@ -330,6 +330,11 @@ class Relaxation:
             the number of actions of a relaxed plan and the actions that may begin it, None when
             the target is out of reach.
         """
+        relaxed = self.relaxed_plan(bits)
+        return None if relaxed is None else (len(relaxed[0]), relaxed[1])
+
+    def relaxed_plan(self, bits: int) -> tuple[set[int], list[int]] | None:
+        """Return the actions of a relaxed plan and those that may begin it, by their numbers."""
         # Forwards: in each layer every unit whose needs are met, kept with what it was the first
         # to give. Derived atoms count as false if that is wanted.
         bits &= self._all
@@ -375,7 +380,7 @@ class Relaxation:
                 if layer == 1:
                     first |= used
         beginning = [i for i, gives in enumerate(self._gives) if gives & first]
-        return len(plan), beginning
+        return plan, beginning
 
     def _chosen(self, unit: _Packed, reached: int) -> int | None:
         """Return literals that make a condition true, None if those reached do not suffice."""

@@ -52,6 +52,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR003", "unsupported-feature", Level.ERROR, "The text uses a part of PDDL hvr lacks."),
     ("HVR004", "unreadable-file", Level.ERROR, "The file is missing or cannot be read."),
     ("HVR005", "undecided", Level.ERROR, "The plan could not be judged within the limits."),
+    ("HVR006", "not-validated", Level.ERROR, "A file looks like a plan and was not validated."),
     # What makes a plan invalid.
     ("HVR101", "precondition", Level.ERROR, "The precondition of a step does not hold."),
     ("HVR102", "goal", Level.ERROR, "The plan ends and the goal does not hold."),
@@ -100,6 +101,7 @@ SEMANTICS = RULES["HVR002"]
 UNSUPPORTED = RULES["HVR003"]
 UNREADABLE = RULES["HVR004"]
 UNDECIDED = RULES["HVR005"]
+NOT_VALIDATED = RULES["HVR006"]
 NOTATION = RULES["HVR201"]
 REQUIREMENT = RULES["HVR202"]
 OVERLOOKED = RULES["HVR203"]

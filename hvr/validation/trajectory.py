@@ -211,6 +211,15 @@ class Constraints:
         return next((m.violation for m in self.hard if m.violation is not None), None)
 
 
+def hard_constraints(task: Task) -> Iterator[tuple[Trajectory, Binding]]:
+    """Yield the constraints that every plan must fulfil, each with what its variables stand for."""
+    for formula in (task.domain.constraints, task.problem.constraints):
+        for name, constraint, binding in _flatten(task, formula, {}):
+            if name is None:
+                assert isinstance(constraint, Trajectory)
+                yield constraint, binding
+
+
 def _flatten(
     task: Task, formula: Expression, binding: Binding
 ) -> Iterator[tuple[str | None, Expression, Binding]]:

@@ -36,7 +36,10 @@ PROBLEM = """(define (problem i) (:domain d) (:init (p)) (:goal (q)))"""
 CASES: Mapping[tuple[str, ...], str] = {
     ("plan",): "'open the fridge' --no-verify --html page.html",
     ("validate",): "domain.pddl problem.pddl bläd.plan good.plan --jobs 2",
+    ("judge",): "good.plan --domain domain.pddl --problem problem.pddl --html page.html",
     ("lint",): "domain.pddl problem.pddl",
+    ("solve",): "domain.pddl problem.pddl",
+    ("judge",): "good.plan --domain domain.pddl --problem problem.pddl",
     ("tasks",): "",
     ("scenes",): "--having Kettle",
     ("show",): "made",
@@ -60,7 +63,7 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("completion",): "bash",
 }
 """Calls of commands that print something."""
-LONG = {("verify", "plan"), ("kg", "check"), ("bench", "run")}
+LONG = {("solve",), ("verify", "plan"), ("kg", "check"), ("bench", "run")}
 
 ELSEWHERE = {
     ("scene", "serve"): "prints nothing",

@@ -22,7 +22,7 @@ from hvr.pddl import (
     parse_problem,
     print_domain,
 )
-from hvr.tasks import load_task, task_ids
+from hvr.tasks import load_task, paper_task_ids
 from hvr.validation import Validator
 
 OBJECTS = """
@@ -141,7 +141,7 @@ def test_two_arms_have_the_actions_of_one() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task_id", task_ids())
+@pytest.mark.parametrize("task_id", paper_task_ids())
 def test_every_plan_for_one_arm_is_one_for_two(task_id: str) -> None:
     chosen = load_task(task_id)
     world = World(

@@ -26,7 +26,7 @@ def scores(cell: Cell, **values: float) -> Scores:
         aabv_before=0.4 if hierarchical else None,
         aabv_after=0.9 if hierarchical and verified else None,
         goal_conditions=good, success=good == 1, executed=10 if good == 1 else None,
-        reached=True if good == 1 else None, corrections=2,
+        reached=True if good == 1 else None, best=8, corrections=2,
         spent=Spent(calls=int(10 * good), input=1000, output=200, seconds=1.5),
         failures={} if good == 1 else {"inapplicable: near": 1},
     )  # fmt: skip

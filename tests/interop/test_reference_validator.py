@@ -15,7 +15,7 @@ import pytest
 from hvr.interop.portable import portable
 from hvr.pddl import parse_domain, parse_problem, print_domain, print_problem
 from hvr.run import Options, plan
-from hvr.tasks import load_task, task_ids
+from hvr.tasks import load_task, paper_task_ids
 
 VAL = shutil.which(os.environ.get("VAL", ""))
 
@@ -47,7 +47,7 @@ def accepted(domain: Path, problem: Path, steps: Path) -> str:
     return "" if "Plan valid" in text and "rror" not in text else text
 
 
-@pytest.mark.parametrize("task", task_ids())
+@pytest.mark.parametrize("task", paper_task_ids())
 def test_kitchen_plans(task: str, tmp_path: Path) -> None:
     # Any proven plan will do: a short search is enough.
     scene = load_task(task).scenes[0]

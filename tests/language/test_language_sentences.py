@@ -95,6 +95,29 @@ SENTENCES = [
      "on bowl countertop; on plate countertop; on apple countertop"),
     ("28", "take a plate, put a slice of bread on it and bring it to the table",
      "on breadsliced plate; on plate diningtable"),
+    # what is near
+    ("16", "put the cup next to the plate", "on cup diningtable"),
+    ("16", "put the mug next to the toaster", "on mug countertop"),
+    ("16", "put the mug under the coffee machine", "on mug coffeemachine"),
+    ("16", "put the mug under the sink", "in mug cabinet"),
+    ("16", "put the apple on the counter in front of the microwave", "on apple countertop"),
+    ("16", "place the apple inside of the fridge", "in apple fridge"),
+    ("16", "put a spoon on top of the dining table", "on spoon diningtable"),
+    ("16", "put a pan with a knife in it next to the toaster", "on pan countertop; in knife pan"),
+    # what a word asks of things to which it cannot apply
+    ("16", "put a clean potato on the counter", "washed potato; on potato countertop"),
+    ("16", "a clean mug on the table", "not dirty mug; - washed mug"),
+    ("16", "put a cooked apple on the table", "hot apple; - cooked apple; on apple diningtable"),
+    ("16", "bring me a cold mug", "cold mug; chilled mug"),
+    # what is left out, and what something is for
+    ("16", "To heat a potato and put it on the table", "hot potato; on potato diningtable"),
+    ("16", "take the apple to the sink to wash it", "washed apple"),
+    ("16", "wash the mug to be placed on the table", "washed mug; on mug diningtable"),
+    ("16", "take the knife, wash, put in drawer", "washed knife; in knife drawer"),
+    ("16", "put the apple in the fridge to cool", "cold apple; in apple fridge"),
+    ("16", "put the chilled slice tomato on the counter",
+     "chilled tomatosliced; on tomatosliced countertop"),
+    ("16", "put the pan on the back left burner", "on pan stoveburner"),
     # doors and switches
     ("1", "open the fridge", "opened fridge"),
     ("16", "close all cabinets", "27 not opened cabinet"),
@@ -186,6 +209,12 @@ def test_what_later_words_undo_is_reached_first(read, scene, text, literals):
 )
 def test_ways_to_say_the_same(read, text):
     assert read("1", text).last == {"in apple fridge": 1}
+
+
+def test_loose_words_are_read_and_noted(read):
+    found = read("16", "put the cabbage in the freezer")
+    assert found.last == {"in lettuce fridge": 1}
+    assert found.notes == ("read 'cabbage' as 'lettuce'",)
 
 
 def test_words_that_are_not_heeded_are_noted(read):

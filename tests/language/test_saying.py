@@ -25,7 +25,8 @@ Understand = Callable[[str, str], Goal]
     ("sentence", "words"),
     [
         ("make coffee", "the mug contains coffee and is on a counter top"),
-        ("heat the potato, then cool it", "the potato is hot; then the potato is cold"),
+        ("heat the potato, then cool it",
+             "the potato is hot; then the potato is cold and has been in the cold"),
         ("open the fridge", "the fridge is open"),
         ("put bread in the fridge", "the bread is in the fridge"),
         ("turn on the stove", "a stove burner is on"),

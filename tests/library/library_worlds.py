@@ -14,7 +14,7 @@ from hvr.library import Library, Origin, learn
 from hvr.pddl import GroundAction, State, Task, parse_plan, parse_problem
 from hvr.plans import AABlock, MacroAction, Plan
 from hvr.policies.macro import macro_blocks
-from hvr.tasks import load_task, task_ids
+from hvr.tasks import load_task, paper_task_ids
 
 ONTOLOGY = load_ontology()
 
@@ -85,7 +85,7 @@ def ground_truth(task_id: str) -> tuple[Task, Plan]:
 def learnt(*task_ids_: str) -> Library:
     """What the ground truths of some tasks teach; of all tasks if none is named."""
     found = Library()
-    for task_id in task_ids_ or task_ids():
+    for task_id in task_ids_ or paper_task_ids():
         task, plan = ground_truth(task_id)
         origin = Origin(
             request=task_id, scene=load_task(task_id).ground_truth.scene, model="by hand",

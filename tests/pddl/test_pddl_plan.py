@@ -140,7 +140,7 @@ def test_printing() -> None:
         None,
         "(move)",
         {"action": "move"},
-        ["(move)"],
+        ["(move) (move)"],
         [{"action": 1}],
         [{"action": ""}],
         [{"args": []}],

@@ -14,7 +14,7 @@ from hvr.scripted.parsed_prompt import ListedObject
 from hvr.scripted.prompt_objects import PromptObjects
 from hvr.scripted.step_errors import Steps
 from hvr.scripted.undo import undo
-from hvr.tasks import task_ids
+from hvr.tasks import paper_task_ids
 from tests.scripted.simulated_cases import (
     COFFEE,
     COFFEE_OBJECTS,
@@ -221,7 +221,7 @@ def test_without_improvement_there_are_repetitions_and_more_errors() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("error", [0.1, 0.5, 1.0])
-@pytest.mark.parametrize("task_id", task_ids())
+@pytest.mark.parametrize("task_id", paper_task_ids())
 def test_repeated_feedback_leads_to_a_plan_that_works(task_id: str, error: float) -> None:
     """The validator's own reports are the feedback, block after block."""
     objects, _, task = scene(task_id)
@@ -249,7 +249,7 @@ def test_repeated_feedback_leads_to_a_plan_that_works(task_id: str, error: float
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task_id", task_ids())
+@pytest.mark.parametrize("task_id", paper_task_ids())
 def test_feedback_on_the_last_step_leads_to_the_true_plan(task_id: str) -> None:
     objects = scene(task_id)[0]
     true = script(task_id).steps
@@ -319,7 +319,7 @@ def test_later_conditions_stay_as_they_are() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task_id", task_ids())
+@pytest.mark.parametrize("task_id", paper_task_ids())
 def test_repeated_feedback_leads_to_the_true_conditions(task_id: str) -> None:
     objects = scene(task_id)[0]
     names = [b.macro.name for b in script(task_id).blocks]

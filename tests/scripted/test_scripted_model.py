@@ -21,7 +21,7 @@ from hvr.policies.llm.answers import (
     read_objects,
 )
 from hvr.scripted import ErrorModel, Script, Scripted, make_scripted
-from hvr.tasks import load_task, task_ids
+from hvr.tasks import load_task, paper_task_ids
 from tests.scripted.simulated_cases import (
     COFFEE,
     COFFEE_OBJECTS,
@@ -43,7 +43,7 @@ def written(text: str) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("chatty", [0.0, 1.0])
-@pytest.mark.parametrize("task_id", task_ids())
+@pytest.mark.parametrize("task_id", paper_task_ids())
 def test_without_errors_it_tells_the_ground_truth(task_id: str, chatty: float) -> None:
     truth = load_task(task_id).ground_truth
     model = Scripted(script(task_id), ErrorModel(error=0.0, chatty=chatty), seed=3)
@@ -68,7 +68,7 @@ def test_without_errors_it_tells_the_ground_truth(task_id: str, chatty: float) -
         assert "near" not in str(conditions)
 
 
-@pytest.mark.parametrize("task_id", task_ids())
+@pytest.mark.parametrize("task_id", paper_task_ids())
 def test_it_picks_the_classes_of_the_plan(task_id: str) -> None:
     model = Scripted(script(task_id), EXACT)
     classes = scene(task_id)[1]

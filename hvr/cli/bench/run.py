@@ -55,9 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("--tasks", default=_TWELVE, help=(
-        "tasks, separated by commas, or all (default: %(default)s)"))  # fmt: skip
+        "tasks, such as T2,T7 or T13-T24, or paper, or all (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--settings", default="HVR,HV,HR,VR,R,LLM", help=(
-        "settings, such as HVR+ or HVR+planner_repair (default: %(default)s)"))  # fmt: skip
+        "settings, such as HVR+, LLM+P or HVR+planner_repair (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--models", action="append", help=(
         "models, such as scripted:error=0.1 (a simulation) or openai:NAME "
         f"(default: {_MODELS[0]})"))  # fmt: skip
@@ -87,11 +87,11 @@ def run(args: argparse.Namespace) -> int:
     from hvr.evaluation.bench.cells import CellOptions, plan_cells
     from hvr.evaluation.bench.runner import run_bench
     from hvr.llm.notices import notices
-    from hvr.tasks import task_ids
+    from hvr.tasks import expand_ids
 
     check_report(args)
     cells = plan_cells(
-        task_ids() if args.tasks.lower() == "all" else split_list(args.tasks),
+        expand_ids(split_list(args.tasks)),
         split_list(args.settings),
         [spec for text in args.models or _MODELS for spec in split_models(text)],
         split_seeds(args.seeds),

@@ -32,6 +32,11 @@ class Column:
     better: int
     value: Callable[[Scores], float | None]
 
+    @property
+    def of_paper(self) -> bool:
+        """It is a measure of the paper."""
+        return self.key.partition("_")[0] in {"pc", "es", "ld", "epv", "mpv", "aabv"}
+
     def show(self, value: float | None) -> str:
         """Return a value as text, `–` for none."""
         if value is None:
@@ -55,6 +60,15 @@ def _flag(value: bool | None) -> float | None:
 COLUMNS: Mapping[str, Column] = {
     column.key: column
     for column in (
+        Column("success", "Valid plan, goal reached", True, 1, lambda s: float(s.success)),
+        Column(
+            "over",
+            "Steps over the best known, of plans that reach the goal",
+            True,
+            -1,
+            lambda s: s.over,
+        ),
+        Column("reached", "Goal reached when executed", True, 1, lambda s: _flag(s.reached)),
         Column("pc", "Plan correctness (PC)", True, 1, lambda s: s.pc),
         Column("es", "Execution success (ES)", True, 1, lambda s: s.es),
         Column("ld", "Length discrepancy (LD)", True, -1, lambda s: s.ld),
@@ -63,9 +77,7 @@ COLUMNS: Mapping[str, Column] = {
         Column("mpv_after", "MPV after correction", True, 1, lambda s: s.mpv_after),
         Column("aabv_before", "AABV before correction", True, 1, lambda s: s.aabv_before),
         Column("aabv_after", "AABV after correction", True, 1, lambda s: s.aabv_after),
-        Column("success", "Valid plan, goal reached", True, 1, lambda s: float(s.success)),
         Column("goal_conditions", "Goal conditions", True, 1, lambda s: s.goal_conditions),
-        Column("reached", "Goal reached when executed", True, 1, lambda s: _flag(s.reached)),
         Column("calls", "Model calls", False, -1, lambda s: float(s.spent.calls)),
         Column("corrections", "Corrections", False, -1, lambda s: float(s.corrections)),
         Column("planner_calls", "Planner calls", False, 0, lambda s: float(s.planner_calls)),

@@ -12,14 +12,25 @@ from hvr.evaluation.bench.summary import Row, Stat, Summary
 
 # Table 2 of the paper in two halves, so that each fits a terminal of 80 columns.
 _PLANS = (
+    ("goal", "success"),
+    ("over", "over"),
     ("PC", "pc"),
     ("moderate", "pc_moderate"),
     ("high", "pc_high"),
     ("LD", "ld"),
-    ("|LD|", "ld_abs"),
-    ("goal", "success"),
 )
-_PER_TASK = ("pc", "es", "ld", "epv", "mpv_before", "mpv_after", "aabv_before", "aabv_after")
+_PER_TASK = (
+    "success",
+    "over",
+    "pc",
+    "es",
+    "ld",
+    "epv",
+    "mpv_before",
+    "mpv_after",
+    "aabv_before",
+    "aabv_after",
+)
 
 
 def main_tables(summary: Summary) -> Iterator[Table]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from hvr.llm.model import Model, Request
+from hvr.llm.model import Answer, Model, Request
 from hvr.policies.llm.answers.text import MOST_CHARACTERS
 from hvr.policies.llm.prompts import Prompts
 
@@ -19,6 +20,8 @@ MAX_TOKENS: Mapping[str, int] = {
     "correct_block": 640,
     "plan": 1280,
     "correct_plan": 1280,
+    "goal": 1024,
+    "correct_goal": 1024,
 }
 """Most tokens of an answer, by prompt: few enough for every prompt to fit a context of 4,096."""
 
@@ -49,14 +52,42 @@ class Dialogue:
         Raises:
             LLMError: there is no usable answer.
         """
+        return _printable(self._answer(prompt, values).text[:MOST_CHARACTERS])
+
+    def ask_json(self, prompt: str, schema: Mapping[str, Any], **values: str) -> Any:
+        """Ask the model for a JSON value and return it.
+
+        Args:
+            prompt: name of the template.
+            schema: JSON schema that the value satisfies.
+            values: values for the template.
+
+        Raises:
+            LLMError: there is no usable answer.
+        """
+        return _clean(self._answer(prompt, values, schema).data)
+
+    def _answer(
+        self, prompt: str, values: Mapping[str, str], schema: Mapping[str, Any] | None = None
+    ) -> Answer:
         request = Request(
             messages=self.prompts[prompt].fill(values),
             purpose=prompt,
+            schema=schema,
             temperature=self.temperature,
             max_tokens=MAX_TOKENS[prompt],
             seed=self.seed,
         )
-        return _printable(self.model.answer(request).text[:MOST_CHARACTERS])
+        return self.model.answer(request)
+
+
+def _clean(value: Any) -> Any:
+    """Return a JSON value with the texts in it made printable."""
+    if isinstance(value, str):
+        return _printable(value)
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    return {k: _clean(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def _printable(text: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import hvr
-from hvr.errors import ImpossibleGoalError, LanguageError
+from hvr.errors import ImpossibleGoalError, LanguageError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.language.reader import Reader
 from hvr.library import Library, Origin, learn, update_library
@@ -17,6 +17,7 @@ from hvr.pddl import Task, TypedName, parse_formula
 from hvr.plans import IS_TOLD, Judgement, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.llm.lean import outcome
 from hvr.policies.llm.record import PlanningRecord
+from hvr.policies.llm.settings import is_goal
 from hvr.policies.llm.writing import Equipment, Writing
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.relevance import Relevant
@@ -66,6 +67,11 @@ class LLMPolicy(Policy[str]):
         """
         from hvr.policies.llm.opening import open_equipment
 
+        if is_goal(context.model.setting):
+            raise UsageError(
+                f"{context.model.setting} is the setting of the policy goal, not of llm",
+                field="setting",
+            )
         equipment, meter, library = open_equipment(context)
         return cls(equipment, meter=meter, library=library, about=context.about)
 

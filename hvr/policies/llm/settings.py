@@ -61,6 +61,19 @@ NAMED: Mapping[str, PolicySettings] = {
 }
 """The paper's method, its baselines, and `HVR+` with everything that hvr adds."""
 
+GOAL = "LLM+P"
+"""The setting of the policy `goal`: the model writes the goal alone, a classical planner plans."""
+
+SETTINGS: tuple[str, ...] = (*NAMED, GOAL)
+"""The names of all settings, as tables have them."""
+
+_GOAL = replace(_PAPER, hierarchical=False, verification=False)
+
+
+def is_goal(text: str) -> bool:
+    """Return whether a setting is that of the policy `goal`."""
+    return text.upper() == GOAL
+
 
 def named(text: str) -> PolicySettings:
     """Return settings by name, with switches: `HVR`, `HVR+planner_repair`, `HVR+-library`.
@@ -71,9 +84,11 @@ def named(text: str) -> PolicySettings:
     Raises:
         UsageError: there is no such name or switch.
     """
+    if is_goal(text):
+        return _GOAL
     name = max((n for n in NAMED if text.upper().startswith(n)), key=len, default="")
     if not name:
-        raise UsageError(f"unknown setting {text!r} (settings: {', '.join(NAMED)})")
+        raise UsageError(f"unknown setting {text!r} (settings: {', '.join(SETTINGS)})")
     switches = [f.name for f in fields(PolicySettings) if f.type == "bool"]
     settings, rest = NAMED[name], text[len(name) :]
     # "HVR+planner_repair" is HVR with a switch, not HVR+ with a word behind it.

@@ -306,6 +306,8 @@ def _facts(
             yield title, str(value)
     if reading := "; then ".join(_texts(about.get("reading"))):
         yield "read as", reading
+    if (reader := str(about.get("read_by") or "grammar")) != "grammar":
+        yield "read by", reader
     if unread := ", ".join(_texts(about.get("unread"))):
         yield "not read", unread
     for stage in about.get("goal") or ():

@@ -40,12 +40,14 @@ class ReportOptions(Value):
         limit: how many unmet literals to name; None for all.
         base: the folder that paths are given relative to, where a format wants relative paths.
         rules_url: the address of the folder with the pages of the rules; "" if there is none.
+        problems: whether to name the problem of each plan: they are of several.
     """
 
     warnings: tuple[Finding, ...] = ()
     limit: int | None = 20
     base: str = "."
     rules_url: str = ""
+    problems: bool = False
 
 
 Reporter: TypeAlias = Callable[[Iterable[Judged], ReportOptions], Iterator[str]]

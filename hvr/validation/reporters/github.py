@@ -22,7 +22,9 @@ def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
         yield _annotation(warning, options.base)
     for result in results:
         outcomes[result.report.outcome] += 1
-        text = render_result(result, sources=sources, limit=options.limit)
+        for warning in result.warnings:
+            yield _annotation(warning, options.base)
+        text = render_result(result, sources=sources, limit=options.limit, problem=options.problems)
         yield _harmless(text) + "\n"
         for finding in findings(result, limit=options.limit):
             if finding.level is not Level.NOTE:

@@ -28,10 +28,10 @@ def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
         suites.setdefault((result.result.domain, result.result.problem), []).append(result)
     everything = [result for suite in suites.values() for result in suite]
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield f"<testsuites{_attributes(name='hvr validate')}{_numbers(everything)}>\n"
+    yield f"<testsuites{attributes(name='hvr validate')}{_numbers(everything)}>\n"
     sources = SourceLines()
     for (domain, problem), suite in suites.items():
-        yield f"  <testsuite{_attributes(name=problem)}{_numbers(suite)}>\n"
+        yield f"  <testsuite{attributes(name=problem)}{_numbers(suite)}>\n"
         yield "".join(_case(result, domain, options, sources) for result in suite)
         yield "  </testsuite>\n"
     yield "</testsuites>\n"
@@ -39,7 +39,7 @@ def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
 
 def _case(result: Judged, domain: str, options: ReportOptions, sources: SourceLines) -> str:
     name = result.plan or "domain and problem"
-    head = _attributes(
+    head = attributes(
         name=name,
         classname=domain,
         file=relative_path(result.plan or domain, options.base),
@@ -50,14 +50,14 @@ def _case(result: Judged, domain: str, options: ReportOptions, sources: SourceLi
     finding = findings(result, limit=options.limit)[0]
     tag = "failure" if result.report.outcome is Outcome.INVALID else "error"
     first = finding.message.splitlines()[0] if finding.message else finding.rule.summary
-    body = _text(render_result(result, sources=sources, limit=options.limit))
-    kind = _attributes(type=f"{finding.rule.id} {finding.rule.name}", message=first)
+    body = text(render_result(result, sources=sources, limit=options.limit))
+    kind = attributes(type=f"{finding.rule.id} {finding.rule.name}", message=first)
     return f"    <testcase{head}>\n      <{tag}{kind}>{body}</{tag}>\n    </testcase>\n"
 
 
 def _numbers(results: list[Judged]) -> str:
     outcomes = [result.report.outcome for result in results]
-    return _attributes(
+    return attributes(
         tests=str(len(outcomes)),
         failures=str(outcomes.count(Outcome.INVALID)),
         errors=str(outcomes.count(Outcome.UNKNOWN)),
@@ -66,12 +66,14 @@ def _numbers(results: list[Judged]) -> str:
     )
 
 
-def _attributes(**values: str) -> str:
+def attributes(**values: str) -> str:
+    """Return the attributes of an element."""
     # `quoteattr` gives line breaks as references, which is how they survive in an attribute.
     return "".join(f" {name}={quoteattr(_clean(value))}" for name, value in values.items())
 
 
-def _text(value: str) -> str:
+def text(value: str) -> str:
+    """Return what stands in an element."""
     return escape(_clean(value))
 
 

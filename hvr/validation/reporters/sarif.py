@@ -28,6 +28,8 @@ def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     for warning in options.warnings:
         writer.add(warning)
     for result in results:
+        for warning in result.warnings:
+            writer.add(warning)
         for finding in findings(result, limit=options.limit):
             writer.add(finding)
     yield json.dumps(writer.log(), ensure_ascii=False, indent=1) + "\n"

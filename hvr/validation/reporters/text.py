@@ -37,7 +37,12 @@ def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
         outcomes[result.report.outcome] += 1
         if sources is None and result.report.outcome is not Outcome.VALID:
             sources = SourceLines()  # a valid plan points at no line
-        yield render_result(result, sources=sources, limit=options.limit) + "\n"
+        for warning in result.warnings:
+            yield f"{one_line(str(warning))}\n"
+        yield (
+            render_result(result, sources=sources, limit=options.limit, problem=options.problems)
+            + "\n"
+        )
     if outcomes.total() > 1:
         yield summary(outcomes) + "\n"
 
@@ -60,7 +65,11 @@ def render_report(report: ValidationReport, *, name: str = "plan", limit: int | 
 
 
 def render_result(
-    result: Judged, *, sources: SourceLines | None = None, limit: int | None = 20
+    result: Judged,
+    *,
+    sources: SourceLines | None = None,
+    limit: int | None = 20,
+    problem: bool = False,
 ) -> str:
     """Render all that is known about a plan, without a final newline.
 
@@ -68,12 +77,14 @@ def render_result(
         result: the result.
         sources: where to read the lines that are pointed at; None to show none.
         limit: how many literals to show; None for all.
+        problem: whether to name the problem.
     """
     judged = result.result
+    of = f" for {one_line(judged.problem)}" if problem and judged.problem and judged.plan else ""
     if result.report.outcome is Outcome.UNKNOWN:
-        lines = _unusable(result)
+        lines = _unusable(result, of)
     else:
-        lines = _verdict(result.report, one_line(result.plan), limit, sources, ids=True)
+        lines = _verdict(result.report, one_line(result.plan) + of, limit, sources, ids=True)
     lines += _preferences(result.report)
     if judged.repair is not None:
         lines += _advice(judged.repair)
@@ -86,11 +97,11 @@ def render_result(
     return "\n".join(lines)
 
 
-def _unusable(result: Judged) -> list[str]:
+def _unusable(result: Judged, of: str) -> list[str]:
     diagnostic = result.result.diagnostic
     rule = rules.RULES.get(result.rule, rules.SYNTAX if diagnostic else rules.UNDECIDED)
     name = result.plan or (diagnostic.location.file if diagnostic else result.result.domain)
-    head = f"{one_line(name)}: {Outcome.UNKNOWN.value}"
+    head = f"{one_line(name)}{of}: {Outcome.UNKNOWN.value}"
     if diagnostic is None:
         return [f"{head}: {result.report.reason} [{rule.id}]"]
     what = rule.name.replace("-", " ")

@@ -17,7 +17,7 @@ from hvr.policies.llm.record import BlockRecord
 from hvr.policies.macro import block_conditions
 from hvr.retrieval.inventory import Inventory
 from hvr.search.fast_downward import SearchResult
-from hvr.tasks import load_task, task_ids
+from hvr.tasks import load_task, paper_task_ids
 from tests.policies.llm.llm_worlds import (
     PLANNER,
     Fake,
@@ -30,7 +30,7 @@ from tests.policies.llm.llm_worlds import (
     steps,
 )
 
-SHORT = tuple(i for i in task_ids() if len(load_task(i).ground_truth.steps) <= 20)
+SHORT = tuple(i for i in paper_task_ids() if len(load_task(i).ground_truth.steps) <= 20)
 """Tasks whose plans are short; searches of the others take longer."""
 
 

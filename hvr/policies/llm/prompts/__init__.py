@@ -33,6 +33,10 @@ NAMES: Mapping[str, frozenset[str]] = {
     "correct_plan": frozenset(
         {"request", "objects", "actions", "history", "block", "problem", "attempt", "attempts"}
     ),
+    "goal": frozenset({"request", "predicates", "kinds", "knowledge", "liquids", "ends"}),
+    "correct_goal": frozenset(
+        {"request", "predicates", "kinds", "knowledge", "liquids", "ends", "goal", "problem"}
+    ),
 }  # fmt: skip
 """The templates and the names of the values that each may use."""
 

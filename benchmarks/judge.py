@@ -1,0 +1,219 @@
+"""How well superfluous and missing steps are found.
+
+    python benchmarks/judge.py --data FILE [--limit N] [--goal symbolic|sentence] [--judge NAME]
+                               [--jobs N] [--show N]
+    python benchmarks/judge.py --data FILE --model [--limit N]
+    python benchmarks/judge.py --planbench FOLDER [--limit N]
+    python benchmarks/judge.py --growth
+
+--data takes plans of the format that benchmarks/make_judged_plans.py writes (docs/judging.md). With
+`--goal sentence` the judge reads the goal from what people called the task; the labels stay those
+of the true goal. Micro counts over steps, with 95 % bootstrap intervals over plans. The exit code
+is 0 when F1 is at least 99 (94 from sentences).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from statistics import median
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from conditions import conditions
+
+from hvr.judging.symbolic import judge
+from hvr.pddl import Domain, Task
+from hvr.validation import Validator
+from studies.judging import baseline
+from studies.judging.corpus import Case, load, read_cases
+from studies.judging.score import Counts, Scored, interval, score, total
+
+ALFRED = Path(os.environ["HVR_ALFRED"]) if "HVR_ALFRED" in os.environ else None
+"""ALFRED's demonstrations, where they are not beside the checkout."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one case.
+
+    Args:
+        case: the case.
+        scored: its score.
+        outcome: of the verdict.
+        ms: processor time of the judge, milliseconds.
+        unknown: why it is undecided.
+        said: the findings, for those that are shown.
+    """
+
+    case: Case
+    scored: Scored
+    outcome: str
+    ms: float
+    unknown: str
+    said: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def _domains() -> dict[str, Domain]:
+    return {}
+
+
+def run_case(job: tuple[Case, Path, str, str]) -> Result:
+    """Judge one case and score the verdict."""
+    case, beside, goal, judged_by = job
+    domain, problem = load(case, beside, _domains())
+    task = Task(domain, problem)
+    plan = case.actions()
+    if judged_by == "rules":
+        started = time.process_time()
+        verdict = baseline.judge(plan, problem)
+    elif goal == "sentence":
+        from alfred_judge import DATA
+
+        from studies.judging.sentences import judge_by_sentence, records_of
+
+        records = records_of(ALFRED or DATA)
+        started = time.process_time()
+        verdict = judge_by_sentence(case, plan, records)
+    else:
+        task.ground(plan[0]) if plan else None
+        started = time.process_time()
+        verdict = judge(Validator(Task(domain, problem)), plan)
+    ms = 1000 * (time.process_time() - started)
+    scored = score(case, verdict, task)
+    said = tuple(f"{c.kind} {c.index} {' '.join(map(str, c.actions))}" for c in verdict.critiques)
+    return Result(case, scored, verdict.outcome, ms, verdict.unknown, said)
+
+
+def report(results: Sequence[Result]) -> float:
+    """Print the tables; return F1."""
+    rng = Random(0)
+    rows = {
+        "REMOVE and MISSING": [r.scored.both for r in results],
+        "REMOVE": [r.scored.remove for r in results],
+        "MISSING": [r.scored.missing for r in results],
+    }
+    print(f"{'':24}{'precision':>22}{'recall':>22}{'F1':>22}")
+    for name, counts in rows.items():
+        cells = []
+        for of in (_precision, _recall, _f1):
+            low, high = interval(counts, of, rng)
+            cells.append(f"{100 * of(total(counts)):.2f} ({100 * low:.1f}-{100 * high:.1f})")
+        print(f"{name:24}" + "".join(f"{cell:>22}" for cell in cells), total(counts))
+    macro = sum(c.f1 for c in rows["REMOVE and MISSING"]) / len(results)
+    print(f"macro F1 over plans {100 * macro:.2f}; exact plans "
+          f"{sum(r.scored.exact for r in results)} of {len(results)}")  # fmt: skip
+    _by(results, "errors", lambda r: str(min(len(r.case.kinds), 4)) if _damaged(r) else "0")
+    _by(results, "source", lambda r: r.case.source.split()[0])
+    kinds: dict[str, list[Counts]] = defaultdict(list)
+    for result in results:
+        for kind, counts in result.scored.kinds:
+            kinds[kind].append(counts)
+    recalls = [f"{k} {100 * total(v).recall:.1f} ({len(v)})" for k, v in sorted(kinds.items())]
+    print("recall by kind:", ", ".join(recalls))
+    clean = [r for r in results if not any(r.case.remove) and not r.case.missing]
+    hard = [r for r in clean if "H" in r.case.kinds]
+    alarms = sum(r.outcome == "criticised" for r in clean)
+    print(f"clean plans: {alarms} false alarms in {len(clean)}, of them {len(hard)} hard negatives")
+    fixed = [r for r in results if r.scored.fixed is not None]
+    good = [r for r in fixed if r.scored.fixed]
+    short = sum(r.scored.longer <= 0 for r in good)
+    print(f"after the fix: {len(good)} of {len(fixed)} valid and goal reached; "
+          f"{short} no longer than before the damage; {sum(r.scored.better for r in results)} "
+          "cheaper than the label")  # fmt: skip
+    print("outcomes:", dict(Counter(r.outcome for r in results)))
+    times = sorted(r.ms for r in results)
+    print(f"ms a plan: median {median(times):.1f}, 95 % {times[int(0.95 * len(times))]:.0f}, "
+          f"most {times[-1]:.0f}")  # fmt: skip
+    return _f1(total(rows["REMOVE and MISSING"]))
+
+
+def _damaged(result: Result) -> bool:
+    return any(result.case.remove) or bool(result.case.missing)
+
+
+def _by(results: Sequence[Result], name: str, key: Callable[[Result], str]) -> None:
+    groups: dict[str, list[Counts]] = defaultdict(list)
+    for result in results:
+        groups[key(result)].append(result.scored.both)
+    for group, counts in sorted(groups.items()):
+        sums = total(counts)
+        print(f"  {name} {group}: {len(counts)} plans, precision {100 * sums.precision:.2f}, "
+              f"recall {100 * sums.recall:.2f}, F1 {100 * sums.f1:.2f}")  # fmt: skip
+
+
+def _precision(counts: Counts) -> float:
+    return counts.precision
+
+
+def _recall(counts: Counts) -> float:
+    return counts.recall
+
+
+def _f1(counts: Counts) -> float:
+    return counts.f1
+
+
+def _show(results: Iterable[Result], most: int) -> None:
+    for result in [r for r in results if not r.scored.exact][:most]:
+        case = result.case
+        print(f"\n{case.id} {case.kinds} base {case.base}, label {case.inserted}+{case.length}, "
+              f"longer {result.scored.longer}, {result.outcome} {result.unknown}")  # fmt: skip
+        for number, step in enumerate(case.plan, 1):
+            print(f"   {number:3} {step} {case.added.get(str(number), '')}")
+        print("   label:", [list(r) for r in case.remove[:4]],
+              [(m.step, m.action) for m in case.missing])  # fmt: skip
+        print("   said: ", *result.said, sep="\n      ")
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, help="judged plans")
+    parser.add_argument("--limit", type=int)
+    parser.add_argument("--goal", choices=("symbolic", "sentence"), default="symbolic")
+    parser.add_argument("--judge", choices=("symbolic", "rules"), default="symbolic")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--show", type=int, default=0, help="plans that are not judged exactly")
+    parser.add_argument("--planbench", type=Path, nargs="?", const=Path(), help="natural errors")
+    parser.add_argument("--growth", action="store_true", help="time by the length of plans")
+    parser.add_argument("--model", action="store_true", help="simulated models, and combined")
+    args = parser.parse_args()
+    print(conditions())
+    if args.planbench is not None or args.growth or args.model:
+        from judge_more import growth, models, planbench
+
+        if args.growth:
+            return growth()
+        if args.model:
+            return models(args.data, args.limit)
+        return planbench(args.planbench, args.limit)
+    cases = list(read_cases(args.data))
+    if args.goal == "sentence":
+        cases = [case for case in cases if case.sentences]
+    if args.limit is not None and args.limit < len(cases):
+        cases = [cases[i * len(cases) // args.limit] for i in range(args.limit)]
+    jobs = [(case, args.data.parent, args.goal, args.judge) for case in cases]
+    if args.jobs > 1:
+        with ProcessPoolExecutor(args.jobs) as pool:
+            results = list(pool.map(run_case, jobs, chunksize=8))
+    else:
+        results = list(map(run_case, jobs))
+    f1 = report(results)
+    _show(results, args.show)
+    return 0 if f1 >= (0.94 if args.goal == "sentence" else 0.99) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,259 @@
+"""How often each reader of requests reads what people meant, on sentences kept apart.
+
+    python benchmarks/learnt_reader.py --data FILE --starts FILE [--part kept]
+
+The sentences describe ALFRED's kitchen demonstrations; each is read in the kitchen at the start of
+its demonstration, and nothing is carried out. A reading is right where whatever meets it meets the
+demonstration's goal (`as ALFRED`), or does so with another way to make things clean, hot or cold
+(`any way`). `asked` counts sentences of which two readings are named. The last lines show the
+learnt reader alone at rising thresholds, and how often the sentences of one demonstration were read
+as goals with the same end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from alfred_goals import goal_of
+from alfred_judge import DATA as STARTS
+from alfred_judge import TASK_TYPES, Wanted
+from conditions import conditions
+
+from hvr.agents import DEFAULT_AGENT, load_agent
+from hvr.envs.kitchen import Kitchen
+from hvr.errors import AmbiguousError, HvrError
+from hvr.execution.world import open_world
+from hvr.knowledge.ontology import load_ontology
+from hvr.language.goals import Goal, Stage
+from hvr.language.learnt.agreement import Thresholds, agreed
+from hvr.language.learnt.end_state import EndStates
+from hvr.language.learnt.reader import LearntReader
+from hvr.language.reader import Reader
+from hvr.retrieval.inventory import Inventory
+from studies.alfred import scene_from_alfred
+from studies.human_language import PARTS, Demonstration, demonstrations
+
+DATA = STARTS.parents[1] / "alfred_language" / STARTS.name
+"""Where the sentences are looked for: beside the checkout of hvr."""
+
+READERS = ("grammar", "learnt", "both")
+_ANY = "learnt, however unsure"
+_OTHER_WAYS = {"(washed ?o)": "(not (dirty ?o))", "(microwaved ?o)": "(hot ?o)",
+               "(chilled ?o)": "(cold ?o)"}  # fmt: skip
+
+
+@dataclass
+class Result:
+    """What a reader made of a sentence.
+
+    Args:
+        read: it has a goal.
+        asked: two readings are named instead.
+        strict: the goal is right as ALFRED judges.
+        right: it is right, any way.
+        said: the goal in words, or why there is none.
+    """
+
+    read: bool = False
+    asked: bool = False
+    strict: bool = False
+    right: bool = False
+    said: str = ""
+
+
+@dataclass
+class Sentence:
+    """A sentence with its readings.
+
+    Args:
+        text: the sentence.
+        demonstration: its id.
+        task_type: of the demonstration.
+        p: how sure the learnt reader is.
+        frame: its frame.
+        seconds: that it took.
+        results: by reader.
+    """
+
+    text: str
+    demonstration: str
+    task_type: str
+    p: float = 0.0
+    frame: str = ""
+    seconds: float = 0.0
+    results: dict[str, Result] = field(default_factory=dict)
+
+
+@dataclass
+class Described:
+    """The sentences of a demonstration, and which readers read all of them as the same end."""
+
+    sentences: list[Sentence]
+    equal: dict[str, bool]
+
+
+class Bench:
+    """Reads sentences with every reader.
+
+    Args:
+        restricted: the learnt reader compares the classes of the scene only.
+        thresholds: of the agreement.
+    """
+
+    def __init__(self, *, restricted: bool, thresholds: Thresholds) -> None:
+        ontology, domain = load_ontology(), load_agent(DEFAULT_AGENT).domain()
+        self.grammar = Reader(ontology, domain, any_place=True)
+        self.learnt = LearntReader(
+            ontology, domain, self.grammar.lexicon, self.grammar.taxonomy, restricted=restricted
+        )
+        self.thresholds = thresholds
+
+    def read(self, demonstration: Demonstration) -> Described:
+        """Return the readings of a demonstration's sentences."""
+        world = open_world(Kitchen(scene_from_alfred(demonstration.start)))
+        inventory = world.inventory()
+        ends = EndStates(self.grammar.taxonomy, inventory, self.grammar.domain)
+        goals: dict[str, list[Goal | None]] = {reader: [] for reader in (*READERS, _ANY)}
+        sentences = []
+        for text in demonstration.sentences:
+            sentence = Sentence(text, demonstration.id, demonstration.wanted.task_type)
+            for reader, outcome in self._outcomes(sentence, inventory, ends).items():
+                goal = outcome if isinstance(outcome, Goal) else None
+                goals[reader].append(goal)
+                sentence.results[reader] = _judged(outcome, demonstration.wanted, ends)
+            sentences.append(sentence)
+        equal = {reader: _all_equal(found, ends) for reader, found in goals.items()}
+        return Described(sentences, equal)
+
+    def _outcomes(
+        self, sentence: Sentence, inventory: Inventory, ends: EndStates
+    ) -> dict[str, Goal | HvrError]:
+        started = time.perf_counter()
+        reading = self.learnt.read(sentence.text, inventory)
+        sentence.seconds = time.perf_counter() - started
+        sentence.p, sentence.frame = reading.p, str(reading.frame)
+        grammar = _attempt(lambda: self.grammar.goal(sentence.text, inventory))
+        alone: Goal | HvrError = HvrError("not sure")
+        if reading.goal is not None and reading.p >= self.thresholds.alone:
+            alone = reading.goal
+        both = _attempt(lambda: agreed(grammar, reading, ends, self.thresholds, ""))
+        anyhow = reading.goal or HvrError("no reading")
+        return {"grammar": grammar, "learnt": alone, "both": both, _ANY: anyhow}
+
+
+def _attempt(read: Callable[[], Goal]) -> Goal | HvrError:
+    try:
+        return read()
+    except HvrError as error:
+        return error
+
+
+def _judged(outcome: Goal | HvrError, wanted: Wanted, ends: EndStates) -> Result:
+    if isinstance(outcome, HvrError):
+        return Result(asked=isinstance(outcome, AmbiguousError), said=str(outcome))
+    text = goal_of(wanted)
+    strict = ends.entails(outcome, Goal((Stage(text),)))
+    for mark, state in _OTHER_WAYS.items():
+        text = text.replace(mark, state)
+    right = strict or ends.entails(outcome, Goal((Stage(text),)))
+    return Result(True, False, strict, right, "; then ".join(outcome.said))
+
+
+def _all_equal(goals: Sequence[Goal | None], ends: EndStates) -> bool:
+    first = goals[0]
+    return first is not None and all(
+        g is not None and ends.entails(g, first) and ends.entails(first, g) for g in goals
+    )
+
+
+def show(described: Sequence[Described]) -> None:
+    """Print the tables."""
+    sentences = [s for d in described for s in d.sentences]
+    print("| reader | task type | sentences | read | asked | right, as ALFRED | right, any way | "
+          "wrong of read |\n|---|---|---|---|---|---|---|---|")  # fmt: skip
+    for reader in READERS:
+        for name in (*TASK_TYPES, "all"):
+            some = [s.results[reader] for s in sentences if name in (s.task_type, "all")]
+            if some:
+                print(f"| {reader} | {name} | {len(some)} | {' | '.join(_shares(some))} |")
+    several = [d for d in described if len(d.sentences) > 1]
+    for reader in READERS:
+        equal = sum(d.equal[reader] for d in several)
+        print(f"equal ends within a demonstration, {reader}: {equal} of {len(several)} "
+              f"({_percent(equal, len(several))})")  # fmt: skip
+    print("\n| learnt alone, p at least | answered | right of answered |\n|---|---|---|")
+    for p in (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95):
+        sure = [s.results[_ANY] for s in sentences if s.p >= p and s.results[_ANY].read]
+        right = sum(result.right for result in sure)
+        print(f"| {p} | {_percent(len(sure), len(sentences))} | {_percent(right, len(sure))} |")
+    times = sorted(1000 * s.seconds for s in sentences[1:]) or [0.0]
+    print(f"\nlearnt reader: median {statistics.median(times):.0f} ms a sentence, "
+          f"95 % below {times[int(0.95 * len(times))]:.0f} ms")  # fmt: skip
+
+
+def _shares(some: Sequence[Result]) -> Iterator[str]:
+    read = sum(r.read for r in some)
+    yield _percent(read, len(some))
+    yield _percent(sum(r.asked for r in some), len(some))
+    yield _percent(sum(r.strict for r in some), len(some))
+    yield _percent(sum(r.right for r in some), len(some))
+    yield _percent(sum(r.read and not r.right for r in some), read)
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return the options."""
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--data", type=Path, default=DATA, help="the sentences, .jsonl.gz")
+    parser.add_argument("--starts", type=Path, default=STARTS, help="the start states, .jsonl.gz")
+    parser.add_argument("--part", choices=PARTS, default="kept", help="these task folders")
+    parser.add_argument("--limit", type=int, help="only N demonstrations, spread evenly")
+    parser.add_argument("--no-scene", action="store_true", help="compare the classes of all scenes")
+    parser.add_argument("--alone", type=float, default=Thresholds.alone, help="see Thresholds")
+    parser.add_argument("--against", type=float, default=Thresholds.against, help="see Thresholds")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every reading there")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, print, and say 0, or 2 when the data are not there."""
+    options = parse_arguments(arguments)
+    for path, option in ((options.data, "--data"), (options.starts, "--starts")):
+        if not path.is_file():
+            print(f"nothing at {path}: say with {option} where it is", file=sys.stderr)
+            return 2
+    chosen = list(demonstrations(options.data, options.starts, options.part))
+    if options.limit is not None and options.limit < len(chosen):
+        chosen = [chosen[i * len(chosen) // options.limit] for i in range(options.limit)]
+    bench = Bench(
+        restricted=not options.no_scene,
+        thresholds=Thresholds(alone=options.alone, against=options.against),
+    )
+    print(f"{conditions()} · part {options.part} · {len(chosen)} demonstrations · "
+          f"head {bench.learnt.head.digest}")  # fmt: skip
+    described = [bench.read(demonstration) for demonstration in chosen]
+    show(described)
+    if options.json:
+        report = [asdict(d) for d in described]
+        options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

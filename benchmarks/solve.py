@@ -1,0 +1,142 @@
+"""`hvr solve` beside plain Fast Downward in the same run.
+
+    python benchmarks/solve.py --data MANIFEST [--sets ipc] [--take 1,5] [--seconds 60] [--limit N]
+
+The manifest has one JSON object a line with `set`, `domain`, `problem` and `features`, paths being
+relative to it. Of each domain the first and the fifth problem are taken (`--take`). Both planners
+get the same wall time: `hvr solve` as a user calls it, and `fast-downward.py --alias lama-first` of
+the package up-fast-downward, one after the other on the same machine. hvr's validator judges all
+plans; a cost is the value of the problem's metric, or the number of steps where it has none.
+Problems with numbers, time, constraints or preferences are counted and left to other planners.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from conditions import conditions
+
+from hvr.pddl import parse_domain, parse_problem
+from hvr.search.fast_downward import binary
+from hvr.solving.features import features_of
+from hvr.solving.programs import DOWNWARD
+from hvr.validation import validate
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a planner made of a problem: the cost of a valid plan, or why there is none."""
+
+    cost: Fraction | None
+    seconds: float
+    word: str = ""
+    proven: bool = False
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=_RAW)
+    parser.add_argument("--data", type=Path, required=True, metavar="MANIFEST")
+    parser.add_argument("--sets", default="ipc", help="sets of the manifest, with commas")
+    parser.add_argument("--take", default="1,5", help="which problems of each domain, from 1")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--limit", type=int, help="stop after so many problems")
+    args = parser.parse_args()
+
+    print(conditions())
+    print(f"{args.seconds:g} s a problem and planner; problems {args.take} of each domain\n")
+    print("| problem | hvr: cost | s | proven | lama-first: cost | s |")
+    print("| --- | ---: | ---: | --- | ---: | ---: |")
+    rows = []
+    others = 0
+    for domain, problem in _problems(args.data, args.sets.split(","), args.take):
+        parsed = parse_domain(domain, lenient=True)
+        if features_of(parsed, parse_problem(problem, parsed, lenient=True)) & DOWNWARD.lacks:
+            others += 1
+            continue
+        ours, plain = by_hvr(domain, problem, args.seconds), by_lama(domain, problem, args.seconds)
+        rows.append((ours, plain))
+        print(
+            f"| {problem.stem} | {_cost(ours)} | {ours.seconds:.1f} | {'yes' * ours.proven} "
+            f"| {_cost(plain)} | {plain.seconds:.1f} |",
+            flush=True,
+        )
+        if args.limit and len(rows) == args.limit:
+            break
+    both = [(o, p) for o, p in rows if o.cost is not None and p.cost is not None]
+    print(f"\n{len(rows)} problems; {others} more have what Fast Downward cannot plan with")
+    print(f"solved: hvr {sum(o.cost is not None for o, _ in rows)}, "
+          f"lama-first {sum(p.cost is not None for _, p in rows)}")  # fmt: skip
+    print(f"of {len(both)} that both solve, hvr's plan is cheaper in "
+          f"{sum(o.cost < p.cost for o, p in both)} and dearer in "  # type: ignore[operator]
+          f"{sum(o.cost > p.cost for o, p in both)}")  # type: ignore[operator]  # fmt: skip
+    invalid = [name for pair in rows for name in pair if name.word == "invalid"]
+    print(f"plans that are not valid: {len(invalid)}")
+
+
+_RAW = argparse.RawDescriptionHelpFormatter
+
+
+def _problems(manifest: Path, sets: list[str], take: str) -> Iterator[tuple[Path, Path]]:
+    """Yield the domains and problems that are to be solved."""
+    known: dict[str, dict[str, None]] = {}
+    for line in manifest.read_text(encoding="utf-8").splitlines():
+        case = json.loads(line)
+        if case["set"] in sets and case["val"] != "error":
+            known.setdefault(case["domain"], {})[case["problem"]] = None
+    for domain, problems in sorted(known.items()):
+        for number in map(int, take.split(",")):
+            if number <= len(problems):
+                yield manifest.parent / domain, manifest.parent / list(problems)[number - 1]
+
+
+def by_hvr(domain: Path, problem: Path, seconds: float) -> Result:
+    """Solve a problem with `hvr solve`."""
+    started = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "hvr", "solve", domain, problem, "--json", "--budget", f"{seconds}"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    elapsed = time.perf_counter() - started
+    if done.returncode not in (0, 1):
+        return Result(None, elapsed, f"exit {done.returncode}")
+    told = json.loads(done.stdout)
+    if not told["solved"]:
+        return Result(None, elapsed, "no plan", True)
+    return Result(Fraction(told["cost"]), elapsed, "", told["proven"])
+
+
+def by_lama(domain: Path, problem: Path, seconds: float) -> Result:
+    """Solve a problem with Fast Downward's `lama-first` and judge its plan."""
+    driver = binary().parents[3] / "fast-downward.py"
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, driver, "--overall-time-limit", f"{round(seconds)}s", "--plan-file",
+             "plan", "--alias", "lama-first", domain.resolve(), problem.resolve()],
+            cwd=folder, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        elapsed = time.perf_counter() - started
+        plan = Path(folder) / "plan"
+        if not plan.exists():
+            return Result(None, elapsed, f"exit {done.returncode}")
+        report = validate(domain, problem, plan, lenient=True)
+    if not report.valid:
+        return Result(None, elapsed, "invalid")
+    return Result(report.cost, elapsed)
+
+
+def _cost(result: Result) -> str:
+    return result.word if result.cost is None else f"{float(result.cost):g}"
+
+
+if __name__ == "__main__":
+    main()

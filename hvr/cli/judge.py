@@ -1,0 +1,137 @@
+"""`hvr judge`: which steps of a plan are superfluous, which are missing, and why."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.cli.arguments import add_json, seconds, words
+from hvr.errors import UsageError
+
+if TYPE_CHECKING:
+    from hvr.run.judging import JudgedPlan
+
+_DESCRIPTION = """\
+Judge a plan step by step: which steps are superfluous, which are missing, and the proof of each.
+
+PLAN is a PDDL plan, the folder of an hvr run, or tool plans (JSON). Say what it is for with a
+sentence, a goal in PDDL, or a problem; a run says it itself.
+"""
+
+_EPILOG = """\
+examples:
+  hvr judge plan.pddl --domain domain.pddl --problem problem.pddl
+  hvr judge plan.pddl --goal "put the apple in the fridge" --scene FloorPlan16
+  hvr judge plan.pddl --problem problem.pddl --fix better.pddl --json
+  hvr judge runs/coffee --html verdict.html
+  hvr judge calls.json --tools tools.json --graph graph.json
+
+exit codes:
+  0  the plan is clean
+  1  it is criticised: a step is superfluous, or one is missing
+  2  undecided: the goal is not understood, the model lacks an object, or a file or an option
+     cannot be used
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("plan", metavar="PLAN", type=Path, help=(
+        "a PDDL plan, the folder of an hvr run, or tool plans (JSON)"))  # fmt: skip
+    goal = parser.add_argument_group("what the plan is for")
+    goal.add_argument("--goal", metavar="SENTENCE", type=words, help="in English, in a kitchen")
+    goal.add_argument("--goal-pddl", metavar="FILE", type=Path, help=(
+        "a PDDL condition on the objects of a kitchen"))  # fmt: skip
+    goal.add_argument("--problem", metavar="FILE", type=Path, help="a PDDL problem")
+    goal.add_argument("--domain", metavar="FILE", type=Path, help=(
+        "its domain (default: hvr's kitchen)"))  # fmt: skip
+    goal.add_argument("--scene", metavar="NAME", help=(
+        "the kitchen of --goal and --goal-pddl (default: FloorPlan16)"))  # fmt: skip
+    goal.add_argument("--tools", metavar="FILE", type=Path, help=(
+        "the tools of tool plans, with their inputs and outputs"))  # fmt: skip
+    goal.add_argument("--graph", metavar="FILE", type=Path, help="the links of the tools")
+    judging = parser.add_argument_group("judging")
+    judging.add_argument("--lenient", action="store_true", help=(
+        "accept what VAL accepts of what the language forbids"))  # fmt: skip
+    judging.add_argument("--seconds", metavar="N", type=seconds, default=30.0, help=(
+        "look for missing steps for so long at most (default: 30)"))  # fmt: skip
+    judging.add_argument("--improve", action="store_true", help=(
+        "look for a shorter plan with other steps, too; that is advice, no error"))  # fmt: skip
+    output = parser.add_argument_group("output")
+    output.add_argument("--fix", metavar="FILE", type=Path, nargs="?", const=Path("-"), help=(
+        "write the repaired plan, proven valid, to a file, or print it"))  # fmt: skip
+    add_json(output, "print one JSON document")
+    output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0")
+    output.add_argument("--html", metavar="FILE", type=Path, help="write a page")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        UsageError: an option cannot be used, or one is missing.
+        DataFileError: a file is missing or damaged, or one cannot be written.
+        PddlError: a PDDL file is wrong.
+    """
+    from hvr.cli.output import check_writable, print_json
+    from hvr.judging.reports import lines, sarif
+
+    if args.json and args.sarif:
+        raise UsageError("--json and --sarif exclude each other")
+    for path in (args.html, None if args.fix == Path("-") else args.fix):
+        if path is not None:
+            check_writable(path)
+    results = _judged(args)
+    if args.html is not None:
+        from hvr.cli.output import write_whole
+        from hvr.report.judged_page import judged_page
+
+        write_whole(args.html, judged_page([(r.file.name, r.goal, r.verdict) for r in results]))
+    fixed = _fixed(args, results)
+    if args.json:
+        documents = [
+            {"plan": str(r.file), "goal": r.goal or None, **r.verdict.to_json()} for r in results
+        ]
+        print_json(documents[0] if len(documents) == 1 else documents)
+    elif args.sarif:
+        print_json(sarif([(r.file, r.verdict, r.steps) for r in results]), indent=1)
+    elif fixed and args.fix == Path("-"):
+        print(fixed, end="")
+    else:
+        for result in results:
+            print("\n".join(lines(result.verdict)))
+    return max(result.verdict.exit_code for result in results)
+
+
+def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
+    from hvr.run.judging import Asked, judge_plan
+
+    asked = Asked(
+        problem=args.problem,
+        goal=args.goal,
+        goal_pddl=args.goal_pddl,
+        scene=args.scene,
+        domain=args.domain,
+        lenient=args.lenient,
+    )
+    return judge_plan(args.plan, asked, seconds=args.seconds)
+
+
+def _fixed(args: argparse.Namespace, results: tuple[JudgedPlan, ...]) -> str:
+    """Return the repaired plans as text, written where a file is named."""
+    if args.fix is None:
+        return ""
+    from hvr.cli.output import write_whole
+    from hvr.pddl import print_plan
+
+    texts = []
+    for result in results:
+        if result.verdict.repaired is None:
+            return ""
+        texts.append(print_plan(result.verdict.repaired))
+    text = "".join(texts)
+    if args.fix != Path("-"):
+        write_whole(args.fix, text)
+    return text

@@ -1,0 +1,143 @@
+"""`hvr solve`: a proven plan for any PDDL domain and problem."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.cli.arguments import add_json, seconds
+from hvr.cli.output import print_json, write_whole
+from hvr.errors import DataFileError, UsageError
+from hvr.files import writing
+
+if TYPE_CHECKING:
+    from hvr.solving.race import FoundPlan
+    from hvr.solving.solve import Solution
+
+_DESCRIPTION = """\
+Find a plan for a PDDL domain and problem, prove it with hvr's validator, and show it as macro
+actions: blocks that end where something that has to come is reached for good.
+"""
+
+_EPILOG = """\
+examples:
+  hvr solve domain.pddl problem.pddl
+  hvr solve domain.pddl problem.pddl --optimal --budget 300
+  hvr solve domain.pddl problem.pddl --save solved && hvr validate solved/{domain,problem,plan}.pddl
+  hvr solve domain.pddl problem.pddl --planner up:enhsp --json
+
+planners:
+  fast-downward   Fast Downward's searches on hvr's grounding
+  downward        Fast Downward as it comes, with its own translator
+  up:ENGINE       an engine of unified-planning that is installed
+  By default the first two search side by side and the best plan counts; for numbers and time,
+  which they do not know, engines of unified-planning take their place where they are installed.
+
+exit codes:
+  0  there is a plan, and it is valid
+  1  it is proven that there is no plan
+  2  a file or an option cannot be used, or no planner has what the problem needs
+  4  not decided in the time: a larger --budget may help
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("domain", metavar="DOMAIN", type=Path, help="PDDL domain")
+    parser.add_argument("problem", metavar="PROBLEM", type=Path, help="PDDL problem")
+    parser.add_argument("--planner", metavar="NAME", help="see below (default: those that can)")
+    parser.add_argument("--optimal", action="store_true", help=(
+        "search until the plan is proven to be best, or the time is up"))  # fmt: skip
+    parser.add_argument("--budget", metavar="SECONDS", type=seconds, default=60.0, help=(
+        "wall time at most (default: 60)"))  # fmt: skip
+    parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
+        "folder for domain, problem, plan and solution.json; new or empty"))  # fmt: skip
+    add_json(parser, "print one JSON document")
+    parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: see `hvr.solving.solve`.
+    """
+    from hvr.solving.solve import solve
+
+    if args.save is not None and args.save.exists() and (
+        not args.save.is_dir() or any(args.save.iterdir())
+    ):  # fmt: skip
+        raise UsageError(f"{args.save} is there already and not an empty folder", field="save")
+    show = not (args.json or args.quiet) and sys.stderr.isatty()
+    solution = solve(
+        args.domain,
+        args.problem,
+        planner=args.planner,
+        seconds=args.budget,
+        optimal=args.optimal,
+        listen=_found if show else None,
+    )
+    if args.save is not None:
+        _save(args.save, args.domain, args.problem, solution)
+    if args.json:
+        print_json(solution.to_json())
+    else:
+        for line in _lines(solution, quiet=args.quiet):
+            print(line)
+    return 0 if solution.steps is not None else 1
+
+
+def _found(candidate: FoundPlan) -> None:
+    print(
+        f"{candidate.seconds:6.1f} s  {len(candidate.steps)} steps ({candidate.planner})",
+        file=sys.stderr,
+    )
+
+
+def _lines(solution: Solution, *, quiet: bool) -> list[str]:
+    from hvr.pddl.plan import decimal_text
+    from hvr.validation.text import count
+
+    if solution.steps is None:
+        return [f"there is no plan: proven by {solution.planner} in {solution.seconds:.1f} s"]
+    lines = []
+    if not quiet and len(solution.blocks) > 1:
+        number = 0
+        for block in solution.blocks:
+            lines.append(f"{block.macro.name}:")
+            for action in block.actions:
+                number += 1
+                lines.append(f"{number:5}  {action}")
+    elif not quiet:
+        lines += [f"{number:5}  {step}" for number, step in enumerate(solution.steps, 1)]
+    cost = ""
+    if solution.cost is not None and solution.cost != len(solution.steps):
+        cost = f", cost {decimal_text(solution.cost)}"
+    proven = ", proven to be best" if solution.proven else ""
+    lines.append(
+        f"plan found: {count(len(solution.steps), 'step')}{cost}, valid{proven} "
+        f"({solution.planner}, {solution.seconds:.1f} s)"
+    )
+    return [*lines, *(f"note: {note}" for note in solution.notes)]
+
+
+def _save(folder: Path, domain: Path, problem: Path, solution: Solution) -> None:
+    import json
+
+    from hvr.pddl import print_plan
+
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name, source in (("domain.pddl", domain), ("problem.pddl", problem)):
+        try:
+            content = source.read_bytes()
+        except OSError as error:
+            raise DataFileError(f"{source} cannot be read: {error}") from error
+        write_whole(folder / name, content)
+    if solution.steps is not None:
+        write_whole(folder / "plan.pddl", print_plan(solution.steps, solution.cost))
+    text = json.dumps(solution.to_json(), indent=2, ensure_ascii=False)
+    write_whole(folder / "solution.json", f"{text}\n")

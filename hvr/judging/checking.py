@@ -1,0 +1,100 @@
+"""The judge of plans with times, preferences, constraints or a metric: by full checks.
+
+A step, or a pair of steps, is superfluous if the plan without it is valid and no worse by the
+metric. What is missing is what the validator's advice puts in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+
+from hvr.errors import HvrError
+from hvr.judging.verdict import Cause, Critique, CritiqueKind, PlanVerdict
+from hvr.pddl import GroundAction, Step
+from hvr.validation import Validator
+from hvr.validation.minimise import minimise
+from hvr.validation.repair import find_repair
+from hvr.validation.report import Outcome
+from hvr.validation.sequences import action_of
+
+_ROUNDS = 5
+_WHY = "the plan without it is valid and no worse"
+
+
+def judge_by_checking(
+    validator: Validator, plan: Sequence[Step], *, exact: int, seconds: float
+) -> PlanVerdict:
+    """Judge a plan whose validity is more than the execution of its steps; see `judge`."""
+    actions = tuple([action_of(step) for step in plan])
+    report = validator.check(plan)
+    if report.outcome is Outcome.UNKNOWN:
+        return PlanVerdict(actions, unknown=report.reason)
+    if report.valid:
+        return _judge_valid(validator, plan, actions, exact)
+    critiques, steps, places = [], list(plan), list(range(len(plan)))
+    why = ""
+    for _ in range(_ROUNDS):
+        repair, why = find_repair(validator, steps, report, seconds=seconds)
+        if repair is None:
+            break
+        at = len(steps) if repair.step is None else repair.step - 1
+        place = places[at] if at < len(places) else len(plan)
+        reason = report.failure.message if report.failure is not None else "the goal is missed"
+        critiques.append(Critique(CritiqueKind.MISSING, place + 1, repair.actions, reason))
+        steps[at:at] = repair.actions
+        places[at:at] = [place] * len(repair.actions)
+        report = validator.check(steps)
+        if report.valid:
+            repaired = tuple([action_of(step) for step in steps])
+            return PlanVerdict(actions, tuple(critiques), repaired, False)
+    failure = report.failure
+    number = len(plan) + 1 if failure is None or failure.step is None else failure.step
+    reason = failure.message if failure is not None else why
+    found = critiques or [Critique(CritiqueKind.MISSING, number, (), reason)]
+    return PlanVerdict(actions, tuple(found), None, False, unknown=why)
+
+
+def _judge_valid(
+    validator: Validator, plan: Sequence[Step], actions: tuple[GroundAction, ...], exact: int
+) -> PlanVerdict:
+    _, removed = minimise(validator, plan)
+    kept = [i for i in range(len(plan)) if i + 1 not in removed]
+    proven = len(kept) <= exact
+    if proven:
+        pair = _pair(validator, plan, kept)
+        while pair is not None:
+            kept = [i for i in kept if i not in pair]
+            _, again = minimise(validator, [plan[i] for i in kept])
+            kept = [i for place, i in enumerate(kept, 1) if place not in again]
+            pair = _pair(validator, plan, kept)
+    gone = sorted(set(range(len(plan))).difference(kept))
+    critiques = [
+        Critique(CritiqueKind.REMOVE, i + 1, (actions[i],), _WHY, Cause.IRRELEVANT) for i in gone
+    ]
+    repaired = tuple([actions[i] for i in kept])
+    return PlanVerdict(actions, tuple(critiques), repaired, True, proven)
+
+
+def _pair(
+    validator: Validator, plan: Sequence[Step], kept: Sequence[int]
+) -> tuple[int, ...] | None:
+    """Return two steps that can be left out together, None if there are none."""
+    cost = validator.check([plan[i] for i in kept]).cost
+    metric = validator.task.problem.metric
+    sign = -1 if metric is not None and metric.direction == "maximize" else 1
+    for pair in combinations(kept, 2):
+        try:
+            report = validator.check([plan[i] for i in kept if i not in pair])
+        except HvrError:
+            continue
+        if report.valid and _no_worse(report.cost, cost, sign):
+            return pair
+    return None
+
+
+def _no_worse(new: Fraction | None, old: Fraction | None, sign: int) -> bool:
+    if old is None:
+        return True
+    return new is not None and sign * new <= sign * old

@@ -1,0 +1,226 @@
+"""Causal links as evidence: what a step makes, who reads it, and who undoes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hvr.judging.course import Course
+from hvr.judging.relaxed import reads_of
+from hvr.judging.verdict import CausalLink, Cause, Critique, CritiqueKind
+from hvr.pddl import GroundAction, Task
+from hvr.pddl.conditions import set_bits
+from hvr.validation import OnFailure, Validator
+
+_MOST_LINKS = 6
+_NAMED = 2
+
+
+@dataclass(frozen=True)
+class _Change:
+    """One literal that a step changed.
+
+    Args:
+        bit: its number.
+        value: what it became.
+        readers: indexes of later steps that look at it while it is so; the number of steps for
+            the goal.
+        undone_by: index of the step that changes it back.
+    """
+
+    bit: int
+    value: bool
+    readers: tuple[int, ...]
+    undone_by: int | None
+
+    def text(self, task: Task) -> str:
+        atom = str(task.fluent(self.bit))
+        return atom if self.value else f"(not {atom})"
+
+
+class Evidence:
+    """What the steps of a plan do for each other.
+
+    Args:
+        course: the plan as it goes.
+        kept: indexes of the steps that are needed.
+    """
+
+    def __init__(self, course: Course, kept: Sequence[int]) -> None:
+        self.course = course
+        self.kept = frozenset(kept)
+        self.reads = [0 if o is None else reads_of(o) for o in course.operators]
+        self._needed = {name for i in self.kept for name in course.plan[i].args}
+        self._failures: dict[int, str] | None = None
+
+    def changes(self, index: int) -> tuple[_Change, ...]:
+        """Return what a step changed, as far as it is stored."""
+        marks, task = self.course.marks, self.course.task
+        changed = (marks[index][0] ^ marks[index + 1][0]) & ~task.derived_bits
+        result = []
+        count = len(self.course.plan)
+        for bit in set_bits(changed):
+            mask = 1 << bit
+            value = bool(marks[index + 1][0] & mask)
+            readers, undone = [], None
+            for later in range(index + 1, count):
+                if self.reads[later] & mask and later not in self.course.failing:
+                    readers.append(later)
+                if bool(marks[later + 1][0] & mask) != value:
+                    undone = later
+                    break
+            if undone is None and task.goal.mentioned() & mask:
+                readers.append(count)
+            result.append(_Change(bit, value, tuple(readers), undone))
+        return tuple(result)
+
+    def superfluous(self, index: int) -> Critique:
+        """Return the finding that a step is superfluous."""
+        changes = self.changes(index)
+        cause, reason = self._why(index, changes)
+        return Critique(
+            CritiqueKind.REMOVE,
+            index + 1,
+            (self.course.plan[index],),
+            reason,
+            cause,
+            links_of(self.course.task, changes),
+        )
+
+    def _why(self, index: int, changes: tuple[_Change, ...]) -> tuple[Cause, str]:
+        course = self.course
+        action = course.plan[index]
+        if index in course.failing:
+            return Cause.CONTRADICTORY, self._failure(index)
+        if course.marks[index] == course.marks[index + 1]:
+            return Cause.REPEATED, "it changes nothing: all that it makes was so already"
+        undone = {c.undone_by for c in changes}
+        made = " and ".join(c.text(course.task) for c in changes[:_NAMED]) or "what it makes"
+        if not set(action.args) <= self._needed:
+            other = next(name for name in action.args if name not in self._needed)
+            return Cause.IRRELEVANT, f"no step that the goal needs has to do with {other}"
+        reverted = self._reverts(index, changes)
+        if reverted is not None:
+            return (
+                Cause.CONTRADICTORY,
+                f"it undoes what step {reverted + 1} {course.plan[reverted]} made",
+            )
+        if None not in undone and changes and not undone & self.kept:
+            number = max(later for later in undone if later is not None) + 1
+            return (
+                Cause.CANCELLED,
+                f"step {number} {course.plan[number - 1]} takes back {made}, and no step that is "
+                "needed reads it in between",
+            )
+        same = [i for i in sorted(self.kept) if course.plan[i] == action]
+        if same:
+            return Cause.REPEATED, f"step {same[0] + 1} does the same"
+        return Cause.IRRELEVANT, f"no step that the goal needs reads {made}"
+
+    def _reverts(self, index: int, changes: tuple[_Change, ...]) -> int | None:
+        """Return a needed step before this one whose work, read by the goal, it takes back."""
+        goal = self.course.task.goal.mentioned()
+        marks = self.course.marks
+        for change in changes:
+            mask = 1 << change.bit
+            if not goal & mask:
+                continue
+            for earlier in range(index - 1, -1, -1):
+                if (marks[earlier][0] ^ marks[earlier + 1][0]) & mask:
+                    if earlier in self.kept:
+                        return earlier
+                    break
+        return None
+
+    def _failure(self, index: int) -> str:
+        """Return why a step cannot be executed."""
+        if self._failures is None:
+            self._failures = failures(self.course)
+        return self._failures.get(index, "it cannot be executed")
+
+
+def failures(course: Course) -> dict[int, str]:
+    """Return why steps of a plan cannot be executed, by index, failing ones passed over."""
+    state = course.task.state(course.task.atoms_in(course.marks[0][0]), course.marks[0][1])
+    report = Validator(course.task, state=state).check(course.plan, on_failure=OnFailure.SKIP)
+    texts = {}
+    for failure in report.failures:
+        if failure.step is None:
+            continue
+        wanting = []
+        for literal in failure.literals[:_NAMED]:
+            by = literal.changed_by
+            who = f", which step {by.number} {by.action} made so" if by is not None else ""
+            wanting.append(f"{literal} is wanting{who}")
+        why = "; ".join(wanting) or failure.message
+        texts[failure.step - 1] = f"it cannot be executed: {why}"
+    return texts
+
+
+def links_of(task: Task, changes: Sequence[_Change]) -> tuple[CausalLink, ...]:
+    """Return changes as links, with numbers of steps from 1."""
+    return tuple(
+        CausalLink(
+            change.text(task),
+            tuple([reader + 1 for reader in change.readers]),
+            None if change.undone_by is None else change.undone_by + 1,
+        )
+        for change in changes[:_MOST_LINKS]
+    )
+
+
+def missing(
+    repaired: Course, places: Sequence[int | None], begin: int, end: int, index: int, count: int
+) -> Critique:
+    """Return the finding that some steps of a repaired plan were missing.
+
+    Args:
+        repaired: the plan with what was missing, and without what was superfluous.
+        places: of each of its steps the index in the judged plan; None for what was missing.
+        begin: the first missing step in it.
+        end: one more than the last.
+        index: the step of the judged plan that they belong before, from 0.
+        count: how many steps the judged plan has.
+    """
+    evidence = Evidence(repaired, range(len(repaired.plan)))
+    links = []
+    readers: list[int] = []
+    for step in range(begin, end):
+        for change in evidence.changes(step):
+            known = [r for r in change.readers if r == len(places) or r >= end]
+            if known:
+                readers += known
+                links.append((change, known))
+    steps = repaired.plan[begin:end]
+    reason = _what_for(repaired, places, steps, links)
+
+    def number(reader: int) -> int | None:
+        place = count if reader == len(places) else places[reader]
+        return None if place is None else place + 1
+
+    shown = tuple(
+        CausalLink(
+            change.text(repaired.task),
+            tuple([n for r in known if (n := number(r)) is not None]),
+        )
+        for change, known in links[:_MOST_LINKS]
+    )
+    return Critique(CritiqueKind.MISSING, index + 1, steps, reason, links=shown)
+
+
+def _what_for(
+    repaired: Course,
+    places: Sequence[int | None],
+    steps: tuple[GroundAction, ...],
+    links: list[tuple[_Change, list[int]]],
+) -> str:
+    it = "it" if len(steps) == 1 else "them"
+    for change, readers in links:
+        text = change.text(repaired.task)
+        if readers[0] == len(places):
+            return f"without {it} the goal is not reached: it needs {text}"
+        place = places[readers[0]]
+        if place is not None:
+            later = repaired.plan[readers[0]]
+            return f"without {it} step {place + 1} {later} lacks {text}"
+    return f"without {it} the plan does not reach the goal"

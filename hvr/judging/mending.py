@@ -1,0 +1,339 @@
+"""Steps to insert into a plan that cannot be executed or misses its goal.
+
+Drafts of the plan, with steps inserted and failing ones passed over, are looked at in the order of
+what was changed. A draft that still fails is changed at its first failure: the failing step is
+passed over, or a single step is put in anywhere before it. Where one step does not do, a search
+from the beginning weaves in more. What reaches the goal names the steps that may be missing; which
+of them are, and which steps of the plan are then superfluous, is decided by the exact reduction of
+both together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import count, islice, product
+from typing import TypeAlias
+
+from hvr.judging.course import Course, Mark, execute, holds
+from hvr.judging.relaxed import Steps
+from hvr.judging.weaving import weave
+from hvr.pddl import Atom, GroundAction, Misfit, State
+from hvr.pddl.conditions import Conjunction, Operator
+from hvr.validation.relaxation import Clock, suppliers
+from hvr.validation.search import search
+
+Insertion: TypeAlias = tuple[int, GroundAction]
+"""A step, and the index of the step that it comes before."""
+
+_MOST_DRAFTS = 24
+_MOST_ANSWERS = 3
+_INSERTED, _PASSED = 2, 1
+"""What it costs to insert a step, and to pass over one."""
+_NEAR, _MOST_BLENDS = 3, 16
+_MOST_PASSED = 3
+"""How many steps may fail because of those that are put in before them."""
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A changed plan.
+
+    Args:
+        inserted: in the order of execution.
+        passed: indexes of failing steps that are passed over.
+    """
+
+    inserted: tuple[Insertion, ...] = ()
+    passed: frozenset[int] = frozenset()
+
+    @property
+    def cost(self) -> int:
+        return _INSERTED * len(self.inserted) + _PASSED * len(self.passed)
+
+    def with_steps(self, place: int, steps: tuple[GroundAction, ...]) -> _Draft:
+        before = tuple([i for i in self.inserted if i[0] <= place])
+        after = self.inserted[len(before) :]
+        return replace(self, inserted=(*before, *[(place, step) for step in steps], *after))
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """How a draft goes: the states before its steps, and the first one that fails.
+
+    `fails` is the number of steps where only the goal is missed, None where nothing is.
+    """
+
+    marks: tuple[Mark, ...]
+    fails: int | None
+    unmet: int = 0
+
+
+@dataclass(frozen=True)
+class Mending:
+    """Ways to make a plan reach its goal.
+
+    Args:
+        candidates: the steps that the best few ways put in, in the order of execution.
+        inserted: those of the best way; None where no way was found.
+        passed: indexes of the steps that the best way leaves out.
+    """
+
+    candidates: tuple[Insertion, ...] = ()
+    inserted: tuple[Insertion, ...] | None = None
+    passed: frozenset[int] = frozenset()
+
+
+def mend(course: Course, clock: Clock) -> Mending:
+    """Look for steps that, put into a plan, make it reach the goal.
+
+    Args:
+        course: the plan, which does not reach the goal whatever is left out of it.
+        clock: when to give up.
+    """
+    return _Search(course, clock).run()
+
+
+class _Search:
+    def __init__(self, course: Course, clock: Clock) -> None:
+        self.course = course
+        self.task = course.task
+        self.operators = course.operators
+        self.clock = clock
+        self.known = tuple([i for i, o in enumerate(self.operators) if o is not None])
+        self.rest = Steps(self.task, [self.task.ground(course.plan[i]) for i in self.known])
+
+    def run(self) -> Mending:
+        order = count()
+        unknown = frozenset(range(len(self.operators))).difference(self.known)
+        first = _Draft(passed=unknown)
+        queue: list[tuple[int, int, _Draft]] = [(first.cost, next(order), first)]
+        answers: list[_Draft] = []
+        seen = {first}
+        for _ in range(_MOST_DRAFTS):
+            if not queue or self.clock.expired:
+                break
+            least, _, draft = heappop(queue)
+            if answers and least > answers[0].cost:
+                break
+            outcome = self._follow(draft)
+            if outcome is None:
+                continue
+            if outcome.fails is None:
+                answers.append(draft)
+                if len(answers) == _MOST_ANSWERS:
+                    break
+                continue
+            for child in self._children(draft, outcome):
+                if child not in seen:
+                    seen.add(child)
+                    heappush(queue, (child.cost + self._ahead(child), next(order), child))
+        if not answers or len(answers[0].inserted) > 1:
+            woven = weave(self.course, self.clock)
+            if woven is not None:
+                answers.append(_Draft(woven[0], woven[1] | unknown))
+        if not answers:
+            answers += self._ended()
+        if not answers:
+            return Mending()
+        best = min(answers, key=lambda draft: len(draft.inserted))
+        return Mending(_united(answers), best.inserted, best.passed)
+
+    def _ended(self) -> Iterator[_Draft]:
+        """Yield drafts that end as the goal wants, after all of the plan or what went well."""
+        failing, everything = self.course.failing, frozenset(range(len(self.operators)))
+        places = [len(self.operators), min(failing, default=len(self.operators)), 0]
+        for place in dict.fromkeys(places):
+            if self.clock.expired:
+                return
+            here = State(self.task, *self.course.marks[place])
+            result = search(here, self.task.goal, self.clock)
+            if result.answers:
+                steps = tuple([(place, action) for action in result.answers[0]])
+                yield _Draft(steps, failing | (everything - frozenset(range(place))))
+                return
+
+    def _ahead(self, draft: _Draft) -> int:
+        """Return what a draft will cost more, at least."""
+        outcome = self._follow(draft)
+        if outcome is None or outcome.fails is None:
+            return 0
+        begin = sum(index < outcome.fails for index in self.known)
+        bits = outcome.marks[outcome.fails][0] & ~self.task.derived_bits
+        waiting = any(place > outcome.fails for place, _ in draft.inserted)
+        reachable = waiting or self.rest.reachable(bits, begin, (), ())
+        return 0 if reachable else _INSERTED
+
+    def _follow(self, draft: _Draft) -> _Outcome | None:
+        """Execute a draft up to its first failure; None if a step that was put in fails."""
+        return self._go_on(draft, 0, self.course.marks[0], draft.inserted)
+
+    def _go_on(
+        self, draft: _Draft, begin: int, mark: Mark, inserted: tuple[Insertion, ...]
+    ) -> _Outcome | None:
+        """Execute the rest of a draft from a state before a step of the plan."""
+        marks = []
+        waiting = list(reversed(inserted))
+        for place in range(begin, len(self.operators) + 1):
+            while waiting and waiting[-1][0] == place:
+                after = execute(self.task, self.task.ground(waiting.pop()[1]), mark)
+                if after is None:
+                    return None
+                mark = after
+            marks.append(mark)
+            if place == len(self.operators):
+                break
+            operator = self.operators[place]
+            if operator is None or place in draft.passed:
+                continue
+            after = execute(self.task, operator, mark)
+            if after is None:
+                return _Outcome(tuple(marks), place)
+            mark = after
+        if holds(self.task.goal, mark):
+            return _Outcome(tuple(marks), None)
+        return _Outcome(tuple(marks), len(self.operators), unmet_parts(self.task.goal, mark))
+
+    def _children(self, draft: _Draft, outcome: _Outcome) -> Iterator[_Draft]:
+        assert outcome.fails is not None
+        place = outcome.fails
+        if place < len(self.operators):
+            yield replace(draft, passed=draft.passed | {place})
+        yield from self._with_one(draft, outcome, place)
+
+    def _with_one(self, draft: _Draft, outcome: _Outcome, place: int) -> Iterator[_Draft]:
+        """Yield drafts with one more step, each where the fewest others fail, and there early."""
+        target = self._target(place)
+        literals = _unmet_literals(self.course, target, outcome.marks[place])
+        if not literals:
+            return
+        best: dict[GroundAction, _Draft] = {}
+        for at in range(place, -1, -1):
+            mark = outcome.marks[at]
+            for action in suppliers(State(self.task, *mark), literals):
+                if execute(self.task, self.task.ground(action), mark) is None:
+                    continue
+                least = best[action].cost if action in best else None
+                child = self._checked(draft, at, (action,), place, outcome)
+                if child is not None and (least is None or child.cost <= least):
+                    best[action] = child
+        yield from best.values()
+
+    def _checked(
+        self,
+        draft: _Draft,
+        at: int,
+        steps: tuple[GroundAction, ...],
+        place: int,
+        before: _Outcome,
+    ) -> _Draft | None:
+        """Return a draft with steps put in that gets past a failure.
+
+        Steps between the two that fail with them are passed over.
+        """
+        mark: Mark | None = before.marks[at]
+        for step in steps:
+            assert mark is not None
+            mark = execute(self.task, self.task.ground(step), mark)
+            if mark is None:
+                return None
+        assert mark is not None
+        later = tuple([i for i in draft.inserted if i[0] > at])
+        passed = set(draft.passed)
+        while True:
+            trial = replace(draft, passed=frozenset(passed))
+            outcome = self._go_on(trial, at, mark, later)
+            if outcome is None:
+                return None
+            if outcome.fails is None or outcome.fails > place:
+                break
+            if outcome.fails == place:
+                if place < len(self.operators) or outcome.unmet >= before.unmet:
+                    return None
+                break
+            passed.add(outcome.fails)
+            if len(passed) > len(draft.passed) + _MOST_PASSED:
+                return None
+        return trial.with_steps(at, steps)
+
+    def _target(self, place: int) -> Conjunction:
+        if place == len(self.operators):
+            return self.task.goal
+        operator = self.operators[place]
+        assert operator is not None
+        return operator.precondition
+
+
+def _united(answers: list[_Draft]) -> tuple[Insertion, ...]:
+    """Return the steps of all answers, those of the first before the others' at each place."""
+    united: list[Insertion] = []
+    for answer in answers:
+        mine = list(united)
+        for insertion in answer.inserted:
+            if insertion in mine:
+                mine.remove(insertion)
+            else:
+                united.append(insertion)
+    return tuple(sorted(united, key=lambda insertion: insertion[0]))
+
+
+def unmet_parts(condition: Conjunction, mark: Mark) -> int:
+    """Return how many parts of a condition are false."""
+    bits, values = mark
+    wrong = (condition.positive & ~bits).bit_count() + (condition.negative & bits).bit_count()
+    wrong += sum(not clause.holds(bits, values) for clause in condition.clauses)
+    return wrong + sum(not holds(Conjunction(tests=(test,)), mark) for test in condition.tests)
+
+
+def _unmet_literals(course: Course, condition: Conjunction, mark: Mark) -> Mapping[Atom, bool]:
+    """Return the literals any of which may be wanting."""
+    bits, values = mark
+    literals: dict[Atom, bool] = {}
+    stack = [condition]
+    while stack:
+        part = stack.pop()
+        for atom in course.task.atoms_in(part.positive & ~bits):
+            literals[atom] = True
+        for atom in course.task.atoms_in(part.negative & bits):
+            literals[atom] = False
+        for clause in part.clauses:
+            if not clause.holds(bits, values):
+                stack.append(Conjunction(clause.positive, clause.negative))
+                stack.extend(clause.parts)
+    return literals
+
+
+def anywhere(course: Course, candidates: tuple[Insertion, ...]) -> tuple[Insertion, ...]:
+    """Return each step to be put in at every place of a plan, in the order in which they were.
+
+    Near its own place a step is also blended with those of the plan: of a way in two steps where
+    one leads there, the plan may have the first.
+    """
+    actions = tuple(dict.fromkeys([action for _, action in candidates]))
+    united = [(place, a) for place in range(len(course.plan) + 1) for a in actions]
+    for place, action in candidates:
+        for index in range(max(0, place - _NEAR), min(len(course.plan), place + _NEAR)):
+            step = course.plan[index]
+            if step.name != action.name or course.operators[index] is None:
+                continue
+            blends = product(
+                *[dict.fromkeys(pair) for pair in zip(step.args, action.args, strict=True)]
+            )
+            for args in islice(blends, _MOST_BLENDS):
+                blend = GroundAction(step.name, args)
+                if blend != step and not isinstance(course.task.try_ground(blend), Misfit):
+                    united.append((index, blend))
+    return tuple(sorted(dict.fromkeys(united), key=lambda insertion: insertion[0]))
+
+
+def operators_of(course: Course, insertions: tuple[Insertion, ...]) -> list[tuple[int, Operator]]:
+    """Return a plan with steps put in: operators, each with its index or -1 if it was put in."""
+    merged: list[tuple[int, Operator]] = []
+    waiting = list(insertions)
+    for place in range(len(course.plan) + 1):
+        while waiting and waiting[0][0] == place:
+            merged.append((-1, course.task.ground(waiting.pop(0)[1])))
+        if place < len(course.plan) and (operator := course.operators[place]) is not None:
+            merged.append((place, operator))
+    return merged

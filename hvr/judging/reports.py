@@ -1,0 +1,119 @@
+"""Verdicts as text for people, and as SARIF for code scanning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import hvr
+from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
+from hvr.pddl import GroundAction, Step
+from hvr.validation.sequences import action_of
+
+_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+_LEVELS = {
+    CritiqueKind.REMOVE: "warning",
+    CritiqueKind.MISSING: "error",
+    CritiqueKind.IMPROVE: "note",
+}
+_RULES = {
+    CritiqueKind.REMOVE: "A step of the plan is superfluous.",
+    CritiqueKind.MISSING: "Steps are missing from the plan.",
+    CritiqueKind.IMPROVE: "There is a shorter plan.",
+}
+_SHOWN = 3
+
+
+def lines(verdict: PlanVerdict) -> Iterator[str]:
+    """Yield the plan with what is said of it, and a summary."""
+    at: dict[int, list[Critique]] = {}
+    for critique in verdict.critiques:
+        at.setdefault(critique.index, []).append(critique)
+    for number in range(1, len(verdict.plan) + 2):
+        for critique in at.get(number, ()):
+            if critique.kind is not CritiqueKind.REMOVE:
+                names = " ".join(map(str, critique.actions)) or "?"
+                yield f"   + {critique.kind.value} {names}"
+                yield f"       {critique.reason}"
+        if number > len(verdict.plan):
+            break
+        removed = [c for c in at.get(number, ()) if c.kind is CritiqueKind.REMOVE]
+        mark = "-" if removed else " "
+        yield f"{mark} {number:3} {verdict.plan[number - 1]}" + ("  REMOVE" if removed else "")
+        for critique in removed:
+            cause = f"{critique.cause.value}: " if critique.cause else ""
+            yield f"       {cause}{critique.reason}"
+    yield summary(verdict)
+    others = [o for o in verdict.alternatives if set(o) != set(verdict.removed)]
+    for other in others[:_SHOWN]:
+        yield f"as good: leave out {_numbers(other)} instead of {_numbers(sorted(verdict.removed))}"
+
+
+def summary(verdict: PlanVerdict) -> str:
+    """Return the outcome in one line."""
+    if verdict.outcome == "clean":
+        proof = "proven: nothing can be left out" if verdict.proven else "nothing found"
+        return f"clean: {len(verdict.plan)} steps ({proof})"
+    if verdict.outcome == "undecided":
+        return f"undecided: {verdict.unknown}"
+    removed = len(verdict.removed)
+    missing = sum(len(c.actions) or 1 for c in verdict.missing)
+    parts = [f"{removed} superfluous"] * bool(removed) + [f"{missing} missing"] * bool(missing)
+    end = ""
+    if verdict.repaired is not None:
+        proven = ", proven smallest" if verdict.proven else ""
+        end = f"; {len(verdict.repaired)} steps are left{proven}"
+    return f"criticised: {' and '.join(parts)}{end}" + (
+        f" ({verdict.unknown})" if verdict.unknown else ""
+    )
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    return ("step " if len(numbers) == 1 else "steps ") + ", ".join(map(str, numbers))
+
+
+def sarif(verdicts: Sequence[tuple[Path, PlanVerdict, Sequence[Step]]]) -> dict[str, Any]:
+    """Return a SARIF log of what is wrong with plans.
+
+    Args:
+        verdicts: of each plan the file, the verdict, and the steps as they stand in the file.
+    """
+    kinds = list(_RULES)
+    results = [
+        {
+            "ruleId": critique.kind.value,
+            "ruleIndex": kinds.index(critique.kind),
+            "level": _LEVELS[critique.kind],
+            "message": {"text": _message(critique)},
+            "locations": [_location(file, critique, [action_of(step) for step in steps])],
+        }
+        for file, verdict, steps in verdicts
+        for critique in verdict.critiques
+    ]
+    rules = [{"id": kind.value, "shortDescription": {"text": _RULES[kind]}} for kind in kinds]
+    driver = {"name": "hvr judge", "semanticVersion": hvr.__version__, "rules": rules}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _message(critique: Critique) -> str:
+    names = " ".join(map(str, critique.actions)) or "steps"
+    what = "is superfluous" if critique.kind is CritiqueKind.REMOVE else "is missing here"
+    return f"{names} {what}: {critique.reason}"
+
+
+def _location(file: Path, critique: Critique, actions: Sequence[GroundAction]) -> dict[str, Any]:
+    action = actions[min(critique.index, len(actions)) - 1] if actions else None
+    place = action.location if action is not None else None
+    region: dict[str, int] = {"startLine": 1}
+    if place is not None:
+        region = {"startLine": place.line, "startColumn": place.column}
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": file.as_posix()},
+            "region": region,
+        }
+    }

@@ -1,0 +1,148 @@
+"""What a judge says of a plan, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from hvr.pddl import GroundAction
+
+
+class CritiqueKind(StrEnum):
+    """What is wrong."""
+
+    REMOVE = "REMOVE"
+    MISSING = "MISSING"
+    IMPROVE = "IMPROVE"
+
+
+class Cause(StrEnum):
+    """Why a step is superfluous."""
+
+    CONTRADICTORY = "contradictory"
+    REPEATED = "repeated"
+    CANCELLED = "cancelled"
+    IRRELEVANT = "irrelevant"
+
+
+@dataclass(frozen=True)
+class CausalLink:
+    """What became of one literal that a step made.
+
+    Args:
+        literal: as PDDL.
+        readers: numbers of the steps that need it; one more than the last step is the goal.
+        undone_by: number of the step that makes it false again; None if none does.
+    """
+
+    literal: str
+    readers: tuple[int, ...] = ()
+    undone_by: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "literal": self.literal,
+            "readers": list(self.readers),
+            "undone_by": self.undone_by,
+        }
+
+
+@dataclass(frozen=True)
+class Critique:
+    """One finding.
+
+    Args:
+        kind: what is wrong.
+        index: number of the step, from 1; of a missing one, the step that it belongs before, which
+            is one more than the last step at the end.
+        actions: the superfluous step, or the missing ones in order.
+        reason: why, in one sentence.
+        cause: of a superfluous step, what kind of error it is.
+        links: what the step makes, who reads it, and who undoes it.
+        earliest: of missing steps, the first place where they mend the plan, too.
+    """
+
+    kind: CritiqueKind
+    index: int
+    actions: tuple[GroundAction, ...]
+    reason: str
+    cause: Cause | None = None
+    links: tuple[CausalLink, ...] = ()
+    earliest: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "kind": self.kind.value,
+            "step": self.index,
+            "actions": [str(action) for action in self.actions],
+            "cause": self.cause.value if self.cause else None,
+            "reason": self.reason,
+            "earliest": self.earliest,
+            "evidence": [link.to_json() for link in self.links],
+        }
+
+
+@dataclass(frozen=True)
+class PlanVerdict:
+    """All that a judge says of a plan.
+
+    Args:
+        plan: the steps that were judged.
+        critiques: what is wrong with it, in order of its steps; advice (IMPROVE) among them.
+        repaired: the plan after all of it was done; None where none is known to be valid.
+        valid: whether the plan as it stands is executable and reaches the goal; None if unknown.
+        proven: nothing more can be left out of what is repaired.
+        unknown: why the question could not be answered in full; "" where it was.
+        alternatives: sets of steps that may be left out instead of those named, as good.
+    """
+
+    plan: tuple[GroundAction, ...]
+    critiques: tuple[Critique, ...] = ()
+    repaired: tuple[GroundAction, ...] | None = None
+    valid: bool | None = None
+    proven: bool = False
+    unknown: str = ""
+    alternatives: tuple[tuple[int, ...], ...] = field(default=())
+
+    @property
+    def errors(self) -> tuple[Critique, ...]:
+        """What is wrong, without mere advice."""
+        return tuple([c for c in self.critiques if c.kind is not CritiqueKind.IMPROVE])
+
+    @property
+    def removed(self) -> frozenset[int]:
+        """Numbers of the superfluous steps."""
+        return frozenset(c.index for c in self.critiques if c.kind is CritiqueKind.REMOVE)
+
+    @property
+    def missing(self) -> tuple[Critique, ...]:
+        """The findings of missing steps."""
+        return tuple([c for c in self.critiques if c.kind is CritiqueKind.MISSING])
+
+    @property
+    def outcome(self) -> str:
+        """`clean`, `criticised` or `undecided`."""
+        if self.errors:
+            return "criticised"
+        return "undecided" if self.unknown else "clean"
+
+    @property
+    def exit_code(self) -> int:
+        """What a command ends with: 0 clean, 1 criticised, 2 undecided."""
+        return {"clean": 0, "criticised": 1, "undecided": 2}[self.outcome]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "outcome": self.outcome,
+            "valid": self.valid,
+            "proven": self.proven,
+            "unknown": self.unknown or None,
+            "steps": len(self.plan),
+            "critiques": [critique.to_json() for critique in self.critiques],
+            "alternatives": [list(numbers) for numbers in self.alternatives],
+            "repaired": None if self.repaired is None else [str(a) for a in self.repaired],
+        }

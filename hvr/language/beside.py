@@ -1,0 +1,78 @@
+"""'Next to', 'under', 'left of': which thing or place is meant, told by what is near it.
+
+the mug next to the sink                     of the mugs, the one nearest to a sink
+put it on the counter next to the sink       of the counters, the one nearest to a sink
+put it next to the plate                     on what the plate stands on
+put the mug under the coffee machine         where such a machine takes a mug
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hvr.errors import LanguageError
+from hvr.language.syntax import Adjunct, Nearby, NounGroup, NounPhrase
+from hvr.language.taxonomy import Taxonomy
+
+_PLACING = frozenset({"put", "set", "make", "serve", "drop", "discard"})
+"""Frames of verbs after which 'next to' alone says where things go."""
+
+_UNDER = frozenset({"under", "underneath", "below", "beneath"})
+
+
+def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: bool) -> NounGroup:
+    """Return a group in which each 'next to …' belongs to a thing or a place.
+
+    Args:
+        group: as it was read.
+        frame: of the verb; empty without a verb.
+        taxonomy: the class hierarchy.
+        placed: a place follows later in the clause.
+
+    Raises:
+        LanguageError: something can only be near itself.
+    """
+    if not any(a.kind == "unplaced" for a in group.adjuncts):
+        return group
+    things, adjuncts = list(group.things), []
+    placed = placed or any(a.kind == "place" for a in group.adjuncts)
+    for adjunct in group.adjuncts:
+        if adjunct.kind != "unplaced" or (_is_under(adjunct) and _are(taxonomy, adjunct, "Faucet")):
+            adjuncts.append(adjunct)
+        elif _is_under(adjunct) and _are(taxonomy, adjunct, "SingleSlot") and not placed:
+            adjuncts.append(replace(adjunct, kind="place", word="on"))
+        elif adjuncts and adjuncts[-1].kind in {"place", "from"}:
+            last = adjuncts[-1]
+            adjuncts[-1] = replace(
+                last, things=(*last.things[:-1], _near(last.things[-1], adjunct))
+            )
+        elif not placed and (frame in _PLACING or not frame):
+            adjuncts.append(Adjunct("place", "on", (_place_near(adjunct),)))
+            placed = True
+        else:
+            things[-1] = _near(things[-1], adjunct)
+    return replace(group, things=tuple(things), adjuncts=tuple(adjuncts))
+
+
+def _is_under(adjunct: Adjunct) -> bool:
+    return adjunct.word in _UNDER
+
+
+def _are(taxonomy: Taxonomy, adjunct: Adjunct, kind: str) -> bool:
+    return all(
+        thing.nouns and all(taxonomy.is_a(noun.object_class, kind) for noun in thing.nouns)
+        for thing in adjunct.things
+    )
+
+
+def _near(thing: NounPhrase, adjunct: Adjunct) -> NounPhrase:
+    return replace(thing, nearby=(*thing.nearby, Nearby(adjunct.word, adjunct.things)))
+
+
+def _place_near(adjunct: Adjunct) -> NounPhrase:
+    text = " and ".join(thing.text for thing in adjunct.things)
+    if any(thing.kind == "everything" for thing in adjunct.things):
+        raise LanguageError(f"{adjunct.word} {text!r} is no place: say what the thing is near")
+    return NounPhrase(
+        "beside", f"{adjunct.word} {text}", nearby=(Nearby(adjunct.word, adjunct.things),)
+    )

@@ -1,0 +1,1 @@
+"""A learnt reader of requests: encoder, head, frames, and the choice between readings."""

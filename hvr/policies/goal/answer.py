@@ -1,0 +1,150 @@
+"""The answer of a model that is asked for a goal: its schema, and the answer as values.
+
+    {"things": [{"name": "m", "kinds": ["Mug"]}],
+     "stages": [[{"predicate": "contains", "args": ["m", "coffee"]},
+                 {"predicate": "on", "args": ["m", "DiningTable"]}]]}
+
+What a literal is about is the name of a thing, of an object of the scene (`mug-2`), of a liquid, or
+a kind, which then means one thing of this kind. The schema fixes the form alone: a wrong word is
+better sent back with what is known than refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MOST_THINGS = 40
+MOST_STAGES = 12
+MOST_LITERALS = 80
+"""What one goal may have; a longer one would be no goal but a plan."""
+
+_TEXT = {"type": "string", "maxLength": 80}
+_LITERAL = {
+    "type": "object",
+    "properties": {
+        "predicate": _TEXT,
+        "args": {"type": "array", "items": _TEXT, "maxItems": 3},
+        "holds": {"type": "boolean"},
+    },
+    "required": ["predicate", "args"],
+    "additionalProperties": False,
+}
+_LITERALS = {"type": "array", "items": _LITERAL, "maxItems": MOST_LITERALS}
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "things": {
+            "type": "array",
+            "maxItems": MOST_THINGS,
+            "items": {
+                "type": "object",
+                "properties": {
+                    "name": _TEXT,
+                    "kinds": {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": 20},
+                    "every": {"type": "boolean"},
+                    "where": _LITERALS,
+                },
+                "required": ["name", "kinds"],
+                "additionalProperties": False,
+            },
+        },
+        "stages": {"type": "array", "items": _LITERALS, "maxItems": MOST_STAGES},
+        "always": _LITERALS,
+        "left_out": {
+            "type": "array",
+            "items": {"type": "string", "maxLength": 200},
+            "maxItems": 10,
+        },
+        "cannot": {"type": "string", "maxLength": 400},
+    },
+    "required": ["stages"],
+    "additionalProperties": False,
+}
+"""JSON schema of the answer."""
+
+
+@dataclass(frozen=True)
+class WrittenLiteral:
+    """A literal as the model wrote it.
+
+    Args:
+        predicate: name of the predicate.
+        args: what it is about.
+        holds: whether it shall hold, or shall not.
+    """
+
+    predicate: str
+    args: tuple[str, ...]
+    holds: bool = True
+
+    def __str__(self) -> str:
+        atom = f"({' '.join((self.predicate, *self.args))})"
+        return atom if self.holds else f"(not {atom})"
+
+
+@dataclass(frozen=True)
+class WrittenThing:
+    """A thing that a goal speaks of.
+
+    Args:
+        name: by which literals mean it.
+        kinds: the kinds that it may be of, preferred first.
+        every: all such things; else one, which is none of the others.
+        where: what holds of it now: which of these things are meant.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    every: bool = False
+    where: tuple[WrittenLiteral, ...] = ()
+
+
+@dataclass(frozen=True)
+class GoalAnswer:
+    """A goal as the model wrote it.
+
+    Args:
+        things: the things that it speaks of.
+        stages: what shall hold, one stage after the other.
+        always: what shall hold throughout.
+        left_out: what of the request the goal does not say, by the model's own account.
+        cannot: why there is no goal; empty where there is one.
+    """
+
+    things: tuple[WrittenThing, ...]
+    stages: tuple[tuple[WrittenLiteral, ...], ...]
+    always: tuple[WrittenLiteral, ...] = ()
+    left_out: tuple[str, ...] = ()
+    cannot: str = ""
+
+
+def read_goal(data: Mapping[str, Any]) -> GoalAnswer:
+    """Return an answer that satisfies the schema as values."""
+    return GoalAnswer(
+        things=tuple(
+            WrittenThing(
+                thing["name"].strip(),
+                tuple(kind.strip() for kind in thing["kinds"]),
+                thing.get("every", False),
+                _literals(thing.get("where", ())),
+            )
+            for thing in data.get("things", ())
+        ),
+        stages=tuple(stage for part in data["stages"] if (stage := _literals(part))),
+        always=_literals(data.get("always", ())),
+        left_out=tuple(text.strip() for text in data.get("left_out", ()) if text.strip()),
+        cannot=data.get("cannot", "").strip(),
+    )
+
+
+def _literals(values: Iterable[Mapping[str, Any]]) -> tuple[WrittenLiteral, ...]:
+    return tuple(
+        WrittenLiteral(
+            value["predicate"].strip(" ()?").lower().replace("-", "_"),
+            tuple(arg.strip() for arg in value["args"]),
+            value.get("holds", True),
+        )
+        for value in values
+    )

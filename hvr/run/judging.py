@@ -1,0 +1,237 @@
+"""What a plan is judged against: a problem file, a goal in PDDL, a sentence, or its own run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hvr.agents import DEFAULT_AGENT, load_agent
+from hvr.errors import DataFileError, ImpossibleGoalError, LanguageError, UsageError
+from hvr.execution.world import World
+from hvr.judging.symbolic import judge
+from hvr.judging.verdict import PlanVerdict
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import load_ontology
+from hvr.language.goals import Stage, end_conditions
+from hvr.language.reader import Reader
+from hvr.language.taxonomy import Taxonomy
+from hvr.pddl import (
+    Domain,
+    GroundAction,
+    Problem,
+    Step,
+    Task,
+    TypedName,
+    parse_domain,
+    parse_formula,
+    parse_problem,
+    read_plan,
+)
+from hvr.retrieval.inventory import Inventory
+from hvr.retrieval.relevance import relevant_objects
+from hvr.run.options import DEFAULT_SCENE
+from hvr.validation import Validator
+from hvr.validation.sequences import action_of
+
+_MOST_OBJECTS_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a plan is to be judged against; one of the first four, or a plan that is a run.
+
+    Args:
+        problem: file of a problem.
+        goal: a sentence.
+        goal_pddl: file of a goal about objects of a kitchen.
+        scene: the kitchen of a goal.
+        domain: file of the domain; None for hvr's kitchen.
+        lenient: whether to overlook what leaves the meaning of a file clear.
+    """
+
+    problem: Path | None = None
+    goal: str | None = None
+    goal_pddl: Path | None = None
+    scene: str | None = None
+    domain: Path | None = None
+    lenient: bool = False
+
+
+@dataclass(frozen=True)
+class JudgedPlan:
+    """A plan with what the judge says of it.
+
+    Args:
+        file: of the plan.
+        verdict: the verdict.
+        steps: as they stand in the file.
+        validator: where the plan begins; None where the goal is unknown.
+        goal: what it is judged against, in words or PDDL.
+    """
+
+    file: Path
+    verdict: PlanVerdict
+    steps: tuple[Step, ...]
+    validator: Validator | None
+    goal: str = ""
+
+
+def judge_plan(plan: Path, asked: Asked, *, seconds: float) -> tuple[JudgedPlan, ...]:
+    """Judge the plan of a file, or the plans of a run, one for each stage.
+
+    Args:
+        plan: a PDDL plan, or the folder of a run.
+        asked: what it is for.
+        seconds: how long to look for missing steps.
+
+    Raises:
+        UsageError: it does not say what the plan is for, or says it twice.
+        DataFileError: a file is missing or damaged.
+        PddlError: a PDDL file is wrong.
+        SceneError: there is no such kitchen.
+    """
+    given = [asked.problem is not None, asked.goal is not None, asked.goal_pddl is not None]
+    if sum(given) > 1:
+        raise UsageError("give one of a problem, a goal and a goal in PDDL", field="goal")
+    if asked.scene is not None and asked.problem is not None:
+        raise UsageError("a problem says where a plan begins: leave out the scene", field="scene")
+    if plan.is_dir() and not any(given):
+        return tuple(_judged(*part, seconds) for part in _parts_of_run(plan))
+    file = plan / "plan.pddl" if plan.is_dir() else plan
+    if not file.is_file():
+        raise DataFileError(f"{file}: there is no such file")
+    steps = read_plan(file, lenient=asked.lenient).steps
+    if asked.problem is not None:
+        domain = _domain(asked)
+        problem = parse_problem(asked.problem, domain, lenient=asked.lenient)
+        return (_judged(file, steps, Validator(domain, problem), str(problem.goal), seconds),)
+    if not any(given):
+        raise UsageError(
+            f"what is {plan} for? Give its goal in words, its goal in PDDL, or its problem",
+            field="goal",
+        )
+    return (_judged_in_kitchen(file, steps, asked, seconds),)
+
+
+def _domain(asked: Asked) -> Domain:
+    if asked.domain is None:
+        return load_agent(DEFAULT_AGENT).domain()
+    return parse_domain(asked.domain, lenient=asked.lenient)
+
+
+def _judged(
+    file: Path, steps: tuple[Step, ...], validator: Validator, goal: str, seconds: float
+) -> JudgedPlan:
+    verdict = judge(validator, steps, seconds=seconds)
+    return JudgedPlan(file, verdict, steps, validator, goal)
+
+
+def _parts_of_run(folder: Path) -> Iterable[tuple[Path, tuple[Step, ...], Validator, str]]:
+    """Yield the plans of a run with the problems that they were made for."""
+    if not (folder / "plan.pddl").is_file():
+        raise DataFileError(f"{folder}: there is no plan to judge (plan.pddl)")
+    number = 1
+    while (plan := folder / ("plan.pddl" if number == 1 else f"plan-{number}.pddl")).is_file():
+        domain = parse_domain(folder / "domain.pddl")
+        problem = parse_problem(folder / plan.name.replace("plan", "problem"), domain)
+        steps = read_plan(plan).steps
+        yield plan, steps, Validator(domain, problem), str(problem.goal)
+        number += 1
+
+
+# In a kitchen -----------------------------------------------------------------------------------
+
+
+def _judged_in_kitchen(
+    file: Path, steps: tuple[Step, ...], asked: Asked, seconds: float
+) -> JudgedPlan:
+    from hvr.envs.kitchen import Kitchen
+    from hvr.envs.scenes import load_scene
+
+    domain = _domain(asked)
+    scene = load_scene(asked.scene or DEFAULT_SCENE)
+    world = World(Kitchen(scene), KnowledgeGraph.create())
+    inventory = world.inventory()
+    actions = tuple([action_of(step) for step in steps])
+
+    def undecided(why: str, goal: str = "") -> JudgedPlan:
+        return JudgedPlan(file, PlanVerdict(actions, unknown=why), steps, None, goal)
+
+    try:
+        if asked.goal is not None:
+            stage = _only_stage(asked.goal, domain, inventory)
+        else:
+            assert asked.goal_pddl is not None
+            stage = with_ends(asked.goal_pddl.read_text(encoding="utf-8"))
+    except (LanguageError, ImpossibleGoalError) as error:
+        return undecided(f"the goal is not understood: {error}")
+    except OSError as error:
+        raise DataFileError(f"{asked.goal_pddl}: {error.strerror or error}") from error
+    strange = _strange(actions, inventory)
+    if strange:
+        named = ", ".join(strange[:_MOST_OBJECTS_NAMED])
+        return undecided(f"{scene.name} has no {named}", stage.text)
+    named_objects = [name for action in actions for name in action.args]
+    problem = kitchen_problem(world, inventory, domain, stage, named_objects)
+    return _judged(file, steps, Validator(Task(domain, problem)), stage.text, seconds)
+
+
+def _only_stage(sentence: str, domain: Domain, inventory: Inventory) -> Stage:
+    goal = Reader(load_ontology(), domain).goal(sentence, inventory)
+    if goal.unread:
+        raise LanguageError(f"{', '.join(map(repr, goal.unread))} was not read in {sentence!r}")
+    if len(goal.stages) > 1:
+        raise LanguageError(
+            f"{sentence!r} has {len(goal.stages)} stages: judge the plan of each, or the run"
+        )
+    return goal.stages[0]
+
+
+def _strange(actions: Sequence[GroundAction], inventory: Inventory) -> list[str]:
+    known = set(inventory.classes)
+    return sorted({name for action in actions for name in action.args} - known)
+
+
+def with_ends(wanted: str) -> Stage:
+    """Return a goal in PDDL with the preferences for how a kitchen is left."""
+    holding = "(holding" in wanted
+    ends = end_conditions(Taxonomy(load_ontology()), set(), holding=holding)
+    return Stage(wanted, tuple(ends))
+
+
+def kitchen_problem(
+    world: World, inventory: Inventory, domain: Domain, stage: Stage, named: Iterable[str]
+) -> Problem:
+    """Return the problem of a goal, over the objects that it needs and those that a plan names.
+
+    Args:
+        world: the kitchen.
+        inventory: what there is in it.
+        domain: the actions.
+        stage: the goal.
+        named: objects of the plan.
+    """
+    objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in inventory.classes]
+    wanted = parse_formula(stage.wanted, domain, objects, file="<goal>")
+    goal = parse_formula(stage.text, domain, objects, file="<goal>")
+    chosen = {*relevant_objects([wanted], inventory).names, *named}
+    sources = {world.names.source(name) for name in chosen}
+    chosen |= {name for name in sources if name is not None}
+    for name in list(chosen):
+        chosen.update(world.names.pieces(name))
+    for name in list(chosen):
+        parent = inventory.parents.get(name)
+        while parent is not None and parent not in chosen:
+            chosen.add(parent)
+            parent = inventory.parents.get(parent)
+    problem = world.graph.problem(domain, "judged", sorted(chosen), goal)
+    if not stage.constraints:
+        return problem
+    text = f"(and {' '.join(stage.constraints)})"
+    return problem.replace(constraints=parse_formula(text, domain, objects, file="<constraints>"))
+
+
+def with_verdict(judged: JudgedPlan, verdict: PlanVerdict) -> JudgedPlan:
+    """Return a judged plan with another verdict."""
+    return replace(judged, verdict=verdict)

@@ -1,0 +1,169 @@
+"""Planners as programs: each is given a domain, a problem and a folder, and writes plans there.
+
+Plans are files `plan.1`, `plan.2`, … in that folder, each better than the one before and ended by a
+line `; cost …`. The exit codes are Fast Downward's. A program is ended when nobody waits for it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hvr.errors import PlannerError
+from hvr.files import writing
+from hvr.search.fast_downward import binary
+from hvr.solving.features import Feature
+from hvr.workers import starting
+
+NO_PLAN = frozenset({10, 11})
+"""Exit codes of a program that has proven that there is no plan."""
+_RAN_OUT = frozenset({1, 2, 3, 12, 20, 21, 22, 23, 24})
+_ENDED = "; cost"
+_BOTH_LACK = frozenset({Feature.DURATIVE, Feature.NUMERIC, Feature.TIMED, Feature.CONSTRAINTS})
+_GROUNDED_LACKS = _BOTH_LACK | {Feature.DERIVED}
+_DOWNWARD_LACKS = _BOTH_LACK | {Feature.PREFERENCES, Feature.METRIC}
+_OPTIMAL = "astar(lmcut())"
+_OPTIMAL_CONDITIONAL = (
+    "let(h,landmark_cost_partitioning(lm_rhw()),astar(h,lazy_evaluator=h))"  # admissible there, too
+)
+
+
+@dataclass(frozen=True)
+class PlannerJob:
+    """What a program is started with.
+
+    Args:
+        domain, problem: PDDL files.
+        features: what they use.
+        seconds: wall time at most.
+        optimal: search for a plan that is proven to be cheapest.
+    """
+
+    domain: Path
+    problem: Path
+    features: frozenset[Feature]
+    seconds: float
+    optimal: bool = False
+
+
+@dataclass(frozen=True)
+class Program:
+    """A planner.
+
+    Args:
+        name: as `--planner` names it.
+        lacks: what it cannot plan with.
+        module: the module of hvr that is the program; empty for Fast Downward as it comes.
+        engine: which engine of unified-planning.
+    """
+
+    name: str
+    lacks: frozenset[Feature] = frozenset()
+    module: str = ""
+    engine: str = ""
+
+    def command(self, job: PlannerJob) -> list[str]:
+        """Return the command line, to be run in the folder for the plans."""
+        files = [str(job.domain.resolve()), str(job.problem.resolve())]
+        if self.module:
+            words = [sys.executable, "-m", self.module, *files, f"{job.seconds:g}"]
+            return [*words, *([self.engine] if self.engine else []), *["--optimal"] * job.optimal]
+        driver = binary().parents[3] / "fast-downward.py"
+        limits = ["--overall-time-limit", f"{max(1, round(job.seconds))}s", "--plan-file", "plan"]
+        if not job.optimal:
+            return [sys.executable, str(driver), *limits, "--alias", "lama", *files]
+        plain = not job.features & {Feature.CONDITIONAL, Feature.DERIVED}
+        search = _OPTIMAL if plain else _OPTIMAL_CONDITIONAL
+        if Feature.DERIVED in job.features:
+            search = "astar(blind())"
+        return [sys.executable, str(driver), *limits, *files, "--search", search]
+
+
+GROUNDED = Program("fast-downward", _GROUNDED_LACKS, "hvr.solving.grounded")
+"""Fast Downward's searches on hvr's grounding, which shrinks the problem before."""
+DOWNWARD = Program("downward", _DOWNWARD_LACKS)
+"""Fast Downward as it comes, with its own translator; `lama`."""
+
+
+def unified(engine: str) -> Program:
+    """Return an engine of unified-planning, which gets the whole problem."""
+    return Program(f"up:{engine}", frozenset({Feature.DERIVED}), "hvr.solving.unified", engine)
+
+
+class Running:
+    """A program at work; leaving its context ends it and all that it has started.
+
+    Raises:
+        PlannerError: it cannot be started.
+        DataFileError: its files cannot be written.
+    """
+
+    def __init__(self, program: Program, job: PlannerJob, folder: Path) -> None:
+        self.program = program
+        self.folder = folder
+        self._seen = 0
+        with writing(folder):
+            folder.mkdir()
+        try:
+            with starting(), (folder / "log").open("wb") as log:
+                self.process = subprocess.Popen(
+                    program.command(job), cwd=folder, stdin=subprocess.DEVNULL, stdout=log,
+                    stderr=subprocess.STDOUT, start_new_session=True,
+                )  # fmt: skip
+        except OSError as error:
+            raise PlannerError(f"{program.name} cannot be started: {error}", exit_code=2) from error
+
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except (AttributeError, OSError):  # Windows, or it has ended
+            self.process.kill()
+        self.process.wait()
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code; None while it works."""
+        return self.process.poll()
+
+    @property
+    def done(self) -> bool:
+        """It has searched to the end: what it found last is proven to be best, for its measure."""
+        return self.code == 0
+
+    @property
+    def proves_none(self) -> bool:
+        """It has proven that there is no plan."""
+        return self.code in NO_PLAN
+
+    def new_plans(self) -> Iterator[str]:
+        """Yield the texts of the plans that have been finished since the last call."""
+        while True:
+            path = self.folder / f"plan.{self._seen + 1}"
+            # A single search names its only plan without a number.
+            if self._seen == 0 and not path.exists():
+                path = self.folder / "plan"
+            try:
+                text = path.read_text(encoding="utf-8")
+            except OSError:
+                return
+            if _ENDED not in text:
+                return  # still being written
+            self._seen += 1
+            yield text
+
+    def trouble(self) -> str:
+        """Say in some words why it has ended without a plan; empty if it has just not found one."""
+        code = self.code
+        if code is None or code in _RAN_OUT | NO_PLAN | {0}:
+            return ""
+        log = (self.folder / "log").read_text(encoding="utf-8", errors="replace").strip()
+        last = log.splitlines()[-1].strip() if log else "without a word"
+        return f"{self.program.name} failed with status {code}: {last}"

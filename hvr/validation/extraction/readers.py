@@ -1,0 +1,271 @@
+"""How planners and models write plans, one reader for each way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TypeAlias
+
+from hvr.validation.extraction import Candidate
+
+_NAME = r"[^\W\d][^\s();:,\[\]{}`\"]*"
+_NUMBER = r"[0-9]+(?:\.[0-9]*)?"
+_LIST = r"\((?P<list>[^()]*)\)"
+_CALL = rf"(?P<name>{_NAME})\((?P<args>[^()]*)\)"
+_COST = r"(?:\[\s*(?:D:)?(?P<cost>[0-9.]+)[^\[\]]*\])?"
+_STEP = re.compile(rf"\s*(?:(?P<stamp>{_NUMBER})\s*:\s*)?(?:{_LIST}|{_CALL})\s*{_COST}\s*,?")
+_BULLET = re.compile(r"\s*(?:[-*•+]|(?:step\s*)?\d{1,6}[.):]|step\s*\d{1,6})\s+", re.IGNORECASE)
+_HEADLINE = re.compile(r"\s*(?:step\s*)?\d{1,6}\s*[.:)]?\s*", re.IGNORECASE)
+_WORDS = re.compile(
+    rf"\s*(?:step\s+)?(\d+)\s*:\s*({_NAME}(?:[ \t]+[^\s();:,]+)*)\s*", re.IGNORECASE
+)
+_FENCE = re.compile(r"\s*(?:```|~~~)\s*\w*\s*")
+
+_FD_STEP = re.compile(rf"({_NAME}(?: [^\s()]+)*) \(\d+\)\s*")
+_FD_END = re.compile(r"(?:\[t=[^\]]*\] )?Plan length: (\d+) step\(s\)\.?\s*")
+_FF_BEGIN = re.compile(r"ff: found legal plan as follows|step\s+0: ", re.IGNORECASE)
+_LPG_BEGIN = re.compile(r"\s*Time: \(ACTION\) \[action Duration; action Cost\]\s*")
+_ENHSP_BEGIN = re.compile(r"\s*Found Plan:\s*")
+_POPF_BEGIN = re.compile(r"\s*;+\s*(?:Solution Found|Plan found with metric .*)\s*", re.IGNORECASE)
+_TEXT_MOST = 20_000_000
+
+_Steps: TypeAlias = list[tuple[int, str]]
+
+
+def candidates(text: str, actions: Collection[str]) -> list[Candidate]:
+    """Return the plans in a text; those that it marks as plans where there are any."""
+    lines = text.splitlines()
+    if len(text) > _TEXT_MOST:
+        return []
+    for reader in (_fast_downward, _ff, _lpg, _enhsp, _popf):
+        found = list(reader(lines))
+        if found:
+            return [_candidate(name, steps, lines, first) for name, steps, first in found]
+    structured = _structured(text)
+    if structured:
+        return structured
+    fenced = list(_fenced(lines))
+    if fenced:
+        return [_candidate("a fenced plan", s, lines, f, marked=False) for s, f in fenced]
+    numbered = _numbered_words(lines)
+    if numbered is not None:
+        return [_candidate("numbered steps without parentheses", numbered, lines, 1)]
+    return _loose(lines, actions)
+
+
+def _candidate(
+    name: str, steps: _Steps, lines: Sequence[str], first: int, *, marked: bool = True
+) -> Candidate:
+    taken = {number for number, _ in steps}
+    ignored = sum(
+        1
+        for number, line in enumerate(lines, 1)
+        if number not in taken and _says_something(line) and not _FENCE.fullmatch(line)
+    )
+    return Candidate(name, tuple(steps), first, ignored, marked)
+
+
+def _says_something(line: str) -> bool:
+    stripped = line.strip()
+    return bool(stripped) and not stripped.startswith(";")
+
+
+# Planners -------------------------------------------------------------------------------------
+
+_Found: TypeAlias = Iterator[tuple[str, _Steps, int]]
+
+
+def _fast_downward(lines: Sequence[str]) -> _Found:
+    """Read what stands before each "Plan length: 4 step(s)."."""
+    for end, line in enumerate(lines):
+        match = _FD_END.fullmatch(line)
+        if match is None:
+            continue
+        steps: _Steps = []
+        for index in range(end - 1, end - 1 - int(match[1][:9]), -1):
+            step = _FD_STEP.fullmatch(lines[index]) if index >= 0 else None
+            if step is None:
+                break
+            steps.append((index + 1, f"({step[1]})"))
+        if len(steps) == int(match[1][:9]):
+            yield "Fast Downward prints them", steps[::-1], end + 1
+
+
+def _ff(lines: Sequence[str]) -> _Found:
+    """Read "step    0: MOVE A B" and the numbered lines below it."""
+    index = 0
+    while index < len(lines):
+        begins = _FF_BEGIN.match(lines[index].lstrip())
+        index += 1
+        if begins is None:
+            continue
+        if "found" not in begins.group().lower():
+            index -= 1
+        first, steps = index + 1, _Steps()
+        while index < len(lines):
+            match = _WORDS.fullmatch(lines[index])
+            if match is None and (lines[index].strip() or steps):
+                break
+            index += 1
+            if match is not None:
+                steps.append((index, f"({match[2]})"))
+        if steps:
+            yield "FF prints them", steps, first
+        else:
+            index += 1
+
+
+def _after(begin: re.Pattern[str], name: str) -> Callable[[Sequence[str]], _Found]:
+    """Return a reader of the steps that follow a line, up to the first line that is none."""
+
+    def read(lines: Sequence[str]) -> _Found:
+        index = 0
+        while index < len(lines):
+            begins = begin.fullmatch(lines[index])
+            index += 1
+            if begins is None:
+                continue
+            first, steps = index, _Steps()
+            while index < len(lines) and not begin.fullmatch(lines[index]):
+                step = _step(lines[index])
+                if step is not None:
+                    steps.append((index + 1, step))
+                elif _ends(lines[index], begun=bool(steps)):
+                    break
+                index += 1
+            yield name, steps, first
+
+    return read
+
+
+def _ends(line: str, *, begun: bool) -> bool:
+    """Say whether a line that is no step ends a plan; ENHSP says in such how long it waits."""
+    return "waiting" not in line and (begun if not line.strip() else _says_something(line))
+
+
+_lpg = _after(_LPG_BEGIN, "LPG prints them")
+_enhsp = _after(_ENHSP_BEGIN, "ENHSP prints them")
+_popf = _after(_POPF_BEGIN, "OPTIC and POPF print them")
+
+
+# Models and people ----------------------------------------------------------------------------
+
+
+def _step(line: str) -> str | None:
+    """Return the steps of a line as a plan file has them; None if it is anything else."""
+    place = 0
+    steps: list[str] = []
+    while place < len(line):
+        match = _STEP.match(line, place)
+        if match is None:
+            return None if line[place:].strip() else "  ".join(steps) or None
+        place = match.end()
+        inside = match["list"]
+        if inside is None:
+            inside = f"{match['name']} {match['args'].replace(',', ' ')}"
+        stamp = f"{match['stamp']}: " if match["stamp"] else ""
+        cost = f" [{match['cost']}]" if match["cost"] else ""
+        steps.append(f"{stamp}({inside.replace(',', ' ').strip()}){cost}")
+    return "  ".join(steps) or None
+
+
+def _listed(line: str) -> str | None:
+    """Return the steps of a line, which may begin as lines of lists do."""
+    plain = line.replace("`", "").replace("**", "")
+    bullet = _BULLET.match(plain)
+    return (_step(plain[bullet.end() :]) if bullet else None) or _step(plain)
+
+
+def _fenced(lines: Sequence[str]) -> Iterator[tuple[_Steps, int]]:
+    """Read the steps of each code fence that has nothing else in it."""
+    opened: int | None = None
+    for number, line in enumerate(lines, 1):
+        if not _FENCE.fullmatch(line):
+            continue
+        if opened is None:
+            opened = number
+            continue
+        inside = [(n, lines[n - 1]) for n in range(opened + 1, number)]
+        begin, opened = opened, None
+        structured = _json("\n".join(text for _, text in inside))
+        if structured:
+            yield [(begin + 1, structured)], begin + 1
+        said = [(n, _listed(text)) for n, text in inside if _says_something(text)]
+        if said and all(step is not None for _, step in said):
+            yield [(n, step) for n, step in said if step is not None], said[0][0]
+
+
+def _numbered_words(lines: Sequence[str]) -> _Steps | None:
+    """Read a text of nothing but "0: MOVE A B"."""
+    steps = _Steps()
+    for number, line in enumerate(lines, 1):
+        if not _says_something(line):
+            continue
+        match = _WORDS.fullmatch(line)
+        if match is None:
+            return None
+        steps.append((number, f"({match[2]})"))
+    return steps or None
+
+
+def _loose(lines: Sequence[str], actions: Collection[str]) -> list[Candidate]:
+    """Read runs of lines that are steps; what speaks of a step elsewhere makes them doubtful."""
+    runs: list[_Steps] = []
+    going = False
+    for number, line in enumerate(lines, 1):
+        step = _listed(line)
+        if step is not None:
+            if not going:
+                runs.append([])
+            runs[-1].append((number, step))
+            going = True
+        elif _says_something(line) and not _HEADLINE.fullmatch(line) and not _FENCE.fullmatch(line):
+            going = False
+    taken = {number for run in runs for number, _ in run}
+    known = {name.lower() for name in actions}
+    for number, line in enumerate(lines, 1):
+        if number not in taken and _speaks_of(line, known):
+            # A plan of which a line may be missing is none: this makes it one of two.
+            runs.append([(number, "()")])
+            break
+    if len(runs) == 1 or any(len(run) > 1 or run[0][1] != "()" for run in runs):
+        return [_candidate("steps", run, lines, run[0][0], marked=False) for run in runs]
+    return []
+
+
+def _speaks_of(line: str, actions: Collection[str]) -> bool:
+    if not actions or not _says_something(line):
+        return False
+    words = [m[1] or m[2] for m in re.finditer(rf"\(\s*({_NAME})|({_NAME})\(", line)]
+    return any(word.lower() in actions for word in words)
+
+
+def _structured(text: str) -> list[Candidate]:
+    """Read JSON, and the list that Python prints of unified-planning's actions."""
+    stripped = text.strip()
+    if stripped[:1] not in ("[", "{"):
+        return []
+    offset = text.index(stripped[0])
+    line = text.count("\n", 0, offset) + 1
+    step = _json(stripped)
+    if step:
+        return [Candidate("JSON", ((line, step),), line, 0)]
+    if stripped.startswith("[") and stripped.endswith("]") and '"' not in stripped:
+        step = _step(" ".join(stripped[1:-1].split()))
+        if step:
+            return [Candidate("a list of actions", ((line, step),), line, 0)]
+    return []
+
+
+def _json(text: str) -> str | None:
+    """Return the steps of a plan in JSON."""
+    if text.strip()[:1] not in ("[", "{"):
+        return None
+    from hvr.errors import PddlSyntaxError
+    from hvr.pddl.plan_json import plan_from_json
+    from hvr.texts import parse_json
+
+    try:
+        return "  ".join(map(str, plan_from_json(parse_json(text)))) or None
+    except (ValueError, PddlSyntaxError):
+        return None

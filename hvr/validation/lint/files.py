@@ -1,0 +1,159 @@
+"""`lint` for files: which problem has which domain, and what there is to say about each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError, UsageError
+from hvr.pddl import Diagnostic, Domain, UnsupportedPddlError, parse_domain, parse_problem
+from hvr.validation import rules
+from hvr.validation.findings import Finding, warning_finding
+from hvr.validation.lint.all_rules import lint
+from hvr.validation.rules import rule_of
+from hvr.validation.suites.collected import Listed, is_folder, is_pattern
+from hvr.validation.suites.kinds import Kind, definition
+from hvr.values import Value
+
+
+class Models(Value):
+    """What is to be linted.
+
+    Attributes:
+        pairs: a domain with a problem of it, or alone.
+        left: what is to be said about problems without a domain.
+        others: files that define neither.
+    """
+
+    pairs: tuple[tuple[str, str | None], ...]
+    left: tuple[Finding, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> Models:
+    """Return the domains and problems that names stand for.
+
+    Args:
+        names: a domain, or a domain and a problem; or any files, patterns and folders, in which
+            problems are given their domains by what they say and where they are.
+        skip: patterns of files that are left out.
+
+    Raises:
+        UsageError: a pattern without a file, or nothing to lint.
+        DataFileError: a folder that cannot be listed.
+    """
+    plain = not any(is_folder(name) or is_pattern(name) for name in names)
+    if plain and len(names) == 1:
+        return Models(((names[0], None),))
+    if plain and len(names) == 2:
+        second = definition(names[1])
+        if second is None or second.kind is Kind.PROBLEM:
+            return Models(((names[0], names[1]),))
+    from hvr.validation.suites.pairing import give_domains
+
+    listed = Listed(names, skip)
+    domains, problems = listed.of(Kind.DOMAIN), listed.of(Kind.PROBLEM)
+    given = give_domains(domains, problems)
+    pairs: list[tuple[str, str | None]] = []
+    left: list[Finding] = []
+    for seen in domains:
+        its = [problem for problem, domain in given.items() if domain == seen]
+        pairs += [(seen.file, problem) for problem in its] or [(seen.file, None)]
+    for problem, domain in given.items():
+        if isinstance(domain, str):
+            rule, message = rules.UNDECIDED, f"not linted: it {domain}"
+            left.append(Finding(rule, rule.level, message, plan=problem, subject=message))
+    # A file that was named is a domain unless it says otherwise; that it is none will be said.
+    named = [name for name in names if any(seen.file == name for seen in listed.of(Kind.PLAN))]
+    pairs += [(name, None) for name in named]
+    if not pairs and not left:
+        raise UsageError(f"there is no domain and no problem in {' '.join(names)}")
+    return Models(tuple(pairs), tuple(left), tuple([seen.file for seen in listed.of(Kind.OTHER)]))
+
+
+def lint_files(models: Models, *, lenient: bool = False) -> list[Finding]:
+    """Return what there is to say about models, each finding once.
+
+    Args:
+        models: the files.
+        lenient: report what a lenient reading overlooks, instead of refusing the file.
+    """
+    reader = _Reader(lenient)
+    findings = [finding for pair in models.pairs for finding in reader.lint(*pair)]
+    return list({_key(finding): finding for finding in (*models.left, *findings)}.values())
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    place = finding.location
+    where = None if place is None else (place.file, place.line, place.column)
+    return finding.rule.id, finding.file, where, finding.message
+
+
+class _Reader:
+    """Lints, and reads each domain once."""
+
+    def __init__(self, lenient: bool) -> None:
+        self._lenient = lenient
+        self._domains: dict[str, tuple[Domain | None, list[Finding]]] = {}
+
+    def lint(self, domain: str, problem: str | None) -> list[Finding]:
+        if domain not in self._domains:
+            self._domains[domain] = self._read(domain)
+        lifted, said = self._domains[domain]
+        if lifted is None:
+            return said
+        warnings: list[Diagnostic] = []
+        task = None
+        if problem is not None:
+            try:
+                task = parse_problem(
+                    Path(problem), lifted, file=problem, lenient=self._lenient, warnings=warnings
+                )
+            except (HvrError, RecursionError, MemoryError) as error:
+                return [*said, unreadable(problem, error)]
+        findings = [*said, *map(warning_finding, warnings)]
+        for one in lint(lifted, task):
+            file = problem if one.in_problem and problem is not None else domain
+            findings.append(
+                Finding(rule_of(one), one.level, one.message, one.location, (), file, one.name)
+            )
+        return findings
+
+    def _read(self, domain: str) -> tuple[Domain | None, list[Finding]]:
+        warnings: list[Diagnostic] = []
+        try:
+            lifted = parse_domain(
+                Path(domain), file=domain, lenient=self._lenient, warnings=warnings
+            )
+        except (HvrError, RecursionError, MemoryError) as error:
+            return None, [unreadable(domain, error)]
+        return lifted, [*map(warning_finding, warnings)]
+
+
+def unreadable(file: str, error: BaseException) -> Finding:
+    """Return the finding for a file that cannot be used."""
+    diagnostic = getattr(error, "diagnostic", None)
+    rule = rules.UNDECIDED
+    for kind, of in (
+        (UnsupportedPddlError, rules.UNSUPPORTED),
+        (PddlSyntaxError, rules.SYNTAX),
+        (PddlSemanticError, rules.SEMANTICS),
+        (DataFileError, rules.UNREADABLE),
+    ):
+        if isinstance(error, kind):
+            rule = of
+            break
+    message = str(error)
+    if isinstance(error, RecursionError):
+        message = "it is nested too deeply"
+    elif isinstance(error, MemoryError):
+        message = "there is not enough memory for it"
+    if diagnostic is None:
+        return Finding(rule, rule.level, message, None, (), file, message)
+    message = diagnostic.message
+    if diagnostic.expected:
+        message += f"; expected: {diagnostic.expected}"
+    if diagnostic.suggestion:
+        message += f"; did you mean {diagnostic.suggestion!r}?"
+    place = diagnostic.location
+    return Finding(rule, rule.level, message, place, (), place.file, diagnostic.message)

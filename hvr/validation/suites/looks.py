@@ -1,0 +1,94 @@
+"""What a file is, by its name and its beginning."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from hvr.validation.suites.kinds import SNIFFED, Kind, Seen, beginning, definition_in, ending
+
+_COMMENT = re.compile(r";[^\r\n]*")
+_STEP = r"(?:\([^()\r\n]*\)|[^\W\d][\w@.+-]*\([^()\r\n]*\))"
+_STAMP = r"[-+]?\d[\d./]*?\s*+[:.)]\s*+"
+_COST = r"(?:\[\s*[\d./]+\s*\])"
+_STEPS = re.compile(rf"(?:(?:{_STAMP})?{_STEP}\s*+{_COST}?\s*+)++")
+
+_PLAN_ENDING = re.compile(r".*\.(?:plan|soln?|pddlplan)(?:[._-]?\d+)?")
+_PLAN_WORD = re.compile(r"(?:.*[^a-z])?(?:plan|soln?|solution)(?:\d*|[^a-z].*)")
+_PLANNER = re.compile(
+    r"^(?:\[t=[^\]\n]*\] )?Plan length: \d+ step|^ff: found legal plan|^\s*Found Plan:\s*$"
+    r"|^\s*Time: \(ACTION\)|^;+ *(?:Solution Found|Plan found with metric)",
+    re.MULTILINE,
+)
+"""What planners print beside a plan; see `hvr.validation.extraction.readers`."""
+_NEVER_PLANS = frozenset((
+    "bib", "c", "cfg", "cpp", "css", "csv", "gif", "h", "hddl", "html", "ini", "jpg", "js", "lisp",
+    "lock", "md", "pdf", "png", "py", "rst", "sarif", "sh", "svg", "tex", "toml", "ts", "tsv",
+    "xml", "yaml", "yml", "zip",
+))  # fmt: skip
+"""Endings of files that are nothing but what their ending says, even with a plan inside."""
+
+
+def look(file: str) -> Seen:
+    """Say what a file is; one that cannot be read is what its name says."""
+    name = Path(file).name.lower()
+    text = beginning(file)
+    if text is None:
+        return Seen(file, Kind.PLAN if _named_like_a_plan(name) else Kind.OTHER)
+    model = definition_in(file, text)
+    if model is not None:
+        return model
+    whole = len(text) < SNIFFED // 2
+    kind = _plan_kind(name, text, whole=whole)
+    if kind in (Kind.DOUBTFUL, Kind.OTHER) and _ending(name) not in _NEVER_PLANS:
+        log = text if whole else text + ending(file)
+        kind = Kind.PLAN if _PLANNER.search(log) else kind
+    return Seen(file, kind)
+
+
+def is_steps(text: str) -> bool:
+    """Say whether every line of a text that is no comment consists of steps, and there is one."""
+    lines = _lines(text)
+    return bool(lines) and all(map(_STEPS.fullmatch, lines))
+
+
+def _plan_kind(name: str, text: str, *, whole: bool) -> Kind:
+    if _PLAN_ENDING.fullmatch(name) or name == "sas_plan":
+        return Kind.PLAN
+    if _ending(name) in _NEVER_PLANS or "\0" in text:
+        return Kind.OTHER
+    if not whole:
+        text = text[: text.rfind("\n") + 1] or text
+    if is_steps(text):
+        return Kind.PLAN
+    if text.lstrip()[:1] in ("[", "{"):
+        return Kind.PLAN if _is_json_plan(name, text, whole=whole) else Kind.OTHER
+    lines = _lines(text)
+    if not lines:
+        return Kind.PLAN if _named_like_a_plan(name) else Kind.OTHER
+    if _named_like_a_plan(name):
+        return Kind.PLAN
+    if lines[0].startswith("(") or any(map(_STEPS.fullmatch, lines)):
+        return Kind.DOUBTFUL
+    return Kind.OTHER
+
+
+def _named_like_a_plan(name: str) -> bool:
+    if _ending(name) in _NEVER_PLANS:
+        return False
+    return bool(_PLAN_ENDING.fullmatch(name) or _PLAN_WORD.fullmatch(name))
+
+
+def _ending(name: str) -> str:
+    return name.rpartition(".")[2] if "." in name else ""
+
+
+def _is_json_plan(name: str, text: str, *, whole: bool) -> bool:
+    if _named_like_a_plan(name):
+        return True
+    return whole and '"action' in text and '"args"' in text
+
+
+def _lines(text: str) -> list[str]:
+    lines = (line.strip() for line in _COMMENT.sub("", text).splitlines())
+    return [line for line in lines if line]

@@ -1,0 +1,340 @@
+"""What people said of ALFRED's demonstrations: read, carried out, and judged by ALFRED.
+
+A demonstration has a start, a goal, and the sentences of the three or more people who described
+it. Each sentence is read in the kitchen as it was at the start; what was read is carried out
+there; and the last state is judged by ALFRED's own condition for the demonstration's goal, which
+the reader never sees. The demonstrations fall into two parts by their task folder (goal and
+kitchen), so that a sentence kept apart speaks of a goal in a kitchen that no tuning has seen.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from benchmarks.alfred_judge import Judge, Wanted
+from hvr.envs.base import Event
+from hvr.envs.kitchen import Kitchen
+from hvr.errors import HvrError, ImpossibleGoalError, LanguageError
+from hvr.execution.executor import Executor
+from hvr.execution.world import World, open_world
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.language.goals import Goal, Stage
+from hvr.pddl import Domain, Task, TypedName, parse_formula
+from hvr.pddl.model import And, Atom, Exists, Expression, Forall, Imply, Not, Or
+from hvr.policies.symbolic import SymbolicPolicy
+from hvr.retrieval.inventory import Inventory
+from hvr.validation import Validator
+from studies.alfred import scene_from_alfred
+
+Part = Literal["tuning", "kept"]
+PARTS: tuple[Part, ...] = ("tuning", "kept")
+_EVERY = 5
+"""One task folder in so many is kept apart."""
+
+ReadSentence = Callable[[str, Inventory], Goal]
+"""Reads a sentence in a scene; raises an `HvrError` for one that it does not understand."""
+
+
+def part_of(demonstration: str) -> Part:
+    """Return the part of a demonstration, by its task folder: the goal and the kitchen."""
+    folder = demonstration.partition("/")[0]
+    return "kept" if zlib.crc32(folder.encode()) % _EVERY == 0 else "tuning"
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """A demonstration that people described.
+
+    Args:
+        id: the task folder and the trial.
+        wanted: its goal, for the judge.
+        start: the record that the scene is built from.
+        sentences: one for each person, without those left out.
+    """
+
+    id: str
+    wanted: Wanted
+    start: Mapping[str, Any]
+    sentences: tuple[str, ...]
+
+
+def demonstrations(
+    sentences: Path, starts: Path, part: Part | None = None
+) -> Iterator[Demonstration]:
+    """Yield the demonstrations of which both the sentences and the start are known.
+
+    Sentences of one part that occur word for word in the other are left out of both.
+
+    Args:
+        sentences: JSON lines, gzipped: `id` and `annotations` with a `task_desc` each.
+        starts: JSON lines, gzipped: what `scene_from_alfred` takes.
+        part: only demonstrations of this part.
+    """
+    said = {str(r["id"]): tuple(_sentences(r)) for r in _records(sentences)}
+    in_parts: dict[str, set[Part]] = defaultdict(set)
+    for name, texts in said.items():
+        for text in texts:
+            in_parts[_plain(text)].add(part_of(name))
+    for record in _records(starts):
+        name, wanted = str(record["id"]), Wanted.of(record)
+        if wanted is None or (part is not None and part_of(name) != part):
+            continue
+        alone = tuple(t for t in said.get(name, ()) if len(in_parts[_plain(t)]) == 1)
+        if alone:
+            yield Demonstration(name, wanted, record, alone)
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+def _sentences(record: Mapping[str, Any]) -> Iterator[str]:
+    for annotation in record["annotations"]:
+        text = str(annotation["task_desc"]).strip()
+        if text:
+            yield text
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().strip(" .!").split())
+
+
+@dataclass
+class Outcome:
+    """What became of a sentence.
+
+    Args:
+        demonstration: its id.
+        task_type: of the demonstration.
+        text: the sentence.
+        goal: what it was read as, one PDDL condition a stage; empty if it was not understood.
+        said: the reading in words.
+        refusal: the kind of the error that refused it, empty if none did.
+        message: why it was refused, or why its goal was not reached.
+        claimed: hvr reports success.
+        met: ALFRED's condition holds at the end.
+        met_by_any: it does, where every appliance that heats counts for a microwave.
+        lacking: what ALFRED's condition lacks.
+        steps: atomic actions.
+        flagged: success was reported with notes or with words that were not read.
+    """
+
+    demonstration: str
+    task_type: str
+    text: str
+    goal: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    refusal: str = ""
+    message: str = ""
+    claimed: bool = False
+    met: bool = False
+    met_by_any: bool = False
+    lacking: str = ""
+    steps: int = 0
+    flagged: bool = False
+
+    @property
+    def understood(self) -> bool:
+        """A goal was read."""
+        return bool(self.goal)
+
+    @property
+    def wrong(self) -> bool:
+        """Success is reported, and nothing that people could have meant by it holds."""
+        return self.claimed and not (self.met or self.met_by_any)
+
+
+@dataclass
+class Described:
+    """A demonstration with what became of its sentences.
+
+    Args:
+        id: of the demonstration.
+        outcomes: one for each sentence.
+        equal: all sentences were read as the same goal; None with fewer than two of them.
+    """
+
+    id: str
+    outcomes: list[Outcome] = field(default_factory=list)
+    equal: bool | None = None
+
+
+class AnyAppliance(Judge):
+    """ALFRED's judge, for which a thing is heated by whatever makes it hot or cooks it."""
+
+    def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
+        """See `Judge`."""
+        event = super().step(action, **kwargs)
+        if event:
+            self.hot |= {o["objectId"] for o in event.metadata["objects"]
+                         if o.get("temperature") == "Hot" or o.get("isCooked")}  # fmt: skip
+        return event
+
+    def __init__(self, kitchen: Kitchen) -> None:
+        super().__init__(kitchen)
+        self.hot: set[str] = set()
+
+    def lacks(self, wanted: Wanted) -> tuple[str, str]:
+        """Return what ALFRED's condition lacks, and what it lacks with any appliance."""
+        strict = self.missing(wanted)
+        microwaved = self.history["microwaved"]
+        self.history["microwaved"] = microwaved | self.hot
+        lenient = self.missing(wanted)
+        self.history["microwaved"] = microwaved
+        return strict, lenient
+
+
+class Trial:
+    """Reads and carries out the sentences of one demonstration, equal readings once.
+
+    Args:
+        demonstration: the sentences, the start and the goal.
+        policy: plans for what was read.
+        read: reads a sentence.
+        execute: carry out what was read; if `policy.any_place`, puts are forced as ALFRED does.
+    """
+
+    def __init__(
+        self, demonstration: Demonstration, policy: SymbolicPolicy, read: ReadSentence, *,
+        execute: bool,
+    ) -> None:  # fmt: skip
+        self.demonstration = demonstration
+        self.policy = policy
+        self.read = read
+        self.execute = execute
+        self._scene = scene_from_alfred(demonstration.start)
+        self._start = open_world(Kitchen(self._scene)).inventory()
+        self._runs: dict[tuple[Stage, ...], tuple[Outcome, World]] = {}
+
+    def run(self) -> Described:
+        """Return what became of the sentences."""
+        described = Described(self.demonstration.id)
+        goals = []
+        for text in self.demonstration.sentences:
+            outcome, goal = self._try(text)
+            described.outcomes.append(outcome)
+            goals.append(goal)
+        if len(goals) > 1:
+            described.equal = self._all_equal(goals)
+        return described
+
+    def _try(self, text: str) -> tuple[Outcome, Goal | None]:
+        outcome = Outcome(self.demonstration.id, self.demonstration.wanted.task_type, text)
+        try:
+            goal = self.read(text, self._start)
+        except HvrError as error:
+            outcome.refusal, outcome.message = type(error).__name__, str(error)
+            return outcome, None
+        outcome.goal = tuple(stage.wanted for stage in goal.stages)
+        outcome.said, outcome.flagged = goal.said, bool(goal.notes or goal.unread)
+        if self.execute:
+            done, _ = self._run(goal)
+            for name in ("claimed", "met", "met_by_any", "lacking", "steps", "message"):
+                setattr(outcome, name, getattr(done, name))
+        return outcome, goal
+
+    def _run(self, goal: Goal) -> tuple[Outcome, World]:
+        """Carry out a goal from the start, unless that has been done."""
+        known = self._runs.get(goal.stages)
+        if known is not None:
+            return known
+        forced = self.policy.any_place
+        judge = AnyAppliance(Kitchen(self._scene, placement_table=not forced))
+        world = World(judge, KnowledgeGraph.create(), force_put=forced)
+        wanted = self.demonstration.wanted
+        done = Outcome(self.demonstration.id, wanted.task_type, "")
+        executor = Executor(world, self.policy, lambda _event: None, lambda _planned: None)
+        try:
+            finished = executor.run(goal.stages)
+            done.claimed, done.message = finished.reached, finished.reason
+        except HvrError as error:
+            done.message = str(error)
+        done.steps = executor.steps
+        done.lacking, lenient = judge.lacks(wanted)
+        done.met, done.met_by_any = not done.lacking, not lenient
+        self._runs[goal.stages] = (done, world)
+        return done, world
+
+    def _all_equal(self, goals: Sequence[Goal | None]) -> bool:
+        """Return whether all goals were read, and each run's end meets all the other goals.
+
+        Without runs, they are equal if they want the same of the same kinds of things.
+        """
+        read = [goal for goal in goals if goal is not None]
+        if len(read) < len(goals):
+            return False
+        distinct = list({goal.stages: goal for goal in read}.values())
+        if not self.execute:
+            domain = self.policy.domain
+            objects = [TypedName(n, (self.policy.reader.taxonomy.pddl_type(c),))
+                       for n, c in self._start.classes.items()]  # fmt: skip
+            return len({wants(goal, domain, objects) for goal in distinct}) == 1
+        ends = [self._run(goal) for goal in distinct]
+        return all(
+            done.claimed and self._holds(other, world)
+            for number, (done, world) in enumerate(ends)
+            for place, other in enumerate(distinct)
+            if place != number
+        )
+
+    def _holds(self, goal: Goal, world: World) -> bool:
+        """Return whether the last stage of a goal holds in a world."""
+        domain = self.policy.domain
+        objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in world.inventory().classes]
+        formula = parse_formula(goal.stages[-1].wanted, domain, objects, file="<goal>")
+        task = Task(domain, world.graph.problem(domain, "end", goal=formula))
+        return bool(Validator(task).check(()).valid)
+
+
+def wants(goal: Goal, domain: Domain, objects: Sequence[TypedName]) -> frozenset[tuple[str, int]]:
+    """Return what a goal wants of which kinds of things, and how often; names do not matter.
+
+    Args:
+        goal: the goal.
+        domain: the predicates.
+        objects: of the scene, with their types.
+    """
+    kinds = {o.name: "/".join(o.types) for o in objects}
+    counts: dict[str, int] = defaultdict(int)
+    for number, stage in enumerate(goal.stages):
+        formula = parse_formula(stage.wanted, domain, list(objects), file="<goal>")
+        _collect(formula, kinds, f"{number}:", counts)
+    return frozenset(counts.items())
+
+
+def _collect(
+    formula: Expression, kinds: Mapping[str, str], sign: str, counts: dict[str, int]
+) -> None:
+    match formula:
+        case Atom(predicate, args):
+            counts[" ".join([sign, predicate, *(kinds.get(a, a) for a in args)])] += 1
+        case Not(operand):
+            _collect(operand, kinds, f"{sign} not", counts)
+        case And(operands) | Or(operands):
+            for operand in operands:
+                _collect(operand, kinds, sign, counts)
+        case Exists(variables, body) | Forall(variables, body):
+            types = {v.name: "/".join(sorted(v.types)) for v in variables}
+            _collect(body, {**kinds, **types}, sign, counts)
+        case Imply(left, right):
+            _collect(left, kinds, f"{sign} if", counts)
+            _collect(right, kinds, sign, counts)
+        case _:
+            pass
+
+
+def refused_because(outcome: Outcome) -> str:
+    """Return the class of a refusal: what it was about, without the words of the sentence."""
+    if outcome.understood:
+        return ""
+    kinds = {LanguageError.__name__: "not understood", ImpossibleGoalError.__name__: "impossible"}
+    return kinds.get(outcome.refusal, outcome.refusal)

@@ -1,0 +1,1 @@
+"""Plans with known errors, for measuring judges: demonstrations, damage, labels, scores."""

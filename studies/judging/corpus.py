@@ -1,0 +1,118 @@
+"""Judged plans as lines of JSON: a problem, a plan, and what is wrong with it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hvr.pddl import Domain, GroundAction, Problem, parse_domain, parse_plan, parse_problem
+from studies.judging import demonstrations
+
+FULL_HANDS = "kitchen-full-hands"
+"""Names the domain of ALFRED's demonstrations, see `demonstrations.domain_text`."""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A step that is missing.
+
+    Args:
+        step: the number of the step that it belongs before; one more than the last at the end.
+        action: the step.
+        kind: of the error.
+    """
+
+    step: int
+    action: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A plan with what is wrong with it.
+
+    Args:
+        id: of the case.
+        source: where the plan comes from.
+        domain: PDDL, a file beside the data, or `kitchen-full-hands`.
+        problem: PDDL, or a file beside the data.
+        plan: the steps.
+        kinds: of the errors that were put in.
+        remove: sets of superfluous steps, numbered from 1; any one of them is right.
+        missing: the missing steps.
+        base: length of the plan before it was damaged.
+        added: of each step that was put in, the kind of its error.
+        inserted: how many steps have to be put back.
+        length: how many steps are left after the best repair.
+        sentences: the goal in words.
+        record: the demonstration.
+        oracle: how the labels were made: `exhaustive` or `search`.
+    """
+
+    id: str
+    source: str
+    domain: str
+    problem: str
+    plan: tuple[str, ...]
+    kinds: tuple[str, ...] = ()
+    remove: tuple[tuple[int, ...], ...] = ((),)
+    missing: tuple[Missing, ...] = ()
+    base: int = 0
+    added: Mapping[str, str] = field(default_factory=dict)
+    inserted: int = 0
+    length: int = 0
+    sentences: tuple[str, ...] = ()
+    record: str = ""
+    oracle: str = "exhaustive"
+
+    def actions(self) -> tuple[GroundAction, ...]:
+        """Return the steps."""
+        return parse_plan("\n".join(self.plan)) if self.plan else ()
+
+
+def read_cases(path: Path) -> Iterator[Case]:
+    """Yield the cases of a file, gzipped or not."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            if not line.strip():
+                continue
+            values: dict[str, Any] = json.loads(line)
+            known = {name: values[name] for name in values if name in Case.__dataclass_fields__}
+            known["missing"] = tuple([Missing(**m) for m in known.get("missing", ())])
+            known["remove"] = tuple([tuple(r) for r in known.get("remove", [()])])
+            for name in ("plan", "kinds", "sentences"):
+                known[name] = tuple(known.get(name, ()))
+            yield Case(**known)
+
+
+def write_cases(path: Path, cases: Iterable[Case]) -> int:
+    """Write cases, gzipped where the name says so; return how many."""
+    everything = list(cases)
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "wt", encoding="utf-8") as file:
+        for case in everything:
+            file.write(json.dumps(asdict(case), ensure_ascii=False) + "\n")
+    return len(everything)
+
+
+def load(case: Case, beside: Path, domains: dict[str, Domain]) -> tuple[Domain, Problem]:
+    """Return the domain and the problem of a case; `domains` keeps what was read."""
+    domain = domains.get(case.domain)
+    if domain is None:
+        if case.domain == FULL_HANDS:
+            domain = demonstrations.domain()
+        else:
+            domain = parse_domain(_text(case.domain, beside))
+        domains[case.domain] = domain
+    return domain, parse_problem(_text(case.problem, beside), domain)
+
+
+def _text(source: str, beside: Path) -> str:
+    if source.lstrip().startswith(("(", ";")):
+        return source
+    return (beside / source).read_text(encoding="utf-8")

@@ -1,0 +1,173 @@
+"""Cases made of valid plans: reduced, damaged, and labelled by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from random import Random
+
+from hvr.judging.course import executable, holds
+from hvr.judging.reduction import smallest
+from hvr.pddl import And, Atom, Domain, GroundAction, Misfit, Problem, Task, print_problem
+from studies.judging.corpus import Case, Missing
+from studies.judging.damage import Damage, damaged
+from studies.judging.oracle import Answers, Item, repairs
+
+_COUNTS = (0, 1, 2, 3, 4)
+_SHARES = (25, 19, 19, 19, 18)
+
+
+def reduced(task: Task, plan: Sequence[GroundAction]) -> tuple[GroundAction, ...] | None:
+    """Return the smallest part of a plan that reaches the goal; None if it does not."""
+    reduction = smallest(task.initial, [task.ground(action) for action in plan])
+    return None if reduction.kept is None else tuple([plan[i] for i in reduction.kept])
+
+
+def draw_count(rng: Random) -> int:
+    """Return how many errors a plan gets."""
+    return rng.choices(_COUNTS, _SHARES)[0]
+
+
+def case_of(task: Task, items: Sequence[Item], case: Case) -> Case | None:
+    """Return a case with its labels.
+
+    Args:
+        task: what the plan is for.
+        items: the damaged plan.
+        case: what is known of it: id, source, domain, problem, base.
+
+    Returns:
+        None where the errors cannot be repaired by what was dropped.
+    """
+    oracle = "exhaustive"
+    try:
+        answers = repairs(task, items)
+    except OverflowError:
+        oracle, answers = "search", _searched(task, items)
+    if answers is None:
+        return None
+    number: list[int] = []
+    for item in items:
+        number.append((number[-1] if number else 0) + (not item.dropped))
+    best = min(answers.kept, key=sorted)
+    wanted = {i for i in best if items[i].dropped}
+    remove = [
+        tuple(number[i] for i, item in enumerate(items) if i not in kept and not item.dropped)
+        for kept in sorted(answers.kept, key=sorted)
+        if {i for i in kept if items[i].dropped} == wanted
+    ]
+    missing = [Missing(number[i] + 1, str(items[i].action), items[i].kind) for i in sorted(wanted)]
+    added = {
+        str(number[i]): item.kind for i, item in enumerate(items) if item.kind and not item.dropped
+    }
+    return replace(
+        case,
+        plan=tuple([str(item.action) for item in items if not item.dropped]),
+        kinds=_kinds(items),
+        remove=tuple(dict.fromkeys(remove)),
+        missing=tuple(missing),
+        added=added,
+        inserted=answers.inserted,
+        length=answers.length,
+        oracle=oracle,
+    )
+
+
+def _kinds(items: Sequence[Item]) -> tuple[str, ...]:
+    """Return the kinds of the errors, each run of one kind counted once."""
+    kinds = []
+    for before, item in zip([None, *items], items, strict=False):
+        if item.kind and (before is None or before.kind != item.kind):
+            kinds.append(item.kind)
+    return tuple(kinds)
+
+
+def _searched(task: Task, items: Sequence[Item]) -> Answers | None:
+    """Return the best repairs where there are too many states for the exhaustive way."""
+    known = [
+        i for i, item in enumerate(items) if not isinstance(task.try_ground(item.action), Misfit)
+    ]
+    heavy = len(items) + 1
+    weights = [heavy if items[i].dropped else 1 for i in known]
+    reduction = smallest(
+        task.initial, [task.ground(items[i].action) for i in known], weights=weights
+    )
+    if reduction.kept is None:
+        return None
+    ways = [frozenset(known[i] for i in reduction.kept)]
+    everything = frozenset(range(len(known)))
+    ways += [frozenset(known[i] for i in everything - gone) for gone in reduction.alternatives]
+    inserted = sum(items[i].dropped for i in ways[0])
+    return Answers(inserted, len(ways[0]), tuple(dict.fromkeys(ways)))
+
+
+def cases_of(
+    domain: Domain,
+    problem: Problem,
+    plan: Sequence[GroundAction],
+    case: Case,
+    kinds: Mapping[str, Damage],
+    seeds: Sequence[int],
+) -> Iterator[Case]:
+    """Yield a case for each seed; the first of each plan that can have one is a hard negative."""
+    task = Task(domain, problem)
+    base = reduced(task, plan)
+    if base is None or len(base) < 3:
+        return
+    case = replace(case, problem=print_problem(problem), base=len(base))
+    for seed in seeds:
+        rng = Random(f"{case.id} {seed}")
+        items = damaged(task, base, kinds, draw_count(rng), rng)
+        made = case_of(task, items, replace(case, id=f"{case.id} #{seed}"))
+        if made is not None:
+            yield made
+
+
+def hard_negative(
+    domain: Domain, problem: Problem, plan: Sequence[GroundAction], case: Case
+) -> Case | None:
+    """Return a case in which a second object is carried, as the goal wants it.
+
+    It looks as if something irrelevant or repeated was done, and nothing is wrong.
+    """
+    task = Task(domain, problem)
+    base = reduced(task, plan)
+    if base is None:
+        return None
+    rng = Random(case.id)
+    named = [name for action in base for name in action.args]
+    types = {task.objects[name][0] for name in named}
+    things = [n for n in task.objects if n not in named]
+    things.sort(key=lambda n: (task.objects[n][0] not in types, rng.random()))
+    places = [n for n in task.objects if n.startswith(("countertop", "diningtable"))]
+    operators = [task.ground(action) for action in base]
+    end = executable(task, (task.initial.bits, task.initial.values), operators)
+    for thing in things:
+        for place in places:
+            steps = [
+                GroundAction("navigate_to_obj", (thing,)),
+                GroundAction("pick_up", (thing,)),
+                GroundAction("navigate_to_obj", (place,)),
+                GroundAction("put_on", (thing, place)),
+            ]
+            wanted = Atom("on", (thing, place))
+            goal = And((problem.goal, wanted))
+            compiled = [task.try_ground(step) for step in steps]
+            if (
+                end is None
+                or any(isinstance(o, Misfit) for o in compiled)
+                or wanted in task.initial
+            ):
+                continue
+            after = executable(task, end, [task.ground(step) for step in steps])
+            if after is None or not holds(task.condition(goal), after):
+                continue
+            harder = problem.replace(goal=goal)
+            items = [Item(action) for action in (*base, *steps)]
+            known = replace(
+                case, problem=print_problem(harder), base=len(items), id=f"{case.id} #H"
+            )
+            made = case_of(Task(domain, harder), items, known)
+            if made is not None and made.length == len(items):
+                return replace(made, kinds=("H",))
+    return None

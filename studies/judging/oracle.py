@@ -1,0 +1,90 @@
+"""The right answer to a damaged plan, by going through all of its parts.
+
+This shares nothing with hvr's judge but the execution of a step: no step is known to be needed, no
+state is dropped, and only literals that neither a step nor the goal ever reads are not looked at.
+It knows which steps were dropped from the plan, and where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hvr.judging.course import execute, holds
+from hvr.judging.relaxed import reads_of
+from hvr.pddl import GroundAction, Misfit, Task
+from hvr.pddl.conditions import Operator
+
+MOST_STATES = 150_000
+MOST_ANSWERS = 200
+
+
+@dataclass(frozen=True)
+class Item:
+    """A step of a plan that was damaged.
+
+    Args:
+        action: the step.
+        dropped: it is missing from the damaged plan.
+        kind: of the error that put it in or took it out; "" for an undamaged step.
+    """
+
+    action: GroundAction
+    dropped: bool = False
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The best ways to repair a damaged plan.
+
+    Args:
+        inserted: how many dropped steps are put back.
+        length: how many steps are left.
+        kept: of each way the indexes of the items that are kept; some ways where there are many.
+    """
+
+    inserted: int
+    length: int
+    kept: tuple[frozenset[int], ...]
+
+
+def repairs(task: Task, items: Sequence[Item], most: int = MOST_STATES) -> Answers | None:
+    """Return the ways with the fewest steps put back and, of these, the fewest kept.
+
+    Raises:
+        OverflowError: there are too many states to look at all of them.
+    """
+    compiled = [task.try_ground(item.action) for item in items]
+    read = task.goal.mentioned()
+    for operator in compiled:
+        read |= 0 if isinstance(operator, Misfit) else reads_of(operator)
+    if task.derived_bits:
+        read = -1
+    layer = {(task.initial.bits & read, task.initial.values): ((0, 0), [frozenset[int]()])}
+    looked = 0
+    for index, (item, operator) in enumerate(zip(items, compiled, strict=True)):
+        after = dict(layer)
+        if isinstance(operator, Operator):
+            for (bits, values), (cost, ways) in layer.items():
+                done = execute(task, operator, (bits, values))
+                if done is None:
+                    continue
+                key = done[0] & read, done[1]
+                more = cost[0] + item.dropped, cost[1] + 1
+                known = after.get(key)
+                longer = [way | {index} for way in ways]
+                if known is None or more < known[0]:
+                    after[key] = (more, longer)
+                elif more == known[0]:
+                    after[key] = (more, [*known[1], *longer][:MOST_ANSWERS])
+        layer = after
+        looked += len(layer)
+        if looked > most:
+            raise OverflowError(f"more than {most} states")
+    ends = [value for mark, value in layer.items() if holds(task.goal, mark)]
+    if not ends:
+        return None
+    best = min(cost for cost, _ in ends)
+    kept = [way for cost, ways in ends if cost == best for way in ways]
+    return Answers(best[0], best[1], tuple(dict.fromkeys(kept)))

@@ -1,0 +1,148 @@
+"""How well a judge's findings agree with the labels: by meaning, not by numbers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from hvr.judging.verdict import PlanVerdict
+from hvr.pddl import Task
+from hvr.validation import Validator
+from studies.judging.corpus import Case
+
+
+@dataclass(frozen=True)
+class Counts:
+    """True and false findings."""
+
+    hit: int = 0
+    false: int = 0
+    missed: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.hit + other.hit, self.false + other.false, self.missed + other.missed)
+
+    @property
+    def precision(self) -> float:
+        """The share of findings that are right; 1 where there are none."""
+        return self.hit / (self.hit + self.false) if self.hit + self.false else 1.0
+
+    @property
+    def recall(self) -> float:
+        """The share of errors that are found; 1 where there are none."""
+        return self.hit / (self.hit + self.missed) if self.hit + self.missed else 1.0
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of both."""
+        both = 2 * self.hit + self.false + self.missed
+        return 2 * self.hit / both if both else 1.0
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The score of one plan.
+
+    Args:
+        remove: superfluous steps.
+        missing: missing steps.
+        fixed: the repaired plan is executable and reaches the goal; None without errors.
+        longer: how many steps the repaired plan has more than the undamaged one.
+        better: the repair is cheaper than the label's.
+        kinds: of each superfluous step that was put in, its kind and whether it was found.
+    """
+
+    remove: Counts
+    missing: Counts
+    fixed: bool | None = None
+    longer: int = 0
+    better: bool = False
+    kinds: tuple[tuple[str, Counts], ...] = ()
+
+    @property
+    def both(self) -> Counts:
+        """All findings."""
+        return self.remove + self.missing
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing is wrong and nothing is missed."""
+        return not (self.both.false or self.both.missed)
+
+
+def score(case: Case, verdict: PlanVerdict, task: Task) -> Scored:
+    """Compare a verdict with the labels of a case.
+
+    A repair that is executable, reaches the goal and is no more expensive than that of the labels
+    is right, whatever steps it names: fewer steps put in count first, then fewer steps in all.
+
+    Args:
+        case: the plan and its labels.
+        verdict: what the judge says.
+        task: what the plan is really for.
+    """
+    removed = set(verdict.removed)
+    missing = [(c.index, str(a)) for c in verdict.missing for a in c.actions]
+    missing += [(c.index, "") for c in verdict.missing if not c.actions]
+    repaired = verdict.repaired
+    fixed = repaired is not None and Validator(task).check(repaired).valid
+    cost = (len(missing), len(repaired or ()))
+    label = (case.inserted, case.length)
+    if fixed and cost <= label:
+        nearest = removed
+        counts = Counts(len(removed)), Counts(len(missing))
+    else:
+        nearest = min(map(set, case.remove), key=lambda r: (len(r ^ removed), sorted(r)))
+        counts = _compared(removed, nearest), _matched(missing, case)
+    errors = any(case.remove) or bool(case.missing)
+    kinds = []
+    for number, kind in case.added.items():
+        if int(number) in nearest:
+            found = int(number) in removed
+            kinds.append((kind, Counts(found, 0, not found)))
+    if not (fixed and cost <= label):
+        places = {index for index, _ in missing}
+        kinds += [(m.kind, Counts(m.step in places, 0, m.step not in places)) for m in case.missing]
+    else:
+        kinds += [(m.kind, Counts(1)) for m in case.missing]
+    return Scored(
+        *counts,
+        fixed if errors else None,
+        len(repaired) - case.base if fixed and repaired is not None else 0,
+        fixed and cost < label,
+        tuple(kinds),
+    )
+
+
+def _compared(named: set[int], right: set[int]) -> Counts:
+    return Counts(len(named & right), len(named - right), len(right - named))
+
+
+def _matched(named: Sequence[tuple[int, str]], case: Case) -> Counts:
+    """Match missing steps by what is missing, near the place that the label gives."""
+    waiting = list(case.missing)
+    hit = 0
+    for index, action in named:
+        for label in waiting:
+            if label.action == action or (label.step == index and not action):
+                waiting.remove(label)
+                hit += 1
+                break
+    return Counts(hit, len(named) - hit, len(waiting))
+
+
+def interval(
+    scored: Sequence[Counts], of: Callable[[Counts], float], rng: Random, rounds: int = 400
+) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of a measure, plans drawn with replacement."""
+    values = sorted(of(total(rng.choices(scored, k=len(scored)))) for _ in range(rounds))
+    return values[int(0.025 * rounds)], values[int(0.975 * rounds)]
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """Return the sum."""
+    hit = false = missed = 0
+    for count in counts:
+        hit, false, missed = hit + count.hit, false + count.false, missed + count.missed
+    return Counts(hit, false, missed)

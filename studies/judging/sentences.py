@@ -1,0 +1,64 @@
+"""Judging a demonstration by what people called its task: the goal is read from the sentence."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from hvr.envs.kitchen import Kitchen
+from hvr.errors import HvrError, ImpossibleGoalError, LanguageError
+from hvr.execution.world import World
+from hvr.judging.symbolic import judge
+from hvr.judging.verdict import PlanVerdict
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import load_ontology
+from hvr.language.reader import Reader
+from hvr.pddl import GroundAction, Task
+from hvr.validation import Validator
+from studies.alfred import scene_from_alfred
+from studies.judging.corpus import Case
+from studies.judging.demonstrations import domain, problem_of
+
+
+def judge_by_sentence(
+    case: Case, plan: Sequence[GroundAction], records: Mapping[str, Mapping[str, Any]]
+) -> PlanVerdict:
+    """Return the verdict on a plan whose goal is the first sentence of its case."""
+
+    def undecided(why: str) -> PlanVerdict:
+        return PlanVerdict(tuple(plan), unknown=why)
+
+    record = records.get(case.record)
+    if record is None:
+        return undecided("the demonstration is not there")
+    world = World(Kitchen(scene_from_alfred(record)), KnowledgeGraph.create(), force_put=True)
+    inventory = world.inventory()
+    try:
+        goal = _reader().goal(case.sentences[0], inventory)
+    except (LanguageError, ImpossibleGoalError) as error:
+        return undecided(f"{case.sentences[0]!r}: {error}")
+    if len(goal.stages) != 1:
+        return undecided(f"{case.sentences[0]!r} has {len(goal.stages)} stages")
+    named = [name for action in plan for name in action.args]
+    try:
+        problem = problem_of(world, inventory, goal.stages[0], named)
+        return judge(Validator(Task(domain(), problem)), plan)
+    except HvrError as error:
+        return undecided(f"{case.sentences[0]!r}: {error}")
+
+
+@lru_cache(maxsize=1)
+def _reader() -> Reader:
+    return Reader(load_ontology(), domain())
+
+
+@lru_cache(maxsize=1)
+def records_of(path: Path) -> Mapping[str, Mapping[str, Any]]:
+    """Return ALFRED's records by their ids."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    return {str(record["id"]): record for record in records}

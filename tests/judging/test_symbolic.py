@@ -1,0 +1,221 @@
+"""The symbolic judge: what it leaves is valid and the smallest, what it misses is missing."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hvr.judging.course import Course, reaches
+from hvr.judging.reduction import smallest
+from hvr.judging.symbolic import judge
+from hvr.judging.verdict import Cause
+from hvr.pddl import GroundAction, parse_domain, parse_plan, parse_problem
+from hvr.validation import Validator
+from tests.validation.test_minimise import ACTIONS, WISHES, cases, mixed
+
+LAW = settings(max_examples=30, suppress_health_check=list(HealthCheck), deadline=None)
+
+GRIPPER = """
+(define (domain gripper) (:requirements :strips)
+  (:predicates (at ?b ?r) (robot ?r) (free) (holds ?b))
+  (:action pick :parameters (?b ?r) :precondition (and (at ?b ?r) (robot ?r) (free))
+    :effect (and (holds ?b) (not (at ?b ?r)) (not (free))))
+  (:action drop :parameters (?b ?r) :precondition (and (holds ?b) (robot ?r))
+    :effect (and (at ?b ?r) (free) (not (holds ?b))))
+  (:action move :parameters (?r ?s) :precondition (robot ?r)
+    :effect (and (robot ?s) (not (robot ?r)))))
+"""
+
+
+def gripper(goal: str = "(at ball b)") -> Validator:
+    domain = parse_domain(GRIPPER)
+    problem = parse_problem(
+        "(define (problem p) (:domain gripper) (:objects ball bag a b c)"
+        f"(:init (at ball a) (at bag a) (robot a) (free)) (:goal (and {goal})))",
+        domain,
+    )
+    return Validator(domain, problem)
+
+
+def fewest(validator: Validator, plan: tuple[GroundAction, ...]) -> int | None:
+    """The length of the shortest part that reaches the goal, by trying all parts."""
+    operators = [validator.task.ground(action) for action in plan]
+    for size in range(len(plan) + 1):
+        for part in combinations(operators, size):
+            if reaches(validator.state, part):
+                return size
+    return None
+
+
+@st.composite
+def any_plans(draw: st.DrawFn) -> tuple[Validator, tuple[GroundAction, ...]]:
+    wishes = draw(st.lists(st.sampled_from(WISHES), min_size=1, max_size=3, unique=True))
+    plan = draw(st.lists(st.sampled_from(ACTIONS), max_size=9))
+    return mixed(f"(and {' '.join(wishes)})"), tuple(plan)
+
+
+@pytest.mark.slow
+@LAW
+@given(any_plans())
+def test_brute_force_agrees_on_the_smallest_part(
+    case: tuple[Validator, tuple[GroundAction, ...]],
+) -> None:
+    validator, plan = case
+    operators = [validator.task.ground(action) for action in plan]
+    reduction = smallest(validator.state, operators)
+    size = fewest(validator, plan)
+    assert reduction.proven
+    assert (None if reduction.kept is None else len(reduction.kept)) == size
+    if reduction.kept is not None:
+        assert reaches(validator.state, [operators[i] for i in reduction.kept])
+    for removed in reduction.alternatives:
+        left = [o for i, o in enumerate(operators) if i not in removed]
+        assert len(left) == size and reaches(validator.state, left)
+
+
+@pytest.mark.slow
+@LAW
+@given(cases())
+def test_what_is_left_of_a_valid_plan_is_valid_and_loses_no_step_and_no_pair(
+    case: tuple[Validator, tuple[GroundAction, ...]],
+) -> None:
+    validator, plan = case
+    verdict = judge(validator, plan)
+    assert verdict.valid and verdict.proven and not verdict.missing
+    left = verdict.repaired
+    assert left == tuple(a for i, a in enumerate(plan, 1) if i not in verdict.removed)
+    cost = validator.check(left).cost
+    assert cost is not None
+    most = validator.task.problem.metric
+    sign = -1 if most is not None and most.direction == "maximize" else 1
+    for count in (1, 2):
+        for gone in combinations(range(len(left)), count):
+            report = validator.check([a for i, a in enumerate(left) if i not in gone])
+            worse = report.cost is None or sign * report.cost > sign * cost
+            assert not report.valid or worse
+
+
+@pytest.mark.slow
+@LAW
+@given(any_plans())
+def test_a_repaired_plan_is_valid_and_made_of_what_the_verdict_says(
+    case: tuple[Validator, tuple[GroundAction, ...]],
+) -> None:
+    validator, plan = case
+    verdict = judge(validator, plan)
+    if verdict.repaired is None:
+        assert verdict.outcome != "clean"
+        return
+    assert validator.check(verdict.repaired).valid
+    put_in = {}
+    for critique in verdict.missing:
+        put_in.setdefault(critique.index, []).extend(critique.actions)
+    made = []
+    for number in range(1, len(plan) + 2):
+        made += put_in.get(number, [])
+        if number <= len(plan) and number not in verdict.removed:
+            made.append(plan[number - 1])
+    assert tuple(made) == verdict.repaired
+    assert judge(validator, verdict.repaired).outcome == "clean"
+
+
+@pytest.mark.parametrize(
+    ("text", "removed", "causes"),
+    [
+        ("(pick ball a) (move a b) (drop ball b)", (), ()),
+        ("(pick bag a) (drop bag a) (pick ball a) (move a b) (drop ball b)", (1, 2),
+         (Cause.IRRELEVANT, Cause.IRRELEVANT)),
+        ("(pick ball a) (drop ball a) (pick ball a) (move a b) (drop ball b)", (2, 3), None),
+        ("(pick ball a) (move a b) (drop ball b) (move b c) (move c b)", (4, 5), None),
+        ("(drop ball a) (pick ball a) (move a b) (drop ball b)", (1,), (Cause.CONTRADICTORY,)),
+        ("(pick ball a) (move a b) (drop ball b) (pick ball b) (drop ball b)", (4, 5), None),
+    ],
+)  # fmt: skip
+def test_superfluous_steps_are_named(
+    text: str, removed: tuple[int, ...], causes: tuple[Cause, ...] | None
+) -> None:
+    verdict = judge(gripper(), parse_plan(text))
+    sets = {frozenset(verdict.removed), *map(frozenset, verdict.alternatives)}
+    assert frozenset(removed) in sets
+    assert verdict.exit_code == (1 if removed else 0)
+    if causes is not None:
+        assert tuple(c.cause for c in verdict.critiques) == causes
+
+
+@pytest.mark.parametrize(
+    ("text", "index", "missing"),
+    [
+        ("(pick ball a) (drop ball b)", 2, "(move a b)"),
+        ("(move a b) (drop ball b)", 1, "(pick ball a)"),
+        ("(pick ball a) (move a b)", 3, "(drop ball b)"),
+    ],
+)
+def test_missing_steps_are_named_with_their_place(text: str, index: int, missing: str) -> None:
+    verdict = judge(gripper(), parse_plan(text))
+    (critique,) = verdict.critiques
+    assert (critique.index, " ".join(map(str, critique.actions))) == (index, missing)
+    assert critique.links
+
+
+def test_a_second_object_that_the_goal_wants_is_not_criticised() -> None:
+    plan = parse_plan(
+        "(pick ball a) (move a b) (drop ball b) (move b a) (pick bag a) (move a b) (drop bag b)"
+    )
+    assert judge(gripper("(at ball b) (at bag b)"), plan).outcome == "clean"
+
+
+def test_a_finding_says_what_the_step_makes_and_who_takes_it_back() -> None:
+    plan = parse_plan("(pick bag a) (drop bag a) (pick ball a) (move a b) (drop ball b)")
+    first = judge(gripper(), plan).critiques[0]
+    links = {link.literal: link for link in first.links}
+    assert links["(holds bag)"].undone_by == 2
+
+
+def test_a_step_that_is_none_of_the_task_goes() -> None:
+    plan = parse_plan("(fly ball) (pick ball a) (move a b) (drop ball b) (pick cow a)")
+    verdict = judge(gripper(), plan)
+    assert verdict.removed == {1, 5}
+    assert verdict.exit_code == 1
+
+
+def test_a_goal_out_of_reach_is_no_clean_plan() -> None:
+    domain = parse_domain(GRIPPER)
+    problem = parse_problem(
+        "(define (problem p) (:domain gripper) (:objects ball a) (:init (at ball a))"
+        "(:goal (holds ball)))",
+        domain,
+    )
+    verdict = judge(Validator(domain, problem), parse_plan("(pick ball a)"))
+    assert verdict.repaired is None and verdict.unknown and verdict.exit_code == 1
+
+
+def test_a_long_plan_is_judged_without_a_proof() -> None:
+    plan = parse_plan("(pick ball a) (move a b) (drop ball b)" + "(move b c) (move c b)" * 50)
+    verdict = judge(gripper(), plan)
+    assert len(verdict.removed) == 100 and not verdict.proven
+
+
+def test_preferences_and_times_are_judged_by_full_checks() -> None:
+    domain = parse_domain(GRIPPER)
+    problem = parse_problem(
+        "(define (problem p) (:domain gripper) (:objects ball bag a b c)"
+        "(:init (at ball a) (at bag a) (robot a) (free))"
+        "(:goal (and (at ball b) (preference home (robot a))))"
+        "(:metric minimize (is-violated home)))",
+        domain,
+    )
+    verdict = judge(
+        Validator(domain, problem),
+        parse_plan("(pick ball a) (move a b) (drop ball b) (move b c) (move c a)"),
+    )
+    # Back home by way of c: the preference holds only with both moves.
+    assert verdict.outcome == "clean"
+
+
+def test_a_course_passes_failing_steps_over() -> None:
+    validator = gripper()
+    course = Course.of(validator.state, parse_plan("(drop ball a) (pick ball a)"))
+    assert course.failing == {0} and not course.valid

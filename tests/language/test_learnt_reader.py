@@ -1,0 +1,251 @@
+"""The learnt reader and the choice between readings; skipped without the extra `language`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hvr.agents import DEFAULT_AGENT, load_agent
+from hvr.errors import (
+    AmbiguousError,
+    DataFileError,
+    HvrError,
+    ImpossibleGoalError,
+    LanguageError,
+    MissingExtraError,
+    UsageError,
+)
+from hvr.knowledge.ontology import load_ontology
+from hvr.language.goals import Goal, Stage, goal_of
+from hvr.language.learnt.agreement import Thresholds, agreed
+from hvr.language.learnt.encoder import Encoder, is_installed
+from hvr.language.learnt.end_state import EndStates
+from hvr.language.learnt.frames import KINDS, ONLY_PLACING, OTHER, Frame, meaning_of
+from hvr.language.learnt.reader import LearntReader, Reading
+from hvr.language.reader import Reader
+from hvr.language.readers import READERS, make_reader
+from hvr.retrieval.inventory import Inventory
+from tests.language.goal_sets import world_of
+
+needs_extra = pytest.mark.skipif(not is_installed(), reason="the extra 'language' is not installed")
+
+
+@pytest.fixture(scope="module")
+def grammar() -> Reader:
+    return Reader(load_ontology(), load_agent(DEFAULT_AGENT).domain())
+
+
+@pytest.fixture(scope="module")
+def inventory() -> Inventory:
+    return world_of("FloorPlan1").inventory()
+
+
+@pytest.fixture(scope="module")
+def ends(grammar: Reader, inventory: Inventory) -> EndStates:
+    return EndStates(grammar.taxonomy, inventory, grammar.domain)
+
+
+@pytest.fixture(scope="module")
+def learnt(grammar: Reader) -> LearntReader:
+    return LearntReader(grammar.ontology, grammar.domain, grammar.lexicon, grammar.taxonomy)
+
+
+def goal(text: str) -> Goal:
+    return Goal((Stage(text),), said=(text,))
+
+
+ON = "(exists (?a - apple ?t - countertop) (on ?a ?t))"
+HOT_ON = "(exists (?t - countertop ?a - apple) (and (microwaved ?a) (on ?a ?t)))"
+IN = "(exists (?a - apple ?f - fridge) (in ?a ?f))"
+
+
+def test_a_goal_entails_what_it_includes(ends: EndStates) -> None:
+    assert ends.entails(goal(HOT_ON), goal(ON))
+    assert not ends.entails(goal(ON), goal(HOT_ON))
+    assert not ends.entails(goal(ON), goal(IN))
+
+
+def test_names_of_variables_and_their_order_do_not_matter(ends: EndStates) -> None:
+    other = "(exists (?x - countertop) (exists (?y - apple) (and (on ?y ?x))))"
+    assert ends.entails(goal(ON), goal(other))
+    assert ends.entails(goal(other), goal(ON))
+
+
+def test_a_named_thing_is_one_of_its_kind(ends: EndStates, inventory: Inventory) -> None:
+    apple = inventory.of("Apple")[0]
+    named = goal(f"(exists (?t - countertop) (on {apple} ?t))")
+    assert ends.entails(named, goal(ON))
+    assert not ends.entails(goal(ON), named)
+
+
+def test_two_things_are_more_than_one(ends: EndStates) -> None:
+    two = goal("(exists (?a ?b - mug ?t - countertop) (and (not (= ?b ?a)) (on ?a ?t) (on ?b ?t)))")
+    one = goal("(exists (?a - mug ?t - countertop) (on ?a ?t))")
+    assert ends.entails(two, one)
+    assert not ends.entails(one, two)
+
+
+def test_what_happened_in_an_earlier_stage_counts(ends: EndStates, inventory: Inventory) -> None:
+    apple = inventory.of("Apple")[0]
+    staged = Goal((Stage(f"(microwaved {apple})"),
+                   Stage(f"(exists (?t - countertop) (on {apple} ?t))")))  # fmt: skip
+    assert ends.entails(staged, goal(HOT_ON))
+    assert not ends.entails(Goal(staged.stages[1:]), goal(HOT_ON))
+
+
+def reading(text: str | None, p: float) -> Reading:
+    return Reading(Frame("place", "Apple", "CounterTop"), goal(text) if text else None, p)
+
+
+def choose(first: Goal | HvrError, second: Reading, ends: EndStates) -> Goal:
+    return agreed(first, second, ends, Thresholds(alone=0.7, against=0.8, near=0.3), "abc")
+
+
+def test_readings_that_agree_are_the_grammars(ends: EndStates) -> None:
+    assert choose(goal(ON), reading(ON, 0.99), ends).reader == "grammar"
+
+
+def test_the_stronger_reading_meets_both(ends: EndStates) -> None:
+    chosen = choose(goal(ON), reading(HOT_ON, 0.9), ends)
+    assert chosen.stages == goal(HOT_ON).stages
+    assert chosen.reader == "learnt abc"
+    assert "90 % sure" in chosen.notes[0]
+
+
+def test_readings_that_end_differently_are_asked_about(ends: EndStates) -> None:
+    with pytest.raises(AmbiguousError) as caught:
+        choose(goal(ON), reading(IN, 0.9), ends)
+    assert caught.value.readings == (ON, IN)
+
+
+def test_an_unsure_reading_does_not_speak_against_the_grammar(ends: EndStates) -> None:
+    assert choose(goal(ON), reading(IN, 0.5), ends) == goal(ON)
+    assert choose(goal(ON), reading(None, 0.9), ends) == goal(ON)
+
+
+def test_a_sure_reading_stands_alone(ends: EndStates) -> None:
+    assert choose(LanguageError("unknown"), reading(IN, 0.9), ends).reader == "learnt abc"
+
+
+def test_a_refusal_names_the_nearest_reading(ends: EndStates) -> None:
+    with pytest.raises(LanguageError, match=r"unknown; did you mean: "):
+        choose(LanguageError("unknown"), reading(IN, 0.5), ends)
+    with pytest.raises(LanguageError, match=r"^unknown$"):
+        choose(LanguageError("unknown"), reading(IN, 0.1), ends)
+
+
+def test_what_the_grammar_shows_to_be_impossible_stays_so(ends: EndStates) -> None:
+    with pytest.raises(ImpossibleGoalError, match="no way"):
+        choose(ImpossibleGoalError("no way"), reading(IN, 0.99), ends)
+
+
+things = ("Apple", "Tomato", "Mug", "Pan", "Knife", "Book", "Egg", "WineBottle")
+places = ("CounterTop", "Fridge", "Cabinet", "Microwave", "CoffeeMachine", "Shelf", "Toaster")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([k for k in KINDS if k != OTHER]), st.sampled_from(things),
+    st.sampled_from(places), st.sampled_from(("Bowl", "Cup", "Pan")), st.booleans(),
+)  # fmt: skip
+def test_a_frame_becomes_a_goal_that_affordances_allow_or_none(
+    kind: str, thing: str, place: str, carrier: str, sliced: bool
+) -> None:
+    grammar = Reader(load_ontology(), load_agent(DEFAULT_AGENT).domain())
+    taxonomy, scene = grammar.taxonomy, world_of("FloorPlan1").inventory()
+    frame = Frame(kind, thing, place, carrier if kind == "stack" else None, sliced)
+    if kind not in ONLY_PLACING and kind in ("hold", "slice"):
+        frame = replace(frame, place=None)
+    meaning = meaning_of(frame, "x", grammar.lexicon, taxonomy)
+    try:
+        goal_of(meaning, taxonomy, scene, grammar.domain)
+    except ImpossibleGoalError:
+        return
+    outer = frame.carrier or frame.place
+    inner = taxonomy.pieces(thing) if sliced else None
+    assert scene.of(thing)
+    assert outer is None or outer in taxonomy.places(inner or thing)
+
+
+def test_readers_by_name(grammar: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert READERS == ("grammar", "learnt", "both")
+    with pytest.raises(UsageError, match="unknown reader 'x'"):
+        make_reader("x", grammar.ontology, grammar.domain)
+    monkeypatch.setattr("hvr.language.learnt.encoder.find_spec", lambda _name: None)
+    assert type(make_reader(None, grammar.ontology, grammar.domain)) is Reader
+    with pytest.raises(MissingExtraError, match="language"):
+        make_reader("learnt", grammar.ontology, grammar.domain)
+
+
+def test_weights_that_are_none_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\n")
+    (tmp_path / "model.safetensors").write_bytes(b"\x02\0\0\0\0\0\0\0no")
+    pytest.importorskip("numpy")
+    with pytest.raises(DataFileError, match="no weights"):
+        Encoder(tmp_path)
+
+
+@needs_extra
+def test_the_encoder_is_that_of_the_package() -> None:
+    """Numbers that sentence-transformers 6.2 computes from the package's weights."""
+    import numpy as np
+
+    encoder = Encoder()
+    vector = encoder.sentence("Put a chilled head of lettuce on the table, café!")
+    assert encoder.pieces.numbers("tomatoe's")[0] == 101
+    assert abs(float(np.linalg.norm(vector)) - 1) < 1e-5
+    assert np.allclose(vector[:6], EXPECTED, atol=2e-5)
+
+
+EXPECTED = (0.025872, -0.024324, 0.0113, 0.044405, -0.017643, 0.013963)
+
+
+@needs_extra
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "frame"),
+    [
+        ("Place a chilled tomato slice on the kitchen counter.",
+         Frame("cool", "Tomato", "CounterTop", None, True)),
+        ("stick a rinsed off mug under the coffee brewer",
+         Frame("clean", "Mug", "CoffeeMachine")),
+        ("Move a bowl containing a spoon to the counter",
+         Frame("stack", "Spoon", "CounterTop", "Bowl")),
+    ],
+)  # fmt: skip
+def test_people_are_understood(
+    learnt: LearntReader, inventory: Inventory, text: str, frame: Frame
+) -> None:
+    first = learnt.read(text, inventory)
+    assert first.frame == frame
+    assert first.goal is not None
+    assert learnt.read(text, inventory) == first
+
+
+@needs_extra
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text", ["tell me a joke", "put the cat in the oven", "räum die küche auf", "?"]
+)
+def test_what_is_off_the_point_is_not_acted_on(
+    learnt: LearntReader, inventory: Inventory, text: str
+) -> None:
+    result = learnt.read(text, inventory)
+    assert result.goal is None or result.p < Thresholds().alone
+
+
+@needs_extra
+@pytest.mark.slow
+def test_goals_that_the_scene_does_not_allow_are_never_read(
+    learnt: LearntReader, inventory: Inventory
+) -> None:
+    for thing, place in product(("pan", "tomato"), ("toaster", "microwave", "drawer")):
+        result = learnt.read(f"put the {thing} in the {place}", inventory)
+        assert result.goal is None or result.frame.place in learnt.taxonomy.places(
+            result.frame.thing
+        )

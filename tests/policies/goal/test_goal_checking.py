@@ -1,0 +1,213 @@
+"""Goals that a model writes: what is understood, what is sent back, and what PDDL they make."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hvr.knowledge.ontology import load_ontology
+from hvr.language.taxonomy import Taxonomy
+from hvr.llm.schema import find_json
+from hvr.pddl import TypedName, parse_formula
+from hvr.policies.goal.answer import SCHEMA, read_goal
+from hvr.policies.goal.checking import CheckedGoal, check_goal
+from hvr.policies.goal.formula import constraints, stage_conditions
+from hvr.policies.goal.words import GoalWords
+from tests.policies.llm.llm_worlds import domain, scene
+
+pytest.importorskip("jsonschema")
+
+
+@cache
+def words() -> GoalWords:
+    """The words of FloorPlan16."""
+    return GoalWords(Taxonomy(load_ontology()), scene()[1], domain())
+
+
+def literal(text: str) -> dict[str, Any]:
+    """A literal as JSON: "in a Bowl", "not opened Fridge"."""
+    holds = not text.startswith("not ")
+    predicate, *args = text.removeprefix("not ").split()
+    return {"predicate": predicate, "args": args, "holds": holds}
+
+
+def checked(
+    *stages: Sequence[str], things: Sequence[Mapping[str, Any]] = (), always: Sequence[str] = ()
+) -> CheckedGoal:
+    """A goal, checked."""
+    data = {
+        "things": list(things),
+        "stages": [[literal(text) for text in stage] for stage in stages],
+        "always": [literal(text) for text in always],
+    }
+    return check_goal(read_goal(find_json(json.dumps(data), SCHEMA)), words())
+
+
+def thing(name: str, *kinds: str, every: bool = False, where: Sequence[str] = ()) -> dict[str, Any]:
+    """A thing as JSON."""
+    described = {"where": [literal(text) for text in where]} if where else {}
+    return {"name": name, "kinds": list(kinds), "every": every, **described}
+
+
+def conditions(goal: CheckedGoal) -> tuple[str, ...]:
+    """The stages as PDDL, which parses."""
+    assert goal.problems == ()
+    graph, inventory = scene()
+    texts = stage_conditions(goal, words().taxonomy, inventory)
+    objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
+    for text in texts:
+        parse_formula(text, domain(), objects)
+    return texts
+
+
+# What is sent back --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        (["hott Potato"], "there is no predicate 'hott': did you mean 'hot'?"),
+        (["closed Fridge"], "write 'opened' with \"holds\": false"),
+        (["surface Plate"], "never changes"),
+        (["on Mug"], "has 1 arguments: it is (on ?o ?r)"),
+        (["contains Mug Plate"], "'Plate' is no liquid; argument 2 is water or coffee or wine"),
+        (["hot coffee"], "'coffee' is a liquid"),
+        (["on Kettle CounterTop"], "FloorPlan16 has no kettle"),
+        (["on Mugg CounterTop"], "did you mean 'Mug'?"),
+        (["cooked Plate"], "a plate lacks the affordance Cookable; what has it: BreadSliced"),
+        (["cooked Egg"], "an egg lacks the affordance Cookable"),
+        (["opened Mug"], "a mug lacks the affordance Openable"),
+        (["on Fridge CounterTop"], "a fridge lacks the affordance Pickupable"),
+        (["in Pan Toaster"], "a pan cannot be put on or in Toaster; it can be put on or in:"),
+        ([], "the goal has no condition"),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_would_do(stage: Sequence[str], said: str) -> None:
+    problems = checked(stage).problems
+    assert len(problems) == 1 and said in problems[0]
+
+
+def test_every_problem_of_an_answer_is_said_at_once() -> None:
+    assert len(checked(["hott Potato", "on Mug", "on Kettle CounterTop"]).problems) == 3
+
+
+def test_what_is_described_has_to_be_there() -> None:
+    goal = checked(["on m CounterTop"], things=[thing("m", "Mug", where=["in m Fridge"])])
+    assert goal.problems == ("of no Mug of the kitchen it is true now that (in m Fridge)",)
+
+
+def test_all_of_a_kind_must_be_able() -> None:
+    goal = checked(["cooked all"], things=[thing("all", "Potato", "Plate", every=True)])
+    assert "a plate lacks the affordance Cookable" in goal.problems[0]
+
+
+# What PDDL it makes -------------------------------------------------------------------------------
+
+
+def test_a_kind_stands_for_one_thing_of_it() -> None:
+    (text,) = conditions(checked(["contains Mug coffee", "on Mug DiningTable"]))
+    assert text.startswith("(exists (?x1 - mug ?x") and text.count("- mug") == 1
+
+
+def test_two_names_are_two_things() -> None:
+    goal = checked(
+        ["on a Plate", "on b Plate"], things=[thing("a", "BreadSliced"), thing("b", "BreadSliced")]
+    )
+    (text,) = conditions(goal)
+    assert "(not (= ?x1 ?x2))" in text
+
+
+def test_a_declared_thing_is_meant_by_its_kind() -> None:
+    (text,) = conditions(checked(["washed m", "on Mug CounterTop"], things=[thing("m", "Mug")]))
+    assert text.count("- mug") == 1
+
+
+def test_a_place_takes_its_own_preposition_and_the_basin_of_a_sink() -> None:
+    (text,) = conditions(checked(["on Mug Sink"]))
+    assert "- sinkbasin)" in text and "(in ?x1 ?x2)" in text
+
+
+def test_of_a_group_what_can_be_so_is_meant() -> None:
+    (text,) = conditions(checked(["cooked f"], things=[thing("f", "Food")]))
+    assert "potato" in text and "apple" not in text
+
+
+def test_every_thing_that_is_described_is_named() -> None:
+    described = thing("all", "Knife", "Fork", every=True, where=["on all CounterTop"])
+    (text,) = conditions(checked(["on all DiningTable"], things=[described]))
+    inventory = scene()[1]
+    meant = [n for n in (*inventory.of("Knife"), *inventory.of("Fork"))
+             if inventory.parents.get(n) in inventory.of("CounterTop")]  # fmt: skip
+    assert len(meant) > 1 and all(f"(on {name} " in text for name in meant)
+
+
+@pytest.mark.parametrize(("place_first", "places"), [(True, 1), (False, 2)])
+def test_the_order_of_things_says_whether_a_place_is_one_for_all(
+    place_first: bool, places: int
+) -> None:
+    things = [thing("c", "Cabinet"), thing("all", "Mug", "Cup", every=True)]
+    goal = checked(["in all c"], things=things if place_first else things[::-1])
+    (text,) = conditions(goal)
+    assert text.count("exists") == places
+
+
+def test_stages_speak_of_the_same_thing() -> None:
+    stages = conditions(checked(["washed Mug"], ["contains Mug coffee"]))
+    assert stages == ("(washed mug-1)", "(contains mug-1 coffee)")
+
+
+def test_what_shall_never_be_is_a_constraint_on_every_one() -> None:
+    goal = checked(["on Mug CounterTop"], always=["not opened Fridge", "not opened Cabinet"])
+    _, inventory = scene()
+    fridge, cabinets = constraints(goal, words().taxonomy, inventory)
+    assert fridge == "(always (not (opened fridge-1)))"
+    assert cabinets.count("(not (opened cabinet-") == len(inventory.of("Cabinet"))
+
+
+# Laws ---------------------------------------------------------------------------------------------
+
+NAMES = ["m", "x", "Mug", "Potato", "Plate", "CounterTop", "Fridge", "Food", "mug-1", "coffee",
+         "Toaster", "nothing", "", "?x", "AppleSliced", "SinkBasin"]  # fmt: skip
+literals = st.builds(
+    lambda p, args, holds: {"predicate": p, "args": args, "holds": holds},
+    st.sampled_from(["on", "in", "hot", "opened", "contains", "sliced", "holding", "fly", ""]),
+    st.lists(st.sampled_from(NAMES), max_size=3),
+    st.booleans(),
+)
+answers = st.fixed_dictionaries(
+    {"stages": st.lists(st.lists(literals, max_size=3), max_size=2)},
+    optional={
+        "things": st.lists(
+            st.builds(
+                lambda name, kinds, every, where: {
+                    "name": name, "kinds": kinds, "every": every, "where": where
+                },
+                st.sampled_from(["m", "x", "all"]),
+                st.lists(st.sampled_from(NAMES), min_size=1, max_size=3),
+                st.booleans(),
+                st.lists(literals, max_size=1),
+            ),
+            max_size=2,
+        ),
+        "always": st.lists(literals, max_size=1),
+    },
+)  # fmt: skip
+
+
+@given(answers)
+@settings(max_examples=150, deadline=None)
+def test_whatever_is_written_is_sent_back_or_is_a_condition_of_the_kitchen(
+    answer: dict[str, Any],
+) -> None:
+    goal = check_goal(read_goal(answer), words())
+    if goal.problems:
+        assert all(problem.strip() for problem in goal.problems)
+        return
+    assert conditions(goal)
+    constraints(goal, words().taxonomy, scene()[1])

@@ -1,0 +1,85 @@
+"""Constraints of a stage: kept by the plan, and what they speak of is in its problem."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hvr.envs.kitchen import Kitchen
+from hvr.envs.naming import Names
+from hvr.envs.skills import perform
+from hvr.errors import ImpossibleGoalError
+from hvr.execution.world import World
+from hvr.files import data_path
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.ontology import load_ontology
+from hvr.pddl import parse_domain, parse_plan, parse_problem, print_plan, print_problem
+from hvr.plans import Planned
+from hvr.policies.symbolic import SymbolicPolicy
+from hvr.search.planners import FastDownward
+from hvr.validation import Validator
+
+ONE_DOOR = "(always (not (exists (?a ?b - item) (and (not (= ?a ?b)) (opened ?a) (opened ?b)))))"
+
+
+@pytest.fixture(scope="module")
+def policy() -> SymbolicPolicy:
+    domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
+    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=600))
+
+
+def planned(policy: SymbolicPolicy, request: str, *constraints: str) -> Planned:
+    world = World(Kitchen("FloorPlan1"), KnowledgeGraph.create(None, policy.ontology))
+    inventory = world.inventory()
+    (stage,) = policy.reader.goal(request, inventory).stages
+    return policy.plan(replace(stage, constraints=constraints), world.graph, inventory)
+
+
+@pytest.mark.parametrize(
+    ("request_", "constraint", "without"),
+    [
+        ("slice the bread", "(always (not (holding knife-1)))", "knife-1"),
+        ("cook the potato", "(always (forall (?m - microwave) (not (toggled ?m))))", "microwave-1"),
+        ("cook the potato", "(always (not (exists (?x - item) (on ?x stoveburner-3))))",
+         "stoveburner-3"),
+    ],
+)  # fmt: skip
+def test_something_else_is_used(
+    policy: SymbolicPolicy, request_: str, constraint: str, without: str
+) -> None:
+    plan = planned(policy, request_, constraint).plan
+    assert all(without not in action.args for action in plan.actions)
+
+
+def test_doors_are_closed_before_others_are_opened(policy: SymbolicPolicy) -> None:
+    free = planned(policy, "cool the apple and put a mug in a cabinet")
+    bound = planned(policy, "cool the apple and put a mug in a cabinet", ONE_DOOR)
+    assert not Validator(bound.task).check(free.plan.actions).valid
+    assert Validator(bound.task).check(bound.plan.actions).valid
+
+
+def test_the_problem_of_a_run_says_what_was_to_be_kept(policy: SymbolicPolicy) -> None:
+    made = planned(policy, "cool the apple", ONE_DOOR)
+    problem = parse_problem(print_problem(made.problem), policy.domain)
+    steps = parse_plan(print_plan(made.plan.actions))
+    assert Validator(policy.domain, problem).check(steps).valid
+    assert "constraints" in print_problem(problem)
+
+
+def test_what_stands_open_counts_though_the_goal_has_no_use_for_it(policy: SymbolicPolicy) -> None:
+    kitchen = Kitchen("FloorPlan1")
+    names = Names.from_metadata(kitchen.last_event.metadata)
+    for skill in ("navigate_to_obj", "open_obj"):
+        assert perform(kitchen, names, skill, ("cabinet-1",)).success
+    world = World(kitchen, KnowledgeGraph.create(None, policy.ontology))
+    inventory = world.inventory()
+    (stage,) = policy.reader.goal("cool the apple", inventory).stages
+    made = policy.plan(replace(stage, constraints=(ONE_DOOR,)), world.graph, inventory)
+    closed = [a.args[0] for a in made.plan.actions if a.name == "close_obj"]
+    assert closed == ["cabinet-1", "fridge-1"]
+
+
+def test_what_cannot_be_kept_is_said(policy: SymbolicPolicy) -> None:
+    with pytest.raises(ImpossibleGoalError, match="that keeps"):
+        planned(policy, "cool the apple", "(always (not (opened fridge-1)))")

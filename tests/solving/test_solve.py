@@ -1,0 +1,168 @@
+"""`hvr solve`: plans for any PDDL problem."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hvr.errors import PlannerError, UsageError
+from hvr.pddl import Task, parse_domain, parse_problem, read_plan
+from hvr.search.fast_downward import solve as search
+from hvr.search.ground import build
+from hvr.solving.features import Feature, features_of
+from hvr.solving.landmarks import blocks_of
+from hvr.solving.programs import DOWNWARD, PlannerJob, Running
+from hvr.solving.solve import solve
+from tests.command_line import Hvr
+
+BLOCKS = Path(__file__).parents[2] / "docs" / "examples" / "blocks"
+DOMAIN, PROBLEM = BLOCKS / "domain.pddl", BLOCKS / "problem.pddl"
+
+LIFT = """(define (domain lift)
+  (:types floor person)
+  (:predicates (at ?f - floor) (next ?a ?b - floor) (waits ?p - person ?f - floor)
+               (in ?p - person) (served ?p - person))
+  (:action move :parameters (?a ?b - floor)
+    :precondition (and (at ?a) (or (next ?a ?b) (next ?b ?a)))
+    :effect (and (not (at ?a)) (at ?b)))
+  (:action stop :parameters (?f - floor) :precondition (at ?f)
+    :effect (forall (?p - person) (when (waits ?p ?f) (and (in ?p) (not (waits ?p ?f))))))
+  (:action leave :parameters (?p - person ?f - floor)
+    :precondition (and (in ?p) (at ?f) (not (exists (?q - person) (waits ?q ?f))))
+    :effect (and (not (in ?p)) (served ?p))))"""
+
+
+def lift(people: tuple[int, ...], start: int = 0, floors: int = 4) -> str:
+    """Return a problem of the lift: on which floor each person waits."""
+    names = " ".join(f"f{n}" for n in range(floors))
+    persons = " ".join(f"p{n}" for n in range(len(people)))
+    rows = [f"(next f{n} f{n + 1})" for n in range(floors - 1)]
+    rows += [f"(waits p{n} f{floor})" for n, floor in enumerate(people)]
+    goal = " ".join(f"(served p{n})" for n in range(len(people)))
+    return (
+        f"(define (problem l) (:domain lift) (:objects {names} - floor {persons} - person)"
+        f" (:init (at f{start}) {' '.join(rows)}) (:goal (and {goal})))"
+    )
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    domain, problem = tmp_path / "domain.pddl", tmp_path / "problem.pddl"
+    domain.write_text(LIFT)
+    problem.write_text(lift((1, 3)))
+    return domain, problem
+
+
+def test_a_plan_is_found_proven_and_saved(hvr_: Hvr, tmp_path: Path) -> None:
+    folder = tmp_path / "solved"
+    ended = hvr_("solve", DOMAIN, PROBLEM, "--save", folder, "--json")
+    assert ended.code == 0, ended.err
+    told = json.loads(ended.out)
+    assert told["solved"] and told["proven"]
+    assert json.loads((folder / "solution.json").read_text())["steps"] == told["steps"]
+    assert [str(s) for s in read_plan(folder / "plan.pddl").steps] == told["steps"]
+    saved = [folder / f"{name}.pddl" for name in ("domain", "problem", "plan")]
+    assert hvr_("validate", *saved).code == 0
+    again = hvr_("solve", DOMAIN, PROBLEM, "--save", folder)
+    assert again.code == 2 and "--save" in again.err
+
+
+@pytest.mark.parametrize("planner", ["fast-downward", "downward", "up:fast-downward"])
+def test_each_planner_plans_for_conditional_effects(files: tuple[Path, Path], planner: str) -> None:
+    solution = solve(*files, planner=planner)
+    assert solution.report is not None and solution.report.valid
+    assert solution.planner == planner
+
+
+def test_there_is_no_plan_only_if_that_is_proven(hvr_: Hvr, files: tuple[Path, Path]) -> None:
+    domain, problem = files
+    problem.write_text(lift((1, 3)).replace("(next f2 f3)", ""))
+    ended = hvr_("solve", domain, problem)
+    assert ended.code == 1 and "there is no plan" in ended.out
+    assert json.loads(hvr_("solve", domain, problem, "--json").out)["solved"] is False
+
+
+def test_what_a_planner_lacks_is_named(files: tuple[Path, Path]) -> None:
+    domain, problem = files
+    derived = "(:derived (free ?f - floor) (not (exists (?p - person) (waits ?p ?f))))"
+    text = LIFT.replace(
+        "(served ?p - person))", "(served ?p - person) (free ?f - floor))\n" + derived
+    )
+    domain.write_text(text)
+    with pytest.raises(UsageError, match="cannot plan with derived predicates"):
+        solve(domain, problem, planner="fast-downward")
+    parsed = parse_domain(text)
+    # Its grounding would take what rules say for never true, and prove what is wrong.
+    with pytest.raises(PlannerError, match="derived predicates"):
+        build(Task(parsed, parse_problem(problem, parsed)))
+    assert solve(domain, problem).planner == "downward"
+    with pytest.raises(UsageError, match="no planner 'magic'"):
+        solve(domain, problem, planner="magic")
+
+
+def test_numbers_and_time_are_not_asked_of_fast_downward(files: tuple[Path, Path]) -> None:
+    domain, problem = files
+    domain.write_text(
+        LIFT.replace("(:action move", "(:functions (fuel))\n(:action move", 1).replace(
+            "(and (at ?a) (or", "(and (> (fuel) 0) (at ?a) (or", 1
+        ).replace("(and (not (at ?a))", "(and (decrease (fuel) 1) (not (at ?a))", 1)
+    )  # fmt: skip
+    problem.write_text(lift((1,)).replace("(at f0)", "(at f0) (= (fuel) 3)"))
+    parsed = parse_domain(domain)
+    assert features_of(parsed, parse_problem(problem, parsed)) == {
+        Feature.NUMERIC,
+        Feature.CONDITIONAL,
+    }
+    with pytest.raises(UsageError, match="downward cannot plan with numeric fluents"):
+        solve(domain, problem, planner="downward")
+
+
+def test_files_that_cannot_be_used_are_one_line(hvr_: Hvr, tmp_path: Path) -> None:
+    for words in (
+        (tmp_path / "no.pddl", PROBLEM),
+        (PROBLEM, DOMAIN),
+        (DOMAIN, PROBLEM, "--budget", "0"),
+        (DOMAIN, PROBLEM, "--planner", "up:"),
+    ):
+        ended = hvr_("solve", *words)
+        assert ended.code == 2 and "Traceback" not in ended.err and not ended.out, words
+
+
+def test_a_planner_ends_with_its_context(files: tuple[Path, Path], tmp_path: Path) -> None:
+    with Running(DOWNWARD, PlannerJob(*files, frozenset(), 60.0), tmp_path / "work") as running:
+        assert running.code is None
+    assert running.code is not None
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    people=st.lists(st.integers(0, 3), min_size=1, max_size=4),
+    start=st.integers(0, 3),
+)
+def test_blocks_say_what_matters(people: list[int], start: int) -> None:
+    """Blocks make the plan again; each begins where its precondition holds and ends where its
+    postcondition does.
+    """
+    domain = parse_domain(LIFT)
+    task = Task(domain, parse_problem(lift(tuple(people), start), domain))
+    actions = search(task, 10.0, patience=0.1).plan
+    assert actions is not None
+    blocks = blocks_of(task, actions)
+    assert [a for block in blocks for a in block.actions] == list(actions)
+    state = task.initial.bits
+    for block in blocks:
+        assert _holds(task, block.macro.precondition, state)
+        for action in block.actions:
+            state = task.ground(action).apply(state)
+        assert _holds(task, block.macro.postcondition, state)
+        assert block.actions and block.macro.name
+
+
+def _holds(task: Task, literals: tuple[str, ...], state: int) -> bool:
+    true = {str(atom) for atom in task.atoms_in(state)}
+    negated = {text.removeprefix("(not ")[:-1] for text in literals if text.startswith("(not ")}
+    return {text for text in literals if not text.startswith("(not ")} <= true - negated

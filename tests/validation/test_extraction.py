@@ -1,0 +1,200 @@
+"""Plans in what planners print and models answer."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hvr.errors import PddlSyntaxError
+from hvr.pddl import parse_plan, read_plan
+from hvr.validation.batch import BatchOptions, judge, load_model
+from hvr.validation.extraction import extract
+from hvr.validation.judged import Judged
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCKS = ROOT / "docs" / "examples" / "blocks"
+OUTPUTS = Path(__file__).parent / "planner_outputs"
+PLAN = ("(pick-up a)", "(stack a b)", "(pick-up c)", "(stack c a)")
+ACTIONS = ("pick-up", "put-down", "stack")
+
+
+def verdict(text: str, folder: Path, **options: object) -> Judged:
+    file = folder / "answer.txt"
+    file.write_text(text, encoding="utf-8")
+    model = load_model(
+        str(BLOCKS / "domain.pddl"), str(BLOCKS / "problem.pddl"), BatchOptions(**options)
+    )
+    return judge(model, str(file))
+
+
+def taken(text: str, **more: object) -> tuple[str, ...] | None:
+    plan = extract(text, "answer", actions=ACTIONS, **more)
+    if plan is None:
+        return None
+    return tuple([str(getattr(step, "action", step)) for step in read_plan(plan.text).steps])
+
+
+@pytest.mark.parametrize(
+    ("file", "reader"),
+    [
+        ("fast-downward.log", "Fast Downward"),
+        ("fast-downward-lama.log", "Fast Downward"),
+        ("ff.log", "FF"),
+        ("lpg.log", "LPG"),
+        ("enhsp.log", "ENHSP"),
+        ("optic.log", "OPTIC"),
+    ],
+)
+def test_what_planners_print(file: str, reader: str, tmp_path: Path) -> None:
+    text = (OUTPUTS / file).read_text(encoding="utf-8")
+    assert taken(text) == PLAN
+    # OPTIC's steps are 0.001 apart, which by default is at the same time.
+    result = verdict(text, tmp_path, epsilon=Fraction("0.0001"))
+    assert result.report.valid
+    (note,) = (note for note in result.report.notes if "were read as" in note)
+    assert reader in note and "other lines were ignored" in note
+
+
+@pytest.mark.parametrize("file", ["lpg.SOL", "pyperplan.soln"])
+def test_what_planners_write(file: str, tmp_path: Path) -> None:
+    result = verdict((OUTPUTS / file).read_text(encoding="utf-8"), tmp_path)
+    assert result.report.valid
+    assert not [note for note in result.report.notes if "ignored" in note]
+
+
+def test_places_are_those_of_the_text(tmp_path: Path) -> None:
+    text = (OUTPUTS / "fast-downward.log").read_text(encoding="utf-8").replace("k c a (", "k c c (")
+    result = verdict(text, tmp_path)
+    failure = result.report.failure
+    assert failure is not None and failure.location is not None
+    assert text.splitlines()[failure.location.line - 1] == "stack c c (1)"
+
+
+WRITTEN = {
+    "ff": "0: PICK-UP A\n1: STACK A B\n2: PICK-UP C\n3: STACK C A\n",
+    "steps": "STEP 0: pick-up(a)\nSTEP 1: stack(a,b)\nSTEP 2: pick-up(c)\nSTEP 3: stack(c,a)\n",
+    "bullets": "- (pick-up a)\n- (stack a b)\n- (pick-up c)\n- (stack c a)\n",
+    "numbers": "1. (pick-up a)\n2. (stack a b)\n3. (pick-up c)\n4. (stack c a)\n",
+    "json texts": json.dumps(PLAN),
+    "json calls": '["pick-up(a)", "stack(a, b)", "pick-up c", "stack c a"]',
+    "unified-planning": "[pick-up(a), stack(a, b), pick-up(c), stack(c, a)]",
+    "unified-planning's plan": "SequentialPlan:\n    pick-up(a)\n    stack(a, b)\n    pick-up(c)\n"
+    "    stack(c, a)\n",
+    "names and parameters": json.dumps(
+        {"plan": [{"name": s[1:-1].split()[0], "parameters": s[1:-1].split()[1:]} for s in PLAN]}
+    ),
+    "planning.domains": json.dumps(
+        {"status": "ok", "result": {"plan": [
+            {"name": s, "action": f"(:action {s} ...)"} for s in PLAN], "cost": 4}}
+    ),
+    "planning.domains, newer": json.dumps(
+        {"status": "ok", "result": {"output": {"sas_plan": "\n".join(PLAN) + "\n; cost = 4\n"}}}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WRITTEN.values(), ids=WRITTEN)
+def test_notations_that_have_nothing_but_a_plan(text: str, tmp_path: Path) -> None:
+    assert verdict(text, tmp_path).report.valid
+
+
+FENCED = (
+    f"Sure! First (pick-up a), then:\n\n```pddl\n{chr(10).join(PLAN)}\n```\nI hope this helps.\n"
+)
+ANSWERS = {
+    "a fence": FENCED,
+    "json in a fence": f"Here it is:\n```json\n{json.dumps(PLAN)}\n```\nDone.",
+    "steps": "The plan is\n\n" + "\n".join(PLAN) + "\n\nThat is all.\n",
+    "a list": "Plan:\n" + "\n".join(f"{n}. `{s}`" for n, s in enumerate(PLAN, 1)) + "\nDone.",
+    "headlines": "\n".join(f"Step {n}:\n{s}" for n, s in enumerate(PLAN, 1)),
+    "the same twice": FENCED + "Again:\n```\n" + "\n".join(PLAN) + "\n```\n",
+}
+
+
+@pytest.mark.parametrize("text", ANSWERS.values(), ids=ANSWERS)
+def test_answers_of_models_when_asked(text: str, tmp_path: Path) -> None:
+    assert taken(text, asked=True) == PLAN
+    assert verdict(text, tmp_path, extract=True).report.valid
+
+
+@pytest.mark.parametrize("text", [FENCED, ANSWERS["steps"], ANSWERS["a list"]])
+def test_answers_are_not_searched_unless_asked(text: str, tmp_path: Path) -> None:
+    assert verdict(text, tmp_path).rule == "HVR001"
+
+
+def test_standard_input_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = load_model(str(BLOCKS / "domain.pddl"), str(BLOCKS / "problem.pddl"), BatchOptions())
+    monkeypatch.setattr(sys, "stdin", io.StringIO(FENCED))
+    assert judge(model, "-").report.valid
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        (FENCED + "Or:\n```\n(pick-up c)\n```\n", ["lines 4 to 7", "line 12"]),
+        ("(pick-up a)\n(stack a b)\nthen\n(pick-up c)\n", ["lines 1 to 2", "line 4"]),
+        ("(pick-up a)\nand then (stack a b), at last\n(pick-up c)\n", ["line 1", "line 3"]),
+        ("Do (stack a b) after this:\n(pick-up a)\n", ["line 2", "line 1"]),
+    ],
+)
+def test_two_plans_are_an_error_that_names_both(
+    text: str, places: list[str], tmp_path: Path
+) -> None:
+    with pytest.raises(PddlSyntaxError) as caught:
+        taken(text, asked=True)
+    assert all(place in str(caught.value) for place in places)
+    result = verdict(text, tmp_path, extract=True)
+    assert result.rule == "HVR001" and result.report.outcome.value == "unknown"
+
+
+def test_one_of_several_may_be_chosen(tmp_path: Path) -> None:
+    log = (OUTPUTS / "fast-downward.log").read_text(encoding="utf-8")
+    worse = log.replace("stack c a (1)", "put-down c (1)")
+    with pytest.raises(PddlSyntaxError, match="2 plans"):
+        taken(worse + log)
+    assert taken(worse + log, number=2) == taken(worse + log, number=0) == PLAN
+    assert verdict(worse + log, tmp_path, plan_number=0).report.valid
+    assert not verdict(worse + log, tmp_path, plan_number=1).report.valid
+    with pytest.raises(PddlSyntaxError, match="no plan 3"):
+        taken(worse + log, number=3)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "prose\n", "; nothing", "[", "{}", "(a (b))", "Plan length: 3"]
+)
+def test_where_there_is_no_plan_none_is_found(text: str) -> None:
+    assert taken(text, asked=True) is None
+
+
+STEP = st.builds(lambda name, args: f"({' '.join((name, *args))})", st.sampled_from(ACTIONS),
+                 st.lists(st.sampled_from("abc"), max_size=2))  # fmt: skip
+
+
+@given(st.lists(STEP, min_size=1, max_size=5), st.sampled_from(["", "prose", "the end."]),
+       st.sampled_from(["{}", "- {}", "`{}`", "  {},"]))  # fmt: skip
+def test_what_is_written_is_read(steps: list[str], prose: str, form: str) -> None:
+    text = "\n".join([prose, *map(form.format, steps), prose])
+    assert taken(text, asked=True) == tuple(map(str, parse_plan("\n".join(steps))))
+
+
+LINES = [
+    "(a b)", "Plan length: 2 step(s).", "a b (1)", "```", "step 0: A", "1: B", "Found Plan:",
+    "0.0: (a)", "prose (pick-up a)", "; Plan found with metric 2", "[", "{", '["(a)"]', "",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(LINES) | st.text(max_size=12), max_size=12))
+def test_no_text_is_an_unforeseen_error(lines: list[str]) -> None:
+    try:
+        plan = extract("\n".join(lines), "text", actions=ACTIONS, asked=True)
+        if plan is not None:
+            read_plan(plan.text)
+    except PddlSyntaxError:
+        pass

@@ -1,0 +1,242 @@
+"""Suites: what is a plan, whose plan it is, and that nothing is passed over in silence."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hvr.errors import DataFileError, UsageError
+from hvr.validation import Outcome
+from hvr.validation.batch import BatchOptions
+from hvr.validation.suites import Suite
+from hvr.validation.suites.collected import collect, plans_of
+from hvr.validation.suites.judging import judge_suite
+from hvr.validation.suites.kinds import Kind
+from hvr.validation.suites.looks import look
+from hvr.validation.suites.manifest import read_manifest
+from hvr.validation.suites.patterns import expand_patterns
+
+DOMAIN = """(define (domain {name}) (:requirements :strips) (:predicates (p) (q))
+  (:action a :parameters () :precondition (p) :effect (q)))
+"""
+PROBLEM = "(define (problem {name}) (:domain {domain}) (:init (p)) (:goal (q)))\n"
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def write(name: str, text: str = "(a)\n") -> str:
+    file = Path(name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return name
+
+
+def write_model(domain: str, *problems: str, of: str = "d") -> None:
+    write(domain, DOMAIN.format(name=of))
+    for problem in problems:
+        write(problem, PROBLEM.format(name=Path(problem).stem, domain=of))
+
+
+def pairs(suite: Suite) -> dict[str, tuple[str, str]]:
+    return {plan: (job.domain, job.problem) for job in suite.jobs for plan in job.plans}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["bad.SOL", "plan_p01", "best_plan.out", "p01.pddl.soln.1", "x.plan.3", "sas_plan", "P1.Plan",
+     "sas_plan.12", "p01-plan.txt", "solution-3", "plan.json", "p.pddlplan", "p.pddlplan.2"],
+)  # fmt: skip
+def test_files_that_are_called_like_plans_are_plans(name: str) -> None:
+    assert look(write(name, "nothing that could be read\n")).kind is Kind.PLAN
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("notes.txt", "Ask Ann about (holding b).\nThen go on.\n", Kind.OTHER),
+        ("notes.txt", "Try this:\n(pick-up a)\n(stack a b)\n", Kind.DOUBTFUL),
+        ("result.txt", "; made by x\n0: (pick-up a) [1]\n(stack a b)\n", Kind.PLAN),
+        ("answer", "pick-up(a)\nstack(a, b)\n", Kind.PLAN),
+        ("answer.json", '[{"action": "a", "args": []}]', Kind.PLAN),
+        ("data.json", '{"rows": []}', Kind.OTHER),
+        ("README.md", "(pick-up a)\n", Kind.OTHER),
+        ("planner.log", "Searching...\nno solution\n", Kind.OTHER),
+        ("cut.txt", "(pick-up a\n", Kind.DOUBTFUL),
+        ("empty.txt", "", Kind.OTHER),
+        ("model.pddl", "; x\n(define (domain x))", Kind.DOMAIN),
+        ("model.plan", "(DEFINE (PROBLEM x) (:domain y))", Kind.PROBLEM),
+        ("planning.py", "(a)\n", Kind.OTHER),
+    ],
+)
+def test_other_files_are_what_is_in_them(name: str, text: str, kind: Kind) -> None:
+    assert look(write(name, text)).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("problem", "plan"),
+    [
+        ("p02.pddl", "plans/p02.soln"),
+        ("p02.pddl", "plans/P02.pddl.soln.1"),
+        ("p02.pddl", "plans/lpg_p02_best.SOL"),
+        ("p02.pddl", "plans/plan_2"),
+        ("p02.pddl", "plans/problem-2.plan"),
+        ("p02.pddl", "plans/p02/sas_plan.3"),
+        ("p02.pddl", "out/fd/p02-plan.out"),
+        ("p02/problem.pddl", "p02/plans/sas_plan"),
+        ("p02/problem.pddl", "plans/p02.soln"),
+    ],
+)
+def test_plans_find_their_problem(problem: str, plan: str) -> None:
+    write_model("domain.pddl", "p01.pddl", problem, "p03.pddl")
+    write(plan)
+    suite = collect(["."])
+    assert pairs(suite) == {plan: ("domain.pddl", problem)}
+    assert len(suite.without_plan) == 2
+
+
+@pytest.mark.parametrize("plan", ["plans/p04.soln", "plans/best.plan", "plans/p022.plan"])
+def test_a_plan_without_a_problem_is_named_and_no_success(plan: str) -> None:
+    write_model("domain.pddl", "p01.pddl", "p02.pddl")
+    write("p01.plan")
+    write(plan)
+    suite = collect(["."])
+    assert [left.file for left in suite.left] == [plan]
+    outcomes = [(r.plan, r.report.outcome, r.rule) for r in judge_suite(suite, BatchOptions())]
+    assert outcomes == [("p01.plan", Outcome.VALID, ""), (plan, Outcome.UNKNOWN, "HVR006")]
+    assert collect(["."], ["plans/*"]).skipped == (plan,)
+    assert not collect(["."], [Path(plan).name]).left
+
+
+def test_a_single_problem_takes_plans_that_are_not_called_like_another() -> None:
+    write_model("domain.pddl", "p01.pddl")
+    for name in ("best.plan", "plan_p01", "sas_plan.2", "p02.plan"):
+        write(name)
+    suite = collect(["."])
+    assert set(pairs(suite)) == {"best.plan", "plan_p01", "sas_plan.2"}
+    assert [left.file for left in suite.left] == ["p02.plan"]
+
+
+def test_domains_are_told_apart_by_name_and_place() -> None:
+    for of in ("blocks", "gripper"):
+        write_model(f"{of}/domain.pddl", f"{of}/p1.pddl", of=of)
+        write(f"{of}/plans/p1.soln")
+        write(f"plans/{of}-p1.sol")
+    suite = collect(["."])
+    assert pairs(suite) == {
+        plan: (f"{of}/domain.pddl", f"{of}/p1.pddl")
+        for of in ("blocks", "gripper")
+        for plan in (f"{of}/plans/p1.soln", f"plans/{of}-p1.sol")
+    }
+    write("plans/p1.soln")
+    (left,) = collect(["."]).left
+    assert left.file == "plans/p1.soln"
+    assert "blocks/p1.pddl or gripper/p1.pddl" in left.reason
+
+
+def test_a_domain_for_each_problem() -> None:
+    for number in (1, 2, 10):
+        write_model(f"domain{number:02}.pddl", f"p{number:02}.pddl")
+        write(f"p{number:02}.plan")
+    assert pairs(collect(["."]))["p10.plan"] == ("domain10.pddl", "p10.pddl")
+
+
+def test_two_domains_that_suit_are_both_named() -> None:
+    write_model("one.pddl", "p.pddl")
+    write_model("two.pddl")
+    write("p.plan")
+    (left,) = collect(["."]).left
+    assert "one.pddl or two.pddl" in left.reason
+
+
+def test_patterns_with_fields() -> None:
+    for of in ("x", "y"):
+        write_model(f"{of}/domain.pddl", f"{of}/p1.pddl", f"{of}/p2.pddl", of=of)
+        write(f"out/{of}/p1.soln")
+    write("out/z/p1.soln")
+    suite = expand_patterns("{domain}/domain.pddl", "{domain}/p*.pddl", ["out/{domain}/*.soln"])
+    assert pairs(suite)["out/x/p1.soln"][0] == "x/domain.pddl"
+    suite = expand_patterns(
+        "{domain}/domain.pddl", "{domain}/{problem}.pddl", ["out/{domain}/{problem}.*"]
+    )
+    assert pairs(suite) == {
+        f"out/{of}/p1.soln": (f"{of}/domain.pddl", f"{of}/p1.pddl") for of in ("x", "y")
+    }
+    assert [left.file for left in suite.left] == ["out/z/p1.soln"]
+    assert "x/p2.pddl" in suite.without_plan
+    with pytest.raises(UsageError, match=r"field \{task\}"):
+        expand_patterns("d.pddl", "{task}.pddl", ["*.plan"])
+
+
+def test_manifests() -> None:
+    lines = [
+        {"domain": "d.pddl", "problem": "p.pddl", "plan": "a.plan", "id": 7},
+        {"domain": "d.pddl", "problem": "p.pddl", "plans": ["b.plan", "a.plan"]},
+    ]
+    write("all/suite.jsonl", "\n".join(map(json.dumps, lines)))
+    (job,) = read_manifest("all/suite.jsonl").jobs
+    assert (job.domain, job.problem) == ("all/d.pddl", "all/p.pddl")
+    assert job.plans == ("all/a.plan", "all/b.plan")
+    for wrong in ("[]", '{"domain": "d"}', '{"domain": "d", "problem": "p"}',
+                  '{"domain": "d", "problem": "p", "plan": 3}'):  # fmt: skip
+        write("wrong.jsonl", wrong)
+        with pytest.raises(DataFileError, match=r"wrong\.jsonl:1"):
+            read_manifest("wrong.jsonl")
+
+
+def test_a_broken_problem_costs_only_its_plans() -> None:
+    write_model("domain.pddl", "p1.pddl", "p2.pddl")
+    write("p2.pddl", "(define (problem p2) (:domain d) (:init (r)) (:goal (q)))")
+    write("p1.plan")
+    write("p2.plan")
+    results = [(r.plan, r.rule) for r in judge_suite(collect(["."]), BatchOptions())]
+    assert results == [("p1.plan", ""), ("", "HVR002"), ("p2.plan", "HVR006")]
+
+
+NAMES = st.sampled_from(
+    ["p1.pddl", "p2.pddl", "a/p1.pddl", "a/p3.pddl", "domain.pddl", "b/domain.pddl", "p1.plan",
+     "a/p1.plan", "x.sol", "b/plan_p3", "notes.txt", "log.txt", "a/sas_plan.1", "b/p1/sas_plan"]
+)  # fmt: skip
+
+
+@given(st.sets(NAMES, min_size=1))
+def test_no_file_is_passed_over_in_silence(names: set[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            if "domain" in name:
+                write(f"{folder}/{name}", DOMAIN.format(name="d"))
+            elif name.endswith(".pddl"):
+                write(f"{folder}/{name}", PROBLEM.format(name="x", domain="d"))
+            else:
+                text = {"notes.txt": "prose", "log.txt": "prose\n(a)\n"}.get(name, "(a)\n")
+                write(f"{folder}/{name}", text)
+        try:
+            suite = collect([folder])
+        except UsageError:
+            return
+        places = [
+            *suite.others, *suite.without_plan, *(left.file for left in suite.left),
+            *dict.fromkeys(job.problem for job in suite.jobs),
+            *(plan for job in suite.jobs for plan in job.plans),
+        ]  # fmt: skip
+        # A problem without a domain is named in what is said about its plan.
+        reasons = " ".join(left.reason for left in suite.left)
+        places += [f"{folder}/{name}" for name in names if f"{folder}/{name}" in reasons]
+        named = {str(Path(place).relative_to(folder)) for place in places}
+        assert named == {name for name in names if "domain" not in name}
+
+
+def test_the_plans_of_one_problem_are_its_own_wherever_they_are() -> None:
+    for name in ("plans/p7.plan", "plans/notes.txt", "plans/cut.txt"):
+        write(name, "prose (b)" if "notes" in name else "(a")
+    suite = plans_of("domain.pddl", "problem.pddl", ["plans"])
+    assert suite.jobs[0].plans == ("plans/p7.plan",)
+    assert [left.file for left in suite.left] == ["plans/cut.txt"]
+    assert suite.remarks() == ["not plans: plans/notes.txt"]

@@ -1,0 +1,321 @@
+"""Train the head of the learnt reader.
+
+    python tools/train_learnt_reader.py --data FILE [FILE ...] [--out hvr/language/learnt/head.npz]
+
+The encoder stays as it is but for its top layers (`--tuned`), which become part of the head. Task
+folders that are kept apart are not looked at; one in twenty of the others is for calibration.
+Encodings are kept in `--cache`, so a second training starts at once.
+
+    --no-steps       without the sentences of single steps
+    --no-made        without sentences made from the ontology's words
+    --no-scene       without the restriction to the classes of the scene
+    --tuned 0        the encoder as it is
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import random
+import sys
+import time
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from hvr.envs.scenes import load_scene, scene_names
+from hvr.knowledge.ontology import Ontology, load_ontology
+from hvr.language.learnt.decode import Candidate, Space
+from hvr.language.learnt.encoder import LAYERS, Encoder
+from hvr.language.learnt.frames import OTHER
+from hvr.language.learnt.head import POINTERS, SHIPPED, Head, labels_of
+from hvr.language.taxonomy import Taxonomy
+from studies.learnt_reader.batches import Batches, States, Vocabulary
+from studies.learnt_reader.examples import (
+    Example,
+    is_kept,
+    is_validation,
+    made_examples,
+    read_records,
+    scene_classes,
+    step_examples,
+    task_examples,
+)
+from studies.learnt_reader.network import Network, loss_of
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "alfred_language"
+FILES = [DATA / "train_kitchen.jsonl.gz", DATA / "train_other_rooms.jsonl.gz"]
+
+
+def say(text: str) -> None:
+    """Print how far it is."""
+    print(text, flush=True)
+
+
+def correct(network: Network, batches: Batches, examples: Sequence[Example]) -> dict[str, float]:
+    """Return the shares of examples of which each slot, and all, are right."""
+    network.eval()
+    rows: list[dict[str, bool]] = []
+    with torch.inference_mode():
+        for i in range(0, len(examples), 128):
+            some = examples[i : i + 128]
+            batch = batches.of(some)
+            scores = network(batch.states, batch.mask, batch.marks)
+            kinds = scores["kind"].argmax(-1)
+            best = {s: scores[s].masked_fill(~batch.allowed, -1e4).argmax(-1) for s in POINTERS}
+            for j, example in enumerate(some):
+                row = {"kind": bool(kinds[j] == batch.kind[j])}
+                if example.frame.kind != OTHER:
+                    row["sliced"] = bool((scores["sliced"][j] > 0) == (batch.sliced[j] > 0))
+                    row["thing"] = bool(best["thing"][j] == batch.pointers["thing"][j])
+                    if example.frame.kind not in ("hold", "slice"):
+                        row["place"] = bool(best["place"][j] == batch.pointers["place"][j])
+                    if example.frame.kind == "stack":
+                        row["carrier"] = bool(best["carrier"][j] == batch.pointers["carrier"][j])
+                rows.append(row)
+    network.train()
+    shares = {s: [r[s] for r in rows if s in r] for s in ("kind", *POINTERS, "sliced")}
+    return {**{s: sum(v) / max(1, len(v)) for s, v in shares.items()},
+            "all": sum(all(r.values()) for r in rows) / max(1, len(rows))}  # fmt: skip
+
+
+def train(network: Network, batches: Batches, parts: Mapping[str, Sequence[Example]],
+          options: argparse.Namespace) -> None:  # fmt: skip
+    """Train a network."""
+    layers = list(network.layers.parameters())
+    mine = {id(p) for p in layers}
+    rest = [p for p in network.parameters() if id(p) not in mine]
+    optimizer = torch.optim.AdamW(
+        [{"params": layers, "lr": options.rate}, {"params": rest, "lr": 10 * options.rate}],
+        weight_decay=0.01,
+    )
+    rng = random.Random(options.seed)
+    total = options.epochs * (len(parts["train"]) // options.batch + 1)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda n: min(1.0, n / (0.06 * total)) * max(0.02, 1 - n / total)
+    )
+    started = time.perf_counter()
+    for epoch in range(options.epochs):
+        losses = []
+        for number, batch in enumerate(batches.shuffled(parts["train"], options.batch, rng)):
+            loss = loss_of(network(batch.states, batch.mask, batch.marks), batch)
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            losses.append(loss.item())
+            if number % 100 == 0:
+                say(f"  {number}: loss {np.mean(losses[-100:]):.3f}, "
+                    f"{time.perf_counter() - started:.0f} s")  # fmt: skip
+        shares = correct(network, batches, parts["validation"])
+        say(f"epoch {epoch + 1}: loss {np.mean(losses):.3f}, validation "
+            + ", ".join(f"{name} {share:.3f}" for name, share in shares.items()))  # fmt: skip
+
+
+def begin(network: Network, head: Head, tuned: Sequence[int]) -> None:
+    """Let a network begin from an earlier head."""
+    weights = {name: torch.from_numpy(array) for name, array in head.weights.items()}
+    with torch.no_grad():
+        for number, layer in zip(tuned, network.layers, strict=True):
+            for name, tensor in layer.weights().items():
+                tensor.copy_(weights[f"layer.{number}.{name}"])
+        for name, tensor in network.state_dict().items():
+            if not name.startswith("layers.") and name in weights and name != "labels":
+                tensor.copy_(weights[name].reshape(tensor.shape))
+
+
+def thinned(examples: Sequence[Example], every: int) -> list[Example]:
+    """Return all sentences of whole demonstrations, and one in so many of the others."""
+    others = [e for e in examples if e.source != "task"]
+    return [e for e in examples if e.source == "task"] + others[::every]
+
+
+def stored(network: Network, tuned: Sequence[int], vocabulary: Vocabulary) -> dict[str, np.ndarray]:
+    """Return what the file holds: large tables in eight bits a number, the rest in sixteen."""
+    tensors = {
+        f"layer.{number}.{name}": tensor
+        for number, layer in zip(tuned, network.layers, strict=True)
+        for name, tensor in layer.weights().items()
+    }
+    tensors |= {k: v for k, v in network.state_dict().items()
+                if not k.startswith("layers.") and k != "owners"}  # fmt: skip
+    file: dict[str, np.ndarray] = {}
+    for name, tensor in tensors.items():
+        array = tensor.numpy()
+        if name.startswith("layer.") and array.ndim == 2:
+            scale = np.abs(array).max(axis=1) / 127
+            file[f"{name}#scale"] = scale.astype(np.float32)
+            file[name] = np.round(array / scale[:, None]).astype(np.int8)
+        else:
+            file[name] = array.astype(np.float16)
+    about = {
+        "classes": vocabulary.classes, "labels": vocabulary.labels_of_classes,
+        "tuned": list(tuned),
+    }  # fmt: skip
+    file["about"] = np.array(json.dumps(about))
+    return file
+
+
+_FOREIGN = 0.5
+"""Weight of a sentence from another room in the calibration."""
+
+
+def is_kitchen(scene: str) -> bool:
+    """Return whether a floor plan is a kitchen."""
+    return int(scene.removeprefix("FloorPlan")) <= 30
+
+
+def calibrated(
+    path: Path,
+    ontology: Ontology,
+    examples: Sequence[Example],
+    scenes: Mapping[str, frozenset[str]],
+) -> dict[str, float]:
+    """Return the calibration of a head by examples that it was not trained on.
+
+    Sentences from other rooms are read in a kitchen: they are to be unlikely there.
+    """
+    reader = Decoder(ontology, path)
+    kitchens = [name for name in sorted(scenes) if is_kitchen(name)]
+    rows, right, weights = [], [], []
+    for number, example in enumerate(examples):
+        own = is_kitchen(example.scene)
+        scene = example.scene if own else kitchens[number % len(kitchens)]
+        best = reader.ranked(example.text, scenes[scene])[0]
+        if best.frame.kind != OTHER:
+            rows.append([best.here, best.anywhere, 1.0])
+            right.append(float(best.frame == example.frame))
+            weights.append(1.0 if own else _FOREIGN)
+    own_right = [r for r, weight in zip(right, weights, strict=True) if weight == 1.0]
+    say(f"calibration: {np.mean(own_right):.3f} of {len(own_right)} frames right, "
+        f"{len(right)} with those of other rooms")  # fmt: skip
+    x, y = torch.tensor(rows, dtype=torch.float64), torch.tensor(right, dtype=torch.float64)
+    weight = torch.tensor(weights, dtype=torch.float64)
+    w = torch.tensor([1.0, 0.0, 0.0], dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS([w], max_iter=200)
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(x @ w, y, weight)
+        loss = loss + 0.001 * (w * w).sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    here, anywhere, shift = (round(v, 4) for v in w.tolist())
+    return {"here": here, "anywhere": anywhere, "shift": shift}
+
+
+class Decoder:
+    """The reader up to its frames, without a scene's objects."""
+
+    def __init__(self, ontology: Ontology, path: Path) -> None:
+        self.head = Head(Encoder(), path)
+        self.labels = labels_of(self.head, ontology)
+        self.space = Space(self.head.classes, Taxonomy(ontology))
+
+    def ranked(self, text: str, classes: frozenset[str]) -> list[Candidate]:
+        """Return the frames of a sentence, the likeliest first."""
+        return self.space.ranked(self.head.scores(text, self.labels), classes)
+
+
+def write(path: Path, file: Mapping[str, np.ndarray]) -> None:
+    """Write a head; the same numbers make the same bytes."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in sorted(file.items()):
+            data = io.BytesIO()
+            np.save(data, array, allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), data.getvalue(),
+                             zipfile.ZIP_DEFLATED)  # fmt: skip
+
+
+def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """The options."""
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--data", type=Path, nargs="+", default=FILES, help="sentences, .jsonl.gz")
+    parser.add_argument("--out", type=Path, default=SHIPPED, help="the file to write")
+    parser.add_argument("--cache", type=Path, default=Path(".cache/learnt"), help="for encodings")
+    parser.add_argument("--tuned", type=int, default=2, help="top layers that are tuned")
+    parser.add_argument("--epochs", type=int, default=4, help="times through the examples")
+    parser.add_argument("--batch", type=int, default=64, help="sentences in a batch")
+    parser.add_argument("--rate", type=float, default=1e-4, help="learning rate of the layers")
+    parser.add_argument("--made", type=int, default=5000, help="sentences that are made")
+    parser.add_argument("--seed", type=int, default=0, help="of weights and order")
+    parser.add_argument("--start", type=Path, help="begin from this head")
+    parser.add_argument(
+        "--thin",
+        type=int,
+        default=1,
+        help="take one in N of the sentences that are not of demonstrations",
+    )
+    parser.add_argument("--threads", type=int, default=2, help="of torch")
+    parser.add_argument("--no-steps", action="store_true", help="without single steps")
+    parser.add_argument("--no-made", action="store_true", help="without sentences that are made")
+    parser.add_argument("--no-scene", action="store_true", help="compare the classes of all scenes")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train and write; say 0, or 2 when the data are not there."""
+    options = parse_arguments(arguments)
+    for path in options.data:
+        if not path.is_file():
+            print(f"no sentences at {path}: say where they are with --data", file=sys.stderr)
+            return 2
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(options.threads)
+    ontology, encoder = load_ontology(), Encoder()
+    records = [r for path in options.data for r in read_records(path)]
+    packaged = {n: {o.object_type for o in load_scene(n).objects} for n in scene_names()}
+    scenes = scene_classes(records, ontology, packaged)
+    open_records = [r for r in records if not is_kept(str(r["id"]).partition("/")[0])]
+    examples = list(task_examples(open_records, ontology))
+    held_back = [e for e in examples if is_validation(e.folder)]
+    validation = [e for e in held_back if is_kitchen(e.scene)]
+    examples += [] if options.no_steps else step_examples(open_records, ontology)
+    examples += [] if options.no_made else made_examples(ontology, options.made)
+    parts = {"train": [e for e in examples if not is_validation(e.folder) or not e.folder],
+             "validation": validation}  # fmt: skip
+    vocabulary = Vocabulary.of(ontology, examples)
+    say(f"{len(parts['train'])} examples, {len(validation)} for validation, "
+        f"{len(vocabulary.classes)} classes")  # fmt: skip
+    layers = LAYERS - options.tuned
+    states = States([e.text for p in parts.values() for e in p], encoder, layers, options.cache)
+    vectors = torch.tensor(np.stack([encoder.sentence(label) for label in vocabulary.labels]))
+    tuned = range(layers, LAYERS)
+    network = Network(encoder, tuned, vectors, torch.tensor(vocabulary.owners),
+                      len(vocabulary.classes))  # fmt: skip
+    batches = Batches(vocabulary, states, scenes, encoder.pieces, restricted=not options.no_scene)
+    if options.start:
+        begin(network, Head(encoder, options.start), tuned)
+    parts["train"] = thinned(parts["train"], options.thin)
+    say(f"{len(parts['train'])} of them to train on")
+    train(network, batches, parts, options)
+    network.eval()
+    file = stored(network, tuned, vocabulary)
+    write(options.out, file)
+    about = json.loads(str(file["about"]))
+    about["calibration"] = calibrated(options.out, ontology, held_back, scenes)
+    about["trained"] = {
+        "examples": len(parts["train"]), "epochs": options.epochs, "seed": options.seed,
+        "steps": not options.no_steps, "made": not options.no_made, "scene": not options.no_scene,
+    }  # fmt: skip
+    say(f"calibration: {about['calibration']}")
+    file["about"] = np.array(json.dumps(about))
+    write(options.out, file)
+    say(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
