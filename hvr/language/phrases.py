@@ -88,7 +88,7 @@ def _alternatives(cursor: Cursor, after: str) -> list[NounPhrase]:
     cursor.take("either")
     things = [read_thing(cursor, after)]
     while (at := cursor.after_or()) is not None and cursor.starts_thing(at):
-        if cursor.clause_starts(at, listing=True) or cursor.function("prep", at=at):
+        if cursor.clause_starts(at) or cursor.function("prep", at=at):
             break
         cursor.at = at
         things.append(read_thing(cursor, after))

@@ -72,10 +72,14 @@ WANTED = [
     ("1", "slice all the vegetables", "sliced lettuce; sliced potato; sliced tomato", ""),
     ("1", "slice everything",
      "sliced apple; sliced bread; sliced lettuce; sliced potato; sliced tomato", ""),
+    ("1", "slice every vegetable and put a slice of each on a plate",
+     "on lettucesliced plate; on potatosliced plate; on tomatosliced plate", ""),
+    ("1", "before you slice the tomato wash it", "washed tomato | sliced tomato", ""),
     # an empty place holds nothing, an empty cup no liquid
     ("1", "make the sink empty", "not in item sinkbasin", "not filled sinkbasin"),
     ("1", "I want the fridge empty", "not in item fridge", "not filled fridge"),
     ("1", "empty the fridge", "not in item fridge", ""),
+    ("1", "I want an empty fridge", "not in item fridge", "holding fridge"),
     ("1", "empty the cup", "not filled cup; not in item cup", ""),
     ("1", "pour the water out of the cup", "not filled cup", ""),
     # an adjective that tells nothing apart is something to be done
@@ -195,6 +199,7 @@ def test_what_must_not_be_is_said(understand, text, words):
     [
         ("the apple must be toasted", "the apple cannot be toasted"),
         ("I want the cabinet", "the cabinet cannot be held"),
+        ("put a fork in each drawer", "has only 1 fork, not 9"),
         ("I want a closed apple", "the apple cannot be closed"),
     ],
 )
@@ -209,6 +214,7 @@ CHOICES = [
     ("put the apple, the tomato or the egg in the bowl", "or the egg is in the bowl"),
     ("put the apple either in the bowl or on the plate", "either the apple is in the bowl"),
     ("wash the mug or slice the apple", "or the apple is sliced"),
+    ("either make coffee or toast bread", "or a bread slice is cooked"),
     ("coffee or wine, please", "or the cup contains wine"),
 ]  # fmt: skip
 
@@ -267,3 +273,8 @@ def test_a_meal_is_named_by_what_it_consists_of(understand):
 
 def test_what_is_not_heeded_is_kept_as_unread(understand):
     assert understand("1", "put the big red apple in the bowl").unread == ("big", "red")
+
+
+def test_what_no_word_joins_is_not_guessed_at(understand):
+    with pytest.raises(LanguageError, match="cannot make sense of 'bread'"):
+        understand("1", "make coffee bread")
