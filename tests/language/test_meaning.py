@@ -153,6 +153,7 @@ ALWAYS = [
     ("do not open the fridge and slice the tomato", "(forall (?x - fridge) (not (opened ?x)))"),
     ("slice the tomato but do not use the knife", "(forall (?x - knife) (not (holding ?x)))"),
     ("wash the mug and keep the fridge closed", "(forall (?x - fridge) (not (opened ?x)))"),
+    ("take the mug, do not wash it", "(forall (?x - mug) (not (washed ?x)))"),
     ("make coffee, and do not turn off the light", "(toggled lightswitch-1)"),
     ("put the mug in a cabinet, never two doors open at once",
      "(not (exists (?x1 ?x2 - item) (and (not (= ?x1 ?x2)) (opened ?x1) (opened ?x2))))"),
