@@ -144,10 +144,10 @@ class AmbiguousError(LanguageError):
 
     def __init__(self, readings: tuple[str, ...]) -> None:
         self.readings = readings
-        listed = "\n".join(f"  {number}  {way}" for number, way in enumerate(readings, start=1))
+        listed = " ".join(f"({number}) {way}" for number, way in enumerate(readings, start=1))
         super().__init__(
-            f"this can be read in {len(readings)} ways; choose a reading by its number, or say it "
-            f"so that only one fits:\n{listed}"
+            f"this can be read in {len(readings)} ways; choose one by number, or say it so that "
+            f"only one fits: {listed}"
         )
 
 

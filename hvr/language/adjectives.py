@@ -16,7 +16,7 @@ _HOT_VESSELS = ("Kettle", "Mug", "Cup", "Pot")
 
 
 @dataclass(frozen=True)
-class Use:
+class AdjectiveUse:
     """The use of the adjectives before a noun.
 
     Args:
@@ -32,7 +32,10 @@ class Use:
 
 
 def qualify(
-    draft: MeaningDraft, number: int, adjectives: Iterable[Adjective], use: Use | None = None
+    draft: MeaningDraft,
+    number: int,
+    adjectives: Iterable[Adjective],
+    use: AdjectiveUse | None = None,
 ) -> None:
     """Take in the adjectives before a noun: they pick things out, or are to become true.
 
@@ -42,7 +45,7 @@ def qualify(
         adjectives: in order.
         use: what they stand for in their clause.
     """
-    use = use or Use()
+    use = use or AdjectiveUse()
     for adjective in adjectives:
         if asks(adjective.condition, "sliced"):
             continue  # the noun has become its slices, where it has any

@@ -19,7 +19,7 @@ from hvr.language.instead import possible
 from hvr.language.literals import asks, in_words
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
 from hvr.language.nearness import narrowed
-from hvr.language.singling import single_out
+from hvr.language.singling import single_out, stands_at
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl.model import Domain, TypedName
 from hvr.pddl.parser import parse_formula
@@ -119,17 +119,19 @@ class ObjectChoice:
         Raises:
             ImpossibleGoalError: there are fewer.
         """
-        count = self.entities[number].count
-        available = len(self.pool(number))
-        if count == 0:
-            return available
-        if count < 0:  # 'some': two are the fewest that make a plural
-            return min(2, available)
-        if count > len(self.available(number)):
+        wanted, every = self.entities[number].count, len(self.pool(number))
+        if wanted == 0:
+            return every
+        if wanted < 0:  # 'some': two are the fewest that make a plural
+            return min(2, every)
+        places = [len(self.pool(r.outer)) for r in self.relations
+                  if r.inner == number and self.entities[r.outer].each]  # fmt: skip
+        count = wanted * max(places, default=1)  # 'a fork in each drawer'
+        here = len(self.available(number))
+        if count > here:
+            labels = " or ".join(self.taxonomy.label(c) for c in self.classes[number])
             raise ImpossibleGoalError(
-                f"{self.inventory.scene} has only {len(self.available(number))} "
-                f"{' or '.join(self.taxonomy.label(c) for c in self.classes[number])}, "
-                f"not {count}"
+                f"{self.inventory.scene} has only {here} {labels}, not {count}"
             )
         return count
 
@@ -288,7 +290,7 @@ class ObjectChoice:
                 self.note(f"no {what} here is {in_words(template)}: taking any")
             chosen = fitting or chosen
         if entity.place_from:
-            fitting = tuple(n for n in chosen if self._stands_at(n, entity))
+            fitting = tuple(n for n in chosen if stands_at(self.inventory, n, entity))
             if not fitting and entity.group and entity.count == 0:
                 place = entity.from_name or self.taxonomy.label(entity.place_from[0])
                 self.note(f"nothing to be moved is on or in the {place}")
@@ -390,20 +392,6 @@ class ObjectChoice:
             template.replace("?x", PLACEHOLDER), self.domain, [TypedName(PLACEHOLDER, ("item",))]
         )
         return self.inventory.holds(formula, name)
-
-    def _stands_at(self, name: str, entity: Entity) -> bool:
-        parent = self.inventory.parents.get(name)
-        while parent is not None:
-            if entity.from_name == parent or (
-                entity.from_name is None and self.inventory.classes.get(parent) in entity.place_from
-            ):
-                return True
-            if entity.group and entity.count == 0:
-                # 'everything on the table' are the dishes; what they hold goes with them.
-                return False
-            parent = self.inventory.parents.get(parent)
-        source = next((b for a, b in self.inventory.pairs("piece_of") if a == name), None)
-        return source is not None and self._stands_at(source, entity)
 
     def _elsewhere(self, number: int, chosen: tuple[str, ...]) -> str:
         entity = self.entities[number]

@@ -78,7 +78,11 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             else:
                 clauses.append(forbidden)
         else:
+            apart = not clauses or start == 0 or _separated(cursor, start)
             read = _choice_of_clauses(cursor)
+            if not apart and any(clause.verb is None for clause in read):
+                cursor.at = start  # 'make coffee bread'
+                raise cursor.lost()
             if _keeps(cursor, start):
                 prohibitions += [p for clause in read for p in kept(clause)]
             clauses += _ordered(read, then and bool(clauses))
@@ -87,6 +91,12 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
         if cursor.at == start:  # nothing was read, and nothing would be the next time
             raise cursor.lost()
     return tuple(clauses), tuple(prohibitions)
+
+
+def _separated(cursor: Cursor, at: int) -> bool:
+    """Return whether something stands between a clause and the one before it."""
+    before = cursor.word(at - 1)
+    return before in STOPS or before == "," or not cursor.named(at - 1)
 
 
 def _choice_of_clauses(cursor: Cursor) -> list[Clause]:
@@ -155,10 +165,21 @@ def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     late = _ordered(late, True)
     if before:
         return [*before, *late]
+    named = late[0].groups[0].things if late else ()
     while cursor.word() == "," or cursor.function("then", "and"):
         if cursor.take("then", "and") is None:
             cursor.at += 1
-    return [*read_clause(cursor), *late] if not cursor.done else late
+    if cursor.done:
+        return late
+    early = read_clause(cursor)
+    if early and late and _pronouns(early[0].groups[0]):
+        # 'before you slice the tomato wash it': the noun and the pronoun change places
+        first, last = early[0], late[0]
+        early[0] = replace(
+            first, groups=(replace(first.groups[0], things=named), *first.groups[1:])
+        )
+        late[0] = replace(last, groups=(replace(last.groups[0], things=(IT,)), *last.groups[1:]))
+    return [*early, *late]
 
 
 def _elliptic(cursor: Cursor, before: Clause) -> Clause:

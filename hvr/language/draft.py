@@ -157,6 +157,17 @@ class MeaningDraft:
             )
         )
 
+    def each_pieces(self, number: int, count: int) -> list[int]:
+        """Return the entities for pieces of every kind of thing that an entity means."""
+        entity = self.entities[number]
+        if not entity.group or entity.count != 0:
+            return [self.pieces(number, count)]
+        classes = [p for c in entity.classes if (p := self.taxonomy.pieces(c))]
+        return [
+            self.new(Entity((c,), self.taxonomy.label(c), count=count, cut_from=number))
+            for c in classes
+        ]
+
     # --- what is asked of them -----------------------------------------------------------
 
     def demand(

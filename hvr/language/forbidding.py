@@ -16,7 +16,7 @@ from hvr.language.adjuncts import Adjuncts
 from hvr.language.choice import ObjectChoice
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Verb
-from hvr.language.literals import literals, negated
+from hvr.language.literals import literals, negated, telling
 from hvr.language.meaning import Ban
 from hvr.language.referents import ReferentReading
 from hvr.language.syntax import NounPhrase, Prohibition
@@ -124,7 +124,7 @@ class Forbidding:
             used = {next((u for k, u in _USES if self.taxonomy.is_a(c, k)), "") for c in kinds}
             yield from sorted(used - {""}) or ["(near ?x)"]
         elif verb.frame == "state" and verb.condition:
-            yield verb.condition
+            yield telling(verb.condition)
         elif verb.frame in {"put", "hold", "clear", "discard", "drop", "set"}:
             yield "(holding ?x)"
         elif verb.frame in {"fill", "pour"}:

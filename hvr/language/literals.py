@@ -63,6 +63,19 @@ def negated(condition: str) -> str:
     return f"(not {condition})"
 
 
+def telling(condition: str) -> str:
+    """Return the part of a conjunction that tells it from others: the last that is to hold.
+
+    Examples:
+        >>> telling("(and (washed ?x) (not (dirty ?x)))")
+        '(washed ?x)'
+    """
+    if not condition.startswith("(and "):
+        return condition
+    positive = [part for part in _PART.findall(condition) if not part.startswith("(not ")]
+    return positive[-1] if positive else condition
+
+
 def opposed(one: str, other: str) -> bool:
     """Return whether two conditions cannot hold of one thing at once.
 

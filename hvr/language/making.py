@@ -124,7 +124,8 @@ class Making:
         """
         entity, draft = self.draft.entities[number], self.draft
         related = draft.placed(number) or draft.holds_something(number) or entity.liquid
-        if related or entity.serve or (entity.conditions and not handed):
+        held = handed and draft.is_a(number, "Pickupable")
+        if related or entity.serve or (entity.conditions and not held):
             return
         if entity.cut_from is not None or (
             entity.count != 1 and any(self.taxonomy.source(c) for c in entity.classes)

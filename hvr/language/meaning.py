@@ -74,6 +74,7 @@ class Entity:
         cut_from: number of the entity that these are pieces of.
         from_name: name of the object where it stands at the start, if it was said.
         distinct: it is another thing than all others of its class that are spoken of.
+        each: what is put there goes to each of them, one by one.
         used: it shall be used on the way, as the pan in which an egg is fried.
         likely: PDDL conditions on `?x` that hold of it at the start if they hold of any.
         turns: the condition on `?x` that a verb brings about, which something can only be meant
@@ -101,6 +102,7 @@ class Entity:
     distinct: bool = False
     somewhere: bool = False
     near: tuple[Nearness, ...] = ()
+    each: bool = False
     used: bool = False
     likely: tuple[str, ...] = ()
     turns: str = ""

@@ -21,7 +21,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
         LanguageError: the number is beyond all kitchens.
     """
     count: int | None = None
-    definite = other = False
+    definite = other = each = False
     while not cursor.done:
         if cursor.word().isdecimal():
             count = int(cursor.word())
@@ -36,6 +36,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
             continue
         if determiner is None or cursor.named() > determiner.length:
             break
+        each = each or cursor.word() in {"each", "every"}
         cursor.at += determiner.length
         value = determiner.entry.value
         if value == "the":
@@ -46,7 +47,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
             count = int(value)
     if count is not None and count > MOST:
         raise LanguageError(f"{count} of them are more than a kitchen holds")
-    return Determiner(count, definite, other)
+    return Determiner(count, definite, other, each)
 
 
 def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:

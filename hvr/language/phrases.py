@@ -88,7 +88,7 @@ def _alternatives(cursor: Cursor, after: str) -> list[NounPhrase]:
     cursor.take("either")
     things = [read_thing(cursor, after)]
     while (at := cursor.after_or()) is not None and cursor.starts_thing(at):
-        if cursor.clause_starts(at, listing=True) or cursor.function("prep", at=at):
+        if cursor.clause_starts(at) or cursor.function("prep", at=at):
             break
         cursor.at = at
         things.append(read_thing(cursor, after))
@@ -120,6 +120,10 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     if pronoun is not None:
         return pronoun
     determiner = read_determiner(cursor)
+    door = cursor.function("door")
+    if door and determiner == Determiner(definite=True) and cursor.named() < door.length:
+        cursor.at += door.length  # 'put the egg in the fridge and shut the door'
+        return NounPhrase("pronoun", cursor.between(start), Determiner(1))
     if (determiner.count is not None or determiner.definite) and not cursor.starts_thing():
         if determiner.count is not None:  # 'put both on the table', 'slice two'
             return NounPhrase("pronoun", cursor.between(start), determiner)

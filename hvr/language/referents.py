@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hvr.errors import LanguageError
-from hvr.language.adjectives import Use, apply_adjective, qualify
+from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Adjective, Dish
 from hvr.language.literals import asks
 from hvr.language.meaning import Condition, Entity, Nearness, SpatialRelation
-from hvr.language.syntax import Nearby, NounPhrase
+from hvr.language.syntax import Nearby, NounPhrase, how_many
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class ReferentReading:
     condition: str = ""
     moved: bool = False
 
-    def use(self, thing: NounPhrase) -> Use:
+    def use(self, thing: NounPhrase) -> AdjectiveUse:
         """Return what the adjectives of a noun phrase stand for."""
-        return Use(self.condition, thing.determiner.definite, self.moved)
+        return AdjectiveUse(self.condition, thing.determiner.definite, self.moved)
 
 
 class Referents:
@@ -190,8 +190,9 @@ class Referents:
                 tuple(classes),
                 thing.text,
                 group=group,
-                count=_count(thing, group),
+                count=how_many(thing, group),
                 distinct=determiner.other,
+                each=determiner.each,
             )
         )
         qualify(self.draft, number, thing.adjectives, reading.use(thing))
@@ -211,7 +212,7 @@ class Referents:
         assert count is not None
         if thing.of is not None and thing.of.kind == "pronoun" and thing.of.many:
             sources = (self.draft.entities[n].cut_from for n in self._pronoun(thing.of, reading))
-            each = [self.draft.pieces(n, count) for n in sources if n is not None]
+            each = [p for n in sources if n is not None for p in self.draft.each_pieces(n, count)]
             if each:
                 return each  # 'a slice of each'
         if thing.of is None or thing.of.kind == "pronoun":
@@ -404,17 +405,3 @@ class Referents:
                     self._nearby((Nearby(adjunct.word, (other,)),), things)
                 else:
                     raise LanguageError(f"hvr does not understand {adjunct.word!r} here")
-
-
-def _count(thing: NounPhrase, group: bool) -> int:
-    """Return how many things a noun means; 0 for all there are, -1 for some.
-
-    'The cutlery' and 'the plates' are all of them, 'plates' some, 'a plate' one.
-    """
-    determiner = thing.determiner
-    if determiner.count is not None:
-        return determiner.count
-    if any(noun.plural for noun in thing.nouns):
-        return 0 if determiner.definite else -1
-    together = determiner.definite and any(noun.collective for noun in thing.nouns) and group
-    return 0 if together else 1

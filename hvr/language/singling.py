@@ -49,3 +49,19 @@ def _unmet(
     if not parts:
         return int(not holds(template, name))
     return sum(inventory.true(predicate, name) != wanted for predicate, wanted in parts)
+
+
+def stands_at(inventory: Inventory, name: str, entity: Entity) -> bool:
+    """Return whether an object stands where an entity is said to be at the start."""
+    parent = inventory.parents.get(name)
+    while parent is not None:
+        if entity.from_name == parent or (
+            entity.from_name is None and inventory.classes.get(parent) in entity.place_from
+        ):
+            return True
+        if entity.group and entity.count == 0:
+            # 'everything on the table' are the dishes; what they hold goes with them.
+            return False
+        parent = inventory.parents.get(parent)
+    source = next((b for a, b in inventory.pairs("piece_of") if a == name), None)
+    return source is not None and stands_at(inventory, source, entity)

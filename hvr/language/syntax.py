@@ -15,11 +15,13 @@ class Determiner:
         count: how many; 0 for all, -1 for some, None if it is not given.
         definite: 'the'.
         other: 'another'.
+        each: 'each' or 'every': something is said of them one by one.
     """
 
     count: int | None = None
     definite: bool = False
     other: bool = False
+    each: bool = False
 
 
 @dataclass(frozen=True)
@@ -163,3 +165,17 @@ class Prohibition:
     most: int = 0
     keeps: bool = False
     again: bool = False
+
+
+def how_many(thing: NounPhrase, group: bool) -> int:
+    """Return how many things a noun means; 0 for all there are, -1 for some.
+
+    'The cutlery' and 'the plates' are all of them, 'plates' some, 'a plate' one.
+    """
+    determiner = thing.determiner
+    if determiner.count is not None:
+        return determiner.count
+    if any(noun.plural for noun in thing.nouns):
+        return 0 if determiner.definite else -1
+    together = determiner.definite and any(noun.collective for noun in thing.nouns) and group
+    return 0 if together else 1
