@@ -213,7 +213,7 @@ def test_ways_to_say_the_same(read, text):
 
 
 def test_loose_words_are_read_and_noted(read):
-    found = read("16", "put the cabbage in the freezer")
+    found = read("16", "put the cabbage in the fridge")
     assert found.last == {"in lettuce fridge": 1}
     assert found.notes == ("read 'cabbage' as 'lettuce'",)
 
