@@ -239,7 +239,12 @@ class MeaningDraft:
         Raises:
             LanguageError: nothing can be put there.
         """
-        for number in self.live(things):
+        alive = self.live(things)
+        # 'put a fork in a cup and put them on the table': the fork goes along in the cup.
+        along = {r.inner for r in self.relations if r.inner in alive and r.outer in alive}
+        for number in alive:
+            if number in along:
+                continue
             if number == outer:
                 raise LanguageError(f"{self.entities[number].text!r} cannot be put in itself")
             if self.default_vessel(number) and self.is_a(outer, "Fillable"):
