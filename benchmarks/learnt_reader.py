@@ -37,7 +37,7 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.language.goals import Goal, Stage
 from hvr.language.learnt.agreement import Thresholds, agreed
 from hvr.language.learnt.end_state import EndStates
-from hvr.language.learnt.reader import LearntReader
+from hvr.language.learnt.reader import LearntReader, Reading
 from hvr.language.reader import Reader
 from hvr.retrieval.inventory import Inventory
 from studies.alfred import scene_from_alfred
@@ -146,9 +146,16 @@ class Bench:
         alone: Goal | HvrError = HvrError("not sure")
         if reading.goal is not None and reading.p >= self.thresholds.alone:
             alone = reading.goal
-        both = _attempt(lambda: agreed(grammar, reading, ends, self.thresholds, ""))
+        both = _attempt(lambda: self._both(grammar, reading, ends))
         anyhow = reading.goal or HvrError("no reading")
         return {"grammar": grammar, "learnt": alone, "both": both, _ANY: anyhow}
+
+    def _both(self, grammar: Goal | HvrError, reading: Reading, ends: EndStates) -> Goal:
+        """Return the goal that both readers come to."""
+        goals = agreed(grammar, reading, ends, self.thresholds, "")
+        if len(goals) > 1:
+            raise AmbiguousError(tuple("; then ".join(goal.said) for goal in goals))
+        return goals[0]
 
 
 def _attempt(read: Callable[[], Goal]) -> Goal | HvrError:

@@ -7,7 +7,7 @@ From ALFRED's demonstrations, as plans of hvr's skills, and from valid plans of 
 Each is reduced until nothing can be left out, then gets 0 to 4 errors (a quarter of the plans none)
 of the kinds in docs/judging.md. What is wrong with it is then found out anew by going through all
 of its parts, so that errors that cancel or repair each other are labelled as what they are. The
-same seeds make the same file. `--part test` takes every third demonstration, `fit` the others.
+same seeds make the same file. `--part test` takes every third of them, `fit` the others.
 """
 
 from __future__ import annotations
@@ -102,6 +102,7 @@ def _jobs(args: argparse.Namespace) -> Iterator[tuple[str, Any, int]]:
             r for r in rows
             if r["set"] == "ipc" and r["val"] == "valid" and r["mutation"] is None
         ]  # fmt: skip
+        rows = [row for i, row in enumerate(rows) if (i % 3 == 1) == (args.part == "test")]
         for row in rows[: args.limit]:
             yield "pddl", (args.pddl, row), args.seeds
 

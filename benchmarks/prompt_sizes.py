@@ -5,16 +5,21 @@
     python benchmarks/prompt_sizes.py --settings HVR,HVR+,VR,HV
 
 The prompts are those of a run in the scene of each task's ground truth; a SIMULATED model with
-errors answers them, so that corrections occur. Tokens are estimated from above by
+errors answers them, so that corrections occur. Recall is the share of what the ground truth
+touches, the places of things included, that is among the objects of the prompts: with what the
+model picks (which the simulated one knows from the ground truth, but for its errors), and with a
+model that picks nothing. Tokens are estimated from above by
 `hvr.llm.tokens` (docs/models.md), or counted by a tokenizer that is on this machine. To each
-prompt the longest answer that is allowed is added.
+prompt the longest answer is added that it has to leave room for.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -30,16 +35,18 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.llm.layer import Layer
 from hvr.llm.model import Answer, Message, Model, Request
 from hvr.llm.tokens import count_tokens
+from hvr.policies.goal.policy import GoalPolicy
+from hvr.policies.llm.dialogue import CONTEXT, MAX_TOKENS
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import NAMES, load_prompts
-from hvr.policies.llm.settings import named
+from hvr.policies.llm.settings import is_goal, named
 from hvr.policies.llm.writing import Equipment
 from hvr.retrieval.embedders import make_embedder
 from hvr.scripted import make_scripted
 from hvr.search.planners import FastDownward
 from hvr.tasks import PaperTask, load_task, task_ids
 
-CONTEXT = 4096
+_OBJECT = re.compile(r"^([a-z]\w*-\d+) \(", re.MULTILINE)
 Count = Callable[[Sequence[Message]], int]
 
 
@@ -55,18 +62,55 @@ class Measured(Layer):
         super().__init__(model)
         self.count = count
         self.longest: dict[str, int] = {}
+        self.told: set[str] = set()
 
     def answer(self, request: Request) -> Answer:
         """See `Model`."""
-        tokens = self.count(request.messages) + request.max_tokens
+        tokens = self.count(request.messages) + MAX_TOKENS[request.purpose]
+        listed = request.messages[-1].text.partition("Task:")[0]
+        self.told |= set(_OBJECT.findall(listed))
         self.longest[request.purpose] = max(tokens, self.longest.get(request.purpose, 0))
         return self._model.answer(request)
 
 
-def measure(task: PaperTask, setting: str, error: float, count: Count) -> dict[str, int]:
-    """The longest prompt and answer of each purpose in one run."""
+class Silent(Layer):
+    """A model that picks no objects."""
+
+    def answer(self, request: Request) -> Answer:
+        """See `Model`."""
+        if request.purpose == "select":
+            return Answer(text="none")
+        return self._model.answer(request)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What was measured of one run.
+
+    Args:
+        longest: prompt and answer of each purpose, in tokens.
+        missing: what the ground truth touches and no prompt tells of.
+        touched: all that the ground truth touches.
+    """
+
+    longest: dict[str, int]
+    missing: frozenset[str]
+    touched: frozenset[str]
+
+    @property
+    def recall(self) -> str:
+        """The share that is told, in per cent, and what is not."""
+        share = 100 * (1 - len(self.missing) / len(self.touched))
+        return f"{share:.0f}" + (f" ({', '.join(sorted(self.missing))})" if self.missing else "")
+
+
+def measure(
+    task: PaperTask, setting: str, error: float, count: Count, *, picks: bool = True
+) -> Sizes:
+    """The longest prompt and answer of each purpose in one run, and what the prompts told of."""
     scene = task.ground_truth.scene
-    model = Measured(make_scripted(f"scripted:error={error}", task, load_scene(scene), 1), count)
+    scripted = make_scripted(f"scripted:error={error}", task, load_scene(scene), 1)
+    model = Measured(scripted if picks else Silent(scripted), count)
     world = open_world(Kitchen(load_scene(scene), 0))
     equipment = Equipment(
         ontology=load_ontology(),
@@ -77,14 +121,21 @@ def measure(task: PaperTask, setting: str, error: float, count: Count) -> dict[s
         planner=FastDownward(),
         prompts=load_prompts(),
     )
-    LLMPolicy(equipment).write(task.goal_oriented, world.graph, world.inventory())
-    return model.longest
+    inventory = world.inventory()
+    policy = GoalPolicy if is_goal(setting) else LLMPolicy
+    policy(equipment).write(task.goal_oriented, world.graph, inventory)
+    touched = {name for step in task.ground_truth.steps for name in step.args}
+    movable = {name for name in touched if inventory.true("pickupable", name)}
+    touched |= {inventory.parents[name] for name in movable if name in inventory.parents}
+    return Sizes(model.longest, frozenset(touched - model.told), frozenset(touched))
 
 
 def main() -> int:
     """Print a table for each setting; exit code 1 when a prompt with R does not fit."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--settings", default="HVR,HVR+,VR,HV")
+    parser.add_argument("--settings", default="HVR,HVR+,VR,HV,LLM+P")
+    parser.add_argument("--tasks", help="ids separated by commas (default: all)")
+    parser.add_argument("--data", type=Path, help="folder of task files (default: hvr's own)")
     parser.add_argument("--error", type=float, default=0.3)
     parser.add_argument("--tokenizer", help="name or folder of a Hugging Face tokenizer")
     chosen = parser.parse_args()
@@ -95,14 +146,22 @@ def main() -> int:
     for setting in chosen.settings.split(","):
         purposes = list(NAMES)
         print(f"### {setting}: longest prompt + longest answer, tokens\n")
-        print("| task | " + " | ".join(purposes) + f" | within {CONTEXT} |")
-        print("| --- |" + " --- |" * (len(purposes) + 1))
-        for task_id in task_ids():
-            longest = measure(load_task(task_id), setting, chosen.error, count)
-            good = max(longest.values()) <= CONTEXT
+        last = f" | within {CONTEXT} | recall | recall if the model picks nothing |"
+        print("| task | " + " | ".join(purposes) + last)
+        print("| --- |" + " --- |" * (len(purposes) + 3))
+        for task_id in chosen.tasks.split(",") if chosen.tasks else task_ids(chosen.data):
+            task = load_task(task_id, chosen.data)
+            sizes = measure(task, setting, chosen.error, count)
+            good = max(sizes.longest.values()) <= CONTEXT
             fits = fits and (good or not named(setting).retrieval)
-            cells = [str(longest.get(p, "–")) for p in purposes]
-            print(f"| {task_id} | " + " | ".join(cells) + f" | {'yes' if good else 'NO'} |")
+            cells = [str(sizes.longest.get(p, "–")) for p in purposes]
+            # Whole kinds are told of in a prompt for a goal, and nothing is picked.
+            recalls = ["–", "–"]
+            if not is_goal(setting):
+                alone = measure(task, setting, 0.0, count, picks=False)
+                recalls = [sizes.recall, alone.recall]
+            cells += ["yes" if good else "NO", *recalls]
+            print(f"| {task_id} | " + " | ".join(cells) + " |", flush=True)
         print()
     return 0 if fits else 1
 

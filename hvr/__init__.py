@@ -91,7 +91,12 @@ def __getattr__(name: str) -> "Any":
     if name in _WHERE:
         from importlib import import_module
 
-        return getattr(import_module(_WHERE[name]), name)
+        try:
+            return getattr(import_module(_WHERE[name]), name)
+        except ModuleNotFoundError as error:
+            from hvr.extras import explained
+
+            raise explained(error) or error from None
     raise AttributeError(f"module 'hvr' has no attribute {name!r}")
 
 

@@ -8,6 +8,16 @@ from typing import Any
 
 from hvr.errors import MissingExtraError
 
+_PLAN = {
+    "owlready2": "owlready2",
+    "oxrdflib": "oxrdflib",
+    "pyoxigraph": "pyoxigraph",
+    "rdflib": "rdflib",
+    "rich": "rich",
+    "unified_planning": "unified-planning",
+    "up_fast_downward": "up-fast-downward",
+}
+"""The packages of the extra `plan`, which are imported wherever they are used, by module."""
 _GNN = ("torch", "torch_geometric", "numpy", "safetensors", "threadpoolctl", "yaml")
 
 
@@ -20,6 +30,12 @@ def need_gnn() -> None:
     for package in _GNN:
         if find_spec(package) is None:
             raise MissingExtraError(package, "gnn")
+
+
+def explained(error: ModuleNotFoundError) -> MissingExtraError | None:
+    """Return the error that says which extra brings a module of `plan`; None if it is another."""
+    package = _PLAN.get((error.name or "").partition(".")[0])
+    return None if package is None else MissingExtraError(package, "plan")
 
 
 def load(module: str, package: str, extra: str) -> Any:

@@ -206,9 +206,9 @@ class PolicyContext:
         embedder: made already; None makes the one that `model` names.
         compile_task: makes tasks, for callers that keep them.
         listen: is told what happens while the policy plans.
-        reading: which of several readings of the request is meant, from 1.
         reader: who reads requests, one of `hvr.language.readers.READERS`; None for the best that
             is installed.
+        reading: which of several readings of the request is meant, from 1.
     """
 
     ontology: Ontology
@@ -223,8 +223,8 @@ class PolicyContext:
     embedder: Embedder | None = None
     compile_task: Callable[[Domain, Problem], Task] = Task
     listen: Callable[[Any], None] | None = None
-    reading: int | None = None
     reader: str | None = None
+    reading: int | None = None
 
 
 class Policy(Protocol[Wanted]):

@@ -123,6 +123,8 @@ _SERVE = """(navigate_to_obj, mug-1)
 (pick_up, mug-1)
 (navigate_to_obj, countertop-2)
 (put_on, mug-1, countertop-2)"""
+_GOAL = """{"stages": [[{"predicate": "contains", "args": ["Mug", "coffee"]},
+                        {"predicate": "on", "args": ["Mug", "CounterTop"]}]]}"""
 PICKING = "(pick_up, mug-1)\n"
 """What the first block lacks when it is written for the first time."""
 
@@ -136,6 +138,13 @@ def make_coffee(asked: Question) -> str:
             return "\n".join(f"{i}. {name}" for i, name in enumerate(MACROS, start=1))
         case "conditions" | "correct_conditions":
             return _CONDITIONS
+        case "goal" | "correct_goal":
+            return _GOAL
+        case "blocks":
+            return (
+                f"Macro action 1: {MACROS[0]}\n{_actions(_BREW.replace(PICKING, '', 1))}\n"
+                f"Macro action 2: {MACROS[1]}\n{_actions(_SERVE)}"
+            )
         case "block" if asked.macro == MACROS[0]:
             return _block(_BREW.replace(PICKING, "", 1))
         case "correct_block" if asked.macro == MACROS[0]:

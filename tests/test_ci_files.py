@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +69,59 @@ def test_the_hooks_call_commands_that_exist() -> None:
         )
         assert done.returncode == 0
         assert hook["entry"] in done.stdout
+
+
+_LIGHT = """
+import sys
+import tomllib
+
+class Nothing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {packages!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Nothing())
+sys.argv[:] = ["hvr", *{arguments!r}]
+from hvr.cli.main import run
+run()
+"""
+_PACKAGES = (
+    "owlready2", "oxrdflib", "pyoxigraph", "rdflib", "rich", "unified_planning",
+    "up_fast_downward", "numpy", "yaml", "torch", "jsonschema",
+)  # fmt: skip
+
+
+def run_light(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    code = _LIGHT.format(packages=_PACKAGES, arguments=arguments)
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "GITHUB_ACTIONS": ""},
+    )  # fmt: skip
+
+
+def test_a_bare_install_has_no_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["dependencies"] == []
+    for name, packages in project["optional-dependencies"].items():
+        assert name == "plan" or any(package.startswith("hvr[plan") for package in packages)
+
+
+@pytest.mark.slow
+def test_the_validator_and_the_linter_need_no_package(tmp_path: Path) -> None:
+    (tmp_path / "domain.pddl").write_text(DOMAIN)
+    (tmp_path / "problem.pddl").write_text(PROBLEM)
+    (tmp_path / "my.plan").write_text("(a)\n(b)\n")
+    done = run_light(tmp_path, "validate", ".", "--format", "sarif", "--advise", "--jobs", "2")
+    assert done.returncode == 1 and '"HVR103"' in done.stdout, done.stderr
+    done = run_light(tmp_path, "lint", ".", "--format", "junit")
+    assert done.returncode == 0 and "<testsuites" in done.stdout, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [("plan", "make coffee"), ("kg", "check")])
+def test_what_needs_more_says_what_to_install(tmp_path: Path, command: tuple[str, ...]) -> None:
+    done = run_light(tmp_path, *command)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert "pip install 'hvr[plan]'" in done.stderr
+    assert "Traceback" not in done.stderr

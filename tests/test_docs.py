@@ -368,7 +368,7 @@ def test_what_is_shown_is_compared_with_what_is_printed(
         ("```sh\nexit 3\n```", "ended the shell"),
         ("```sh\nif\n```", "syntax error"),
         ("```console\n$ echo a\nb\n```", "should print"),
-        ("```sh\nhvr plan 'make cofee'\n```", "unknown word"),
+        ("```sh\nhvr plan 'make a pizza'\n```", "unknown word"),
         ("```python\nimport os\nos._exit(0)\n```", "ended Python"),
         ("```python\n1 / 0\n```", "ZeroDivisionError"),
         ("```python\nprint(1)\n```\n\n```text\n2\n```", "printed was"),

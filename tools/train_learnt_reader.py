@@ -6,6 +6,7 @@ The encoder stays as it is but for its top layers (`--tuned`), which become part
 folders that are kept apart are not looked at; one in twenty of the others is for calibration.
 Encodings are kept in `--cache`, so a second training starts at once.
 
+    --relabel        no training: the head gets the labels that the ontology has now
     --no-steps       without the sentences of single steps
     --no-made        without sentences made from the ontology's words
     --no-scene       without the restriction to the classes of the scene
@@ -39,6 +40,7 @@ from hvr.language.taxonomy import Taxonomy
 from studies.learnt_reader.batches import Batches, States, Vocabulary
 from studies.learnt_reader.examples import (
     Example,
+    confusing_examples,
     is_kept,
     is_validation,
     made_examples,
@@ -226,6 +228,22 @@ class Decoder:
         return self.space.ranked(self.head.scores(text, self.labels), classes)
 
 
+def relabelled(path: Path, ontology: Ontology) -> None:
+    """Give a head the labels that the ontology has now; nothing else of it changes."""
+    encoder = Encoder()
+    with np.load(path) as file:
+        stored = dict(file)
+    about = json.loads(str(stored["about"]))
+    about["labels"] = {
+        name: list(ontology.labels(name)) if ontology.has_class(name) else labels
+        for name, labels in about["labels"].items()
+    }
+    texts = [label for labels in about["labels"].values() for label in labels]
+    stored["labels"] = np.stack([encoder.sentence(t) for t in texts]).astype(np.float16)
+    stored["about"] = np.array(json.dumps(about))
+    write(path, stored)
+
+
 def write(path: Path, file: Mapping[str, np.ndarray]) -> None:
     """Write a head; the same numbers make the same bytes."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -251,6 +269,11 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--rate", type=float, default=1e-4, help="learning rate of the layers")
     parser.add_argument("--made", type=int, default=5000, help="sentences that are made")
     parser.add_argument("--seed", type=int, default=0, help="of weights and order")
+    parser.add_argument(
+        "--relabel",
+        action="store_true",
+        help="only give the head the labels that the ontology has now",
+    )
     parser.add_argument("--start", type=Path, help="begin from this head")
     parser.add_argument(
         "--thin",
@@ -272,6 +295,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not path.is_file():
             print(f"no sentences at {path}: say where they are with --data", file=sys.stderr)
             return 2
+    if options.relabel:
+        relabelled(options.out, load_ontology())
+        return 0
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
     ontology, encoder = load_ontology(), Encoder()
@@ -290,7 +316,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     say(f"{len(parts['train'])} examples, {len(validation)} for validation, "
         f"{len(vocabulary.classes)} classes")  # fmt: skip
     layers = LAYERS - options.tuned
-    states = States([e.text for p in parts.values() for e in p], encoder, layers, options.cache)
+    said = States([e.text for p in parts.values() for e in p], encoder, layers, options.cache)
+    confusing = [] if options.no_made else confusing_examples(ontology, options.made)
+    states = States([e.text for e in confusing], encoder, layers, options.cache, more=said)
+    parts["train"] += confusing
     vectors = torch.tensor(np.stack([encoder.sentence(label) for label in vocabulary.labels]))
     tuned = range(layers, LAYERS)
     network = Network(encoder, tuned, vectors, torch.tensor(vocabulary.owners),

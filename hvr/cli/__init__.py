@@ -38,6 +38,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     Command("judge", "Judge a plan step by step: what is superfluous, what is missing, and the "
             "proof of each.", "hvr.cli.judge"),
     Command("lint", "Find what is suspicious in a PDDL domain and problem.", "hvr.cli.lint"),
+    Command("convert", "Print hierarchical plans in other forms; write a run as one.",
+            "hvr.cli.convert"),
     Command("tasks", "List the paper's tasks, with the scenes that fit.", "hvr.cli.tasks"),
     Command("scenes", "List the kitchens.", "hvr.cli.scenes"),
     Command("show", "Show a saved run: its plans, its steps, and what went otherwise than "

@@ -73,11 +73,22 @@ def main(given: Sequence[str]) -> int:
         return _refused(given, error, message, error.exit_code)
     except (KeyboardInterrupt, Terminated):
         raise
-    except BaseException as error:  # a library may call sys.exit, and one in Rust may panic
-        from hvr.cli import unforeseen
+    except ModuleNotFoundError as error:
+        from hvr.extras import explained
 
-        message, status = unforeseen.account_for(error, given)
-        return _refused(given, error, message, status)
+        missing = explained(error)
+        if missing is None:
+            return _unforeseen(given, error)
+        return _refused(given, missing, str(missing), missing.exit_code)
+    except BaseException as error:  # a library may call sys.exit, and one in Rust may panic
+        return _unforeseen(given, error)
+
+
+def _unforeseen(given: Sequence[str], error: BaseException) -> int:
+    from hvr.cli import unforeseen
+
+    message, status = unforeseen.account_for(error, given)
+    return _refused(given, error, message, status)
 
 
 def resolve(given: Sequence[str]) -> Call:

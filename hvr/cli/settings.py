@@ -159,6 +159,7 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     "tolerance": _NUMBER,
     "numeric-tolerance": _NUMBER,
     "lenient": _FLAG,
+    "any-order": _FLAG,
     "extract": _FLAG,
     "quiet": _FLAG,
     "rules-url": (_text, "an address"),

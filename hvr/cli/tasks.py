@@ -1,4 +1,4 @@
-"""`hvr tasks`: the paper's tasks."""
+"""`hvr tasks`: the tasks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description = "List the paper's tasks, with the scenes that fit."
+    parser.description = (
+        "List the tasks, the paper's and the harder ones, with the scenes that fit."
+    )
     parser.epilog = _EPILOG
     add_json(parser)
 
@@ -30,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
         print_json([
             {"id": t.id, "name": t.name, "goal_oriented": t.goal_oriented,
              "constructive": t.constructive, "paraphrases": list(t.paraphrases),
-             "goal": t.goal, "scenes": list(t.scenes)} for t in tasks
+             "goal": t.goal, "constraints": list(t.constraints), "scenes": list(t.scenes)} for t in tasks
         ])  # fmt: skip
     else:
         for t in tasks:

@@ -96,6 +96,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
            "how far a duration may be from what its action demands (default: 0.01)")  # fmt: skip
     _value(judging, "--numeric-tolerance", "N", arguments.number,
            "how far a numeric condition may be missed (default: 0; VAL: 0.0001)")  # fmt: skip
+    _flag(judging, "--any-order",
+          "hierarchical plans: let the tasks of a method be listed in any order")  # fmt: skip
+    judging.add_argument("--no-decomposition", action="store_true", help=(
+        "hierarchical plans: read the actions only, and look for a decomposition"))  # fmt: skip
     _value(judging, "--jobs", "N", arguments.jobs,
            "use N processes; 0: one for each processor core (default: 1)")  # fmt: skip
 
@@ -195,6 +199,8 @@ def _request(given: argparse.Namespace) -> _Request:
             extract=chosen("extract", False),
             plan_number=given.plan_number,
             happenings=chosen("happenings", False),
+            any_order=chosen("any_order", False),
+            no_decomposition=given.no_decomposition,
         ),
     )
 

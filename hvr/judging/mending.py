@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from hvr.judging.course import Course, Mark, execute, holds
 from hvr.judging.relaxed import Steps
-from hvr.judging.weaving import weave
+from hvr.judging.weaving import Weaving
 from hvr.pddl import Atom, GroundAction, Misfit, State
 from hvr.pddl.conditions import Conjunction, Operator
 from hvr.validation.relaxation import Clock, suppliers
@@ -27,10 +27,16 @@ from hvr.validation.search import search
 Insertion: TypeAlias = tuple[int, GroundAction]
 """A step, and the index of the step that it comes before."""
 
-_MOST_DRAFTS = 24
+_MOST_DRAFTS = 40
 _MOST_ANSWERS = 3
 _INSERTED, _PASSED = 2, 1
 """What it costs to insert a step, and to pass over one."""
+_BEYOND = 5
+"""How much more than one that misses the goal only a draft may cost."""
+_MOST_ENDS = 3
+"""How many drafts that miss the goal only are finished."""
+_BACK, _MOST_PAIRS = 4, 120
+"""How far back pairs of steps are put in, and how many are tried."""
 _NEAR, _MOST_BLENDS = 3, 16
 _MOST_PASSED = 3
 """How many steps may fail because of those that are put in before them."""
@@ -102,12 +108,24 @@ class _Search:
         self.operators = course.operators
         self.clock = clock
         self.known = tuple([i for i, o in enumerate(self.operators) if o is not None])
+        self.ends: list[tuple[_Draft, Mark]] = []
         self.rest = Steps(self.task, [self.task.ground(course.plan[i]) for i in self.known])
 
     def run(self) -> Mending:
+        answers = self._singly()
+        if not answers or len(answers[0].inserted) > 1:
+            answers += self._at_length()
+        if not answers:
+            answers += self._ended()
+        if not answers:
+            return Mending()
+        best = min(answers, key=lambda draft: len(draft.inserted))
+        return Mending(_united(answers), best.inserted, best.passed)
+
+    def _singly(self) -> list[_Draft]:
+        """Return the best drafts that reach the goal by single steps and pairs put in."""
         order = count()
-        unknown = frozenset(range(len(self.operators))).difference(self.known)
-        first = _Draft(passed=unknown)
+        first = _Draft(passed=frozenset(range(len(self.operators))).difference(self.known))
         queue: list[tuple[int, int, _Draft]] = [(first.cost, next(order), first)]
         answers: list[_Draft] = []
         seen = {first}
@@ -117,6 +135,8 @@ class _Search:
             least, _, draft = heappop(queue)
             if answers and least > answers[0].cost:
                 break
+            if self.ends and least > self.ends[0][0].cost + _BEYOND:
+                break
             outcome = self._follow(draft)
             if outcome is None:
                 continue
@@ -125,20 +145,27 @@ class _Search:
                 if len(answers) == _MOST_ANSWERS:
                     break
                 continue
+            if outcome.fails == len(self.operators):
+                self.ends.append((draft, outcome.marks[-1]))
             for child in self._children(draft, outcome):
                 if child not in seen:
                     seen.add(child)
                     heappush(queue, (child.cost + self._ahead(child), next(order), child))
-        if not answers or len(answers[0].inserted) > 1:
-            woven = weave(self.course, self.clock)
-            if woven is not None:
-                answers.append(_Draft(woven[0], woven[1] | unknown))
-        if not answers:
-            answers += self._ended()
-        if not answers:
-            return Mending()
-        best = min(answers, key=lambda draft: len(draft.inserted))
-        return Mending(_united(answers), best.inserted, best.passed)
+        return answers
+
+    def _at_length(self) -> Iterator[_Draft]:
+        """Yield drafts with longer endings, or else one with steps woven in from the beginning."""
+        weaving = Weaving(self.course, self.clock)
+        ended = False
+        for draft, mark in sorted(self.ends, key=lambda end: end[0].cost)[:_MOST_ENDS]:
+            steps = weaving.finish(mark)
+            if steps is not None:
+                ended = True
+                yield draft.with_steps(len(self.operators), steps)
+        woven = None if ended else weaving.weave()
+        if woven is not None:
+            unknown = frozenset(range(len(self.operators))).difference(self.known)
+            yield _Draft(woven[0], woven[1] | unknown)
 
     def _ended(self) -> Iterator[_Draft]:
         """Yield drafts that end as the goal wants, after all of the plan or what went well."""
@@ -189,7 +216,7 @@ class _Search:
                 continue
             after = execute(self.task, operator, mark)
             if after is None:
-                return _Outcome(tuple(marks), place)
+                return _Outcome(tuple(marks), place, unmet_parts(operator.precondition, mark))
             mark = after
         if holds(self.task.goal, mark):
             return _Outcome(tuple(marks), None)
@@ -200,7 +227,8 @@ class _Search:
         place = outcome.fails
         if place < len(self.operators):
             yield replace(draft, passed=draft.passed | {place})
-        yield from self._with_one(draft, outcome, place)
+        single = list(self._with_one(draft, outcome, place))
+        yield from single or self._with_two(draft, outcome, place)
 
     def _with_one(self, draft: _Draft, outcome: _Outcome, place: int) -> Iterator[_Draft]:
         """Yield drafts with one more step, each where the fewest others fail, and there early."""
@@ -219,6 +247,28 @@ class _Search:
                 if child is not None and (least is None or child.cost <= least):
                     best[action] = child
         yield from best.values()
+
+    def _with_two(self, draft: _Draft, outcome: _Outcome, place: int) -> Iterator[_Draft]:
+        """Yield drafts with two more steps, of which the second needs the first."""
+        literals = _unmet_literals(self.course, self._target(place), outcome.marks[place])
+        tried = 0
+        seen: set[tuple[GroundAction, GroundAction]] = set()
+        for at in range(place, max(-1, place - _BACK), -1):
+            mark = outcome.marks[at]
+            here = State(self.task, *mark)
+            for second in suppliers(here, literals) if literals else ():
+                operator = self.task.ground(second)
+                wanting = _unmet_literals(self.course, operator.precondition, mark)
+                for first in suppliers(here, wanting) if wanting else ():
+                    tried += 1
+                    if tried > _MOST_PAIRS:
+                        return
+                    if (first, second) in seen:
+                        continue
+                    child = self._checked(draft, at, (first, second), place, outcome)
+                    if child is not None:
+                        seen.add((first, second))
+                        yield child
 
     def _checked(
         self,
@@ -249,7 +299,8 @@ class _Search:
             if outcome.fails is None or outcome.fails > place:
                 break
             if outcome.fails == place:
-                if place < len(self.operators) or outcome.unmet >= before.unmet:
+                # It must at least bring the step, or the goal, nearer.
+                if outcome.unmet >= before.unmet:
                     return None
                 break
             passed.add(outcome.fails)

@@ -14,29 +14,26 @@ from typing import TypeAlias
 
 from hvr.judging.course import Course, Mark, execute, holds
 from hvr.pddl import GroundAction, State
-from hvr.pddl.conditions import Conjunction, Operator
 from hvr.validation.relaxation import Clock, Relaxation
 from hvr.validation.search import read_functions
 
 _INSERTED, _PASSED = 4, 1
 _MOST_NODES = 1500
+_MOST_TAILS = 500
 
 _Path: TypeAlias = "tuple[_Path, int, GroundAction | None] | None"
 """What was done differently: the path before, the place, and the step put in or None if the step
 there is passed over."""
 
 
-def weave(
-    course: Course, clock: Clock
-) -> tuple[tuple[tuple[int, GroundAction], ...], frozenset[int]] | None:
-    """Return steps to put into a plan, with their places, and the steps to pass over.
+class Weaving:
+    """Searches for steps to put into a plan.
 
-    None where none were found in the time allowed, or with so many states looked at.
+    Args:
+        course: the plan.
+        clock: when to give up.
     """
-    return _Weaving(course, clock).run()
 
-
-class _Weaving:
     def __init__(self, course: Course, clock: Clock) -> None:
         self.course = course
         self.task = course.task
@@ -50,69 +47,77 @@ class _Weaving:
             more = {numbers[action]} if action in numbers else set()
             self.later.append(self.later[-1] | more)
         self.later.reverse()
-        self.gives = [_gives(operator) for operator in self.relaxation.operators]
         self._known: dict[int, tuple[set[int], list[int]] | None] = {}
 
-    def run(self) -> tuple[tuple[tuple[int, GroundAction], ...], frozenset[int]] | None:
-        operators = self.course.operators
+    def weave(self) -> tuple[tuple[tuple[int, GroundAction], ...], frozenset[int]] | None:
+        """Return steps to put in, with their places, and steps to pass over.
+
+        None where none were found in the time allowed, or with so many states looked at.
+        """
+        return self._search(0, self.course.marks[0], _MOST_NODES, (2, 3))
+
+    def finish(self, mark: Mark) -> tuple[GroundAction, ...] | None:
+        """Return steps that reach the goal from the end of a plan; None where none were found."""
+        end = len(self.course.operators)
+        # Nearly shortest first, then quickly.
+        woven = self._search(end, mark, _MOST_TAILS, (1, 1))
+        if woven is None:
+            woven = self._search(end, mark, _MOST_TAILS, (2, 3))
+        return None if woven is None else tuple([action for _, action in woven[0]])
+
+    def _search(
+        self, begin: int, start: Mark, most: int, weights: tuple[int, int]
+    ) -> tuple[tuple[tuple[int, GroundAction], ...], frozenset[int]] | None:
+        # What is still to be paid is estimated when a node is looked at, not when it is made: most
+        # nodes are never looked at.
+        end = len(self.course.operators)
         order = count()
-        start = self.course.marks[0]
-        first = self._ahead(0, start)
-        if first is None:
-            return None
-        queue: list[tuple[int, int, int, int, Mark, _Path]] = [
-            (first, 0, next(order), 0, start, None)
+        queue: list[tuple[int, int, int, int, int, Mark, _Path]] = [
+            (0, -begin, next(order), 0, begin, start, None)
         ]
-        best = {(0, start): 0}
-        for _ in range(_MOST_NODES):
+        best = {(begin, start): 0}
+        for _ in range(most):
             if not queue or self.clock.expired:
                 return None
-            _, negative, _, cost, mark, path = heappop(queue)
-            place = -negative
+            _, _, _, cost, place, mark, path = heappop(queue)
             if best[place, mark] < cost:
                 continue
-            if place == len(operators) and holds(self.task.goal, mark):
+            if place == end and holds(self.task.goal, mark):
                 return _unrolled(path)
-            for after, at, more, way in self._successors(place, mark, path):
-                key = at, after
-                if best.get(key, cost + more + 1) <= cost + more:
+            ahead = self._ahead(place, mark)
+            if ahead is None:
+                continue
+            for after, at, more, nearer, way in self._successors(place, mark, path):
+                total = cost + more
+                if best.get((at, after), total + 1) <= total:
                     continue
-                ahead = self._ahead(at, after)
-                if ahead is None:
-                    continue
-                best[key] = cost + more
-                entry = (cost + more + ahead, -at, next(order), cost + more, after, way)
-                heappush(queue, entry)
+                best[at, after] = total
+                priority = weights[0] * total + weights[1] * max(0, ahead - nearer)
+                heappush(queue, (priority, -at, next(order), total, at, after, way))
         return None
 
     def _successors(
         self, place: int, mark: Mark, path: _Path
-    ) -> Iterator[tuple[Mark, int, int, _Path]]:
-        """Yield the states next to one, with their places, what they cost, and the way there."""
-        unmet = 0
+    ) -> Iterator[tuple[Mark, int, int, int, _Path]]:
+        """Yield the states next to one.
+
+        Yields:
+            the state, its place, what it costs to get there, how much nearer to the goal it seems,
+            and the way there.
+        """
         if place < len(self.course.operators):
             operator = self.course.operators[place]
             after = None if operator is None else execute(self.task, operator, mark)
             if after is not None:
-                yield after, place + 1, 0, path
-            elif operator is not None:
-                unmet = _unmet(operator.precondition, mark[0])
-            yield mark, place + 1, _PASSED, (path, place, None)
-        else:
-            unmet = _unmet(self.task.goal, mark[0])
-        for number in self._helpful(mark[0], unmet):
-            inserted = self.relaxation.operators[number]
+                yield after, place + 1, 0, 0, path
+            yield mark, place + 1, _PASSED, 0, (path, place, None)
+        relaxed = self._relaxed(mark[0])
+        helpful = frozenset(relaxed[1]) if relaxed is not None else frozenset()
+        for number, inserted in enumerate(self.relaxation.operators):
             after = execute(self.task, inserted, mark)
             if after is not None and after != mark:
-                yield after, place, _INSERTED, (path, place, inserted.action)
-
-    def _helpful(self, bits: int, unmet: int) -> list[int]:
-        relaxed = self._relaxed(bits)
-        numbers = dict.fromkeys(relaxed[1] if relaxed is not None else ())
-        for number, gives in enumerate(self.gives if unmet else ()):
-            if gives & unmet:
-                numbers[number] = None
-        return list(numbers)
+                nearer = _INSERTED if number in helpful else -_INSERTED
+                yield after, place, _INSERTED, nearer, (path, place, inserted.action)
 
     def _relaxed(self, bits: int) -> tuple[set[int], list[int]] | None:
         if bits not in self._known:
@@ -128,25 +133,6 @@ class _Weaving:
         if not missing and place == len(self.course.operators):
             missing = not holds(self.task.goal, mark)
         return _INSERTED * missing
-
-
-def _gives(operator: Operator) -> int:
-    """Return the bits that an action may change."""
-    mask = operator.add | operator.delete
-    for _, add, delete in operator.conditional:
-        mask |= add | delete
-    return mask
-
-
-def _unmet(condition: Conjunction, bits: int) -> int:
-    """Return the bits that may have the wrong value for a condition."""
-    mask = condition.positive & ~bits | condition.negative & bits
-    for clause in condition.clauses:
-        if not clause.holds(bits):
-            mask |= clause.positive & ~bits | clause.negative & bits
-            for part in clause.parts:
-                mask |= _unmet(part, bits)
-    return mask
 
 
 def _unrolled(path: _Path) -> tuple[tuple[tuple[int, GroundAction], ...], frozenset[int]]:

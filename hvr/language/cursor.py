@@ -72,8 +72,8 @@ class Cursor:
         self.at = 0
         self.denying = False  # whether 'or' joins as 'and' does, as after 'do not'
         self.notes: list[str] = []
-        self.unread: list[str] = []
         self.begun = False  # a clause has been read, of which 'it' may speak
+        self.unread: list[str] = []
 
     # --- where it stands -----------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 without the microwave     (always (forall (?x - microwave) (not (toggled ?x))))
 do not open the fridge    (always (forall (?x - fridge) (not (opened ?x))))
 never two doors open      (always (not (exists (?a ?b - item) (and (not (= ?a ?b)) …))))
+never open it twice       (forall (?x - fridge) (at-most-once (opened ?x)))
 """
 
 from __future__ import annotations
@@ -54,11 +55,17 @@ class Forbidding:
         for thing in prohibition.things:
             if self._left_out(prohibition, thing):
                 continue
-            classes, name = self._meant(thing)
+            requires = prohibition.verb.requires if prohibition.verb else None
+            classes, name = self._meant(thing, requires)
+            if requires and classes and not any(self.taxonomy.is_a(c, requires) for c in classes):
+                assert prohibition.verb is not None
+                raise LanguageError(
+                    f"nobody can {prohibition.verb.word} {thing.text!r}: say which thing is meant"
+                )
             if prohibition.keeps and self._is_place(classes):
                 continue  # 'put the apple in the fridge and keep it closed': in the end
             for condition in self._conditions(prohibition, classes):
-                ban = Ban(condition, classes, name, prohibition.most)
+                ban = Ban(condition, classes, name, prohibition.most, prohibition.again)
                 self.draft.bans.append(ban)
 
     def _left_out(self, prohibition: Prohibition, thing: NounPhrase) -> bool:
@@ -73,14 +80,21 @@ class Forbidding:
             self.draft.forget(number)
         return bool(parts)
 
-    def _meant(self, thing: NounPhrase) -> tuple[tuple[str, ...], str | None]:
-        """Return the classes that a noun phrase speaks of, and the name of the thing, if given."""
+    def _meant(
+        self, thing: NounPhrase, requires: str | None = None
+    ) -> tuple[tuple[str, ...], str | None]:
+        """Return the classes that a noun phrase speaks of, and the name of the thing, if given.
+
+        Args:
+            thing: the noun phrase.
+            requires: affordance class of what a pronoun stands for.
+        """
         if thing.kind == "everything":
             return (), None
         if thing.nouns:
             classes = {c for n in thing.nouns for c in self.taxonomy.concrete(n.object_class)}
         else:
-            number = self.referents.of(thing, ReferentReading(wanted=False))[0]
+            number = self.referents.of(thing, ReferentReading(wanted=False, requires=requires))[0]
             classes = set(self.draft.entities[number].classes)
             if thing.kind == "name":
                 self.adjuncts.unless_wanted(number)
@@ -153,6 +167,11 @@ def _constraint(choice: ObjectChoice, ban: Ban) -> Iterator[str]:
         return  # nothing of the kind is here
     if ban.most:
         yield _at_most(choice, ban, classes)
+        return
+    if ban.again:
+        once = f"(at-most-once {ban.condition})"
+        named = once.replace("?x", ban.name) if ban.name else None
+        yield named or f"(forall (?x - {_kind(choice, classes)}) {once})"
         return
     names = (ban.name,) if ban.name else tuple(n for c in classes for n in choice.inventory.of(c))
     parts = literals(ban.condition)

@@ -20,6 +20,7 @@ from hvr.language.draft import MeaningDraft
 from hvr.language.forbidding import Forbidding
 from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, tokenize
 from hvr.language.meaning import Meaning
+from hvr.language.spelling import correct
 from hvr.language.taxonomy import Taxonomy
 from hvr.language.verbs import Interpreter
 
@@ -45,14 +46,16 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]
 def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Meaning, ...], ...]:
     """Read a request in all ways that English leaves open, the likeliest first; see `read`."""
     tokens = tuple(token for token in tokenize(text) if token not in _NOISE)
-    tokens = plainly(tokens, lexicon)
+    tokens, corrections = correct(plainly(tokens, lexicon), lexicon)
     # First, since the grammar would stumble over an unknown word and blame what stands near it.
     check_words(Cursor(text, tokens, lexicon))
 
     def bracketed(brackets: Picks) -> tuple[Meaning, ...]:
         def chosen(picks: Picks) -> Meaning:
             brackets.sizes = []
-            return _read_once(Cursor(text, tokens, lexicon, picks, brackets), taxonomy)
+            cursor = Cursor(text, tokens, lexicon, picks, brackets)
+            cursor.notes += corrections
+            return _read_once(cursor, taxonomy)
 
         return tuple(dict.fromkeys(explore(chosen)))
 
@@ -74,8 +77,10 @@ def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
             "for example 'wash the mug'"
         )
     adapt(draft)
-    for note in (*cursor.notes, *(f"hvr does not heed {phrase!r}" for phrase in cursor.unread)):
+    for note in cursor.notes:
         draft.note(note)
+    for phrase in cursor.unread:
+        draft.note(f"hvr does not heed {phrase!r}")
     return replace(draft.finish(), unread=tuple(cursor.unread))
 
 

@@ -118,6 +118,11 @@ class Lexicon:
     idioms: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
+    def parts(self) -> frozenset[str]:
+        """Every word that stands in some phrase."""
+        return frozenset(word for key in self.entries for word in key) | PARTICLES
+
+    @cached_property
     def longest(self) -> int:
         """Number of words of the longest phrase."""
         return max(map(len, self.entries))

@@ -117,12 +117,14 @@ class Ban:
         classes: of the things that it is about; empty for all.
         name: the object's own name if it was said.
         most: how many things may be so at once.
+        again: it may hold once, and not a second time.
     """
 
     condition: str
     classes: tuple[str, ...]
     name: str | None = None
     most: int = 0
+    again: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 doors open', 'must not be dirty'.
 
 prohibition := forbid verb things adjunct? | without (verb | 'using')? things
+             | forbid verb things 'twice'
              | forbid ('have' | verb)? number (things | 'doors')? adjective? 'at once'?
 """
 
@@ -50,7 +51,8 @@ def read_prohibition(cursor: Cursor) -> Prohibition | Clause:
         if state.adjectives and verb.entry.frame == "put":  # 'do not leave the fridge open'
             return Clause(None, (NounGroup(things, (), denied(cursor, state)),))
         places = (*state.adjuncts, *read_adjuncts(cursor))
-        return Prohibition(verb.entry, things, places, state.adjectives)
+        again = cursor.take("twice") is not None
+        return Prohibition(verb.entry, things, places, state.adjectives, again=again)
     cursor.at, most = limit
     things = _counted(cursor)
     cursor.take("at once")

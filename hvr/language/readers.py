@@ -40,7 +40,7 @@ def make_reader(
     """
     check_reader(name)
     if name is None:
-        name = "grammar"
+        name = "both" if _is_installed() else "grammar"
     kinds = {"grammar": Reader, "learnt": LearntOnly, "both": Agreement}
     return kinds[name](ontology, domain, any_place=any_place)
 

@@ -15,8 +15,8 @@ from hvr.knowledge.wording import wording_of
 from hvr.language.goals import Stage
 from hvr.language.lexicon import plurals
 from hvr.language.taxonomy import Taxonomy
-from hvr.pddl import Domain, TypedName, parse_formula
-from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Forall, Imply, Not, Or
+from hvr.pddl import Domain, TypedName, parse_constraint, parse_formula
+from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Forall, Imply, Not, Or, Trajectory
 from hvr.retrieval.inventory import Inventory
 
 _ORDINALS = ("a second", "a third", "a fourth", "a fifth")
@@ -57,14 +57,20 @@ def _stage(
 ) -> str:
     parts = [_Speaker(taxonomy, inventory).whole(parse_formula(stage.wanted, domain, objects))]
     for constraint in stage.constraints:
-        # Those of one condition that holds always; the others have no plain words.
-        inner = constraint.strip().removeprefix("(always ").removesuffix(")")
-        if constraint.startswith("(always "):
-            formula = parse_formula(inner, domain, objects)
-            parts.append(f"at all times {_Speaker(taxonomy, inventory).whole(formula)}")
-        else:
-            parts.append(f"throughout {constraint}")
+        formula = parse_constraint(constraint, domain, objects)
+        parts.append(_Speaker(taxonomy, inventory).kept(formula))
     return "; ".join(parts)
+
+
+_KEPT = {
+    "always": "at all times {}",
+    "sometime": "at some time {}",
+    "at-most-once": "at most once {}",
+    "at end": "in the end {}",
+    "sometime-before": "before {}, {}",
+    "sometime-after": "after {}, {}",
+}
+"""What trajectory constraints say of their conditions."""
 
 
 class _Speaker:
@@ -88,6 +94,18 @@ class _Speaker:
         self._collect(formula, literals)
         literals = [part for part in literals if not _tells_apart(part)]
         return "; ".join(self._sentences(literals)) or "nothing"
+
+    def kept(self, constraint: Expression) -> str:
+        """Return a trajectory constraint as clauses."""
+        if isinstance(constraint, And):
+            return "; ".join(map(self.kept, constraint.operands))
+        if isinstance(constraint, Forall):
+            self._speak_of_all(constraint.variables)
+            return self.kept(constraint.body)
+        if isinstance(constraint, Trajectory) and constraint.operator in _KEPT:
+            told = map(self.whole, constraint.formulas)
+            return _KEPT[constraint.operator].format(*told)
+        return f"throughout {constraint}"
 
     def _collect(self, formula: Expression, found: list[Expression]) -> None:
         """Collect the conjuncts of a formula; the variables of its quantifiers become known."""
@@ -253,10 +271,7 @@ class _Speaker:
         if isinstance(part, Or):
             return self._either(part)
         if isinstance(part, Forall):
-            self._learn(part.variables)
-            for variable in part.variables:
-                noun = self._nouns[variable.name]
-                self._spoken[variable.name] = f"{'the' if noun in self._only else 'every'} {noun}"
+            self._speak_of_all(part.variables)
             return self._within(part.body)
         if isinstance(part, Imply):
             return f"if {self._within(part.left)}, {self._within(part.right)}"
@@ -265,6 +280,13 @@ class _Speaker:
                 return few
             return f"it is not so that {self._within(part.operand)}"
         return str(part)
+
+    def _speak_of_all(self, variables: Sequence[TypedName]) -> None:
+        """Take note of variables that stand for each thing of a kind."""
+        self._learn(variables)
+        for variable in variables:
+            noun = self._nouns[variable.name]
+            self._spoken[variable.name] = f"{'the' if noun in self._only else 'every'} {noun}"
 
     def _either(self, part: Or) -> str:
         """Return alternatives; what is said of all of them is said once."""

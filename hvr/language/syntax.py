@@ -155,6 +155,7 @@ class Prohibition:
         adjectives: what they must not be.
         most: how many of them may be so at once: 1 in 'never two doors open'.
         keeps: it follows from a state that is to be kept.
+        again: it may be so once, and not a second time.
     """
 
     verb: Verb | None
@@ -163,6 +164,7 @@ class Prohibition:
     adjectives: tuple[Adjective, ...] = ()
     most: int = 0
     keeps: bool = False
+    again: bool = False
 
 
 def how_many(thing: NounPhrase, group: bool) -> int:

@@ -44,14 +44,25 @@ _DURATIVE_FIELDS = (":parameters", ":duration", ":condition", ":effect")
 
 
 class DomainParser(ListReader):
-    """Reads one domain."""
+    """Reads one domain.
+
+    Attributes:
+        known: the sections that it reads.
+        repeated: those of them that may come more than once.
+    """
+
+    known: tuple[str, ...] = _DOMAIN_SECTIONS
+    repeated: tuple[str, ...] = _REPEATED
 
     def parse(self) -> Domain:
         """Parse the domain."""
-        name, sections = define(self, "domain", _DOMAIN_SECTIONS, _DOMAIN_UNSUPPORTED)
+        return self.read(*define(self, "domain", self.known, _DOMAIN_UNSUPPORTED))
+
+    def read(self, name: Word, sections: list[tuple[Word, Group]]) -> Domain:
+        """Read the sections of the domain."""
         by_name: dict[str, list[Group]] = {}
         for keyword, group in sections:
-            if keyword.text in by_name and keyword.text not in _REPEATED:
+            if keyword.text in by_name and keyword.text not in self.repeated:
                 self.semantic(keyword, f"the domain has a second {keyword.text}")
             by_name.setdefault(keyword.text, []).append(group)
 

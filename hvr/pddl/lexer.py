@@ -80,6 +80,10 @@ class Source:
         name = file or str(source)
         return cls(decode(read_bytes(source), name), name, lenient=lenient)
 
+    def folded(self) -> str:
+        """Return the text as it is compared: PDDL does not tell upper from lower case."""
+        return self.text.lower()
+
     def location(self, offset: int) -> Location:
         """Return the location of a character offset."""
         starts = self._starts
@@ -184,18 +188,18 @@ class Word:
 
 
 def tokens(source: Source) -> Iterator[tuple[str, int]]:
-    """Yield the tokens of a text in lower case, with their offsets; comments are left out.
+    """Yield the tokens of a text, folded, with their offsets; comments are left out.
 
     A token is "(", ")", a word, or a whole list that has no list in it.
     """
-    text = source.text
-    # Lowering all at once is faster; some letters outside ASCII change their length by it.
-    if not text.isascii():
-        for match in _TOKEN.finditer(text):
+    text = source.folded()
+    # Folding all at once is faster; some letters outside ASCII change their length by it.
+    if len(text) != len(source.text):
+        for match in _TOKEN.finditer(source.text):
             if (token := match.group())[0] != ";":
                 yield token.lower(), match.start()
         return
-    for match in _TOKEN.finditer(text.lower()):
+    for match in _TOKEN.finditer(text):
         if (token := match.group())[0] != ";":
             yield token, match.start()
 

@@ -40,7 +40,15 @@ _PROBLEM_SECTIONS = (
 
 
 class ProblemParser(ListReader):
-    """Reads one problem of a domain."""
+    """Reads one problem of a domain.
+
+    Attributes:
+        known: the sections that it reads.
+        needed: those of them that must be there.
+    """
+
+    known: tuple[str, ...] = _PROBLEM_SECTIONS
+    needed: tuple[str, ...] = (":domain", ":init", ":goal")
 
     def __init__(self, source: Source, domain: Domain) -> None:
         super().__init__(source)
@@ -48,7 +56,10 @@ class ProblemParser(ListReader):
 
     def parse(self) -> Problem:
         """Parse the problem."""
-        name, sections = define(self, "problem", _PROBLEM_SECTIONS, {})
+        return self.read(*define(self, "problem", self.known, {}))
+
+    def read(self, name: Word, sections: list[tuple[Word, Group]]) -> Problem:
+        """Read the sections of the problem."""
         by_name: dict[str, Group] = {}
         for keyword, group in sections:
             if keyword.text == ":metric" in by_name:
@@ -57,7 +68,7 @@ class ProblemParser(ListReader):
             elif keyword.text in by_name:
                 self.overlook(keyword, f"the problem has a second {keyword.text}")
             by_name.setdefault(keyword.text, group)
-        for needed in (":domain", ":init", ":goal"):
+        for needed in self.needed:
             if needed not in by_name:
                 self.context = f"problem {name.text}"
                 if needed == ":init":
@@ -66,7 +77,7 @@ class ProblemParser(ListReader):
 
         domain_name = self.domain.name
         if ":domain" in by_name:
-            domain_name = self._domain_name(by_name[":domain"])
+            domain_name = self.domain_name(by_name[":domain"])
         if ":requirements" in by_name:
             requirements(self, by_name[":requirements"])
         objects = self._objects(by_name[":objects"]) if ":objects" in by_name else ()
@@ -100,7 +111,8 @@ class ProblemParser(ListReader):
             trajectory,
         )
 
-    def _domain_name(self, group: Group) -> str:
+    def domain_name(self, group: Group) -> str:
+        """Read :domain."""
         self.context = ":domain"
         if len(group.items) != 2:
             self.syntax(group, ":domain takes one name", "(:domain name)")

@@ -40,9 +40,13 @@ REQUIREMENTS = frozenset(
         ":foreach-expansions",
         ":dag-expansions",
         ":safety-constraints",
+        ":hierarchy",
+        ":htn",
+        ":method-preconditions",
+        ":htn-method-prec",
     }
 )
-"""The requirement flags of PDDL 1.2 to 3.1 and PDDL+. They are checked for spelling only."""
+"""The requirement flags of PDDL 1.2 to 3.1, PDDL+ and HDDL. They are checked for spelling only."""
 
 
 def requirements(reader: ListReader, group: Group) -> frozenset[str]:

@@ -43,26 +43,29 @@ class SymbolicPolicy(Policy[Stage]):
     """
 
     def __init__(
-        self, ontology: Ontology, domain: Domain, planner: Planner, *, any_place: bool = False,
-        reader: str | None = "grammar", reading: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        ontology: Ontology,
+        domain: Domain,
+        planner: Planner,
+        *,
+        any_place: bool = False,
+        reader: str | None = "grammar",
+        reading: int | None = None,
+    ) -> None:
         self.ontology = ontology
         self.domain = domain
         self.planner = planner
         self.any_place = any_place
-        self.reading = reading
         self._reader = reader
+        self.reading = reading
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
         """See `Policy`."""
         return cls(
-            context.ontology,
-            context.domain,
-            context.planner,
-            reader=context.reader,
-            reading=context.reading,
-        )
+            context.ontology, context.domain, context.planner,
+            reader=context.reader, reading=context.reading,
+        )  # fmt: skip
 
     @cached_property
     def reader(self) -> Reader:

@@ -26,15 +26,18 @@ _IMPLIED = frozenset(("sliced", "cracked"))
 """Mentioned only when true: what is there and can be sliced is not sliced."""
 _FEW = 3
 """Most kinds of things that are listed as what a place takes; longer lists teach nothing."""
+_MOST_INSIDE = 6
+"""Most things that are named as what is in a place."""
 _CAN = "can be "
 
 
-def object_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
+def object_context(graph: KnowledgeGraph, names: Iterable[str], *, contents: bool = False) -> str:
     """Return one line for each object: class, place, state, affordances, what belongs to it.
 
     Args:
         graph: the graph.
         names: the objects; each gets one line, in order of class and number.
+        contents: tell what is in places with doors, and where a thing was found not to fit.
 
     Raises:
         UnknownObjectError: the graph has no object of one of these names.
@@ -42,7 +45,13 @@ def object_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
     objects = _read(graph, names)
     kinds = _Kinds(graph, {o.cls for o in objects.values()})
     ranked = sorted(objects, key=lambda n: (objects[n].cls, _number(n), n))
-    return "\n".join(_object_line(objects[n], kinds) for n in ranked)
+    if not contents:
+        return "\n".join(_object_line(objects[n], kinds) for n in ranked)
+    tried = graph.did_not_fit()
+    return "\n".join(
+        "; ".join(filter(None, (_object_line(objects[n], kinds), *_room(objects[n], kinds, tried))))
+        for n in ranked
+    )
 
 
 def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
@@ -61,6 +70,29 @@ def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
     for o in objects.values():
         members[o.cls].append(o)
     return "\n".join(_class_line(c, members[c], kinds) for c in sorted(members))
+
+
+def kind_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
+    """Return what the classes of some objects are good for, classes of the same use on one line.
+
+    Args:
+        graph: the graph.
+        names: the objects; what is not made yet is not counted.
+    """
+    objects = _read(graph, names)
+    kinds = _Kinds(graph, {o.cls for o in objects.values()})
+    members: dict[str, list[_Object]] = defaultdict(list)
+    for o in objects.values():
+        members[o.cls].append(o)
+    lines: dict[str, list[str]] = defaultdict(list)
+    for cls in sorted(members):
+        parts = kinds.uses(cls, {k for o in members[cls] for k in o.kinds})
+        made = kinds.source(cls)
+        if made is not None:
+            parts = [f"made by {made[0]} {made[1]}"]
+        there = sum(o.present for o in members[cls])
+        lines["; ".join(parts)].append(f"{cls} ({there})" if there > 1 else cls)
+    return "\n".join(f"{', '.join(same)}: {use or 'no use'}" for use, same in lines.items())
 
 
 @dataclass
@@ -105,7 +137,7 @@ def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
     back = graph.query(
         f"""SELECT ?o ?p ?s WHERE {{
               VALUES ?o {{ {values} }}
-              VALUES ?p {{ k:knobOf k:faucetOf k:pieceOf k:holding k:near k:on }}
+              VALUES ?p {{ k:knobOf k:faucetOf k:pieceOf k:holding k:near k:on k:in }}
               ?s ?p ?o }}"""
     )
     for name, prop, subject in back:
@@ -237,6 +269,17 @@ def _belongs(o: _Object, kinds: _Kinds) -> Iterator[str]:
             yield f"{words} {', '.join(o.relations[prop])}"
     if kinds.terms["holds_one"] in o.kinds and "^on" in o.relations:
         yield f"taken up by {', '.join(o.relations['^on'])}"
+
+
+def _room(o: _Object, kinds: _Kinds, tried: Collection[tuple[str, str]]) -> Iterator[str]:
+    """Yield what is in a place with a door, and the places in which a thing found no room."""
+    inside = o.relations.get("^in", [])
+    if inside and kinds.terms["openable"] in o.kinds:
+        more = ", …" if len(inside) > _MOST_INSIDE else ""
+        yield f"in it: {', '.join(inside[:_MOST_INSIDE])}{more}"
+    full = sorted(place for thing, place in tried if thing == o.name)
+    if full:
+        yield f"did not fit in {', '.join(full)}"
 
 
 def _number(name: str) -> int:

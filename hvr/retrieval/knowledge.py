@@ -26,6 +26,31 @@ def dishes(request: str, ontology: Ontology) -> tuple[str, ...]:
         request: the request.
         ontology: has the dishes.
     """
+    return tuple(_dish(name, ontology) for name in _named(request, ontology))
+
+
+def ingredients(request: str, ontology: Ontology) -> tuple[str, ...]:
+    """Return the classes of which the dishes that a request names are made, and what they come in.
+
+    Args:
+        request: the request.
+        ontology: has the dishes.
+    """
+    classes: list[str] = []
+    for dish in _named(request, ontology):
+        for part in ontology.annotation(dish, "part"):
+            classes += [str(c) for c in ontology.annotation(str(part), "ofClass")]
+        classes += _listed(ontology, dish, "vesselOrder")[:1]
+        classes += [str(place) for place in ontology.annotation(dish, "place")]
+        liquids = set(map(str, ontology.annotation(dish, "liquid")))
+        for means in ontology.instances("Means"):
+            if liquids & set(map(str, ontology.annotation(means, "achieves"))):
+                classes += _listed(ontology, means, "needs")
+    return tuple(dict.fromkeys(name.removeprefix("k:") for name in classes))
+
+
+def _named(request: str, ontology: Ontology) -> tuple[str, ...]:
+    """Return the dishes that a request names."""
     spoken = _spoken(request)
     fits: list[tuple[int, str]] = []
     for dish in ontology.instances("Dish"):
@@ -42,7 +67,7 @@ def dishes(request: str, ontology: Ontology) -> tuple[str, ...]:
         if not own or not own <= covered:
             chosen.append(dish)
             covered |= own
-    return tuple(_dish(name, ontology) for name in chosen[:_MOST_DISHES])
+    return tuple(chosen[:_MOST_DISHES])
 
 
 def known_dishes(ontology: Ontology) -> str:

@@ -22,6 +22,8 @@ _FILLERS = frozenset(
 )
 _LONGEST = 80
 """Characters of a name at most; what is longer is a sentence."""
+_MOST_WORDS = 3
+"""Words of the name of a kind at most."""
 _NUMBERED = re.compile(r"[-_ #]*\d+\s*$")
 
 
@@ -90,6 +92,32 @@ def select(
         if not objects and not classes:
             unmatched.append(name)
     return Selection(chooser.reasons, tuple(unmatched))
+
+
+def mentioned(text: str, inventory: Inventory) -> tuple[str, ...]:
+    """Return the objects and kinds of the scene that a sentence names, in its words and order.
+
+    Args:
+        text: such as "Put the mug on the counter top".
+        inventory: what there is.
+    """
+    known = _names(inventory.ontology)
+    present = frozenset(inventory.classes.values())
+    objects = {squeezed(n) for n in inventory.classes}
+    spoken = words(text)
+    named: list[str] = []
+    start = 0
+    while start < len(spoken):
+        for length in (_MOST_WORDS, 2, 1):
+            phrase = " ".join(spoken[start : start + length])
+            kinds = known.get(_key(phrase), ()) if spoken[start] not in _FILLERS else ()
+            below = (inventory.ontology.subclasses(kind, reflexive=True) for kind in kinds)
+            if squeezed(phrase) in objects or any(present & classes for classes in below):
+                named.append(phrase)
+                start += length - 1
+                break
+        start += 1
+    return tuple(dict.fromkeys(named))
 
 
 class Matcher:

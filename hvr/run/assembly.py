@@ -78,8 +78,8 @@ def assembled(
                 folder=folder.path,
                 transcript=folder.path / RunFolder.TRANSCRIPT,
                 listen=recorder,
-                reading=options.reading,
                 reader=options.reader,
+                reading=options.reading,
             )
         )
         executor = Executor(world, policy, recorder, recorder.plan_made, options.max_replans)

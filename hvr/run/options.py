@@ -37,10 +37,10 @@ class Options:
         sight: what the robot sees: `omniscient`, all of the metadata, or `visible`.
         error_rate: share of wrong readings that the robot assumes its sensor to have.
         faults: file of faults to play (docs/faults.md); None for none.
-        reading: which reading of a request is meant that can be read in several ways, from 1.
         reader: who reads the request for the symbolic policy, one of
             `hvr.language.readers.READERS`; None for both where the extra `language` is installed,
             and for the grammar elsewhere.
+        reading: which reading of a request is meant that can be read in several ways, from 1.
     """
 
     scene: str | None = None
@@ -57,8 +57,8 @@ class Options:
     sight: str = Sight.OMNISCIENT.value
     error_rate: float = 0.0
     faults: Path | None = None
-    reading: int | None = None
     reader: str | None = None
+    reading: int | None = None
 
     def __post_init__(self) -> None:
         check_positive("budget", self.budget)

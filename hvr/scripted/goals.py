@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any
 
@@ -19,7 +19,13 @@ from hvr.scripted.step_errors import Streams
 
 GOAL_PURPOSES = frozenset(("goal", "correct_goal"))
 
-_KIND = re.compile(r"^([A-Z]\w+): ", re.MULTILINE)
+_KIND = re.compile(r"[A-Z]\w+(?=[,:]| \(\d)")
+_ALWAYS = re.compile(r"\(always \(forall \(\?(\w+) - (\w+)\) \(not \((\w+) \?\1\)\)\)\)")
+_ONCE = re.compile(r"\(forall \(\?(\w+) - (\w+)\) \(at-most-once \((\w+) \?\1\)\)\)")
+_NEVER_TWO = re.compile(
+    r"\(always \(not \(exists \(\?(\w+) \?(\w+) - item\) \(and \(not \(= \?\1 \?\2\)\)"
+    r" \((\w+) \?\1\) \(\3 \?\2\)\)\)\)\)"
+)
 _WRITTEN = re.compile(r"^Goal that was written:\s*(\{.*\})\s*$", re.MULTILINE)
 _NO_PREDICATES = ("placed_at", "is_ready", "heated_up", "prepared")
 
@@ -35,9 +41,10 @@ def goal_answer(script: Script, errors: ErrorModel, request: Request, streams: S
     if script.goal is None:
         raise ModelError("the simulated model knows no goal", kind="request")
     prompt = request.messages[-1].text
-    true = _written(script.goal)
+    true = {**_written(script.goal), **_throughout(script.constraints)}
     if request.purpose == "goal":
-        kinds = list(dict.fromkeys(_KIND.findall(prompt.partition("\nKinds:\n")[2])))
+        listed = prompt.partition("\nKinds:\n")[2].partition("\nRequest:")[0]
+        kinds = list(dict.fromkeys(_KIND.findall(listed)))
         return json.dumps(_corrupted(true, errors, kinds, streams))
     before = _WRITTEN.search(prompt)
     if before is not None and streams("feedback").random() >= errors.improve:
@@ -47,34 +54,70 @@ def goal_answer(script: Script, errors: ErrorModel, request: Request, streams: S
 
 def _written(goal: Expression) -> _Json:
     things: list[_Json] = []
+    literals = list(_literals(goal, True, things, {}))
+    apart = {a for atom, _ in literals if atom.predicate == "=" for a in atom.args}
     stage = [
-        {"predicate": atom.predicate, "args": [a.lstrip("?") for a in atom.args], "holds": holds}
-        for atom, holds in _literals(goal, True, things)
+        {"predicate": atom.predicate, "args": list(atom.args), "holds": holds}
+        for atom, holds in literals
+        if atom.predicate != "="
     ]
-    return {"things": things, "stages": [stage]}
+    told = [{**thing, "apart": True} if thing["name"] in apart else thing for thing in things]
+    return {"things": told, "stages": [stage]}
+
+
+def _throughout(constraints: tuple[str, ...]) -> _Json:
+    """Return trajectory constraints as the answer has them.
+
+    Raises:
+        ModelError: there is no form for one of them.
+    """
+    written: dict[str, list[Any]] = {}
+    for text in constraints:
+        plain = " ".join(text.split())
+        if match := _NEVER_TWO.fullmatch(plain):
+            written.setdefault("never_two", []).append(match[3])
+            continue
+        match = _ALWAYS.fullmatch(plain) or _ONCE.fullmatch(plain)
+        if match is None:
+            raise ModelError(
+                f"the simulated model cannot write this constraint: {plain}", kind="request"
+            )
+        kind = load_ontology().class_of_pddl_type(match[2]) or match[2]
+        literal = {"predicate": match[3], "args": [kind]}
+        if plain.startswith("(always"):
+            written.setdefault("always", []).append({**literal, "holds": False})
+        else:
+            written.setdefault("once", []).append(literal)
+    return written
 
 
 def _literals(
-    formula: Expression, positive: bool, things: list[_Json]
+    formula: Expression, positive: bool, things: list[_Json], names: Mapping[str, str]
 ) -> Iterator[tuple[Atom, bool]]:
-    """Yield the literals of a formula; its variables join the things."""
+    """Yield the literals of a formula, with names of things for its variables.
+
+    That two things are not the same comes as a literal of `=`.
+    """
     match formula:
-        case Atom():
-            yield formula, positive
-        case Not(Equal()):
-            pass
+        case Atom(predicate, args):
+            yield Atom(predicate, tuple(names.get(a, a) for a in args)), positive
+        case Not(Equal(left, right)) if positive:
+            yield Atom("=", (names[left], names[right])), False
         case Not(operand):
-            yield from _literals(operand, not positive, things)
+            yield from _literals(operand, not positive, things, names)
         case And(operands) if positive:
             for operand in operands:
-                yield from _literals(operand, positive, things)
+                yield from _literals(operand, positive, things, names)
         case Exists(variables, body) | Forall(variables, body):
             every = isinstance(formula, Forall) == positive
+            known = dict(names)
             for variable in variables:
+                # Variables of one name in two places are two things.
+                known[variable.name] = f"{variable.name.lstrip('?')}{len(things) + 1}"
                 kinds = [load_ontology().class_of_pddl_type(t) or t for t in variable.types]
-                thing: _Json = {"name": variable.name.lstrip("?"), "kinds": kinds}
+                thing: _Json = {"name": known[variable.name], "kinds": kinds}
                 things.append({**thing, "every": True} if every else thing)
-            yield from _literals(body, positive, things)
+            yield from _literals(body, positive, things, known)
         case _:
             raise ModelError(
                 f"the simulated model cannot write this as literals: {formula}", kind="request"
@@ -92,7 +135,7 @@ def _corrupted(true: _Json, errors: ErrorModel, kinds: list[str], streams: Strea
     if not stage:  # a model that says anything says something
         stage = true["stages"][0][:1]
     spoken = {arg for literal in stage for arg in literal["args"]}
-    return {"things": [t for t in things if t["name"] in spoken], "stages": [stage]}
+    return {**true, "things": [t for t in things if t["name"] in spoken], "stages": [stage]}
 
 
 def _one(literal: _Json, kind: str | None, kinds: list[str], rng: Random) -> list[_Json]:

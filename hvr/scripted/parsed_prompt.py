@@ -13,7 +13,8 @@ from hvr.policies.llm.answers import read_actions
 
 _LABEL = re.compile(
     r"^(?P<label>Objects|Task|Done so far|Macro action|Macro actions|Actions that were written"
-    r"|Macro actions and their conditions|Problem|Attempt|Kinds of objects[^:\n]*):[ \t]*",
+    r"|Macro actions and their conditions|What is known here|At the end|Meant are|Problem|Attempt"
+    r"|Kinds of objects[^:\n]*):[ \t]*",
     re.MULTILINE,
 )
 _OBJECT = re.compile(r"(?P<name>[a-z]\w*-\d+) \((?P<cls>\w+)\)(?::\s*(?P<about>.*))?")

@@ -37,6 +37,7 @@ class Script:
         title: name of the task.
         providers: the steps that establish each literal, see `adapt`.
         goal: what shall hold in the end; None where nobody asks for it.
+        constraints: what shall hold on the way, as PDDL.
 
     Raises:
         UsageError: there are no blocks, or two macro actions have the same name.
@@ -46,6 +47,7 @@ class Script:
     title: str = "a plan"
     providers: Providers = field(default_factory=dict, hash=False)
     goal: Expression | None = None
+    constraints: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         keys = [_key(block.macro.name) for block in self.blocks]
@@ -105,7 +107,7 @@ def script_of(task: PaperTask, scene: str) -> Script:
         state = following
     providers = providers_of(pddl, truth.steps)
     goal = parse_formula(task.goal, domain, problem.objects)
-    return Script(tuple(blocks), f"{task.id} in {scene}", providers, goal)
+    return Script(tuple(blocks), f"{task.id} in {scene}", providers, goal, task.constraints)
 
 
 def scene_name(scene: str | Scene) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from random import Random
 
 from hvr.envs.scenes import Scene
@@ -104,6 +104,10 @@ class Scripted:
                 steps = self._planned(objects, streams) if whole else self._block(prompt, objects)
                 steps = StepErrors(self.errors, objects).corrupt(steps, streams)
                 text = form.actions(steps, self._description(request.purpose, steps))
+            case "blocks":
+                names = prompt.macros("Macro actions")
+                written = [self._block_of(name, objects) for name in names]
+                text = form.blocks(names, self._with_errors(written, objects, streams))
             case "correct_block" | "correct_plan":
                 text = form.actions(self._corrected(request.purpose, prompt, objects, streams))
             case _:
@@ -140,8 +144,26 @@ class Scripted:
 
     def _block(self, prompt: ParsedPrompt, objects: PromptObjects) -> Steps:
         """Return the true actions of a macro action, in the names that the model knows."""
-        block = self.script.find(prompt["Macro action"])
+        return self._block_of(prompt["Macro action"], objects)
+
+    def _block_of(self, name: str, objects: PromptObjects) -> Steps:
+        block = self.script.find(name)
         return _named(block.actions if block else (), objects)
+
+    def _with_errors(
+        self, blocks: Sequence[Steps], objects: PromptObjects, streams: Streams
+    ) -> list[Steps]:
+        """Return blocks of one answer with errors: those late in it are written late."""
+        written = []
+        for number, steps in enumerate(blocks):
+            before = sum(map(len, blocks[:number]))
+
+            def stream(label: str, number: int = number) -> Random:
+                return streams(f"block {number} {label}")
+
+            errors = StepErrors(self.errors, objects)
+            written.append(errors.corrupt(steps, stream, before=before))
+        return written
 
     def _corrected(
         self, purpose: str, prompt: ParsedPrompt, objects: PromptObjects, streams: Streams

@@ -31,14 +31,25 @@ class StepErrors:
     objects: PromptObjects
 
     def corrupt(
-        self, steps: Sequence[GroundAction], streams: Streams, factor: float = 1.0
+        self,
+        steps: Sequence[GroundAction],
+        streams: Streams,
+        factor: float = 1.0,
+        before: int = 0,
     ) -> Steps:
-        """Corrupt each step with the probability of the model times a factor."""
+        """Corrupt each step with the probability of the model times a factor.
+
+        Args:
+            steps: the intended ones.
+            streams: random numbers.
+            factor: of the probability.
+            before: steps that stand before these in the same answer.
+        """
         kinds: dict[int, str] = {}
         rngs = [streams(f"step {number}") for number in range(len(steps))]
         for number, rng in enumerate(rngs):
             # Drawn even if there is no error: other rates must see the same random numbers.
-            wrong = rng.random() < self.model.rate(number) * factor
+            wrong = rng.random() < self.model.rate(before + number) * factor
             kind = self.model.kind(possible(steps, number), rng)
             if wrong and kind is not None:
                 kinds[number] = kind

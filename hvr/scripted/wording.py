@@ -31,6 +31,16 @@ class Plain:
         head = [f"Description: {description}"] if description else []
         return "\n".join([*head, "Actions:", *lines])
 
+    def blocks(self, names: Sequence[str], blocks: Sequence[Sequence[GroundAction]]) -> str:
+        """Return the blocks of several macro actions."""
+        lines: list[str] = []
+        for number, (name, steps) in enumerate(zip(names, blocks, strict=True), start=1):
+            lines += [
+                f"Macro action {number}: {name}",
+                *(map(_paper, steps) if steps else ["none"]),
+            ]
+        return "\n".join(lines)
+
     def macros(self, names: Sequence[str]) -> str:
         """Return a macro plan."""
         return "\n".join(f"{i}. {name}" for i, name in enumerate(names, start=1))
@@ -71,6 +81,14 @@ class Chatty(Plain):
         lines = [self._item(i, self._called(step)) for i, step in enumerate(steps, start=1)]
         head = [self._label("Description") + f" {description}", ""] if description else []
         return self._around([*head, self._label("Actions"), *self._fenced(lines or ["none"])])
+
+    def blocks(self, names: Sequence[str], blocks: Sequence[Sequence[GroundAction]]) -> str:
+        """Return the same as `Plain.blocks`."""
+        lines: list[str] = []
+        for number, (name, steps) in enumerate(zip(names, blocks, strict=True), start=1):
+            items = [self._item(i, self._called(step)) for i, step in enumerate(steps, start=1)]
+            lines += [self._label(f"Macro action {number}"), name, *self._fenced(items or ["none"])]
+        return self._around(lines)
 
     def macros(self, names: Sequence[str]) -> str:
         """Return the same as `Plain.macros`."""

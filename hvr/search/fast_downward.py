@@ -51,6 +51,9 @@ MEMORY = 8 << 30
 """Bytes that a search may use."""
 
 _POLL_SECONDS = 0.005
+_MOST_WAITING = 4
+"""How many times the patience is waited on a machine that is busy with other things."""
+
 _ROOM = 1 << 16
 _EXHAUSTED = frozenset({11, 12})
 _OUT_OF_MEMORY = frozenset({1, 3, 22, 24})
@@ -86,8 +89,9 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
     Args:
         task: the task.
         seconds: wall time to spend; it is not used up when a shortest plan is proven before.
-        patience: stop when the anytime search has not improved its plan for this long
-            (0: search for a proof until the time is up).
+        patience: stop when the anytime search has worked this long without improving its plan
+            (0: search for a proof until the time is up). Time that it waits for a processor on a
+            busy machine counts only after some multiple of it.
 
     Raises:
         PlannerError: no plan was found in the time, or Fast Downward is missing or failed.
@@ -137,12 +141,14 @@ def _race(prover: _Search, anytime: _Search, deadline: float, patience: float) -
     """Wait until there is a proof, the plan has not improved for long, or the time is up."""
     # By looking at files: Fast Downward has no other way to tell of a plan while it goes on.
     length: int | None = None
-    improved = time.perf_counter()
+    improved, worked = time.perf_counter(), 0.0
     while not prover.finished() and (now := time.perf_counter()) < deadline:
         plan = anytime.best()
         if plan is not None and length != len(plan):
-            length, improved = len(plan), now
-        if patience and length is not None and now - improved > patience:
+            length, improved, worked = len(plan), now, anytime.worked()
+        waited = now - improved
+        enough = waited > _MOST_WAITING * patience or anytime.worked() - worked > patience
+        if patience and length is not None and enough:
             return
         time.sleep(_POLL_SECONDS)
     # Without the proof a plan may still come in the time that is left.
@@ -210,6 +216,16 @@ class _Search:
             _check_space(self.folder)
             raise PlannerError(f"Fast Downward failed with status {code}: {self._log()[-400:]}")
         return code is not None
+
+    def worked(self) -> float:
+        """Return the seconds of a processor that it has used; 0 where that cannot be told."""
+        try:
+            stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
+        except OSError:
+            return 0.0
+        # The name of the program, in brackets, may hold blanks.
+        user, system = stat.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     @property
     def solved(self) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError
+from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError, UsageError
 from hvr.pddl import (
     Diagnostic,
     Domain,
@@ -21,6 +21,7 @@ from hvr.pddl import (
 )
 from hvr.validation import rules
 from hvr.validation.judged import STDIN, HappeningText, Judged, ShownState
+from hvr.validation.languages import Language, PlanJudge, language_of
 from hvr.validation.report import OnFailure, Outcome, PlanResult, Repair, ValidationReport
 from hvr.validation.validator import EXACT, TOLERANCE, Validator
 from hvr.values import Value
@@ -46,6 +47,8 @@ class BatchOptions(Value):
         happenings: show what changed when.
         extract: look for the plan in a text that is more than a plan and does not mark it.
         plan_number: which of several plans in a text is meant, from 1; 0 is the last.
+        any_order: of a hierarchical plan, let tasks be listed in any order.
+        no_decomposition: of a hierarchical plan, read the actions only, and find how they come.
     """
 
     tolerance: Fraction | None = None
@@ -59,6 +62,8 @@ class BatchOptions(Value):
     happenings: bool = False
     extract: bool = False
     plan_number: int | None = None
+    any_order: bool = False
+    no_decomposition: bool = False
 
     @property
     def needs_steps(self) -> bool:
@@ -79,7 +84,7 @@ class LoadedModel(Value):
 
     domain: str
     problem: str
-    validator: Validator
+    validator: PlanJudge
     warnings: tuple[Finding, ...]
     options: BatchOptions
 
@@ -105,7 +110,7 @@ class ModelReader:
 
     def __init__(self, options: BatchOptions) -> None:
         self._options = options
-        self._domains: dict[str, Domain] = {}
+        self._domains: dict[str, tuple[Any, Language | None]] = {}
 
     def read(self, domain: str, problem: str) -> LoadedModel:
         """Read a problem, and its domain unless it is known.
@@ -116,32 +121,47 @@ class ModelReader:
             UnusableModelError: one of the files cannot be read or used.
         """
         options, warnings = self._options, list[Diagnostic]()
-        lenient = options.lenient
         file = domain
+        known = self._domains.get(domain)
         try:
-            lifted = known = self._domains.get(domain)
-            if lifted is None:
-                lifted = parse_domain(Path(domain), file=domain, lenient=lenient, warnings=warnings)
+            lifted, language = known or self._domain(domain, warnings)
             file = problem
-            task = parse_problem(
-                Path(problem), lifted, file=problem, lenient=lenient, warnings=warnings
+            read = parse_problem if language is None else language.parse_problem
+            task = read(
+                Path(problem), lifted, file=problem, lenient=options.lenient, warnings=warnings
             )
-            tolerance = TOLERANCE if options.tolerance is None else options.tolerance
-            validator = Validator(
-                lifted,
-                task,
-                tolerance=tolerance,
-                epsilon=options.epsilon,
-                numeric_tolerance=options.numeric_tolerance,
-            )
+            validator = _judge_of(lifted, task, options, language)
+        except UsageError:
+            raise
         except (HvrError, RecursionError, MemoryError) as error:
             start = Location(file, 1, 1)
             raise UnusableModelError(
                 error, _unusable("", domain, problem, error, place=start)
             ) from error
-        self._domains[domain] = lifted
-        findings = _warnings(lifted, domain, warnings, with_flags=known is None)
+        self._domains[domain] = lifted, language
+        flags = lifted if known is None and language is None else None
+        findings = _warnings(flags, domain, warnings)
         return LoadedModel(domain, problem, validator, findings, options)
+
+    def _domain(self, file: str, warnings: list[Diagnostic]) -> tuple[Any, Language | None]:
+        language = language_of(file)
+        read = parse_domain if language is None else language.parse_domain
+        lenient = self._options.lenient
+        return read(Path(file), file=file, lenient=lenient, warnings=warnings), language
+
+
+def _judge_of(
+    domain: Any, problem: Any, options: BatchOptions, language: Language | None
+) -> PlanJudge:
+    if language is not None:
+        return language.judge_of(domain, problem, options)
+    return Validator(
+        domain,
+        problem,
+        tolerance=TOLERANCE if options.tolerance is None else options.tolerance,
+        epsilon=options.epsilon,
+        numeric_tolerance=options.numeric_tolerance,
+    )
 
 
 def load_model(domain: str, problem: str, options: BatchOptions) -> LoadedModel:
@@ -154,12 +174,18 @@ def load_model(domain: str, problem: str, options: BatchOptions) -> LoadedModel:
 
 
 def _warnings(
-    lifted: Domain, file: str, overlooked: Sequence[Diagnostic], *, with_flags: bool
+    lifted: Domain | None, file: str, overlooked: Sequence[Diagnostic]
 ) -> tuple[Finding, ...]:
-    """Return warnings about a model that can be used all the same."""
+    """Return warnings about a model that can be used all the same.
+
+    Args:
+        lifted: the domain, if it is to be said which flags it lacks.
+        file: the name of its file.
+        overlooked: what was overlooked in it and in the problem.
+    """
     from hvr.validation.lint.requirements import missing_requirements
 
-    missing = tuple(missing_requirements(lifted)) if with_flags else ()
+    missing = () if lifted is None else tuple(missing_requirements(lifted))
     if not (missing or overlooked):
         return ()
     from hvr.validation.findings import Finding, warning_finding
@@ -245,6 +271,9 @@ def _checked(
         )
 
     refused: PddlSyntaxError | None = None
+    validator = model.validator
+    if not isinstance(validator, Validator):
+        return check(source), source
     if options.plan_number is None:
         try:
             return check(source), source
@@ -257,7 +286,7 @@ def _checked(
     plan = extract(
         Source.read(source, file=name, lenient=True).text,
         name,
-        actions=[schema.name for schema in schemas_of(model.validator.task.domain)],
+        actions=[schema.name for schema in schemas_of(validator.task.domain)],
         asked=options.extract or name == _STDIN_NAME,
         number=options.plan_number,
     )
@@ -274,6 +303,7 @@ def _more(
 ) -> Judged:
     """Find out what was asked for besides the verdict."""
     options, validator = model.options, model.validator
+    assert isinstance(validator, Validator)
     plan = read_plan(source, file=name, lenient=options.lenient).steps
     repair: Repair | None = None
     note = ""

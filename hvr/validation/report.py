@@ -50,6 +50,21 @@ class FailureKind(StrEnum):
     """Two steps at the same time, one of which changes what the other reads or changes."""
     CONSTRAINT = "constraint"
     """A trajectory constraint is violated."""
+    NO_DECOMPOSITION = "no decomposition"
+    """A hierarchical problem, and a plan that does not say which tasks its actions carry out."""
+    UNKNOWN_TASK = "unknown task"
+    UNKNOWN_METHOD = "unknown method"
+    UNKNOWN_REFERENCE = "unknown reference"
+    """An identifier that no line of the plan has."""
+    NO_TREE = "no tree"
+    """A task that stands below none, two or itself."""
+    SUBTASKS = "subtasks"
+    """The tasks below a task are not those of its method."""
+    LISTING_ORDER = "listing order"
+    """The tasks below a task are listed in an order that its method forbids."""
+    SUBTASK_ORDER = "subtask order"
+    """Actions come in an order that a method forbids."""
+    METHOD_PRECONDITION = "method precondition"
 
 
 class StepRef(Value):
@@ -216,6 +231,38 @@ class StepReport(Value):
         }
 
 
+class Decomposed(Value):
+    """How a task of a hierarchical plan was decomposed; together they prove that it is valid.
+
+    Attributes:
+        identifier: the identifier of the task in the plan; None for the initial network.
+        task: the task.
+        method: its method; "" for the initial network.
+        parameters: the values of the method's parameters.
+        subtasks: for each subtask of the method, the identifier of the task that it is.
+        position: after how many actions the precondition of the method holds, with what is
+            ordered before the task done, and nothing of it begun.
+    """
+
+    identifier: int | None
+    task: GroundAction | None
+    method: str
+    parameters: tuple[tuple[str, str], ...]
+    subtasks: tuple[int, ...]
+    position: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return {
+            "id": self.identifier,
+            "task": None if self.task is None else str(self.task),
+            "method": self.method or None,
+            "parameters": dict(self.parameters),
+            "subtasks": list(self.subtasks),
+            "position": self.position,
+        }
+
+
 class ValidationReport(Value):
     """The answer about a whole plan.
 
@@ -232,6 +279,7 @@ class ValidationReport(Value):
             fulfilled are named with 0.
         reason: why the outcome is unknown, else "".
         notes: what else a reader should know, such as the notation that was read.
+        certificate: of a valid hierarchical plan, how each task was decomposed.
     """
 
     outcome: Outcome
@@ -242,6 +290,7 @@ class ValidationReport(Value):
     violated: tuple[tuple[str, int], ...] = ()
     reason: str = ""
     notes: tuple[str, ...] = ()
+    certificate: tuple[Decomposed, ...] = ()
 
     @property
     def failure(self) -> Failure | None:
@@ -273,6 +322,7 @@ class ValidationReport(Value):
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
+        certificate = [decomposed.to_json() for decomposed in self.certificate]
         return {
             "outcome": self.outcome.value,
             "steps": self.steps,
@@ -283,6 +333,7 @@ class ValidationReport(Value):
             "violated_preferences": dict(self.violated),
             "reason": self.reason or None,
             "notes": list(self.notes),
+            **({"certificate": certificate} if certificate else {}),
         }
 
 

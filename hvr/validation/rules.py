@@ -7,7 +7,7 @@ An id never changes its meaning and is never used again. `docs/rules/` has a pag
 | HVR0xx | input that cannot be used, so that the question stays open |
 | HVR1xx | what makes a plan invalid, one id for each `FailureKind` |
 | HVR2xx | how a text was read |
-| HVR3xx | the model itself, found by `hvr lint` |
+| HVR3xx, HVR4xx | the model itself, found by `hvr lint`; 4xx: tasks and methods |
 """
 
 from __future__ import annotations
@@ -67,6 +67,16 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR111", "start-time", Level.ERROR, "A step's start time is missing or negative."),
     ("HVR112", "interference", Level.ERROR, "Two steps at one time disturb each other."),
     ("HVR113", "constraint", Level.ERROR, "A trajectory constraint is violated."),
+    # What makes a decomposition invalid.
+    ("HVR121", "no-decomposition", Level.ERROR, "A plan does not say how its tasks are done."),
+    ("HVR122", "unknown-task", Level.ERROR, "A line names a task the domain lacks."),
+    ("HVR123", "unknown-method", Level.ERROR, "A line names a method the task does not have."),
+    ("HVR124", "unknown-reference", Level.ERROR, "A line refers to a task that is not there."),
+    ("HVR125", "no-tree", Level.ERROR, "A task stands below none, two or itself."),
+    ("HVR126", "subtasks", Level.ERROR, "The tasks below a task are not those of its method."),
+    ("HVR127", "listing-order", Level.ERROR, "Tasks are listed in an order the method forbids."),
+    ("HVR128", "subtask-order", Level.ERROR, "Actions come in an order that a method forbids."),
+    ("HVR129", "method-precondition", Level.ERROR, "A method's precondition does not hold."),
     # How a text was read.
     ("HVR201", "notation", Level.NOTE, "The plan is not in the notation of PDDL plan files."),
     ("HVR202", "missing-requirement", Level.WARNING, "A feature is used without its flag."),
@@ -91,6 +101,12 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR315", "missing-value", Level.WARNING, "A number is read that is never given."),
     ("HVR316", "unused-object", Level.NOTE, "No action can use an object."),
     ("HVR317", "not-explored", Level.NOTE, "There are too many instances to tell all."),
+    # What a hierarchical model says.
+    ("HVR401", "task-without-method", Level.WARNING, "No method decomposes a task."),
+    ("HVR402", "endless-recursion", Level.WARNING, "A task never comes down to actions."),
+    ("HVR403", "unreached-task", Level.NOTE, "The initial network never leads to a task."),
+    ("HVR404", "unordered-method", Level.NOTE, "A method leaves an order open, others do not."),
+    ("HVR405", "clashing-effects", Level.NOTE, "An effect may add and delete one atom."),
 )
 
 RULES: dict[str, Rule] = {row[0]: Rule(*row) for row in _TABLE}
@@ -120,6 +136,15 @@ FAILURE_RULES: dict[FailureKind, Rule] = {
     FailureKind.START_TIME: RULES["HVR111"],
     FailureKind.INTERFERENCE: RULES["HVR112"],
     FailureKind.CONSTRAINT: RULES["HVR113"],
+    FailureKind.NO_DECOMPOSITION: RULES["HVR121"],
+    FailureKind.UNKNOWN_TASK: RULES["HVR122"],
+    FailureKind.UNKNOWN_METHOD: RULES["HVR123"],
+    FailureKind.UNKNOWN_REFERENCE: RULES["HVR124"],
+    FailureKind.NO_TREE: RULES["HVR125"],
+    FailureKind.SUBTASKS: RULES["HVR126"],
+    FailureKind.LISTING_ORDER: RULES["HVR127"],
+    FailureKind.SUBTASK_ORDER: RULES["HVR128"],
+    FailureKind.METHOD_PRECONDITION: RULES["HVR129"],
 }
 
 
@@ -134,7 +159,7 @@ def help_url(rule: Rule, base: str = PAGES) -> str:
 
 
 LINT_RULES: tuple[Rule, ...] = tuple(
-    rule for number, rule in RULES.items() if number.startswith("HVR3")
+    rule for number, rule in RULES.items() if number.startswith(("HVR3", "HVR4"))
 )
 """Every rule that only `lint` reports, in the order of the ids."""
 

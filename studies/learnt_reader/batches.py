@@ -76,12 +76,14 @@ class States:
         layers: how many of its layers they go through.
         cache: folder of the encodings.
         say: is told how far it is.
+        more: has the vectors of other sentences.
     """
 
     def __init__(
         self, texts: Sequence[str], encoder: Encoder, layers: int, cache: Path,
-        say: Callable[[str], None] = print,
+        say: Callable[[str], None] = print, more: States | None = None,
     ) -> None:  # fmt: skip
+        self._more = more
         self.texts = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         key = hashlib.sha256(json.dumps([layers, list(self.texts)]).encode()).hexdigest()[:16]
         cache.mkdir(parents=True, exist_ok=True)
@@ -90,6 +92,7 @@ class States:
             self._make(encoder, layers, path, say)
         with np.load(path) as file:
             self.states, self.ends = file["states"], file["ends"]
+        self.path = path
 
     def _make(self, encoder: Encoder, layers: int, path: Path, say: Callable[[str], None]) -> None:
         below = [Layer(encoder.layer(n)).eval() for n in range(layers)]
@@ -112,7 +115,10 @@ class States:
 
     def of(self, text: str) -> np.ndarray:
         """Return the vectors of a sentence."""
-        number = self.texts[text]
+        number = self.texts.get(text)
+        if number is None:
+            assert self._more is not None, text
+            return self._more.of(text)
         begin = self.ends[number - 1] if number else 0
         return self.states[begin : self.ends[number]]
 

@@ -20,7 +20,7 @@ from typing import Any
 from hvr.knowledge.ontology import Ontology
 from hvr.language.learnt.frames import OTHER, Frame
 from studies.alfred import RENAMED
-from studies.learnt_reader.made import made_sentences
+from studies.learnt_reader.made import confusing_sentences, made_sentences
 
 TASK_KINDS = {
     "pick_and_place_simple": "place",
@@ -199,6 +199,12 @@ def made_examples(ontology: Ontology, number: int) -> list[Example]:
     """Return sentences made from the ontology's words, with their frames."""
     return [Example(text, frame, "", "", "made")
             for text, frame in made_sentences(ontology, number)]  # fmt: skip
+
+
+def confusing_examples(ontology: Ontology, number: int) -> list[Example]:
+    """Return sentences that are like those that a frame says, and that none does."""
+    return [Example(text, frame, "", "", "made")
+            for text, frame in confusing_sentences(ontology, number)]  # fmt: skip
 
 
 def scene_classes(

@@ -50,6 +50,31 @@ _NOT_SAID = (
     "put four {as} {in} {p}", "slice all vegetables", "slice everything", "turn everything off",
     "close all cabinets", "empty the cup into the sink", "turn the light on", "cook dinner",
 )  # fmt: skip
+_CONFUSING = (
+    "fill {a} with water and put it {in} {p}", "fill {a} with coffee and place it {in} {p}",
+    "put {a}, filled with water, {in} {p}", "fill {a} with water, then empty it",
+    "fill {a} with water and chill it", "fill {a} with water, then pour it into {c}",
+    "put {a} with coffee {in} {p}", "a clean {n} with coffee {in} {p}", "put {c} of water {in} {p}",
+    "put a hot {cn} of coffee {in} {p}", "make a {cn} of hot water", "make {c} of salad",
+    "if {a} is dirty, wash it", "when {b} is clean, put {a} {in} {p}", "slice half {a}",
+    "wash {a} unless it is clean", "put half of {a} {in} {p}", "put {p} {in} {a}", "put {p} on {p}",
+    "dry {a}", "dry {a} and put it {in} {p}", "wipe {a}", "peel {a}", "mash {a}", "stir {a}",
+    "water the plant", "put the lid on {c}", "cover {c}", "put {a} on the roof", "polish {a}",
+    "have you washed {a}", "did you put {a} {in} {p}", "can you see {a}", "who sliced {a}",
+    "put {a} {in} {p} and turn it on", "heat {a}, then cool it", "chill {a} and then heat it",
+    "wash {a}, then slice it", "chill {a} and slice it", "slice {a} and wash {b}",
+    "open {p}, take out {a} and close {p}", "open {p} and put {a} {in} it", "put {a} {in} {p} and "
+    "close it", "take {a} out of {p} and close it", "put {a} {in} {p} and then {in} {q}",
+    "heat {c}, put {a} on it and place it {in} {p}", "put {a} and {b} next to each other {in} {p}",
+    "do not put {a} {in} {p}", "never put {a} {in} {p}", "put nothing {in} {p}", "burn {a}",
+    "put {a} under {p}", "put {a} behind {b}", "throw {a}", "drop {a} on the floor", "hide {a}",
+    "lend me {a}", "sell {a}", "give {a} to the dog", "paint {a} red", "weigh {a}", "draw {a}",
+    "bring {a} to the neighbour", "put {a} in the bathroom", "put the towel {in} {p}",
+    "put the pillow {in} {p}", "put the remote control {in} {p}", "put the baby {in} {p}",
+    "put the cat {in} {p}", "put my keys {in} {p}", "wash the car", "wash the dog", "heat the room",
+    "slice the cake", "pick up the phone call", "take a picture of {a}", "cook {a} with {b}",
+    "cook {a} on the stove", "fry {a} in the pan", "boil {a} in {c}", "wash everything {in} {p}",
+)  # fmt: skip
 _OFF = (
     "tell me a joke", "what time is it", "call my mother", "play some music", "mow the lawn",
     "drive me to the station", "book a flight to london", "how are you today", "sing a song",
@@ -78,6 +103,13 @@ def made_sentences(ontology: Ontology, number: int) -> Iterator[tuple[str, Frame
         yield words.sentence(rng)
 
 
+def confusing_sentences(ontology: Ontology, number: int) -> Iterator[tuple[str, Frame]]:
+    """Yield so many sentences that are like those that a frame says, and that none does."""
+    rng, words = random.Random(2), _Words(ontology)
+    for _ in range(number):
+        yield words.filled(rng.choice(_CONFUSING), rng, OTHER)
+
+
 class _Words:
     """Fills patterns with labels of classes."""
 
@@ -92,17 +124,18 @@ class _Words:
         kind = rng.choice(("place", "place", "two", "stack", "treated", "treated", "only",
                            "slice", "hold", *["not"] * 6))  # fmt: skip
         if kind == "not":
-            return self._filled(rng.choice(_NOT_SAID), rng, OTHER)
+            return self.filled(rng.choice(_NOT_SAID), rng, OTHER)
         if kind == "treated":
             kind = rng.choice(tuple(_TREATED))
-            return self._filled(rng.choice(_TREATED[kind]), rng, kind)
+            return self.filled(rng.choice(_TREATED[kind]), rng, kind)
         if kind == "only":
             kind = rng.choice(tuple(_TREATED_ONLY))
-            return self._filled(rng.choice(_TREATED_ONLY[kind]), rng, kind)
+            return self.filled(rng.choice(_TREATED_ONLY[kind]), rng, kind)
         patterns = {"place": _PLACE, "two": _TWO, "stack": _STACK, "slice": _SLICE, "hold": _HOLD}
-        return self._filled(rng.choice(patterns[kind]), rng, kind)
+        return self.filled(rng.choice(patterns[kind]), rng, kind)
 
-    def _filled(self, pattern: str, rng: random.Random, kind: str) -> tuple[str, Frame]:
+    def filled(self, pattern: str, rng: random.Random, kind: str) -> tuple[str, Frame]:
+        """Return a pattern with its words, and its frame."""
         taxonomy = self.taxonomy
         thing = rng.choice([c for c in self.things if taxonomy.pieces(c)] if kind == "slice"
                            else self.things)  # fmt: skip

@@ -38,8 +38,8 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("validate",): "domain.pddl problem.pddl bläd.plan good.plan --jobs 2",
     ("judge",): "good.plan --domain domain.pddl --problem problem.pddl --html page.html",
     ("lint",): "domain.pddl problem.pddl",
+    ("convert",): "htn.txt --to json",
     ("solve",): "domain.pddl problem.pddl",
-    ("judge",): "good.plan --domain domain.pddl --problem problem.pddl",
     ("tasks",): "",
     ("scenes",): "--having Kettle",
     ("show",): "made",
@@ -90,6 +90,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "domain.pddl").write_text(DOMAIN)
     (folder / "problem.pddl").write_text(PROBLEM)
     (folder / "good.plan").write_text("(a)")
+    (folder / "htn.txt").write_text("==>\n0 a\nroot 1\n1 t -> m 0\n<==\n")
     (folder / "bläd.plan").write_text("(a)(b)")
     done = process("plan", "--task", "T2", "--llm", "scripted:error=0", "--library", "library.ttl",
                    "--save", "made", "--no-verify", cwd=folder)  # fmt: skip

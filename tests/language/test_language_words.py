@@ -7,11 +7,14 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hvr.errors import LanguageError
 from hvr.knowledge.ontology import load_ontology
 from hvr.language.lexicon import Dish, Noun, Verb, plurals, tokenize
 from hvr.language.literals import cuts, literals, opposed
+from hvr.language.spelling import correct, distance
 from hvr.language.vocabulary import load_lexicon
 
 LEXICON = load_lexicon(load_ontology())
@@ -82,3 +85,24 @@ def test_the_lexicon_does_not_depend_on_hash_seeds():
         for seed in ("1", "2")
     }  # fmt: skip
     assert len(outputs) == 1
+
+
+def test_misspelt_words_are_corrected():
+    tokens = tokenize("put the tomatoe and the frok in the frigde")
+    corrected, notes = correct(tokens, LEXICON)
+    assert corrected == ("put", "the", "tomato", "and", "the", "fork", "in", "the", "fridge")
+    assert notes[0] == "read 'tomatoe' as 'tomato'"
+
+
+@pytest.mark.parametrize("word", ["cake", "shirt", "cat", "peel", "mash", "door", "tea", "zzzzz"])
+def test_other_words_are_left_alone(word):
+    assert correct((word,), LEXICON) == ((word,), [])
+
+
+@given(st.sampled_from(sorted(w for w in LEXICON.words if len(w) > 6)), st.data())
+def test_what_is_corrected_is_near_and_known(word, data):
+    at = data.draw(st.integers(1, len(word) - 1))
+    misspelt = word[:at] + data.draw(st.sampled_from("aeiourst")) + word[at:]
+    (meant,), notes = correct((misspelt,), LEXICON)
+    assert meant == misspelt or (meant in LEXICON.words and distance(misspelt, meant) <= 2)
+    assert bool(notes) == (meant != misspelt)

@@ -170,6 +170,27 @@ def test_what_must_not_be_is_a_constraint(understand, text, always):
         assert stage.constraints == (f"(always {always})",)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cool the apple and never open the fridge twice",
+        "put the apple in the fridge without opening it more than once",
+        "put the egg and the apple in the fridge, but do not open the fridge a second time",
+    ],
+)
+def test_what_may_be_once_only_is_a_constraint(understand, text):
+    goal = understand("1", text)
+    assert goal.stages[0].constraints == ("(forall (?x - fridge) (at-most-once (opened ?x)))",)
+    assert "at most once the fridge is open" in goal.said[0]
+
+
+def test_a_prohibition_is_about_what_it_can_be_about(understand):
+    (stage,) = understand("1", "put the apple in the fridge without opening it").stages
+    assert stage.constraints == ("(always (forall (?x - fridge) (not (opened ?x))))",)
+    with pytest.raises(LanguageError, match="nobody can open 'it'"):
+        understand("1", "wash the mug, but do not open it")
+
+
 def test_what_must_not_be_in_the_end_is_a_goal(understand):
     (stage,) = understand("1", "make coffee and do not leave the light on").stages
     assert "(not (toggled" in stage.wanted
@@ -198,7 +219,7 @@ def test_what_must_not_be_is_said(understand, text, words):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("the apple must be toasted", "the apple cannot be toasted"),
+        ("the mug must be cooked", "the mug cannot be cooked"),
         ("I want the cabinet", "the cabinet cannot be held"),
         ("put a fork in each drawer", "has only 1 fork, not 9"),
         ("I want a closed apple", "the apple cannot be closed"),

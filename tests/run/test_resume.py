@@ -137,9 +137,9 @@ def test_a_run_goes_on_where_the_model_failed(
         ("ModelError", True)
     ]
     assert said["spent"]["calls"] == len(ASKED) + 1
-    assert "openai:m: 9 calls, tokens 88 in, 56 out" in again.out
+    assert "openai:m: 6 calls, tokens 55 in, 35 out" in again.out
     usage = json.loads(hvr_("llm", "usage", folder, "--json").out)
-    assert (usage["total"]["calls"], usage["total"]["failed"]) == (9, 1)
+    assert (usage["total"]["calls"], usage["total"]["failed"]) == (6, 1)
     assert KEY not in (folder / "task.json").read_text(encoding="utf-8")
 
 
@@ -148,20 +148,20 @@ def test_a_run_that_breaks_off_again_and_again_pays_for_nothing_twice(
     whole: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    faults = {number: Reply(status=401, message=f"no {number}") for number in range(2, 16, 2)}
+    faults = {number: Reply(status=401, message=f"no {number}") for number in range(2, 10, 2)}
     behaviour = Behaviour(make_coffee, faults)
     with OpenAIServer(behaviour) as server:
         with pytest.raises(hvr.HvrError, match="no 2"):
             plan_coffee(server, folder)
-        for number in range(4, 16, 2):
+        for number in range(4, 10, 2):
             with pytest.raises(hvr.HvrError, match=f"no {number}") as broken:
                 hvr.run.resume(folder)
             assert broken.value.folder == folder
         result = hvr.run.resume(folder)
     assert result.reached and result.folder == folder
-    assert len(behaviour.purposes) == len(ASKED) + 7
-    assert result.spent is not None and result.spent.calls == len(ASKED) + 7
-    assert len(account(folder)["earlier"]) == 7
+    assert len(behaviour.purposes) == len(ASKED) + 4
+    assert result.spent is not None and result.spent.calls == len(ASKED) + 4
+    assert len(account(folder)["earlier"]) == 4
     assert_same(folder, whole)
 
 
@@ -172,13 +172,13 @@ def test_limits_hold_for_all_tries_together(whole: Path, hvr_: Hvr, tmp_path: Pa
     with OpenAIServer(behaviour) as server:
         ended = hvr_(
             "plan", "make coffee", "--scene", "FloorPlan1", "--llm", "openai:m",
-            "--base-url", server.url, "--max-calls", "3", "--save", folder,
+            "--base-url", server.url, "--max-calls", "2", "--save", folder,
         )  # fmt: skip
-        assert "the budget of 3 calls" in ended.err
+        assert "the budget of 2 calls" in ended.err
         ended = hvr_("plan", "--resume", folder)
-        assert "the budget of 3 calls" in ended.err and len(behaviour.purposes) == 3
-        ended = hvr_("plan", "--resume", folder, "--max-calls", "5")
-        assert "the budget of 5 calls" in ended.err and len(behaviour.purposes) == 5
+        assert "the budget of 2 calls" in ended.err and len(behaviour.purposes) == 2
+        ended = hvr_("plan", "--resume", folder, "--max-calls", "4")
+        assert "the budget of 4 calls" in ended.err and len(behaviour.purposes) == 4
         ended = hvr_("plan", "--resume", folder, "--max-calls", "8", "--max-tokens", "100000")
     assert (ended.code, ended.err) == (0, "") and behaviour.purposes == ASKED
     assert account(folder)["llm"]["limits"]["tokens"] == 100_000

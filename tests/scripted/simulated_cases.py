@@ -37,6 +37,7 @@ def request(purpose: str, **values: str) -> Request:
         "request": "make lunch", "objects": "", "classes": "", "actions": "(pick_up, o)",
         "predicates": "(holding o)", "history": "nothing", "macro": "", "macros": "",
         "conditions": "", "block": "", "problem": "", "attempt": "1", "attempts": "9",
+        "knowledge": "", "wanted": "",
     }  # fmt: skip
     return Request(messages=_PROMPTS[purpose].fill(defaults | values), purpose=purpose)
 

@@ -1,10 +1,12 @@
 """Which reading of a request counts: the grammar's, the learnt reader's, or neither.
 
     both want the same end                         it is done
-    one asks for all that the other does, and more the stronger one, if the learnt reader is sure
+    the learnt one says by what a thing is heated
+    or chilled, too, and is sure                   its reading is done, and said
     only the grammar has a reading                 it is done
     only the learnt reader has one, and is sure    it is done, and said
-    they end differently, and the latter is sure   the question which one is meant
+    they end differently, and the latter is sure   the question which one is meant, if a frame could
+                                                   say what the grammar read; else the grammar's
     neither                                        the grammar's refusal
 
 Nothing is guessed in silence: a learnt reading carries a note, its probability and its head.
@@ -20,6 +22,11 @@ from hvr.language.learnt.end_state import EndStates
 from hvr.language.learnt.reader import Reading
 from hvr.language.saying import in_order
 
+_PLACES = frozenset({"on", "in"})
+_WARMTH = frozenset({"hot", "microwaved", "cold", "chilled", "cooked"})
+_FRAMES = _PLACES | _WARMTH | {"washed", "dirty", "="}
+"""The predicates of which frames can speak."""
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -32,8 +39,8 @@ class Thresholds:
     """
 
     alone: float = 0.7
-    against: float = 0.8
-    near: float = 0.3
+    against: float = 0.5
+    near: float = 0.2
 
 
 def agreed(
@@ -60,10 +67,23 @@ def agreed(
         raise _with_nearest(grammar, reading, thresholds)
     if learnt is None or reading.p < thresholds.against:
         return (grammar,)
-    if ends.entails(grammar, learnt):
+    said, heard = ends.predicates(grammar), ends.predicates(learnt)
+    more = len(grammar.stages) > len(learnt.stages) or ends.things(grammar) > ends.things(learnt)
+    if more or not _could_be_a_frame(said, heard) or ends.entails(grammar, learnt):
         return (grammar,)
     other = marked(learnt, reading.p, head)
-    return (other,) if ends.entails(learnt, grammar) else (grammar, other)
+    if ends.entails(learnt, grammar):
+        return (other,) if heard - said <= _WARMTH else (grammar,)
+    return grammar, other
+
+
+def _could_be_a_frame(said: frozenset[str], heard: frozenset[str]) -> bool:
+    """Return whether what the grammar read is no more than the learnt reader can say.
+
+    Otherwise the learnt reader has left something out, and is no witness: "fill the mug and put it
+    on the table" is not the request to put it there.
+    """
+    return said <= _FRAMES and not (said & _PLACES and not heard & _PLACES)
 
 
 def marked(goal: Goal, p: float, head: str) -> Goal:

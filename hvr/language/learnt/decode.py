@@ -93,7 +93,7 @@ class Space:
             for kind, log in zip(KINDS, scores.kind, strict=True)
             for candidate in self._of_kind(kind, float(log), scores, fills)
         ]
-        return sorted(candidates, key=lambda c: (-round(c.here, 6), str(c.frame)))
+        return sorted(candidates, key=lambda c: -round(c.here, 6))
 
     def _filled(
         self, pointers: Array, slot: str, here: frozenset[str]

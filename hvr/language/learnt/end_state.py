@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
 from hvr.language.goals import Goal, Stage
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain, TypedName, parse_formula
-from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Not, substitute
+from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Not, Or, substitute
 from hvr.retrieval.inventory import Inventory
 
 _LASTING = frozenset({"washed", "microwaved", "chilled", "toasted", "cooked", "sliced", "cracked"})
@@ -53,6 +53,21 @@ class EndStates:
             TypedName(n, (taxonomy.pddl_type(c),)) for n, c in inventory.classes.items()
         ]
         self._types = {o.name: o.types for o in self._objects}
+        self._cooked = {
+            self._types[thing][0]
+            for source, thing in inventory.pairs("cooks")
+            if inventory.classes.get(source) == "Microwave" and thing in self._types
+        }
+
+    def predicates(self, goal: Goal) -> frozenset[str]:
+        """Return the predicates of what a goal asks for; '' for what is not a plain literal."""
+        parts = [p for stage in goal.stages for p in self._conjunction(stage, "a").parts]
+        return frozenset(map(_predicate, parts))
+
+    def things(self, goal: Goal) -> int:
+        """Return of how many things and places the end of a goal speaks."""
+        end = self._conjunction(goal.stages[-1], "a")
+        return len(end.types) + len(self._named(end))
 
     def entails(self, one: Goal, other: Goal) -> bool:
         """Return whether whatever meets one goal meets the other.
@@ -75,7 +90,7 @@ class EndStates:
             earlier = self._conjunction(stage, f"a{number}")
             stronger.types |= earlier.types
             stronger.parts += [part for part in earlier.parts if _lasts(part)]
-        held = {_canonical(part) for part in stronger.parts}
+        held = {_canonical(part) for part in [*stronger.parts, *self._follows(stronger)]}
         fitting = [
             [t for t, types in {**self._named(stronger), **stronger.types}.items()
              if self._domain.fits(types, wanted)]
@@ -88,9 +103,20 @@ class EndStates:
             return False
         names = list(weaker.types)
         return any(
-            all(_canonical(substitute(part, binding)) in held for part in weaker.parts)
+            all(_holds(substitute(part, binding), held) for part in weaker.parts)
             for binding in (dict(zip(names, way, strict=True)) for way in product(*fitting))
         )
+
+    def _follows(self, conjunction: _Conjunction) -> Iterator[Expression]:
+        """Yield what is so after what is asked for: a microwave cooks what it can cook."""
+        types = {**self._types, **conjunction.types}
+        for part in conjunction.parts:
+            if (
+                isinstance(part, Atom)
+                and part.predicate == "microwaved"
+                and set(types.get(part.args[0], ())) & self._cooked
+            ):
+                yield Atom("cooked", part.args)
 
     def _named(self, conjunction: _Conjunction) -> Mapping[str, tuple[str, ...]]:
         """Return the objects that a condition names, with their types."""
@@ -106,6 +132,32 @@ class EndStates:
             [substitute(part, renamed) for part in plain.parts],
             {renamed[name]: types for name, types in plain.types.items()},
         )
+
+
+def _predicate(part: Expression) -> str:
+    match part:
+        case Atom(predicate, _):
+            return predicate
+        case Not(Atom(predicate, _)):
+            return predicate
+        case Not(Equal()) | Equal():
+            return "="
+        case Or(operands):
+            # Of a choice, what it is between: "hot, or what it holds is warm".
+            return _predicate(operands[0]) if operands else ""
+    return ""
+
+
+def _holds(part: Expression, held: Collection[str]) -> bool:
+    """Return whether a part follows from literals that hold."""
+    match part:
+        case Not(Equal(left, right)) if left != right and "?" not in left + right:
+            return True  # two things of different names
+        case And(operands):
+            return all(_holds(operand, held) for operand in operands)
+        case Or(operands):
+            return _canonical(part) in held or any(_holds(o, held) for o in operands)
+    return _canonical(part) in held
 
 
 def _lasts(part: Expression) -> bool:

@@ -71,8 +71,9 @@ def meaning_of(frame: Frame, text: str, lexicon: Lexicon, taxonomy: Taxonomy) ->
         known = verb_of(lexicon, verb)
         template = known.condition or "(holding ?x)"
         conditions.append(Condition(template, 0, verb, known.requires))
-        if frame.kind in _MARKS:
-            conditions.append(Condition(_MARKS[frame.kind], 0, verb))
+        mark = _MARKS.get(frame.kind)
+        if mark and mark not in template:
+            conditions.append(Condition(mark, 0, verb))
     entities = [
         Entity((thing,), taxonomy.label(thing), count=2 if frame.kind == "two" else 1,
                conditions=tuple(conditions))

@@ -62,11 +62,13 @@ class Labels:
     """The labels of the classes that a head points at.
 
     Args:
-        vectors: for each class, those of its labels in the space of the pointers.
+        vectors: of all labels in the space of the pointers, class by class.
+        starts: where the labels of each class begin.
         mentions: finds labels in sentences.
     """
 
-    vectors: Mapping[str, Array]
+    vectors: Array
+    starts: tuple[int, ...]
     mentions: Mentions
 
 
@@ -136,7 +138,7 @@ class Head:
             (pooled["sliced"] @ self.weights["sliced.weight"].T + self.weights["sliced.bias"])[0]
         )
         pointers = {
-            slot: self._pointed(pooled[slot], slot, labels.vectors)
+            slot: self._pointed(pooled[slot], slot, labels)
             + self.weights[f"copy.{slot}"] * (looks[slot] @ marks)
             for slot in POINTERS
         }
@@ -148,12 +150,10 @@ class Head:
         """Return how much a slot looks at each piece."""
         return softmax(states @ self.weights[f"query.{slot}"] / math.sqrt(WIDTH))
 
-    def _pointed(self, pooled: Array, slot: str, labels: Mapping[str, Array]) -> Array:
+    def _pointed(self, pooled: Array, slot: str, labels: Labels) -> Array:
         np = self._np
         point = pooled @ self.weights[f"aim.{slot}.weight"].T + self.weights[f"aim.{slot}.bias"]
-        by_label = np.array(
-            [(labels[c] @ point).max() if c in labels else 0.0 for c in self.classes] + [0.0]
-        )
+        by_label = np.append(np.maximum.reduceat(labels.vectors @ point, labels.starts), 0.0)
         own = self.weights[f"own.{slot}"] @ point
         return (by_label + own) / math.sqrt(ROOM) + self.weights[f"bias.{slot}"]
 
@@ -165,8 +165,10 @@ def labels_of(head: Head, ontology: Ontology) -> Labels:
         name: ontology.labels(name) if ontology.has_class(name) else shipped[name]
         for name in head.classes
     }
-    vectors = {name: head.label_vectors(labels) for name, labels in texts.items()}
-    return Labels(vectors, Mentions(texts, head.pieces))
+    counts = [len(labels) for labels in texts.values()]
+    starts = tuple(sum(counts[:i]) for i in range(len(counts)))
+    vectors = head.label_vectors([label for labels in texts.values() for label in labels])
+    return Labels(vectors, starts, Mentions(texts, head.pieces))
 
 
 def _restored(stored: Mapping[str, Array], np: Any) -> dict[str, Array]:

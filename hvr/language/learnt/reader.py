@@ -12,7 +12,8 @@ from hvr.language.learnt.decode import Calibration, Space
 from hvr.language.learnt.encoder import EXTRA, Encoder
 from hvr.language.learnt.frames import OTHER, Frame, meaning_of
 from hvr.language.learnt.head import Head, Labels, labels_of
-from hvr.language.lexicon import Lexicon, tokenize
+from hvr.language.learnt.limits import beyond
+from hvr.language.lexicon import Lexicon
 from hvr.language.saying import said
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain
@@ -85,7 +86,8 @@ class LearntReader:
         Raises:
             LanguageError: the request is empty or far too long.
         """
-        tokenize(request)
+        if beyond(request):
+            return Reading(Frame(OTHER, ""), None, 0.0)
         with self._limits.limit(limits=1):  # type: ignore[attr-defined]
             scores = self.head.scores(request, self._labels)
         candidates = self._space.ranked(scores, frozenset(inventory.classes.values()))

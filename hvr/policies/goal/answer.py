@@ -44,6 +44,7 @@ SCHEMA: Mapping[str, Any] = {
                     "name": _TEXT,
                     "kinds": {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": 20},
                     "every": {"type": "boolean"},
+                    "apart": {"type": "boolean"},
                     "where": _LITERALS,
                 },
                 "required": ["name", "kinds"],
@@ -52,6 +53,8 @@ SCHEMA: Mapping[str, Any] = {
         },
         "stages": {"type": "array", "items": _LITERALS, "maxItems": MOST_STAGES},
         "always": _LITERALS,
+        "once": _LITERALS,
+        "never_two": {"type": "array", "items": _TEXT, "maxItems": 5},
         "left_out": {
             "type": "array",
             "items": {"type": "string", "maxLength": 200},
@@ -91,13 +94,15 @@ class WrittenThing:
     Args:
         name: by which literals mean it.
         kinds: the kinds that it may be of, preferred first.
-        every: all such things; else one, which is none of the others.
+        every: all such things; else one. A thing that can be moved is none of the others.
+        apart: a place that is none of the others, either.
         where: what holds of it now: which of these things are meant.
     """
 
     name: str
     kinds: tuple[str, ...]
     every: bool = False
+    apart: bool = False
     where: tuple[WrittenLiteral, ...] = ()
 
 
@@ -109,6 +114,8 @@ class GoalAnswer:
         things: the things that it speaks of.
         stages: what shall hold, one stage after the other.
         always: what shall hold throughout.
+        once: what shall become so once at most.
+        never_two: predicates that shall never hold of two things at once.
         left_out: what of the request the goal does not say, by the model's own account.
         cannot: why there is no goal; empty where there is one.
     """
@@ -116,6 +123,8 @@ class GoalAnswer:
     things: tuple[WrittenThing, ...]
     stages: tuple[tuple[WrittenLiteral, ...], ...]
     always: tuple[WrittenLiteral, ...] = ()
+    once: tuple[WrittenLiteral, ...] = ()
+    never_two: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     cannot: str = ""
 
@@ -128,12 +137,15 @@ def read_goal(data: Mapping[str, Any]) -> GoalAnswer:
                 thing["name"].strip(),
                 tuple(kind.strip() for kind in thing["kinds"]),
                 thing.get("every", False),
+                thing.get("apart", False),
                 _literals(thing.get("where", ())),
             )
             for thing in data.get("things", ())
         ),
         stages=tuple(stage for part in data["stages"] if (stage := _literals(part))),
         always=_literals(data.get("always", ())),
+        once=_literals(data.get("once", ())),
+        never_two=tuple(map(_predicate, data.get("never_two", ()))),
         left_out=tuple(text.strip() for text in data.get("left_out", ()) if text.strip()),
         cannot=data.get("cannot", "").strip(),
     )
@@ -142,9 +154,13 @@ def read_goal(data: Mapping[str, Any]) -> GoalAnswer:
 def _literals(values: Iterable[Mapping[str, Any]]) -> tuple[WrittenLiteral, ...]:
     return tuple(
         WrittenLiteral(
-            value["predicate"].strip(" ()?").lower().replace("-", "_"),
+            _predicate(value["predicate"]),
             tuple(arg.strip() for arg in value["args"]),
             value.get("holds", True),
         )
         for value in values
     )
+
+
+def _predicate(text: str) -> str:
+    return text.strip(" ()?").lower().replace("-", "_")

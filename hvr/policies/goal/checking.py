@@ -45,12 +45,16 @@ class CheckedGoal:
         things: what its names stand for, in the order of the answer.
         stages: what shall hold, one stage after the other.
         always: what shall hold throughout.
+        once: what shall become so once at most.
+        never_two: predicates that shall never hold of two things at once.
         problems: what is wrong with the answer; the rest is of use only when this is empty.
     """
 
     things: dict[str, Meant]
     stages: tuple[tuple[Literal, ...], ...]
-    always: tuple[Literal, ...]
+    always: tuple[Literal, ...] = ()
+    once: tuple[Literal, ...] = ()
+    never_two: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
 
@@ -61,6 +65,9 @@ def check_goal(answer: GoalAnswer, words: GoalWords) -> CheckedGoal:
         checker.declare(thing)
     stages = tuple(tuple(checker.read(stage)) for stage in answer.stages)
     always = tuple(checker.read(answer.always))
+    once = tuple(checker.read(answer.once))
+    for name in answer.never_two:
+        checker.alone(name)
     literals = [*(x for stage in stages for x in stage), *always]
     if not checker.problems:
         for literal in literals:
@@ -69,7 +76,7 @@ def check_goal(answer: GoalAnswer, words: GoalWords) -> CheckedGoal:
         checker.problem("the goal has no condition: 'stages' has to say what shall hold")
     stages = tuple(tuple(map(checker.placed, stage)) for stage in stages)
     problems = tuple(dict.fromkeys(checker.problems))
-    return CheckedGoal(checker.things, stages, always, problems)
+    return CheckedGoal(checker.things, stages, always, once, answer.never_two, problems)
 
 
 class _Checker:
@@ -103,7 +110,9 @@ class _Checker:
             self.problems += [self.words.unknown_kind(kind) for kind in unknown]
             classes = []
         objects = tuple(own) or self.words.objects_of(classes)
-        meant = Meant(thing.name, tuple(dict.fromkeys(classes)), objects, thing.every)
+        kinds = tuple(dict.fromkeys(classes))
+        moved = any(self.words.taxonomy.is_a(c, "Pickupable") for c in kinds)
+        meant = Meant(thing.name, kinds, objects, thing.every, moved or thing.apart)
         self.things[thing.name] = meant
         if thing.where and classes:
             self._narrow(thing, meant)
@@ -144,6 +153,14 @@ class _Checker:
         if literal.predicate in _PLACING:  # which of the two a place takes, the scene knows
             names = tuple(_PLACING)
         return any(Atom(n, row) in self.words.inventory.facts for n in names for row in rows)
+
+    def alone(self, name: str) -> None:
+        """Take in a predicate of which no two things shall be true at once."""
+        known = self.words.predicates.get(name)
+        if known is None:
+            self.problem(self.words.unknown_predicate(name))
+        elif len(known.parameters) != 1:
+            self.problem(f'"never_two" takes predicates of one thing, and {name} is none')
 
     def read(self, written: Iterable[WrittenLiteral]) -> list[Literal]:
         """Return the literals whose words are known."""
@@ -194,7 +211,8 @@ class _Checker:
         declared = [m.name for m in self.things.values() if m.classes == classes and not m.every]
         if len(declared) == 1:
             return declared[0]
-        self.things[arg] = Meant(arg, classes, words.objects_of(classes))
+        moved = any(words.taxonomy.is_a(c, "Pickupable") for c in classes)
+        self.things[arg] = Meant(arg, classes, words.objects_of(classes), apart=moved)
         return arg
 
     # What can be true -----------------------------------------------------------------------

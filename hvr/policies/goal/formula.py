@@ -29,15 +29,13 @@ def stage_conditions(
 def constraints(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> tuple[str, ...]:
     """Return what shall hold throughout as PDDL trajectory constraints."""
     things = _bound(goal, inventory)
-    written = []
-    for literal in goal.always:
-        # What shall never be true of a kind shall be true of none of them.
-        mine = {
-            name: replace(m, every=not (literal.holds or m.named or m.liquid))
-            for name, m in things.items()
-        }
-        written.append(f"(always {_Writer(mine, taxonomy).condition([literal])})")
-    return tuple(written)
+    writer = _Writer(things, taxonomy)
+    kept = [f"(always {writer.throughout(literal)})" for literal in goal.always]
+    kept += [writer.throughout(literal, "at-most-once") for literal in goal.once]
+    for name in goal.never_two:
+        both = f"(not (= ?a ?b)) ({name} ?a) ({name} ?b)"
+        kept.append(f"(always (not (exists (?a ?b - item) (and {both}))))")
+    return tuple(kept)
 
 
 def _bound(goal: CheckedGoal, inventory: Inventory) -> dict[str, Meant]:
@@ -73,19 +71,43 @@ class _Writer:
         order = [name for name in self._things if name in spoken]
         return _conjunction(self._nested(order, parts))
 
+    def throughout(self, literal: Literal, how: str = "") -> str:
+        """Return a literal that is to be so on the way: of a kind, of all that are of it."""
+        spoken = [n for n in dict.fromkeys(literal.args) if not self._fixed(n)]
+        text = self._text(literal, {})
+        for name in reversed(spoken):
+            # One that is to be so all the time is any; what is never to be so is so of none.
+            every = how or not literal.holds
+            variables = f"({self._variables[name]} - {self._type(name)})"
+            body = f"({how} {text})" if how and name == spoken[-1] else text
+            text = f"({'forall' if every else 'exists'} {variables} {body})"
+        return f"({how} {text})" if how and not spoken else text
+
     def _nested(
-        self, order: Sequence[str], parts: Sequence[tuple[Literal, Mapping[str, str]]]
+        self,
+        order: Sequence[str],
+        parts: Sequence[tuple[Literal, Mapping[str, str]]],
+        known: Sequence[str] = (),
     ) -> list[str]:
-        """Return conditions on some things, the first of them outermost."""
-        open_ = [n for n in order if not self._fixed(n)]
+        """Return conditions on some things, the first of them outermost.
+
+        Args:
+            order: the things.
+            parts: what is to be said, with the objects that things stand for.
+            known: things that there is a variable for already.
+        """
+        open_ = [n for n in order if not self._fixed(n) and n not in known]
         if not open_:
             return [self._text(literal, meant) for literal, meant in parts]
         first = open_[0]
         if not self._things[first].every:
             some = open_[: next((i for i, n in enumerate(open_) if self._things[n].every), None)]
-            variables = " ".join(f"{self._variables[n]} - {self._type(n)}" for n in some)
-            inner = [*self._distinct(some, parts), *self._nested(open_[len(some) :], parts)]
-            return [f"(exists ({variables}) {_conjunction(inner)})"]
+            if len(some) == len(open_):
+                groups = self._groups(some, parts)
+                fixed = [part for part in parts if not set(part[0].args) & set(some)]
+                written = [self._text(literal, meant) for literal, meant in fixed]
+                return [*written, *(self._some(group, [], mine) for group, mine in groups)]
+            return [self._some(some, open_[len(some) :], parts)]
         mine = _connected(first, open_[1:], parts)
         rest = [part for part in parts if part not in mine]
         later = {arg for literal, _ in mine for arg in literal.args}
@@ -95,6 +117,46 @@ class _Writer:
             written += self._nested([n for n in open_[1:] if n in later], bound)
         others = {arg for literal, _ in rest for arg in literal.args}
         return [*written, *self._nested([n for n in open_[1:] if n in others], rest)]
+
+    def _some(
+        self,
+        some: Sequence[str],
+        later: Sequence[str],
+        parts: Sequence[tuple[Literal, Mapping[str, str]]],
+    ) -> str:
+        """Return that there are some things, of which the rest is true."""
+        variables = " ".join(f"{self._variables[n]} - {self._type(n)}" for n in some)
+        inner = [*self._distinct(some, parts), *self._nested(later, parts, some)]
+        return f"(exists ({variables}) {_conjunction(inner)})"
+
+    def _groups(
+        self, some: Sequence[str], parts: Sequence[tuple[Literal, Mapping[str, str]]]
+    ) -> list[tuple[list[str], list[tuple[Literal, Mapping[str, str]]]]]:
+        """Return things that have to do with each other, with the literals on them.
+
+        One quantifier over all things would have as many instances as there are ways to choose
+        all of them; one for each group has few.
+        """
+        left = list(some)
+        groups = []
+        while left:
+            more = {left[0]}
+            reached = set[str]()
+            while more != reached:
+                reached = more
+                spoken = {a for x, _ in parts if reached & set(x.args) for a in x.args}
+                alike = {n for n in left for m in reached if self._differ(m, n)}
+                more = reached | (spoken | alike) & set(left)
+            mine = [part for part in parts if reached & set(part[0].args)]
+            groups.append(([n for n in left if n in reached], mine))
+            left = [n for n in left if n not in reached]
+        return groups
+
+    def _differ(self, one: str, other: str) -> bool:
+        """Whether two things which may be of one kind have to be different ones."""
+        first, second = self._things[one], self._things[other]
+        shared = set(first.classes) & set(second.classes)
+        return one != other and bool(shared) and first.apart and second.apart
 
     def _fixed(self, name: str) -> bool:
         return self._things[name].named or self._things[name].liquid
@@ -106,8 +168,7 @@ class _Writer:
         fixed = {a for literal, _ in parts for a in literal.args if self._things[a].named}
         told = []
         for one, other in combinations((*sorted(fixed), *some), 2):
-            shared = set(self._things[one].classes) & set(self._things[other].classes)
-            if shared and other in some:
+            if other in some and self._differ(one, other):
                 told.append(f"(not (= {self._name(one)} {self._name(other)}))")
         return told
 

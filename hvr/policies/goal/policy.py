@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from hvr.errors import HvrError, UsageError
+from hvr.errors import HvrError, ImpossibleGoalError, PlannerError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.language.goals import Goal, Stage
 from hvr.llm.choice import ModelChoice
@@ -15,7 +15,7 @@ from hvr.llm.meter import Meter
 from hvr.pddl import Task, TypedName, parse_formula
 from hvr.plans import Judgement, Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.goal.words import GoalWords
-from hvr.policies.goal.writing import Draft, GoalWriting
+from hvr.policies.goal.writing import GoalDraft, GoalWriting
 from hvr.policies.llm.dialogue import Dialogue
 from hvr.policies.llm.foresight import Foresight
 from hvr.policies.llm.record import BlockRecord, PlanningRecord
@@ -37,7 +37,7 @@ class GoalPolicy(Policy[Stage]):
 
     def __init__(self, equipment: Equipment, *, meter: Meter | None = None) -> None:
         self.equipment = equipment
-        self.drafts: list[Draft] = []
+        self.drafts: list[GoalDraft] = []
         """What the model answered, in order."""
         self._meter = meter
         self._symbolic = SymbolicPolicy(equipment.ontology, equipment.domain, equipment.planner)
@@ -113,23 +113,23 @@ class GoalPolicy(Policy[Stage]):
         """See `Policy`."""
         return self._symbolic.clearing(things, place)
 
+    def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
+        """See `Policy`."""
+        return self._symbolic.keeping(stage, constraints)
+
     def write(self, request: str, graph: KnowledgeGraph, inventory: Inventory) -> PlanningRecord:
         """Return a plan for all stages of a request, with the record of its making.
 
+        Where the model's goal is none that can be met, the plan is empty.
+
         Raises:
-            ImpossibleGoalError: there is no goal, or no plan.
-            PlannerError: no plan was found in the time allowed.
             LLMError: the model did not answer.
         """
         started = time.perf_counter()
-        equipment = self.equipment
-        understanding = self.understand(request, graph, inventory)
-        foresight = Foresight(graph, equipment.domain, inventory, equipment.compile_task)
-        plans: list[Plan] = []
-        for number, stage in enumerate(understanding.stages):
-            world = (foresight.graph, foresight.inventory) if number else (graph, inventory)
-            plans.append(self.plan(stage, *world).plan)
-            foresight.advance(plans[-1].actions)
+        try:
+            plans = self._plans(request, graph, inventory)
+        except (ImpossibleGoalError, PlannerError):
+            plans = []
         blocks = tuple(block for plan in plans for block in plan.blocks)
         return PlanningRecord(
             plan=Plan(
@@ -151,6 +151,18 @@ class GoalPolicy(Policy[Stage]):
             hierarchical=False,
             planner_calls=self._calls,
         )
+
+    def _plans(self, request: str, graph: KnowledgeGraph, inventory: Inventory) -> list[Plan]:
+        """Return the plans of the stages, each from the state that the one before it leads to."""
+        equipment = self.equipment
+        understanding = self.understand(request, graph, inventory)
+        foresight = Foresight(graph, equipment.domain, inventory, equipment.compile_task)
+        plans: list[Plan] = []
+        for number, stage in enumerate(understanding.stages):
+            world = (foresight.graph, foresight.inventory) if number else (graph, inventory)
+            plans.append(self.plan(stage, *world).plan)
+            foresight.advance(plans[-1].actions)
+        return plans
 
     def judge(
         self,

@@ -9,7 +9,7 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.wording import wording_of
 from hvr.policies.goal.answer import GoalAnswer, WrittenLiteral
 from hvr.policies.goal.words import GoalWords
-from hvr.retrieval.context import class_context, object_context
+from hvr.retrieval.context import kind_context, object_context
 from hvr.retrieval.knowledge import (
     dishes,
     known_dishes,
@@ -36,7 +36,7 @@ def values(request: str, graph: KnowledgeGraph, known: GoalWords) -> Mapping[str
     return {
         "request": request,
         "predicates": _predicates(known),
-        "kinds": class_context(graph, known.inventory.classes),
+        "kinds": kind_context(graph, known.inventory.classes),
         "knowledge": _knowledge(request, graph, known),
         "liquids": ", ".join(known.liquids),
         "ends": f"By itself hvr sees to it that {ends}." if ends else "",
@@ -50,6 +50,7 @@ def written(answer: GoalAnswer) -> str:
             "name": thing.name,
             "kinds": list(thing.kinds),
             **({"every": True} if thing.every else {}),
+            **({"apart": True} if thing.apart else {}),
             **({"where": [_literal(x) for x in thing.where]} if thing.where else {}),
         }
         for thing in answer.things
@@ -58,6 +59,8 @@ def written(answer: GoalAnswer) -> str:
         "things": things,
         "stages": [[_literal(x) for x in stage] for stage in answer.stages],
         **({"always": [_literal(x) for x in answer.always]} if answer.always else {}),
+        **({"once": [_literal(x) for x in answer.once]} if answer.once else {}),
+        **({"never_two": list(answer.never_two)} if answer.never_two else {}),
         **({"cannot": answer.cannot} if answer.cannot else {}),
     }
     return json.dumps(whole, ensure_ascii=False)

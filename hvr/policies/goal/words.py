@@ -29,6 +29,7 @@ class Meant:
         classes: the object types that it may be of, preferred first.
         objects: the objects that it may be, preferred first.
         every: all of them; else one.
+        apart: it is none of the other things that are apart.
         named: it is an object's own name.
         liquid: it is a liquid.
     """
@@ -37,6 +38,7 @@ class Meant:
     classes: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     every: bool = False
+    apart: bool = True
     named: bool = False
     liquid: bool = False
 

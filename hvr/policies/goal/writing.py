@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.errors import ImpossibleGoalError, PddlError
+from hvr.errors import GroundingLimitError, ImpossibleGoalError, PddlError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.language.goals import Goal, Stage, end_conditions
 from hvr.language.saying import said
@@ -31,9 +31,14 @@ ALREADY = (
     "or write the same goal again if it asks for nothing else"
 )
 
+TOO_MANY = (
+    "there are too many ways to choose these things together: name the objects themselves (mug-2) "
+    "where it does not matter which is meant, or write fewer things into a stage"
+)
+
 
 @dataclass(frozen=True)
-class Draft:
+class GoalDraft:
     """An answer of the model and what became of it.
 
     Args:
@@ -82,7 +87,7 @@ class GoalWriting:
         self._graph = graph
         self._words = words
         self._reachable = reachable
-        self.drafts: list[Draft] = []
+        self.drafts: list[GoalDraft] = []
         """What the model answered, in order."""
 
     def write(self) -> Goal:
@@ -106,34 +111,36 @@ class GoalWriting:
             )
             answer = read_goal(data)
 
-    def _final(self, draft: Draft) -> bool:
+    def _final(self, draft: GoalDraft) -> bool:
         """Whether there is nothing to correct: the model gives a reason why there is no goal."""
         return bool(draft.answer.cannot and not draft.answer.stages)
 
-    def _refusal(self, draft: Draft) -> str:
+    def _refusal(self, draft: GoalDraft) -> str:
         if self._final(draft):
             return f"the model finds no goal in this request: {draft.answer.cannot}"
         times = len(self.drafts)
         return f"the model's goal is still wrong after {times - 1} corrections: {draft.problem}"
 
-    def _judged(self, answer: GoalAnswer) -> Draft:
+    def _judged(self, answer: GoalAnswer) -> GoalDraft:
         if answer.cannot and not answer.stages:
-            return Draft(answer, answer.cannot)
+            return GoalDraft(answer, answer.cannot)
         checked = check_goal(answer, self._words)
         if checked.problems:
-            return Draft(answer, "\n".join(checked.problems))
+            return GoalDraft(answer, "\n".join(checked.problems))
         try:
             goal = self._goal(answer, checked)
         except PddlError as error:
-            return Draft(answer, f"the goal is no condition of this kitchen: {error}")
+            return GoalDraft(answer, f"the goal is no condition of this kitchen: {error}")
         again = any(draft.problem == ALREADY for draft in self.drafts)
         if not again and all(self._holds(stage) for stage in goal.stages):
-            return Draft(answer, ALREADY, goal)
+            return GoalDraft(answer, ALREADY, goal)
         try:
             self._reachable(goal)
         except ImpossibleGoalError as error:
-            return Draft(answer, str(error), goal)
-        return Draft(answer, "", goal)
+            return GoalDraft(answer, str(error), goal)
+        except GroundingLimitError:
+            return GoalDraft(answer, TOO_MANY, goal)
+        return GoalDraft(answer, "", goal)
 
     def _goal(self, answer: GoalAnswer, checked: CheckedGoal) -> Goal:
         taxonomy, inventory = self._words.taxonomy, self._words.inventory
@@ -149,7 +156,10 @@ class GoalWriting:
         domain, inventory = self._words.domain, self._words.inventory
         objects = [TypedName(n, (self._graph.pddl_type(n),)) for n in inventory.classes]
         wanted = parse_formula(stage.wanted, domain, objects, file="<goal>")
-        return bool(Task(domain, self._graph.problem(domain, "goal")).initial.holds(wanted))
+        try:
+            return bool(Task(domain, self._graph.problem(domain, "goal")).initial.holds(wanted))
+        except GroundingLimitError:  # of so much that is asked, something will be to do
+            return False
 
 
 def _ends(checked: CheckedGoal, number: int, taxonomy: Taxonomy) -> list[str]:

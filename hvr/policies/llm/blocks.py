@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from hvr.pddl import Atom, GroundAction, State, Task
-from hvr.plans import AABlock, MacroAction
+from hvr.plans import MacroAction
 from hvr.policies.llm.answers import read_actions
 from hvr.policies.llm.bridge import Bridge
 from hvr.policies.llm.conditions import conjunction, refined
@@ -22,8 +22,8 @@ from hvr.policies.llm.foresight import Foresight, applicable, doable, run
 from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.record import BlockRecord
 from hvr.policies.llm.settings import PolicySettings
+from hvr.policies.llm.telling import Telling, numbered, signatures
 from hvr.policies.macro import block_conditions
-from hvr.retrieval.context import object_context
 from hvr.search.navigation import Navigation, find_navigation, repair_navigation
 from hvr.validation import Validator
 from hvr.validation.report import Failure
@@ -99,6 +99,7 @@ class BlockWriter:
     Args:
         dialogue: asks the model.
         settings: which parts of the method are on.
+        telling: the words of the prompts.
         mapper: returns the mapper for the objects of an assignment.
         bridge: the classical planner.
         listen: called with each event.
@@ -106,13 +107,21 @@ class BlockWriter:
 
     dialogue: Dialogue
     settings: PolicySettings
+    telling: Telling
     mapper: Callable[[tuple[str, ...]], Mapper]
     bridge: Bridge
     listen: Callable[[PolicyEvent], None]
     _unmapped: list[str] = field(default_factory=list, init=False)
 
-    def write(self, work: Assignment, foresight: Foresight) -> BlockRecord:
+    def write(
+        self, work: Assignment, foresight: Foresight, answer: str | None = None
+    ) -> BlockRecord:
         """Return a block for a macro action from the predicted state, which stays as it is.
+
+        Args:
+            work: the macro action.
+            foresight: the predicted state.
+            answer: what the model has answered already; None asks it.
 
         Raises:
             LLMError: the model did not answer.
@@ -122,7 +131,8 @@ class BlockWriter:
         work = with_objects(work, (*foresight.inventory.held, *conditions), foresight)
         values = self._values(work, foresight)
         prompt = "block" if work.hierarchical else "plan"
-        written = self._read(self.dialogue.ask(prompt, **values), work, foresight)
+        answer = self.dialogue.ask(prompt, **values) if answer is None else answer
+        written = self._read(answer, work, foresight)
         self._announce(work, written, "model")
         task, state = foresight.task, foresight.state
         before = applicable(task, state, written) == len(written)
@@ -151,14 +161,17 @@ class BlockWriter:
     # Asking -------------------------------------------------------------------------------
 
     def _values(self, work: Assignment, foresight: Foresight) -> dict[str, str]:
+        whole = not work.hierarchical
         values = {
             "request": work.request,
-            "objects": object_context(foresight.graph, work.names),
+            "objects": self.telling.objects(foresight, work.names),
+            "knowledge": self.telling.steps(foresight, work.names, whole=whole),
             "actions": signatures(foresight.task),
             "history": work.history,
         }
         if work.hierarchical:
             values["macro"] = work.macro.name
+            values["wanted"] = self.telling.wanted(work.macro, foresight.task, foresight.state)
         return values
 
     def _read(self, answer: str, work: Assignment, foresight: Foresight) -> Block:
@@ -166,7 +179,7 @@ class BlockWriter:
         read = read_actions(answer)
         mapper = self.mapper(work.names)
         notes = [f"{line}: this is no action" for line in read.unread]
-        limit = self.settings.block_limit
+        limit = self._limit(work)
         state, actions = foresight.state, list[GroundAction]()
         for place, text in enumerate(read.actions):
             if len(actions) == limit or place == _MOST_LINES:
@@ -185,6 +198,15 @@ class BlockWriter:
         self._unmapped += [note[:_LONGEST_NOTE] for note in notes[:_MOST_NOTES]]
         return tuple(actions)
 
+    def _most_tries(self, block: Block) -> int:
+        most = self.settings.tries_per_step * max(1, len(block))
+        own = self.settings.block_tries
+        return most if own is None else min(most, own)
+
+    def _limit(self, work: Assignment) -> int:
+        """Return the most steps of a block, or of a whole plan."""
+        return self.settings.block_limit if work.hierarchical else self.settings.plan_limit
+
     # Correcting -----------------------------------------------------------------------------
 
     def _correct(
@@ -198,7 +220,7 @@ class BlockWriter:
         Returns:
             the block, and the number of corrections that were asked for.
         """
-        task, state, limit = foresight.task, foresight.state, self.settings.block_limit
+        task, state, limit = foresight.task, foresight.state, self._limit(work)
         block, tries, at_end = written, 0, 0
         prompt = "correct_block" if work.hierarchical else "correct_plan"
         best: tuple[tuple[float, int], Block] | None = None
@@ -210,7 +232,7 @@ class BlockWriter:
                 self._announce(work, block, "navigation")
             error = self._error(work, foresight, block)
             # By the present length, as in the paper; an empty block may be corrected as well.
-            most = self.settings.tries_per_step * max(1, len(block))
+            most = self._most_tries(block)
             self.listen(BlockChecked(work.number, error.text if error else "", tries, most))
             if error is None:
                 return block, tries
@@ -228,7 +250,7 @@ class BlockWriter:
             wider = with_objects(work, [error.text], foresight)
             if wider.names != work.names:
                 work = wider
-                values["objects"] = object_context(foresight.graph, work.names)
+                values["objects"] = self.telling.objects(foresight, work.names)
             answer = self.dialogue.ask(
                 prompt, **values, block=numbered(block), problem=problem,
                 attempt=str(tries), attempts=str(most),
@@ -355,33 +377,6 @@ def _what_is_in_the_way(
                 why = " ".join(explain_literal(x, _UNCHANGED) for x in report.failure.literals)
                 obstacles.append(f" It cannot go to {name}: {why}")
     return "".join(obstacles)
-
-
-def numbered(block: Sequence[GroundAction]) -> str:
-    """Return a block as the prompts show it."""
-    lines = [f"{i}. {_written(a)}" for i, a in enumerate(block, start=1)]
-    return "\n".join(lines) or "none"
-
-
-def history(blocks: Sequence[AABlock]) -> str:
-    """Return what was planned, grouped by macro action, as the prompts show it."""
-    lines = [
-        f"{i}. {b.macro.name}: {' '.join(map(_written, b.actions))}"
-        for i, b in enumerate(blocks, start=1)
-    ]
-    return "\n".join(lines) or "nothing"
-
-
-def signatures(task: Task) -> str:
-    """Return all actions with their parameters, in the form of the answers."""
-    return ", ".join(
-        f"({', '.join((s.name, *(p.name.lstrip('?') for p in s.parameters)))})"
-        for s in task.domain.actions.values()
-    )
-
-
-def _written(action: GroundAction) -> str:
-    return f"({', '.join((action.name, *action.args))})"
 
 
 def _arguments(block: Sequence[GroundAction]) -> set[str]:

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hvr.llm.model import Answer, Model, Request
+from hvr.llm.tokens import count_tokens
 from hvr.policies.llm.answers.text import MOST_CHARACTERS
 from hvr.policies.llm.prompts import Prompts
+
+CONTEXT = 4096
+"""Tokens of the smallest context that prompts are made for."""
 
 MAX_TOKENS: Mapping[str, int] = {
     "select": 256,
@@ -17,13 +21,27 @@ MAX_TOKENS: Mapping[str, int] = {
     "conditions": 1024,
     "correct_conditions": 1024,
     "block": 640,
+    "blocks": 1280,
     "correct_block": 640,
     "plan": 1280,
     "correct_plan": 1280,
     "goal": 1024,
     "correct_goal": 1024,
 }
-"""Most tokens of an answer, by prompt: few enough for every prompt to fit a context of 4,096."""
+"""Tokens of an answer, by prompt: few enough for every prompt to fit `CONTEXT`."""
+
+MOST_TOKENS: Mapping[str, int] = {
+    **MAX_TOKENS,
+    "macro_plan": 1024,
+    "conditions": 2048,
+    "correct_conditions": 2048,
+    "blocks": 2048,
+    "plan": 2560,
+    "correct_plan": 2560,
+    "goal": 2048,
+    "correct_goal": 2048,
+}
+"""The same where the prompt leaves room for it: a plan of 110 steps takes 2,300."""
 
 
 @dataclass(frozen=True)
@@ -67,15 +85,22 @@ class Dialogue:
         """
         return _clean(self._answer(prompt, values, schema).data)
 
+    def fits(self, prompt: str, **values: str) -> bool:
+        """Return whether a prompt and its answer fit the smallest context."""
+        tokens = count_tokens(self.prompts[prompt].fill(values))
+        return tokens + MAX_TOKENS[prompt] <= CONTEXT
+
     def _answer(
         self, prompt: str, values: Mapping[str, str], schema: Mapping[str, Any] | None = None
     ) -> Answer:
+        messages = self.prompts[prompt].fill(values)
+        room = CONTEXT - count_tokens(messages)
         request = Request(
-            messages=self.prompts[prompt].fill(values),
+            messages=messages,
             purpose=prompt,
             schema=schema,
             temperature=self.temperature,
-            max_tokens=MAX_TOKENS[prompt],
+            max_tokens=max(MAX_TOKENS[prompt], min(MOST_TOKENS[prompt], room)),
             seed=self.seed,
         )
         return self.model.answer(request)

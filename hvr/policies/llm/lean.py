@@ -7,9 +7,11 @@ here, the goal is the final state of everything that the plan touches.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hvr.pddl import And, GroundAction, Not, State, Task
-from hvr.policies.llm.foresight import run
+from hvr.plans import AABlock
+from hvr.policies.llm.foresight import applicable, run
 from hvr.validation import minimise
 
 
@@ -62,6 +64,33 @@ def lean(
         if not more.operands:
             return kept
         goal = And((*goal.operands, *more.operands))
+
+
+def eliminated(
+    task: Task, blocks: Sequence[AABlock], fleeting: frozenset[str]
+) -> tuple[tuple[AABlock, ...], tuple[GroundAction, ...]]:
+    """Return the blocks of a plan without unnecessary steps, and these steps.
+
+    Args:
+        task: the task, whose initial state the plan begins in.
+        blocks: of the plan. They stay as they are when one of the steps is not applicable.
+        fleeting: predicates that do not count, such as nearness.
+    """
+    actions = tuple(a for b in blocks for a in b.actions)
+    if applicable(task, task.initial, actions) < len(actions):
+        return tuple(blocks), ()
+    # A plan that changes nothing for good is left as it is: its purpose is not known.
+    kept = set(lean(task, task.initial, actions, fleeting)) or set(range(len(actions)))
+    shorter: list[AABlock] = []
+    position = 0
+    left_out: list[GroundAction] = []
+    for block in blocks:
+        numbers = range(position, position + len(block.actions))
+        position += len(block.actions)
+        rest = tuple(actions[n] for n in numbers if n in kept)
+        left_out += [actions[n] for n in numbers if n not in kept]
+        shorter.append(replace(block, actions=rest))
+    return tuple(b for b in shorter if b.actions), tuple(left_out)
 
 
 def _literals(task: Task, state: State, fluents: int, fleeting: frozenset[str]) -> And:

@@ -24,9 +24,15 @@ class PolicySettings:
             to the block's postcondition, or to the next step that can be saved.
         elimination: finally leave out the steps that the plan does not need.
         library: use macro actions of the library instead of asking the model.
-        block_limit: most steps that the model may write for a block (without H: for the plan);
-            planner repair may add more.
+        knowledge: prompts tell what the ontology knows of the request's dishes and of what is
+            easily mistaken, what a block is judged by, and what stands in what.
+        direct: with R: objects are not asked for again where a macro action names them.
+        batching: with H: the blocks of several macro actions are asked for at once.
+        block_limit: most steps that the model may write for a block; planner repair may add more.
+        plan_limit: without H: most steps that it may write for the plan.
         tries_per_step: most corrections of a block for each of its steps.
+        block_tries: most corrections of a block besides; None for no other limit. With planner
+            repair, what is wrong after two is cheaper to bridge than to ask for again.
         macro_tries: most corrections of the conditions of the macro actions.
         macro_limit: most macro actions of a plan.
     """
@@ -38,9 +44,14 @@ class PolicySettings:
     planner_repair: bool = True
     elimination: bool = True
     library: bool = True
+    knowledge: bool = True
+    direct: bool = True
+    batching: bool = True
     block_limit: int = 50
+    plan_limit: int = 200
     tries_per_step: int = 2
-    macro_tries: int = 5
+    block_tries: int | None = 2
+    macro_tries: int = 2
     macro_limit: int = 30
 
     def to_json(self) -> dict[str, Any]:
@@ -48,7 +59,10 @@ class PolicySettings:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
-_PAPER = PolicySettings(expansion=False, planner_repair=False, elimination=False, library=False)
+_PAPER = PolicySettings(
+    expansion=False, planner_repair=False, elimination=False, library=False, knowledge=False,
+    direct=False, batching=False, block_tries=None, macro_tries=5,
+)  # fmt: skip
 
 NAMED: Mapping[str, PolicySettings] = {
     "HVR+": PolicySettings(),

@@ -17,11 +17,12 @@ from hvr.knowledge.ontology import Ontology
 from hvr.library import Library, Match, Query, retrieve
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Model
-from hvr.pddl import Domain, GroundAction, Problem, State, Task
+from hvr.pddl import Domain, Problem, State, Task
 from hvr.plans import AABlock, MacroAction, Plan
 from hvr.policies.llm.action_set import action_set
 from hvr.policies.llm.answers import read_conditions, read_macro_plan
-from hvr.policies.llm.blocks import Assignment, BlockWriter, finish, history
+from hvr.policies.llm.batches import Batches
+from hvr.policies.llm.blocks import Assignment, BlockWriter, finish
 from hvr.policies.llm.bridge import Bridge
 from hvr.policies.llm.conditions import check_macros, describe, lasting, with_conditions
 from hvr.policies.llm.dialogue import Dialogue
@@ -33,14 +34,15 @@ from hvr.policies.llm.events import (
     PolicyEvent,
     StepsLeftOut,
 )
-from hvr.policies.llm.foresight import Foresight, applicable, run
-from hvr.policies.llm.lean import lean
+from hvr.policies.llm.foresight import Foresight, run
+from hvr.policies.llm.lean import eliminated
 from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.prompts import Prompts
 from hvr.policies.llm.record import BlockRecord, MacroCheck, PlanningRecord
 from hvr.policies.llm.retrieval import Retrieval
 from hvr.policies.llm.settings import PolicySettings
-from hvr.retrieval.context import class_context, object_context
+from hvr.policies.llm.telling import Telling, history, signatures
+from hvr.retrieval.context import class_context
 from hvr.retrieval.embedders import Embedder
 from hvr.retrieval.inventory import Inventory
 from hvr.search.planners import Planner
@@ -109,6 +111,7 @@ class Writing:
         self._foresight = Foresight(graph, equipment.domain, inventory, equipment.compile_task)
         self._dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
         self._retrieval = Retrieval(self._dialogue, self.settings, equipment.embedder, self._listen)
+        self._telling = Telling(self.settings, request)
 
     def write(self) -> PlanningRecord:
         """Return the plan and how it came about.
@@ -118,7 +121,9 @@ class Writing:
         """
         started = time.perf_counter()
         bridge = Bridge(self.equipment.domain, self.equipment.planner)
-        writer = BlockWriter(self._dialogue, self.settings, self._mapper_of, bridge, self._listen)
+        writer = BlockWriter(
+            self._dialogue, self.settings, self._telling, self._mapper_of, bridge, self._listen
+        )
         checks: tuple[MacroCheck | None, MacroCheck | None] = (None, None)
         if self.settings.hierarchical:
             macros = self._macro_plan()
@@ -176,7 +181,10 @@ class Writing:
         objects = class_context(self._foresight.graph, self._names)
         request, limit = self.request, self.settings.macro_limit
         for _ in range(2):
-            answer = self._dialogue.ask("macro_plan", request=request, objects=objects)
+            answer = self._dialogue.ask(
+                "macro_plan", request=request, objects=objects,
+                knowledge=self._telling.task(self._foresight, self._names),
+            )  # fmt: skip
             titles = read_macro_plan(answer) or (self.request,)
             if len(titles) <= limit:
                 self._listen(MacroPlanWritten(titles))
@@ -245,7 +253,8 @@ class Writing:
         """Return the values that describe the world in prompts about conditions."""
         return {
             "request": self.request,
-            "objects": object_context(self._foresight.graph, self._names),
+            "objects": self._telling.objects(self._foresight, self._names),
+            "knowledge": self._telling.conditions(self._foresight, self._names),
             "predicates": _predicates(self._foresight.task, self._foresight.nearness),
         }
 
@@ -257,13 +266,17 @@ class Writing:
         """Return the blocks, written one after the other.
 
         After each block the remaining conditions are checked again, from the state that it really
-        leads to, and corrected once (paper, B.3).
+        leads to, and corrected once (paper, B.3); not while blocks are left that were written for
+        these conditions.
         """
         records: list[BlockRecord] = []
         rest = macros
+        batches = Batches(
+            self._dialogue, self._telling, self._names_of, signatures(self._foresight.task)
+        )
         while rest:
             number = len(records) + 1
-            if records and self.settings.verification:
+            if records and self.settings.verification and batches.empty:
                 fixed = max(0, len(known) - len(records))
                 rest, _ = self._corrected(rest, fixed, 1)
             macro, rest = rest[0], rest[1:]
@@ -273,21 +286,38 @@ class Writing:
                 else self._match(macro, self._foresight.state)
             )
             if match is not None:
+                batches.skip()
                 record = self._taken(number, macro, match)
             else:
-                record = self._written(number, macro, records, writer)
+                record = self._written(number, (macro, *rest), records, writer, batches)
             records.append(record)
             self._foresight.advance(record.actions)
         return records
 
     def _written(
-        self, number: int, macro: MacroAction, records: Sequence[BlockRecord], writer: BlockWriter
+        self,
+        number: int,
+        macros: Macros,
+        records: Sequence[BlockRecord],
+        writer: BlockWriter,
+        batches: Batches,
     ) -> BlockRecord:
-        """Return the record of a block that the model writes."""
-        wanted = f"{self.request}\nMacro action: {macro.name}"
-        chosen = self._retrieval.choose(wanted, self._foresight, self._names)
+        """Return the record of the block that the model writes for the first of macro actions."""
         done = history([AABlock(r.macro, r.actions) for r in records])
-        return writer.write(Assignment(self.request, number, macro, chosen, done), self._foresight)
+        answer = None
+        if self.settings.batching:
+            answer = batches.next(macros, self._foresight, done)
+        wanted = f"{self.request}\nMacro action: {macros[0].name}"
+        chosen = self._names
+        if answer is None:
+            chosen = self._retrieval.choose(wanted, self._foresight, self._names)
+        work = Assignment(self.request, number, macros[0], chosen, done)
+        return writer.write(work, self._foresight, answer)
+
+    def _names_of(self, macros: Sequence[MacroAction]) -> tuple[str, ...]:
+        """Return the objects of a prompt about several macro actions."""
+        texts = [t for m in macros for t in (m.name, *m.precondition, *m.postcondition)]
+        return self._retrieval.with_named(texts, self._foresight, self._names)
 
     # The library ----------------------------------------------------------------------------
 
@@ -354,25 +384,10 @@ class Writing:
         blocks = tuple(AABlock(r.macro, r.actions) for r in records)
         if not self.settings.elimination:
             return blocks, 0
-        task = self._foresight.task
-        state = task.initial
-        actions = tuple(a for b in blocks for a in b.actions)
-        if applicable(task, state, actions) < len(actions):
-            return blocks, 0
-        # A plan that changes nothing for good is left as it is: its purpose is not known.
-        kept = set(lean(task, state, actions, self._foresight.nearness)) or set(range(len(actions)))
-        shorter: list[AABlock] = []
-        position = 0
-        left_out: list[GroundAction] = []
-        for block in blocks:
-            numbers = range(position, position + len(block.actions))
-            position += len(block.actions)
-            rest = tuple(actions[n] for n in numbers if n in kept)
-            left_out += [actions[n] for n in numbers if n not in kept]
-            shorter.append(replace(block, actions=rest))
+        kept, left_out = eliminated(self._foresight.task, blocks, self._foresight.nearness)
         if left_out:
-            self._listen(StepsLeftOut(tuple(left_out)))
-        return tuple(b for b in shorter if b.actions), len(left_out)
+            self._listen(StepsLeftOut(left_out))
+        return kept, len(left_out)
 
 
 def _predicates(task: Task, nearness: frozenset[str]) -> str:

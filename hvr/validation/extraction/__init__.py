@@ -52,10 +52,6 @@ class Candidate(Value):
         return f"the steps in {self.place} were read as {self.reader}{ignored}"
 
 
-class AmbiguousPlanError(PddlTextSyntaxError):
-    """There are several different plans in a text."""
-
-
 def extract(
     text: str,
     file: str,
@@ -87,7 +83,7 @@ def extract(
         if 0 <= index < len(wanted):
             return wanted[index]
         place = Location(file, wanted[-1].first, 1)
-        raise AmbiguousPlanError(
+        raise PddlTextSyntaxError(
             Diagnostic(place, f"there is no plan {number}: there are {len(wanted)}")
         )
     if len(different) > 1:
@@ -95,7 +91,7 @@ def extract(
         more = f" and {len(shown) - 2} more" if len(shown) > 2 else ""
         message = f"there are {len(shown)} plans: in {shown[0]}, in {shown[1]}{more}"
         expected = "one plan, or the number of the one that is meant"
-        raise AmbiguousPlanError(
+        raise PddlTextSyntaxError(
             Diagnostic(Location(file, wanted[1].first, 1), message, expected=expected)
         )
     return wanted[0] if wanted else None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError, UsageError
-from hvr.pddl import Diagnostic, Domain, UnsupportedPddlError, parse_domain, parse_problem
+from hvr.pddl import Diagnostic, UnsupportedPddlError, parse_domain, parse_problem
 from hvr.validation import rules
 from hvr.validation.findings import Finding, warning_finding
+from hvr.validation.languages import Language, language_of
 from hvr.validation.lint.all_rules import lint
 from hvr.validation.rules import rule_of
 from hvr.validation.suites.collected import Listed, is_folder, is_pattern
@@ -94,7 +96,8 @@ class _Reader:
 
     def __init__(self, lenient: bool) -> None:
         self._lenient = lenient
-        self._domains: dict[str, tuple[Domain | None, list[Finding]]] = {}
+        self._domains: dict[str, tuple[Any, list[Finding]]] = {}
+        self._languages: dict[str, Language | None] = {}
 
     def lint(self, domain: str, problem: str | None) -> list[Finding]:
         if domain not in self._domains:
@@ -104,27 +107,29 @@ class _Reader:
             return said
         warnings: list[Diagnostic] = []
         task = None
+        language = self._languages[domain]
         if problem is not None:
+            read = parse_problem if language is None else language.parse_problem
             try:
-                task = parse_problem(
+                task = read(
                     Path(problem), lifted, file=problem, lenient=self._lenient, warnings=warnings
                 )
             except (HvrError, RecursionError, MemoryError) as error:
                 return [*said, unreadable(problem, error)]
         findings = [*said, *map(warning_finding, warnings)]
-        for one in lint(lifted, task):
+        for one in (lint if language is None else language.lint)(lifted, task):
             file = problem if one.in_problem and problem is not None else domain
             findings.append(
                 Finding(rule_of(one), one.level, one.message, one.location, (), file, one.name)
             )
         return findings
 
-    def _read(self, domain: str) -> tuple[Domain | None, list[Finding]]:
+    def _read(self, domain: str) -> tuple[Any, list[Finding]]:
         warnings: list[Diagnostic] = []
+        language = self._languages[domain] = language_of(domain)
+        read = parse_domain if language is None else language.parse_domain
         try:
-            lifted = parse_domain(
-                Path(domain), file=domain, lenient=self._lenient, warnings=warnings
-            )
+            lifted = read(Path(domain), file=domain, lenient=self._lenient, warnings=warnings)
         except (HvrError, RecursionError, MemoryError) as error:
             return None, [unreadable(domain, error)]
         return lifted, [*map(warning_finding, warnings)]

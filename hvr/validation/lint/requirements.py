@@ -70,7 +70,18 @@ _OF_DOMAIN = frozenset(
 )
 """Flags for what only a domain can use; the others may be given for the sake of problems."""
 
-_UNJUDGED = frozenset({":strips", ":time", ":goal-utilities", ":safety-constraints"})
+_UNJUDGED = frozenset(
+    {
+        ":strips",
+        ":time",
+        ":goal-utilities",
+        ":safety-constraints",
+        ":hierarchy",
+        ":htn",
+        ":method-preconditions",
+        ":htn-method-prec",
+    }
+)
 """Flags that are harmless, or whose meaning hvr does not know."""
 
 

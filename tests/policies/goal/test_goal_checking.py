@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hvr.knowledge.ontology import load_ontology
 from hvr.language.taxonomy import Taxonomy
 from hvr.llm.schema import find_json
-from hvr.pddl import TypedName, parse_formula
+from hvr.pddl import TypedName, parse_constraint, parse_formula
 from hvr.policies.goal.answer import SCHEMA, read_goal
 from hvr.policies.goal.checking import CheckedGoal, check_goal
 from hvr.policies.goal.formula import constraints, stage_conditions
@@ -38,13 +38,17 @@ def literal(text: str) -> dict[str, Any]:
 
 
 def checked(
-    *stages: Sequence[str], things: Sequence[Mapping[str, Any]] = (), always: Sequence[str] = ()
+    *stages: Sequence[str],
+    things: Sequence[Mapping[str, Any]] = (),
+    always: Sequence[str] = (),
+    **more: Any,
 ) -> CheckedGoal:
     """A goal, checked."""
     data = {
         "things": list(things),
         "stages": [[literal(text) for text in stage] for stage in stages],
         "always": [literal(text) for text in always],
+        **more,
     }
     return check_goal(read_goal(find_json(json.dumps(data), SCHEMA)), words())
 
@@ -162,12 +166,34 @@ def test_stages_speak_of_the_same_thing() -> None:
     assert stages == ("(washed mug-1)", "(contains mug-1 coffee)")
 
 
-def test_what_shall_never_be_is_a_constraint_on_every_one() -> None:
-    goal = checked(["on Mug CounterTop"], always=["not opened Fridge", "not opened Cabinet"])
-    _, inventory = scene()
-    fridge, cabinets = constraints(goal, words().taxonomy, inventory)
-    assert fridge == "(always (not (opened fridge-1)))"
-    assert cabinets.count("(not (opened cabinet-") == len(inventory.of("Cabinet"))
+def kept(goal: CheckedGoal) -> tuple[str, ...]:
+    """The constraints as PDDL, which parses."""
+    assert goal.problems == ()
+    graph, inventory = scene()
+    texts = constraints(goal, words().taxonomy, inventory)
+    objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
+    for text in texts:
+        parse_constraint(text, domain(), objects)
+    return texts
+
+
+def test_what_shall_hold_on_the_way_is_a_constraint() -> None:
+    done = ["on Mug CounterTop"]
+    (never,) = kept(checked(done, always=["not opened Cabinet"]))
+    assert never == "(always (forall (?x3 - cabinet) (not (opened ?x3))))"
+    (named,) = kept(checked(done, always=["not opened cabinet-2"]))
+    assert named == "(always (not (opened cabinet-2)))"
+    (once,) = kept(checked(done, once=[literal("opened Fridge")]))
+    assert once == "(forall (?x3 - fridge) (at-most-once (opened ?x3)))"
+    (two,) = kept(checked(done, never_two=["opened"]))
+    assert "(not (= ?a ?b)) (opened ?a) (opened ?b)" in two
+
+
+@pytest.mark.parametrize(("apart", "different"), [(True, 1), (False, 0)])
+def test_places_may_be_one_unless_they_are_to_be_apart(apart: bool, different: int) -> None:
+    places = [{**thing(name, "Cabinet"), "apart": apart} for name in ("c", "d")]
+    (text,) = conditions(checked(["in Mug c", "in Cup d"], things=places))
+    assert text.count("(not (= ") == different
 
 
 # Laws ---------------------------------------------------------------------------------------------
@@ -196,6 +222,8 @@ answers = st.fixed_dictionaries(
             max_size=2,
         ),
         "always": st.lists(literals, max_size=1),
+        "once": st.lists(literals, max_size=1),
+        "never_two": st.lists(st.sampled_from(["opened", "on", "fly"]), max_size=1),
     },
 )  # fmt: skip
 
@@ -210,4 +238,11 @@ def test_whatever_is_written_is_sent_back_or_is_a_condition_of_the_kitchen(
         assert all(problem.strip() for problem in goal.problems)
         return
     assert conditions(goal)
-    constraints(goal, words().taxonomy, scene()[1])
+    kept(goal)
+
+
+def test_things_that_have_nothing_to_do_with_each_other_are_apart_in_the_formula() -> None:
+    """One quantifier over all would have too many instances."""
+    (text,) = conditions(checked(["washed Mug", "in Mug c", "cooked Potato", "on Potato Plate"],
+                                 things=[thing("c", "Cabinet")]))  # fmt: skip
+    assert text.startswith("(and (exists (") and text.count("(exists (") == 2

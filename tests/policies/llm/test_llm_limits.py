@@ -103,8 +103,8 @@ def test_a_condition_that_is_too_long_is_cut_and_it_is_said() -> None:
 def test_a_model_that_never_gets_it_right_ends_within_the_calls_of_a_plan(setting: str) -> None:
     wrong = answer_of("toggle_on mug-1", "open_obj mug-1", "pick_up countertop-1")
     titles = "\n".join(f"{i}. Pick up the mug number {i}" for i in range(1, 31))
-    model = Fake({**SMALL, "macro_plan": titles, "block": wrong, "correct_block": wrong,
-                  "plan": wrong, "correct_plan": wrong})  # fmt: skip
+    answers = dict.fromkeys(("blocks", "block", "correct_block", "plan", "correct_plan"), wrong)
+    model = Fake({**SMALL, "macro_plan": titles, **answers})
     budgeted = Budgeted(model, Budget(Limits(calls=40)))
     try:
         write(budgeted, setting)
@@ -121,7 +121,7 @@ def test_corrections_of_a_block_are_bounded_by_its_length() -> None:
         return answer_of(*["put_on mug-1 fridge-1"] * (2 * model.asked("correct_block")))
 
     model = Fake({**SMALL, "block": answer_of("put_on mug-1 fridge-1"), "correct_block": longer})
-    short = PolicySettings(block_limit=6, planner_repair=False)
+    short = PolicySettings(block_limit=6, block_tries=None, planner_repair=False)
     equipment = replace(policy(model, "HVR").equipment, settings=short)
     Writing(equipment, "Do it", *scene()).write()
     assert short.block_limit < model.asked("correct_block") <= 2 * short.block_limit

@@ -53,8 +53,8 @@ CHAT = ["", "Sure! Here is the plan:", "```", "(fly, moon-1)", "{\"actions\": [1
         "Preconditions: (((((", "1. Wash the mug", "2. Make coffee", "Mug, CoffeeMachine",
         "mug-1, sinkbasin-1, faucet-1, coffeemachine-1, countertop-1"]  # fmt: skip
 junk = st.lists(st.sampled_from([*LINES, *CHAT]), max_size=8).map("\n".join) | st.text(max_size=40)
-PURPOSES = ("select", "macro_plan", "conditions", "correct_conditions", "block", "correct_block",
-            "plan", "correct_plan")  # fmt: skip
+PURPOSES = ("select", "macro_plan", "conditions", "correct_conditions", "block", "blocks",
+            "correct_block", "plan", "correct_plan")  # fmt: skip
 
 
 @pytest.mark.slow

@@ -19,6 +19,9 @@ SWITCHES = (
     "planner_repair",
     "elimination",
     "library",
+    "knowledge",
+    "direct",
+    "batching",
 )
 EXTRAS = SWITCHES[3:]
 

@@ -5,6 +5,7 @@ linear in its length.
 """
 
 from hvr.policies.llm.answers.actions import Actions, ActionText, read_actions
+from hvr.policies.llm.answers.blocks import read_blocks
 from hvr.policies.llm.answers.conditions import MacroConditions, read_conditions
 from hvr.policies.llm.answers.literals import LiteralText
 from hvr.policies.llm.answers.macro_plan import read_macro_plan
@@ -16,6 +17,7 @@ __all__ = [
     "LiteralText",
     "MacroConditions",
     "read_actions",
+    "read_blocks",
     "read_conditions",
     "read_macro_plan",
     "read_objects",

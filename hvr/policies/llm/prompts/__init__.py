@@ -21,17 +21,24 @@ from hvr.texts import decode, read_bytes
 
 NAMES: Mapping[str, frozenset[str]] = {
     "select": frozenset({"request", "classes"}),
-    "macro_plan": frozenset({"request", "objects"}),
-    "conditions": frozenset({"request", "objects", "macros", "predicates"}),
-    "correct_conditions": frozenset({"request", "objects", "conditions", "predicates", "problem"}),
-    "block": frozenset({"request", "objects", "actions", "history", "macro"}),
+    "macro_plan": frozenset({"request", "objects", "knowledge"}),
+    "conditions": frozenset({"request", "objects", "knowledge", "macros", "predicates"}),
+    "correct_conditions": frozenset(
+        {"request", "objects", "knowledge", "conditions", "predicates", "problem"}
+    ),
+    "block": frozenset(
+        {"request", "objects", "knowledge", "actions", "history", "macro", "wanted"}
+    ),
+    "blocks": frozenset({"request", "objects", "knowledge", "actions", "history", "macros"}),
     "correct_block": frozenset(
-        {"request", "objects", "actions", "history", "macro", "block", "problem", "attempt",
+        {"request", "objects", "knowledge", "actions", "history", "macro", "wanted", "block",
+         "problem", "attempt",
          "attempts"}
     ),
-    "plan": frozenset({"request", "objects", "actions", "history"}),
+    "plan": frozenset({"request", "objects", "knowledge", "actions", "history"}),
     "correct_plan": frozenset(
-        {"request", "objects", "actions", "history", "block", "problem", "attempt", "attempts"}
+        {"request", "objects", "knowledge", "actions", "history", "block", "problem", "attempt",
+         "attempts"}
     ),
     "goal": frozenset({"request", "predicates", "kinds", "knowledge", "liquids", "ends"}),
     "correct_goal": frozenset(

@@ -1,0 +1,220 @@
+"""Agreement with recorded verdicts on hierarchical plans: python benchmarks/agreement_hddl.py DATA
+
+DATA is a folder with a `manifest.jsonl`, one case a line: `domain`, `problem` and `plan` (paths
+below DATA), `mutation` (null: as a planner made it), and `expected` and `expected_any_order`:
+valid, invalid or unreadable. A plan with a mutation is one that ends in `--planner.plan` with one
+thing changed; `flawed/` has domains with one fault each.
+
+Prints the verdicts that differ; how often the place that is named is a changed line or that of a
+task above it; what is said of the flawed domains; and times. The exit code is 1 when a verdict
+differs that is not explained here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import gc
+import json
+import statistics
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from conditions import conditions
+
+from hvr.errors import HvrError
+from hvr.hddl.parse import parse_hddl_domain, parse_hddl_problem
+from hvr.hddl.plan import HierarchicalPlan, PlanLine
+from hvr.hddl.verifier import DecompositionVerifier
+from hvr.validation.report import Outcome
+
+ARGUED = {
+    # The method has two subtasks and the plan gives it one: pandaPIparser does not ask whether
+    # every subtask is there, and the corpus has its verdict for this mode.
+    ("to-Transport-pfile01--wrong_method", True),
+}
+MANY_FAULTS = {"actions_only", "shuffle_actions", "upper_case", "cut_file", "no_start_marker"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """hvr's answer about one plan: the verdict, the line that it names, in how many seconds."""
+
+    verdict: str
+    line: int
+    seconds: float
+    words: str
+
+
+@lru_cache(maxsize=64)
+def prepared(domain: Path, problem: Path, any_order: bool) -> DecompositionVerifier:
+    """Read a problem."""
+    lifted = parse_hddl_domain(domain)
+    return DecompositionVerifier(lifted, parse_hddl_problem(problem, lifted), any_order=any_order)
+
+
+def answer(root: Path, case: dict[str, Any], any_order: bool) -> Answer:
+    """Judge one plan."""
+    verifier = prepared(root / case["domain"], root / case["problem"], any_order)
+    begin = time.perf_counter()
+    try:
+        report = verifier.check_file(root / case["plan"])
+    except HvrError as error:
+        place = getattr(error, "diagnostic").location  # noqa: B009
+        return Answer("unreadable", place.line, time.perf_counter() - begin, str(error))
+    seconds = time.perf_counter() - begin
+    if report.outcome is Outcome.VALID:
+        return Answer("valid", 0, seconds, "")
+    failure = report.failure
+    line = failure.location.line if failure and failure.location else 0
+    return Answer(report.outcome.value, line, seconds, report.explain())
+
+
+def lines_at_fault(original: str, changed: str) -> set[int]:
+    """Return the lines that were changed, and those of the tasks above them."""
+    old, new = original.splitlines(), changed.splitlines()
+    at_fault: set[int] = set()
+    touched: set[str] = set()
+    for kind, i, j, k, n in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind != "equal":
+            at_fault.update(range(k + 1, n + 1))
+            touched.update(line.split()[0] for line in (*old[i:j], *new[k:n]) if line.split())
+    for text in (old, new):
+        for line in text:
+            words = line.split()
+            below = words[words.index("->") + 2 :] if "->" in words else words[1:]
+            if words and ("->" in words or words[0] == "root") and touched & set(below):
+                at_fault.update(
+                    i for i, other in enumerate(new, 1) if other.split()[:1] == words[:1]
+                )
+    return at_fault
+
+
+def places(root: Path, cases: list[dict[str, Any]], answers: dict[str, Answer]) -> None:
+    """Print how often the named place is right, of plans with one fault."""
+    right: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for case in cases:
+        mutation, found = case["mutation"], answers[case["id"]]
+        if mutation is None or mutation in MANY_FAULTS or found.verdict == "valid":
+            continue
+        original = root / case["plan"].replace(f"--{case['id'].split('--')[-1]}", "--planner")
+        if not original.exists() or answers[original.stem].verdict != "valid":
+            continue
+        at_fault = lines_at_fault(original.read_text(), (root / case["plan"]).read_text())
+        total[mutation] += 1
+        right[mutation] += found.line in at_fault
+        if found.line not in at_fault:
+            print(f"  {case['id']}: line {found.line}, not one of {sorted(at_fault)}")
+            print("    " + found.words.replace("\n", "\n    "))
+    print(f"place named: right for {right.total()} of {total.total()} plans with one fault")
+    for mutation in sorted(total):
+        print(f"  {mutation}: {right[mutation]} of {total[mutation]}")
+
+
+def flawed(root: Path) -> None:
+    """Print what is said of domains with one fault."""
+    from hvr.hddl.lint import lint_hddl
+
+    said = 0
+    files = sorted((root / "flawed").glob("*.hddl"))
+    for file in files:
+        try:
+            found = lint_hddl(parse_hddl_domain(file))
+            words = [f"{one.location}: {one.message} [{one.rule}]" for one in found]
+        except HvrError as error:
+            words = [str(error).split("\n")[0]]
+        print(f"  {file.stem}")
+        print("".join(f"    {word.replace(f'{root}/flawed/', '')}\n" for word in words), end="")
+        said += bool(words)
+    print(f"flawed domains: {said} of {len(files)} with a finding")
+
+
+def long_plan(count: int) -> tuple[DecompositionVerifier, HierarchicalPlan]:
+    """Return a plan of so many actions, below tasks that go on with themselves."""
+    domain = parse_hddl_domain(
+        "(define (domain walk) (:types place) (:predicates (at ?p - place) (road ?p ?q - place))"
+        "(:task go :parameters (?q - place))"
+        "(:method on :parameters (?p ?q ?r - place) :task (go ?r) :precondition (at ?p)"
+        " :ordered-subtasks (and (move ?p ?q) (go ?r)))"
+        "(:method there :parameters (?r - place) :task (go ?r) :precondition (at ?r)"
+        " :subtasks ())"
+        "(:action move :parameters (?p ?q - place) :precondition (and (at ?p) (road ?p ?q))"
+        " :effect (and (not (at ?p)) (at ?q))))"
+    )
+    objects = " ".join(f"p{i}" for i in range(10))
+    roads = " ".join(f"(road p{i} p{(i + 1) % 10})" for i in range(10))
+    problem = parse_hddl_problem(
+        f"(define (problem w) (:domain walk) (:objects {objects} - place) (:init (at p0) {roads})"
+        f"(:htn :subtasks (go p{count % 10})))",
+        domain,
+    )
+    actions = tuple(PlanLine(i, "move", (f"p{i % 10}", f"p{(i + 1) % 10}")) for i in range(count))
+    goal = f"p{count % 10}"
+    tasks = tuple(
+        PlanLine(count + i, "go", (goal,), "on", (i, count + i + 1)) for i in range(count)
+    )
+    last = PlanLine(2 * count, "go", (goal,), "there")
+    return DecompositionVerifier(domain, problem), HierarchicalPlan(
+        actions, (count,), (*tasks, last)
+    )
+
+
+def speed() -> None:
+    """Print how long plans of 100 and 10,000 actions take, reading included."""
+    from hvr.hddl.plan import print_hierarchical_plan
+
+    for count in (100, 10_000):
+        verifier, plan = long_plan(count)
+        text = print_hierarchical_plan(plan)
+        times = []
+        for _ in range(5):
+            begin = time.process_time()
+            assert verifier.check_file(text).valid
+            times.append(time.process_time() - begin)
+        print(f"a plan of {count:,} actions: {1000 * statistics.median(times):.1f} ms of CPU")
+
+
+def main() -> int:
+    """Run the benchmark."""
+    gc.set_threshold(100_000)  # as in `hvr validate`
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path, help="the folder with manifest.jsonl")
+    data: Path = parser.parse_args().data
+    print(conditions())
+    cases = [json.loads(line) for line in (data / "manifest.jsonl").read_text().splitlines()]
+    unexplained = 0
+    for any_order, key in ((False, "expected"), (True, "expected_any_order")):
+        answers = {case["id"]: answer(data, case, any_order) for case in cases}
+        table: Counter[tuple[str, str]] = Counter()
+        for case in cases:
+            found = answers[case["id"]]
+            table[case[key], found.verdict] += 1
+            if found.verdict != case[key]:
+                argued = (case["id"], any_order) in ARGUED
+                unexplained += not argued
+                why = "explained in this script" if argued else "NOT EXPLAINED"
+                print(f"  {case['id']}: {found.verdict}, expected {case[key]} ({why})")
+        agree = sum(n for (one, two), n in table.items() if one == two)
+        print(f"{'any order' if any_order else 'strict'}: {agree} of {len(cases)} as expected")
+        for (one, two), number in sorted(table.items()):
+            print(f"  expected {one}, found {two}: {number}")
+        seconds = [found.seconds for found in answers.values()]
+        print(f"  {1000 * statistics.median(seconds):.2f} ms a plan (median), "
+              f"{1000 * max(seconds):.1f} ms at most")  # fmt: skip
+        if not any_order:
+            places(data, cases, answers)
+    flawed(data)
+    speed()
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

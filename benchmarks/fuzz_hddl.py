@@ -1,0 +1,194 @@
+"""Fuzzing of the readers and judges of HDDL: python benchmarks/fuzz_hddl.py [--data DATA]
+
+Damages domains, problems and plans: characters and words lost, doubled, exchanged and replaced by
+words of the language, lines shuffled, files cut and spliced, deep parentheses, long numbers. The
+seeds are the example of the documentation, and some of DATA (see agreement_hddl.py).
+
+Each input is read, looked at by the linter, and judged with and without its decomposition. A
+finding is an exception that is not an HvrError, or more than 2 seconds of CPU; it is printed with
+its number, and the same number gives the same input. The exit code is 1 when there are findings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import random
+import re
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from conditions import conditions
+
+from hvr.errors import HvrError
+from hvr.hddl.draw import draw_svg, draw_tree
+from hvr.hddl.lint import lint_hddl
+from hvr.hddl.parse import parse_hddl_domain, parse_hddl_problem
+from hvr.hddl.plan import read_hierarchical_plan
+from hvr.hddl.recover import ActionsJudge
+from hvr.hddl.verifier import DecompositionVerifier
+
+LIMIT_SECONDS = 2.0
+EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "parcels"
+WORDS = [
+    ":subtasks",
+    ":ordered-subtasks",
+    ":ordering",
+    ":task",
+    ":method",
+    ":htn",
+    ":precondition",
+    ":constraints",
+    "and",
+    "not",
+    "or",
+    "forall",
+    "exists",
+    "=",
+    "<",
+    "?x",
+    "?van",
+    "-",
+    "either",
+    "object",
+    "()",
+    ")",
+    "(",
+    "==>",
+    "<==",
+    "->",
+    "root",
+    "0",
+    "1",
+    "999999999999",
+    "-1",
+    "1.5",
+    ";",
+    "when",
+    "increase",
+    "define",
+    ":parameters",
+    ":effect",
+]
+
+
+def damaged(text: str, chance: random.Random, other: str) -> str:
+    """Damage a text in one to four ways."""
+    for _ in range(chance.choice((1, 1, 1, 2, 4))):
+        text = _damage(text, chance, other)
+    return text
+
+
+def _damage(text: str, chance: random.Random, other: str) -> str:
+    parts = re.split(r"(\s+|[()])", text)
+    at = chance.randrange(len(parts))
+    way = chance.randrange(12)
+    if way == 0:
+        return text[: chance.randrange(len(text) + 1)]
+    if way == 1:
+        return text[: chance.randrange(len(text) + 1)] + other[chance.randrange(len(other) + 1) :]
+    if way == 2:
+        lines = text.splitlines(keepends=True)
+        chance.shuffle(lines)
+        return "".join(lines)
+    if way == 3 and chance.random() < 0.1:
+        parts[at] = "(" * 10_000 + "and" + ")" * chance.choice((0, 10_000))
+    elif way == 4 and chance.random() < 0.1:
+        parts[at] = chance.choice(("9" * 10_000, "x" * 100_000, "\0", "\ufeff", "é" * 50))
+    elif way in (5, 6):
+        parts[at] = chance.choice(WORDS)
+    elif way in (7, 8):
+        parts[at] = chance.choice(parts)
+    elif way == 9:
+        del parts[at : at + chance.randrange(1, 6)]
+    elif way == 10:
+        parts[at:at] = parts[at : at + chance.randrange(1, 30)]
+    else:
+        swap = chance.randrange(len(parts))
+        parts[at], parts[swap] = parts[swap], parts[at]
+    return "".join(parts)
+
+
+def attempt(domain: str, problem: str, plan: str, any_order: bool) -> str:
+    """Do all there is to do with three texts; return how far it went."""
+    stage = "domain"
+    try:
+        lifted = parse_hddl_domain(domain)
+        lint_hddl(lifted)
+        stage = "problem"
+        task = parse_hddl_problem(problem, lifted)
+        stage = "plan"
+        verifier = DecompositionVerifier(lifted, task, any_order=any_order)
+        read = read_hierarchical_plan(plan)
+        draw_tree(read)
+        draw_svg(read)
+        stage = str(verifier.check(read).outcome)
+        ActionsJudge(verifier).decompose(read)
+    except HvrError:
+        return f"{stage} refused" if stage in ("domain", "problem", "plan") else stage
+    return stage
+
+
+def seeds(data: Path | None) -> list[tuple[str, str, str]]:
+    """Return texts to damage: a domain, a problem, a plan."""
+    found = [tuple((EXAMPLE / n).read_text() for n in ("domain.hddl", "problem.hddl", "plan.txt"))]
+    if data is not None:
+        for line in (data / "manifest.jsonl").read_text().splitlines():
+            case = json.loads(line)
+            small = case["actions"] <= 30 and case["mutation"] is None
+            if small and "Minecraft" not in case["id"] and "Monroe" not in case["id"]:
+                found.append(
+                    tuple((data / case[n]).read_text() for n in ("domain", "problem", "plan"))
+                )
+    return [(one, two, three) for one, two, three in found]
+
+
+def fuzz(numbers: Sequence[int], texts: list[tuple[str, str, str]]) -> int:
+    """Try inputs; return the number of findings."""
+    stages: Counter[str] = Counter()
+    findings = 0
+    slowest = 0.0
+    for number in numbers:
+        chance = random.Random(number)
+        case = list(chance.choice(texts))
+        which = chance.choice((0, 1, 2, 2, 2))
+        case[which] = damaged(case[which], chance, chance.choice(texts)[which])
+        begin = time.process_time()
+        try:
+            stages[attempt(case[0], case[1], case[2], chance.random() < 0.5)] += 1
+        except Exception:
+            findings += 1
+            print(f"input {number}:\n{traceback.format_exc(limit=-6)}")
+        seconds = time.process_time() - begin
+        slowest = max(slowest, seconds)
+        if seconds > LIMIT_SECONDS:
+            findings += 1
+            print(f"input {number}: {seconds:.1f} s")
+    for stage, count in stages.most_common():
+        print(f"  {stage}: {count}")
+    print(f"{len(numbers):,} inputs, {findings} findings, slowest {slowest:.2f} s of CPU")
+    return findings
+
+
+def main() -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, help="a folder with manifest.jsonl")
+    parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first input")
+    args = parser.parse_args()
+    gc.set_threshold(100_000)
+    print(conditions())
+    numbers = range(args.first, args.first + args.count)
+    return 1 if fuzz(numbers, seeds(args.data)) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

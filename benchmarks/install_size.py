@@ -1,0 +1,58 @@
+"""How long a bare install of hvr takes, and how large it is: python benchmarks/install_size.py
+
+Builds the wheel of this checkout, installs it in a new virtual environment, and validates a plan
+with it there. Building is not counted: users get a wheel. With `--extras plan` those, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from conditions import conditions
+
+ROOT = Path(__file__).resolve().parents[1]
+BLOCKS = ROOT / "docs" / "examples" / "blocks"
+
+
+def megabytes(folder: Path) -> float:
+    """Return how much the files in a folder have."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+
+
+def installed(wheel: Path, extras: str, folder: Path) -> tuple[float, float]:
+    """Install a wheel and return seconds and megabytes."""
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    before = megabytes(packages)
+    name = f"{wheel}[{extras}]" if extras else str(wheel)
+    begin = time.perf_counter()
+    subprocess.run([folder / "bin" / "pip", "install", "-q", name], check=True)
+    seconds = time.perf_counter() - begin
+    files = [BLOCKS / "domain.pddl", BLOCKS / "problem.pddl", BLOCKS / "plans" / "short.txt"]
+    subprocess.run([folder / "bin" / "hvr", "validate", *files], check=True)
+    return seconds, megabytes(packages) - before
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--extras", default="", help="extras to install, such as plan")
+    extras = parser.parse_args().extras
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT]
+        subprocess.run(build, check=True)
+        (wheel,) = folder.glob("hvr-*.whl")
+        seconds, size = installed(wheel, extras, folder / "venv")
+        shown = wheel.stat().st_size / 1e6
+    print(conditions())
+    print(f"wheel {shown:.1f} MB; installed {size:.1f} MB in {seconds:.1f} s")
+
+
+if __name__ == "__main__":
+    main()

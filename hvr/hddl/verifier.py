@@ -1,0 +1,250 @@
+"""Whether a plan with its decomposition is a solution of a hierarchical problem.
+
+Checks go from what is written to what it means: identifiers, names, the tree, the subtasks of
+each method, their order, the execution of the actions, the preconditions of methods, the goal. The
+first that fails is the reason given. "Valid" comes with a certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+from hvr.errors import GroundingLimitError, NumberTooLargeError
+from hvr.hddl.execution import execute
+from hvr.hddl.matching import SubtaskMatch, SubtaskMatcher
+from hvr.hddl.model import HierarchicalDomain, HierarchicalProblem, Method
+from hvr.hddl.plan import HierarchicalPlan, PlanLine, read_hierarchical_plan
+from hvr.hddl.preconditions import Preconditions, holds
+from hvr.hddl.reasons import Reasons
+from hvr.hddl.schedule import Placed, Scheduler
+from hvr.hddl.tree import Tree
+from hvr.pddl import Diagnostic, GroundAction, Misfit, Task
+from hvr.pddl.conditions import Operator
+from hvr.pddl.diagnostics import PddlTextSyntaxError
+from hvr.pddl.numeric import Values
+from hvr.validation.report import (
+    Decomposed,
+    Failure,
+    OnFailure,
+    Outcome,
+    ValidationReport,
+)
+
+
+class DecompositionVerifier:
+    """Judges plans of one hierarchical problem.
+
+    Args:
+        domain: the domain.
+        problem: the problem.
+        any_order: whether the tasks below a task may be listed in any order; in the competitions
+            they come in one that the method allows.
+        numeric_tolerance: how far numeric conditions may be missed.
+    """
+
+    def __init__(
+        self,
+        domain: HierarchicalDomain,
+        problem: HierarchicalProblem,
+        *,
+        any_order: bool = False,
+        numeric_tolerance: Fraction = Fraction(0),
+    ) -> None:
+        self.domain = domain
+        self.problem = problem
+        self.task = Task(domain.domain, problem.problem, tolerance=numeric_tolerance)
+        self.any_order = any_order
+        self.preconditions = Preconditions(self.task)
+        self._operators: dict[tuple[str, tuple[str, ...]], Operator | Misfit] = {}
+
+    def check_file(
+        self,
+        source: str | Path,
+        *,
+        file: str | None = None,
+        on_failure: OnFailure = OnFailure.STOP,
+        lenient: bool = False,
+    ) -> ValidationReport:
+        """Read a plan and say whether it is a solution.
+
+        Args:
+            source: the text of the plan, or the path of its file.
+            file: the name that messages give it.
+            on_failure: of no effect: the first reason is the one that counts.
+            lenient: of no effect.
+
+        Raises:
+            DataFileError: the file cannot be read.
+            PddlSyntaxError: it is not a complete plan with a decomposition.
+        """
+        del on_failure, lenient
+        return self.check(read_hierarchical_plan(source, file=file))
+
+    def check(self, plan: HierarchicalPlan) -> ValidationReport:
+        """Say whether a plan is a solution.
+
+        Raises:
+            PddlSyntaxError: the text ends within the plan.
+        """
+        try:
+            return _Check(self, plan).run()
+        except (GroundingLimitError, NumberTooLargeError) as error:
+            return ValidationReport(Outcome.UNKNOWN, len(plan.actions), 0, reason=str(error))
+
+    def operator(self, line: PlanLine) -> Operator | Misfit:
+        """Return the operator of an action, or how it fails to fit."""
+        key = line.name, line.args
+        found = self._operators.get(key)
+        if found is None:
+            found = self._operators[key] = self.task.try_ground(GroundAction(*key))
+        return found
+
+    def method(self, line: PlanLine) -> Method | None:
+        """Return the method of a line; the line of the initial network has no name."""
+        return self.domain.methods.get(line.method) if line.name else self.problem.root
+
+
+class _Check:
+    """Judges one plan."""
+
+    def __init__(self, verifier: DecompositionVerifier, plan: HierarchicalPlan) -> None:
+        self.verifier = verifier
+        self.plan = plan
+        self.tree = Tree(plan)
+        self.reasons = Reasons(verifier.domain, verifier.problem, verifier.task, self.tree)
+        self.method_of: dict[int, Method] = {}
+        self.states: list[tuple[int, Values]] = []
+        self.complete = True
+
+    def run(self) -> ValidationReport:
+        failure = next(self._structure(), None)
+        if failure is not None:
+            return self._invalid(failure, 0)
+        self.tree.measure()
+        matches, failure = self._matches(self.verifier.any_order)
+        if failure is not None:
+            return self._invalid(failure, 0) if self.complete else self._undecided()
+        operators = map(self.verifier.operator, self.plan.actions)
+        self.states = execute(self.verifier.task, operators)
+        placed, failure = self._schedule(matches, len(self.states) - 1)
+        if failure is not None:
+            executed = len(self.states) - 1
+            return self._invalid(failure, executed) if self.complete else self._undecided()
+        assert placed is not None
+        bits, values = self.states[-1]
+        count = len(self.plan.actions)
+        task = self.verifier.task
+        if not task.goal.holds(bits, values):
+            return self._invalid(self.reasons.goal(), count)
+        cost = task.metric_value(values, Fraction(count), {})
+        certificate = self._certificate(placed)
+        return ValidationReport(Outcome.VALID, count, count, cost=cost, certificate=certificate)
+
+    def _invalid(self, failure: Failure, executed: int) -> ValidationReport:
+        count = len(self.plan.actions)
+        return ValidationReport(Outcome.INVALID, count, executed, (failure,))
+
+    def _undecided(self) -> ValidationReport:
+        reason = "there are too many ways to match the subtasks of a method"
+        return ValidationReport(Outcome.UNKNOWN, len(self.plan.actions), 0, reason=reason)
+
+    # What is written ------------------------------------------------------------------------
+
+    def _structure(self) -> Iterator[Failure]:
+        plan, tree, reasons = self.plan, self.tree, self.reasons
+        if plan.root is None or tree.missing:
+            self._refuse_cut()
+        if plan.root is None:
+            yield reasons.no_decomposition()
+            return
+        for identifier, node in tree.missing:
+            yield reasons.unknown_reference(identifier, node)
+        for node in range(tree.actions):
+            found = self.verifier.operator(tree.lines[node])
+            if isinstance(found, Misfit):
+                yield reasons.misfit(node, found)
+        for node in range(tree.actions, len(tree.lines)):
+            failure = reasons.undeclared(node)
+            if failure is not None:
+                yield failure
+                return
+            method = self.verifier.method(tree.lines[node])
+            assert method is not None
+            self.method_of[node] = method
+        yield from reasons.no_tree(self.method_of)
+
+    def _refuse_cut(self) -> None:
+        plan = self.plan
+        if plan.closed:
+            return
+        message = "the text ends within the plan"
+        expected = "the other tasks, and '<=='"
+        raise PddlTextSyntaxError(Diagnostic(plan.place(plan.end), message, "", expected))
+
+    # What it means --------------------------------------------------------------------------
+
+    def _matches(
+        self, any_order: bool
+    ) -> tuple[dict[int, tuple[SubtaskMatch, ...]], Failure | None]:
+        tree = self.tree
+        matcher = SubtaskMatcher(self.verifier.task, tree, strict=not any_order)
+        result: dict[int, tuple[SubtaskMatch, ...]] = {}
+        for node in tree.order:
+            if node < tree.actions:
+                continue
+            matches = matcher.matches(node, self.method_of[node])
+            self.complete &= matches.complete
+            if not matches.found:
+                return {}, self._no_match(node)
+            result[node] = matches.found
+        return result, None
+
+    def _no_match(self, node: int) -> Failure:
+        loose = SubtaskMatcher(self.verifier.task, self.tree, strict=False)
+        if not self.verifier.any_order:
+            again = loose.matches(node, self.method_of[node])
+            if again.found:
+                return self.reasons.listing(node, self.method_of[node], again.found[0])
+        return self.reasons.no_match(node, self.method_of[node], loose)
+
+    def _schedule(
+        self, matches: dict[int, tuple[SubtaskMatch, ...]], executed: int
+    ) -> tuple[dict[int, Placed] | None, Failure | None]:
+        tree, reasons = self.tree, self.reasons
+        full = Scheduler(tree, self.method_of, matches, self._holds)
+        placed = full.run()
+        if placed is not None:
+            return (placed, None) if executed == tree.actions else (None, reasons.step(executed))
+        loose = Scheduler(tree, self.method_of, matches, None)
+        if loose.run() is None:
+            assert loose.misplaced is not None
+            return None, reasons.order(loose.misplaced, self.method_of, matches)
+        assert full.misplaced is not None
+        return None, reasons.precondition(full.misplaced, self.method_of)
+
+    def _holds(self, node: int, match: SubtaskMatch, position: int) -> dict[str, str] | None:
+        if position >= len(self.states):
+            return {}  # behind an action that cannot be executed, which is the reason then
+        method = self.method_of[node]
+        cases = self.verifier.preconditions.cases(method, match.binding)
+        return holds(cases, *self.states[position])
+
+    def _certificate(self, placed: dict[int, Placed]) -> tuple[Decomposed, ...]:
+        lines, root = self.tree.lines, self.tree.root
+        result = []
+        for node in sorted(placed, key=lambda node: (node != root, node)):
+            one, line, method = placed[node], lines[node], self.method_of[node]
+            values = {**one.match.binding, **one.further}
+            result.append(
+                Decomposed(
+                    None if node == root else line.identifier,
+                    None if node == root else GroundAction(line.name, line.args),
+                    method.name,
+                    tuple([(p.name, values[p.name]) for p in method.parameters]),
+                    tuple([lines[child].identifier for child in one.match.children]),
+                    one.position,
+                )
+            )
+        return tuple(result)

@@ -1,0 +1,143 @@
+"""The words of prompts: actions, what was planned, and what the ontology knows.
+
+Without the switch `knowledge` a `Telling` says nothing that the paper's prompts do not say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hvr.pddl import GroundAction, State, Task
+from hvr.plans import AABlock, MacroAction
+from hvr.policies.llm.conditions import conjunction
+from hvr.policies.llm.foresight import Foresight
+from hvr.policies.llm.settings import PolicySettings
+from hvr.retrieval.context import object_context
+from hvr.retrieval.knowledge import dishes, left_as, notes, preferences
+from hvr.retrieval.words import words
+
+
+@dataclass(frozen=True)
+class Telling:
+    """The words of prompts about one request.
+
+    Args:
+        settings: whether to tell.
+        request: the request.
+    """
+
+    settings: PolicySettings
+    request: str
+
+    def objects(self, foresight: Foresight, names: Iterable[str]) -> str:
+        """Return the lines of objects."""
+        return object_context(foresight.graph, names, contents=self.settings.knowledge)
+
+    def task(self, foresight: Foresight, names: Iterable[str]) -> str:
+        """Return what is known of the dishes of the request, and how a kitchen is left."""
+        return self._listed(self._dishes(foresight, names))
+
+    def conditions(self, foresight: Foresight, names: Iterable[str]) -> str:
+        """Return the same, and how predicates that overlap differ."""
+        ontology = foresight.graph.ontology
+        fluents = foresight.task.fluent_predicates - foresight.nearness
+        told = notes(ontology, reader="conditions", predicates=fluents)
+        return self._listed([*self._dishes(foresight, names), *told])
+
+    def steps(self, foresight: Foresight, names: Iterable[str], *, whole: bool = False) -> str:
+        """Return what is known of actions on some objects.
+
+        Args:
+            foresight: the predicted world.
+            names: the objects.
+            whole: the steps are those of the whole task: of its dishes, too.
+        """
+        classes = {foresight.graph.object_class(name) for name in names}
+        told = notes(
+            foresight.graph.ontology,
+            reader="steps",
+            predicates=foresight.nearness,
+            classes=sorted(classes),
+        )
+        return self._listed([*(self._dishes(foresight, names) if whole else ()), *told])
+
+    def wanted(self, macro: MacroAction, task: Task, state: State) -> str:
+        """Return what a block is judged by and which objects are meant, as lines of its prompt."""
+        if not self.settings.knowledge:
+            return ""
+        return "".join(f"\n{line}" for line in self._judged_by(macro, task, state))
+
+    def listed(self, macros: Sequence[MacroAction], task: Task, state: State) -> str:
+        """Return macro actions with what each is judged by, numbered from 1."""
+        lines = []
+        for number, macro in enumerate(macros, start=1):
+            lines.append(f"{number}. {macro.name}")
+            if self.settings.knowledge:
+                # What holds now may not hold any more when the turn of a later one comes.
+                judged = self._judged_by(macro, task, state if number == 1 else None)
+                lines += [f"   {line}" for line in judged]
+        return "\n".join(lines)
+
+    def _judged_by(self, macro: MacroAction, task: Task, state: State | None) -> list[str]:
+        lines = []
+        if meant := _meant(macro, task):
+            lines.append(f"Meant are: {', '.join(meant)}")
+        if macro.postcondition:
+            wanted = f"At the end: {' '.join(macro.postcondition)}"
+            if state is not None and state.holds(conjunction(task, macro.postcondition)):
+                wanted += " (this holds already: write none if there is nothing to do)"
+            lines.append(wanted)
+        return lines
+
+    def _dishes(self, foresight: Foresight, names: Iterable[str]) -> list[str]:
+        ontology = foresight.graph.ontology
+        classes = {foresight.graph.object_class(name) for name in names}
+        return [
+            *dishes(self.request, ontology),
+            *preferences(classes, ontology),
+            f"unless something else is asked, {', '.join(left_as(ontology))}",
+        ]
+
+    def _listed(self, told: Iterable[str]) -> str:
+        if not self.settings.knowledge or not (lines := list(dict.fromkeys(told))):
+            return ""
+        return "\n".join(["", "What is known here:", *(f"- {line}" for line in lines), ""])
+
+
+def _meant(macro: MacroAction, task: Task) -> tuple[str, ...]:
+    """Return the objects of a macro action's conditions whose kinds its sentence names."""
+    spoken = "".join(words(macro.name))
+    texts = (*macro.postcondition, *macro.precondition)
+    named = dict.fromkeys(
+        word for text in texts for word in text.replace("(", " ").replace(")", " ").split()
+        if word in task.objects
+    )  # fmt: skip
+    return tuple(name for name in named if name.rsplit("-", 1)[0] in spoken)
+
+
+def numbered(block: Sequence[GroundAction]) -> str:
+    """Return a block as the prompts show it."""
+    lines = [f"{i}. {_written(a)}" for i, a in enumerate(block, start=1)]
+    return "\n".join(lines) or "none"
+
+
+def history(blocks: Sequence[AABlock]) -> str:
+    """Return what was planned, grouped by macro action, as the prompts show it."""
+    lines = [
+        f"{i}. {b.macro.name}: {' '.join(map(_written, b.actions))}"
+        for i, b in enumerate(blocks, start=1)
+    ]
+    return "\n".join(lines) or "nothing"
+
+
+def signatures(task: Task) -> str:
+    """Return all actions with their parameters, in the form of the answers."""
+    return ", ".join(
+        f"({', '.join((s.name, *(p.name.lstrip('?') for p in s.parameters)))})"
+        for s in task.domain.actions.values()
+    )
+
+
+def _written(action: GroundAction) -> str:
+    return f"({', '.join((action.name, *action.args))})"
