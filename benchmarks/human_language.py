@@ -199,8 +199,9 @@ def _off_topic(path: Path, scene: str, reader: str) -> int:
         print(f"nothing at {path}: say with --off-topic where it is", file=sys.stderr)
         return 2
     total, acted = acted_on(path, scene, reader)
-    print("\n".join([*acted, f"{len(acted)} of {total} acted on "
-                             f"({_percent(len(acted), total)}) in {scene} · reader {reader}"]))  # fmt: skip
+    share = _percent(len(acted), total)
+    last = f"{len(acted)} of {total} acted on ({share}) in {scene} · reader {reader}"
+    print("\n".join([*acted, last]))
     return 0
 
 
