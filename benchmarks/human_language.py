@@ -199,14 +199,9 @@ def _off_topic(path: Path, scene: str, reader: str) -> int:
         print(f"nothing at {path}: say with --off-topic where it is", file=sys.stderr)
         return 2
     total, acted = acted_on(path, scene, reader)
-<<<<<<< HEAD
-    share = f"{len(acted)} of {total} acted on ({_percent(len(acted), total)})"
-    print("\n".join([*acted, f"{share} in {scene} · reader {reader}"]))
-=======
     share = _percent(len(acted), total)
     last = f"{len(acted)} of {total} acted on ({share}) in {scene} · reader {reader}"
     print("\n".join([*acted, last]))
->>>>>>> ef25a73502fce758eea64f8639c242d2f57b12d1
     return 0
 
 
