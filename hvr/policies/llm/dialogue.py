@@ -70,6 +70,8 @@ class Dialogue:
         Raises:
             LLMError: there is no usable answer.
         """
+        if values.get("knowledge") and not self.fits(prompt, **values):
+            values["knowledge"] = ""  # what is merely useful gives way
         return _printable(self._answer(prompt, values).text[:MOST_CHARACTERS])
 
     def ask_json(self, prompt: str, schema: Mapping[str, Any], **values: str) -> Any:

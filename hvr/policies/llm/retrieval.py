@@ -15,6 +15,10 @@ from hvr.retrieval.expansion import expand
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.knowledge import ingredients
 from hvr.retrieval.selection import mentioned, select
+from hvr.retrieval.words import singular, squeezed
+
+_MOST_PLACES = 10
+"""Most places of a kind that are told of, where a request names the kind in the plural."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ class Retrieval:
                 inventory.classes[n] for n in select([name], inventory, self.embedder).names
             )
         ]  # fmt: skip
-        more = select(missing, inventory, self.embedder).names
+        more = [*select(missing, inventory, self.embedder).names, *_several(request, inventory)]
         return dict.fromkeys(more, "the request speaks of it")
 
     def with_named(
@@ -126,6 +130,19 @@ class Retrieval:
             picked += expand(dict.fromkeys(picked), inventory)
         picked += [n for n in known if not inventory.true("pickupable", n)]
         return tuple(dict.fromkeys(picked))
+
+
+def _several(request: str, inventory: Inventory) -> list[str]:
+    """Return the places that a request names in the plural: "drawers" are more than two."""
+    names = []
+    for phrase in mentioned(request, inventory):
+        *_, last = phrase.split()
+        if singular(last) != last:
+            kind = " ".join([*phrase.split()[:-1], singular(last)])
+            same = [n for n, c in inventory.classes.items() if c.lower() == squeezed(kind)]
+            rank = [n for n in inventory.of("PhysicalObject") if n in same]
+            names += [n for n in rank if not inventory.true("pickupable", n)][:_MOST_PLACES]
+    return names
 
 
 def _object(phrase: str) -> str:
