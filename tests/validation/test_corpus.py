@@ -111,7 +111,12 @@ def test_argued_exceptions(name: str) -> None:
 @pytest.mark.slow
 def test_malformed_input_ends_in_an_error_with_a_place_or_in_a_verdict() -> None:
     # Legal, or harmless: the reference validator has its own reasons to refuse these.
-    accepted = {"domain_utf16", "domain_missing_effect", "domain_no_precondition_field"}
+    accepted = {
+        "domain_huge_nesting_10000",
+        "domain_utf16",
+        "domain_missing_effect",
+        "domain_no_precondition_field",
+    }
     for case in cases("malformed"):
         found = prepared(case["domain"], case["problem"], Fraction(1, 100))
         if isinstance(found, HvrError):
