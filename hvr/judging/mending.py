@@ -13,19 +13,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
-from itertools import count, islice, product
-from typing import TypeAlias
+from itertools import count
 
+from hvr.errors import HvrError
 from hvr.judging.course import Course, Mark, execute, holds
+from hvr.judging.insertions import Insertion
 from hvr.judging.relaxed import Steps
 from hvr.judging.weaving import Weaving
-from hvr.pddl import Atom, GroundAction, Misfit, State
-from hvr.pddl.conditions import Conjunction, Operator
+from hvr.pddl import Atom, GroundAction, State, Task
+from hvr.pddl.conditions import Conjunction
+from hvr.search.planners import make_planner
 from hvr.validation.relaxation import Clock, suppliers
 from hvr.validation.search import search
-
-Insertion: TypeAlias = tuple[int, GroundAction]
-"""A step, and the index of the step that it comes before."""
 
 _MOST_DRAFTS = 40
 _MOST_ANSWERS = 3
@@ -37,7 +36,7 @@ _MOST_ENDS = 3
 """How many drafts that miss the goal only are finished."""
 _BACK, _MOST_PAIRS = 4, 120
 """How far back pairs of steps are put in, and how many are tried."""
-_NEAR, _MOST_BLENDS = 3, 16
+_PLANNER_SECONDS = 10.0
 _MOST_PASSED = 3
 """How many steps may fail because of those that are put in before them."""
 
@@ -174,12 +173,26 @@ class _Search:
         for place in dict.fromkeys(places):
             if self.clock.expired:
                 return
-            here = State(self.task, *self.course.marks[place])
-            result = search(here, self.task.goal, self.clock)
-            if result.answers:
-                steps = tuple([(place, action) for action in result.answers[0]])
+            found = self._planned(State(self.task, *self.course.marks[place]))
+            if found is not None:
+                steps = tuple([(place, action) for action in found])
                 yield _Draft(steps, failing | (everything - frozenset(range(place))))
                 return
+
+    def _planned(self, here: State) -> tuple[GroundAction, ...] | None:
+        """Return a plan from a state, of a classical planner where there are no numbers."""
+        task = self.task
+        if task.fluent_functions - {"total-cost"}:
+            result = search(here, task.goal, self.clock)
+            return result.answers[0] if result.answers else None
+        problem = task.problem.replace(init=here.atoms(static=True))
+        try:
+            answer = make_planner("fast-downward", _PLANNER_SECONDS).solve(
+                Task(task.domain, problem)
+            )
+        except HvrError:
+            return None
+        return answer.plan
 
     def _ahead(self, draft: _Draft) -> int:
         """Return what a draft will cost more, at least."""
@@ -353,38 +366,3 @@ def _unmet_literals(course: Course, condition: Conjunction, mark: Mark) -> Mappi
                 stack.append(Conjunction(clause.positive, clause.negative))
                 stack.extend(clause.parts)
     return literals
-
-
-def anywhere(course: Course, candidates: tuple[Insertion, ...]) -> tuple[Insertion, ...]:
-    """Return each step to be put in at every place of a plan, in the order in which they were.
-
-    Near its own place a step is also blended with those of the plan: of a way in two steps where
-    one leads there, the plan may have the first.
-    """
-    actions = tuple(dict.fromkeys([action for _, action in candidates]))
-    united = [(place, a) for place in range(len(course.plan) + 1) for a in actions]
-    for place, action in candidates:
-        for index in range(max(0, place - _NEAR), min(len(course.plan), place + _NEAR)):
-            step = course.plan[index]
-            if step.name != action.name or course.operators[index] is None:
-                continue
-            blends = product(
-                *[dict.fromkeys(pair) for pair in zip(step.args, action.args, strict=True)]
-            )
-            for args in islice(blends, _MOST_BLENDS):
-                blend = GroundAction(step.name, args)
-                if blend != step and not isinstance(course.task.try_ground(blend), Misfit):
-                    united.append((index, blend))
-    return tuple(sorted(dict.fromkeys(united), key=lambda insertion: insertion[0]))
-
-
-def operators_of(course: Course, insertions: tuple[Insertion, ...]) -> list[tuple[int, Operator]]:
-    """Return a plan with steps put in: operators, each with its index or -1 if it was put in."""
-    merged: list[tuple[int, Operator]] = []
-    waiting = list(insertions)
-    for place in range(len(course.plan) + 1):
-        while waiting and waiting[0][0] == place:
-            merged.append((-1, course.task.ground(waiting.pop(0)[1])))
-        if place < len(course.plan) and (operator := course.operators[place]) is not None:
-            merged.append((place, operator))
-    return merged

@@ -14,7 +14,8 @@ from typing import TypeVar
 from hvr.judging.checking import judge_by_checking
 from hvr.judging.course import Course, reaches
 from hvr.judging.evidence import Evidence, missing
-from hvr.judging.mending import Mending, anywhere, mend, operators_of
+from hvr.judging.insertions import anywhere, operators_of
+from hvr.judging.mending import Mending, mend
 from hvr.judging.reduction import EXACT_STEPS, Reduction, smallest
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.pddl import GroundAction, Step
