@@ -1,8 +1,8 @@
 """The right answer to a damaged plan, by going through all of its parts.
 
-This shares nothing with hvr's judge but the execution of a step: no step is known to be needed, no
-state is dropped, and only literals that neither a step nor the goal ever reads are not looked at.
-It knows which steps were dropped from the plan, and where.
+This shares with hvr's judge the execution of a step and what a step reads. No step is known to be
+needed, no state is dropped, and only literals that neither a step nor the goal ever reads are not
+looked at. It knows which steps were dropped from the plan, and where.
 """
 
 from __future__ import annotations

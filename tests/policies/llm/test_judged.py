@@ -1,0 +1,33 @@
+"""The judge before execution: what a model's plan lacks is put in, what it does in vain goes."""
+
+from __future__ import annotations
+
+from hvr.pddl import parse_plan
+from hvr.plans import AABlock, MacroAction
+from hvr.policies.llm.events import PlanJudged
+from hvr.policies.llm.judged import judged_blocks
+from hvr.policies.llm.settings import named
+from tests.judging.test_symbolic import gripper
+
+
+def test_a_plan_is_mended_within_its_blocks() -> None:
+    blocks = (
+        AABlock(MacroAction("take"), parse_plan("(pick bag a) (drop bag a) (pick ball a)")),
+        AABlock(MacroAction("bring"), parse_plan("(drop ball b)")),
+    )
+    said: list[PlanJudged] = []
+    changed, rounds = judged_blocks(gripper().task, blocks, frozenset({"robot"}), said.append)
+    actions = [str(a) for block in changed for a in block.actions]
+    assert actions == ["(pick ball a)", "(move a b)", "(drop ball b)"]
+    assert len(rounds) == 1
+    assert [len(said[0].removed), len(said[0].inserted)] == [2, 1]
+
+
+def test_a_good_plan_stays() -> None:
+    blocks = (AABlock(MacroAction("all"), parse_plan("(pick ball a) (move a b) (drop ball b)")),)
+    assert judged_blocks(gripper().task, blocks, frozenset(), lambda _: None) == (blocks, ())
+
+
+def test_the_judge_is_a_switch_of_its_own() -> None:
+    assert named("HVR+judge").judge and not named("HVR+").judge
+    assert "judge" not in named("HVR").to_json()
