@@ -131,7 +131,7 @@ def test_files_that_cannot_grow_end_a_command_with_a_line(
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", ["", "scripted:error=0.1"])
 def test_a_disk_that_fills_up_during_a_run_leaves_whole_files(spec: str, tmp_path: Path) -> None:
-    moments = (1, 2, 5, 9) if not spec else (1, 7, 20, 28)
+    moments = (1, 2, 5, 9) if not spec else (1, 5, 11, 17)
     done = python(RUN, spec, *moments, 10_000, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     results = [json.loads(line) for line in done.stdout.splitlines()]

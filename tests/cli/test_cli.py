@@ -35,7 +35,7 @@ def invoke(monkeypatch: pytest.MonkeyPatch, *args: str) -> int:
         (["plan"], 2, ["make coffee"]),
         (["plan", "make coffee", "--task", "T2"], 2, ["either"]),
         (["plan", "xqzt frobnicate"], 2, ["xqzt", "docs/language.md"]),
-        (["plan", "make coffe"], 2, ["coffe", "coffee"]),
+        (["plan", "make cofvaxe"], 2, ["cofvaxe", "coffee"]),
         (["plan", "toast the mug"], 1, ["Toastable", "mug"]),
         (["plan", "fill the kettle", "--scene", "FloorPlan16"], 1, ["kettle", "scenes"]),
         (["plan", "make coffee", "--scene", "FloorPlan99"], 2, ["FloorPlan99"]),
