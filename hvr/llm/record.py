@@ -191,7 +191,7 @@ class Recording(Layer):
             "error": transcript.error_json(error) if error else None,
             "usage": asdict(usage),
             "seconds": round(seconds, 3),
-            "date": date.isoformat(timespec="seconds"),
+            "date": date.isoformat(timespec="microseconds"),
         }
         self._append(self._scrubber.value(line))
 
