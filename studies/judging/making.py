@@ -169,5 +169,6 @@ def hard_negative(
             )
             made = case_of(Task(domain, harder), items, known)
             if made is not None and made.length == len(items):
-                return replace(made, kinds=("H",))
+                # No sentence speaks of the second thing.
+                return replace(made, kinds=("H",), sentences=())
     return None
