@@ -55,10 +55,24 @@ def read_things(
     groups = [_alternatives(cursor, after)]
     commas_only = True
     while (start := next_thing(cursor, listing=listing, subject=subject)) is not None:
+        if after == "with" and _has_own(cursor, start):
+            break  # 'fill the mug with coffee, the cup with wine'
         commas_only = commas_only and cursor.word() == "," and start == cursor.at + 1
         cursor.at = start
         groups.append(_alternatives(cursor, after))
     return _chosen(cursor, groups, commas_only)
+
+
+def _has_own(cursor: Cursor, start: int) -> bool:
+    """Return whether the thing at a position has a 'with' of its own."""
+    at, cursor.at = cursor.at, start
+    try:
+        read_thing(cursor, "with")
+        return cursor.word() == "with"
+    except LanguageError:
+        return False
+    finally:
+        cursor.at = at
 
 
 def _chosen(
@@ -173,6 +187,11 @@ def _head(
     slices = cursor.function("slice")
     if slices and slices.length >= length:
         return _slices(cursor, determiner, adjectives, after)
+    if not length and adjectives and cursor.starts_thing():  # 'cooked the apple'
+        raise LanguageError(
+            f"hvr cannot make sense of {_rest(cursor)} after {adjectives[-1].word!r} in "
+            f"{cursor.text.strip()!r}"
+        )
     if not length:
         raise LanguageError(f"{after} what? {_rest(cursor)} is not a thing that hvr knows")
     while cursor.modifier(length):

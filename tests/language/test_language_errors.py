@@ -40,6 +40,7 @@ REFUSED = [
     ("heat the potato with a book", LanguageError, "does not know how to heat"),
     ("toast the mug", ImpossibleGoalError, "lacks the affordance Toastable"),
     ("slice the fridge", ImpossibleGoalError, "lacks the affordance Sliceable"),
+    ("cooked the apple", LanguageError, "cannot make sense of 'the apple' after 'cooked'"),
     ("fill the plate with water", ImpossibleGoalError, "lacks the affordance Fillable"),
     ("open the apple", ImpossibleGoalError, "an apple lacks the affordance Openable"),
     ("wash the toaster", ImpossibleGoalError, "lacks the affordance Washable"),
