@@ -23,6 +23,11 @@ settings.register_profile("hvr", deadline=None, suppress_health_check=[HealthChe
 settings.load_profile("hvr")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores: many tests wait for processes and servers."""
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.fixture
 def hvr_(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Hvr:
     """Runs the command line in this process."""
