@@ -28,10 +28,10 @@ def count(frame, event, argument):
         sent = True
         signal.raise_signal(signal.SIGINT)
 def ignored(frame):
-    # Python drops what is raised in the callback of a weak reference, of which importlib and
-    # multiprocessing (Finalize.__call__) have some, and where an object goes.
+    # Python drops what is raised in the callback of a weak reference (importlib, weak sets,
+    # multiprocessing's Finalize.__call__), and where an object goes.
     while frame is not None:
-        if frame.f_code.co_name in ("cb", "__call__", "__del__"):
+        if frame.f_code.co_name in ("cb", "_remove", "remove", "__call__", "__del__"):
             return True
         frame = frame.f_back
     return False
