@@ -72,7 +72,7 @@ def _planbench_row(root: Path, row: dict[str, Any], counts: Counter[str]) -> flo
             answer = make_planner("fast-downward", 10).solve(task)
             solvable = answer.plan is not None
             counts["not repaired, solvable" if solvable else "not repaired, unsolvable"] += 1
-        best = min((c.index for c in verdict.errors), default=0)
+        best = min((c.index for c in verdict.critiques), default=0)
         counts["a finding no later than the first failure"] += best <= (said or len(steps) + 1)
     else:
         counts["valid plans with superfluous steps"] += bool(verdict.removed)

@@ -71,13 +71,13 @@ def main() -> None:
         )
         if args.limit and len(rows) == args.limit:
             break
-    both = [(o, p) for o, p in rows if o.cost is not None and p.cost is not None]
+    both = [(o.cost, p.cost) for o, p in rows if o.cost is not None and p.cost is not None]
     print(f"\n{len(rows)} problems; {others} more have what Fast Downward cannot plan with")
     print(f"solved: hvr {sum(o.cost is not None for o, _ in rows)}, "
           f"lama-first {sum(p.cost is not None for _, p in rows)}")  # fmt: skip
     print(f"of {len(both)} that both solve, hvr's plan is cheaper in "
-          f"{sum(o.cost < p.cost for o, p in both)} and dearer in "  # type: ignore[operator]
-          f"{sum(o.cost > p.cost for o, p in both)}")  # type: ignore[operator]  # fmt: skip
+          f"{sum(o < p for o, p in both)} and dearer in "
+          f"{sum(o > p for o, p in both)}")  # fmt: skip
     invalid = [name for pair in rows for name in pair if name.word == "invalid"]
     print(f"plans that are not valid: {len(invalid)}")
 

@@ -6,31 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hvr.errors import InconsistentEffectError, NumberTooLargeError, UndefinedValueError
+from hvr.errors import UndefinedValueError
 from hvr.pddl import GroundAction, Misfit, State, Task
 from hvr.pddl.conditions import Conjunction, Operator
 from hvr.pddl.numeric import Values
+from hvr.validation import search
 
 Mark: TypeAlias = tuple[int, Values]
 """A state: its bits, derived ones among them, and its numbers."""
 
-Cannot = (UndefinedValueError, InconsistentEffectError, NumberTooLargeError)
-"""Why an effect or a comparison can fail in a state."""
-
 
 def execute(task: Task, operator: Operator, mark: Mark) -> Mark | None:
     """Return the state after a step, None where it cannot be executed."""
-    bits, values = mark
-    if bits & operator.positive != operator.positive or bits & operator.negative:
-        return None
-    try:
-        if not operator.plain and not operator.precondition.holds(bits, values):
-            return None
-        after = operator.apply(bits, values)
-        numbers = operator.apply_numbers(bits, values)
-        return task.close(after, numbers), numbers
-    except Cannot:
-        return None
+    return search.execute(task, operator, *mark)
 
 
 def holds(condition: Conjunction, mark: Mark) -> bool:

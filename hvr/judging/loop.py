@@ -121,7 +121,7 @@ def run_loop(
 
 
 def _symbolic_round(validator: Validator, verdict: PlanVerdict, size: Measure) -> Round | None:
-    if verdict.repaired is None or not verdict.errors:
+    if verdict.repaired is None or not verdict.critiques:
         return None
     after = measure(validator.state, verdict.repaired)
     if after >= size:

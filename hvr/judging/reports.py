@@ -17,12 +17,10 @@ _SCHEMA = (
 _LEVELS = {
     CritiqueKind.REMOVE: "warning",
     CritiqueKind.MISSING: "error",
-    CritiqueKind.IMPROVE: "note",
 }
 _RULES = {
     CritiqueKind.REMOVE: "A step of the plan is superfluous.",
     CritiqueKind.MISSING: "Steps are missing from the plan.",
-    CritiqueKind.IMPROVE: "There is a shorter plan.",
 }
 _SHOWN = 3
 

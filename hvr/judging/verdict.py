@@ -14,7 +14,6 @@ class CritiqueKind(StrEnum):
 
     REMOVE = "REMOVE"
     MISSING = "MISSING"
-    IMPROVE = "IMPROVE"
 
 
 class Cause(StrEnum):
@@ -91,7 +90,7 @@ class PlanVerdict:
 
     Args:
         plan: the steps that were judged.
-        critiques: what is wrong with it, in order of its steps; advice (IMPROVE) among them.
+        critiques: what is wrong with it, in order of its steps.
         repaired: the plan after all of it was done; None where none is known to be valid.
         valid: whether the plan as it stands is executable and reaches the goal; None if unknown.
         proven: nothing more can be left out of what is repaired.
@@ -108,11 +107,6 @@ class PlanVerdict:
     alternatives: tuple[tuple[int, ...], ...] = field(default=())
 
     @property
-    def errors(self) -> tuple[Critique, ...]:
-        """What is wrong, without mere advice."""
-        return tuple([c for c in self.critiques if c.kind is not CritiqueKind.IMPROVE])
-
-    @property
     def removed(self) -> frozenset[int]:
         """Numbers of the superfluous steps."""
         return frozenset(c.index for c in self.critiques if c.kind is CritiqueKind.REMOVE)
@@ -125,7 +119,7 @@ class PlanVerdict:
     @property
     def outcome(self) -> str:
         """`clean`, `criticised` or `undecided`."""
-        if self.errors:
+        if self.critiques:
             return "criticised"
         return "undecided" if self.unknown else "clean"
 

@@ -111,7 +111,7 @@ def judge_plan(plan: Path, asked: Asked, *, seconds: float) -> tuple[JudgedPlan,
         return (_judged(file, steps, Validator(domain, problem), str(problem.goal), seconds),)
     if not any(given):
         raise UsageError(
-            f"what is {plan} for? Give its goal in words, its goal in PDDL, or its problem",
+            f"what is {plan} for? Say it with a sentence, a condition in PDDL, or a problem",
             field="goal",
         )
     return (_judged_in_kitchen(file, steps, asked, seconds),)

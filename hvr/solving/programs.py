@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hvr.errors import PlannerError
 from hvr.files import writing
-from hvr.search.fast_downward import binary
+from hvr.search.fast_downward import OPTIMAL, binary
 from hvr.solving.features import Feature
 from hvr.workers import starting
 
@@ -27,10 +27,7 @@ _ENDED = "; cost"
 _BOTH_LACK = frozenset({Feature.DURATIVE, Feature.NUMERIC, Feature.TIMED, Feature.CONSTRAINTS})
 _GROUNDED_LACKS = _BOTH_LACK | {Feature.DERIVED}
 _DOWNWARD_LACKS = _BOTH_LACK | {Feature.PREFERENCES, Feature.METRIC}
-_OPTIMAL = "astar(lmcut())"
-_OPTIMAL_CONDITIONAL = (
-    "let(h,landmark_cost_partitioning(lm_rhw()),astar(h,lazy_evaluator=h))"  # admissible there, too
-)
+_LM_CUT = "astar(lmcut())"
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ class Program:
         if not job.optimal:
             return [sys.executable, str(driver), *limits, "--alias", "lama", *files]
         plain = not job.features & {Feature.CONDITIONAL, Feature.DERIVED}
-        search = _OPTIMAL if plain else _OPTIMAL_CONDITIONAL
+        search = _LM_CUT if plain else OPTIMAL
         if Feature.DERIVED in job.features:
             search = "astar(blind())"
         return [sys.executable, str(driver), *limits, *files, "--search", search]

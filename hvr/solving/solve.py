@@ -147,6 +147,11 @@ def _programs(name: str | None, features: frozenset[Feature]) -> Sequence[Progra
     kind, _, engine = name.partition(":")
     known = {p.name: p for p in (GROUNDED, DOWNWARD)}
     if kind == "up" and engine:
+        from hvr.search.unified import installed_engines
+
+        if engine not in (installed := installed_engines()):
+            names = ", ".join(installed) or "none"
+            raise UsageError(f"unified-planning has no engine {engine!r} here; it has: {names}")
         program = unified(engine)
     elif name in known:
         program = known[name]

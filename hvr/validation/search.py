@@ -163,7 +163,7 @@ def _single_steps(start: State, target: Conjunction, clock: Clock) -> Iterator[S
     for number, action in enumerate(candidates):
         if number % 32 == 31 and clock.expired:
             return
-        after = _execute(task, task.ground(action), start.bits, start.values)
+        after = execute(task, task.ground(action), start.bits, start.values)
         if after is not None and _holds(target, *after):
             yield (action,)
             answers += 1
@@ -177,9 +177,7 @@ def _collect(task: Task, mask: int, wanted: bool, into: dict[Atom, bool] | None)
         into[atom] = wanted
 
 
-def _execute(
-    task: Task, operator: Operator, bits: int, values: Values
-) -> tuple[int, Values] | None:
+def execute(task: Task, operator: Operator, bits: int, values: Values) -> tuple[int, Values] | None:
     """Return the state after a step, None where it cannot be executed."""
     if bits & operator.positive != operator.positive or bits & operator.negative:
         return None
@@ -294,7 +292,7 @@ class _AStar:
         self, numbers: Iterable[int], bits: int, values: Values
     ) -> Iterator[tuple[int, tuple[int, Values]]]:
         for number in numbers:
-            after = _execute(self.task, self.relaxation.operators[number], bits, values)
+            after = execute(self.task, self.relaxation.operators[number], bits, values)
             if after is not None:
                 yield number, after
 

@@ -102,6 +102,8 @@ def test_what_a_planner_lacks_is_named(files: tuple[Path, Path]) -> None:
     assert solve(domain, problem).planner == "downward"
     with pytest.raises(UsageError, match="no planner 'magic'"):
         solve(domain, problem, planner="magic")
+    with pytest.raises(UsageError, match=r"no engine 'magic' here; it has: .*fast-downward"):
+        solve(*files, planner="up:magic")
 
 
 def test_numbers_and_time_are_not_asked_of_fast_downward(files: tuple[Path, Path]) -> None:

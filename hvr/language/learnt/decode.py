@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from hvr.extras import load
 from hvr.language.learnt.encoder import EXTRA, Array
@@ -137,6 +138,6 @@ class Space:
                         yield Candidate(Frame(kind, thing, place, carrier, sliced), here, anywhere)
 
 
-def _log_softmax(np: object, scores: Array) -> Array:
+def _log_softmax(np: Any, scores: Array) -> Array:
     top = scores.max()
-    return scores - top - np.log(np.exp(scores - top).sum())  # type: ignore[attr-defined]
+    return scores - top - np.log(np.exp(scores - top).sum())

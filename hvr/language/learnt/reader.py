@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hvr.errors import ImpossibleGoalError
 from hvr.extras import load
@@ -76,7 +77,7 @@ class LearntReader:
         return labels_of(self.head, self.ontology)
 
     @cached_property
-    def _limits(self) -> object:
+    def _limits(self) -> Any:
         """Arithmetic on one core: the matrices are too small for more to help."""
         return load("threadpoolctl", "threadpoolctl", EXTRA).ThreadpoolController()
 
@@ -88,7 +89,7 @@ class LearntReader:
         """
         if beyond(request):
             return Reading(Frame(OTHER, ""), None, 0.0)
-        with self._limits.limit(limits=1):  # type: ignore[attr-defined]
+        with self._limits.limit(limits=1):
             scores = self.head.scores(request, self._labels)
         candidates = self._space.ranked(scores, frozenset(inventory.classes.values()))
         refusal = ""

@@ -69,8 +69,8 @@ SCHEMA: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True)
-class WrittenLiteral:
-    """A literal as the model wrote it.
+class GoalLiteral:
+    """A literal of a goal.
 
     Args:
         predicate: name of the predicate.
@@ -103,7 +103,7 @@ class WrittenThing:
     kinds: tuple[str, ...]
     every: bool = False
     apart: bool = False
-    where: tuple[WrittenLiteral, ...] = ()
+    where: tuple[GoalLiteral, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -121,9 +121,9 @@ class GoalAnswer:
     """
 
     things: tuple[WrittenThing, ...]
-    stages: tuple[tuple[WrittenLiteral, ...], ...]
-    always: tuple[WrittenLiteral, ...] = ()
-    once: tuple[WrittenLiteral, ...] = ()
+    stages: tuple[tuple[GoalLiteral, ...], ...]
+    always: tuple[GoalLiteral, ...] = ()
+    once: tuple[GoalLiteral, ...] = ()
     never_two: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     cannot: str = ""
@@ -151,9 +151,9 @@ def read_goal(data: Mapping[str, Any]) -> GoalAnswer:
     )
 
 
-def _literals(values: Iterable[Mapping[str, Any]]) -> tuple[WrittenLiteral, ...]:
+def _literals(values: Iterable[Mapping[str, Any]]) -> tuple[GoalLiteral, ...]:
     return tuple(
-        WrittenLiteral(
+        GoalLiteral(
             _predicate(value["predicate"]),
             tuple(arg.strip() for arg in value["args"]),
             value.get("holds", True),

@@ -11,30 +11,11 @@ from dataclasses import dataclass, replace
 
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.model import Atom
-from hvr.policies.goal.answer import GoalAnswer, WrittenLiteral, WrittenThing
+from hvr.policies.goal.answer import GoalAnswer, GoalLiteral, WrittenThing
 from hvr.policies.goal.words import GoalWords, Meant
 
 _MOST_NAMED = 8
 _PLACING = frozenset(("on", "in"))
-
-
-@dataclass(frozen=True)
-class Literal:
-    """A literal whose arguments are known.
-
-    Args:
-        predicate: name of the predicate.
-        args: names of things, objects and liquids.
-        holds: whether it shall hold, or shall not.
-    """
-
-    predicate: str
-    args: tuple[str, ...]
-    holds: bool = True
-
-    def __str__(self) -> str:
-        atom = f"({' '.join((self.predicate, *self.args))})"
-        return atom if self.holds else f"(not {atom})"
 
 
 @dataclass(frozen=True)
@@ -51,9 +32,9 @@ class CheckedGoal:
     """
 
     things: dict[str, Meant]
-    stages: tuple[tuple[Literal, ...], ...]
-    always: tuple[Literal, ...] = ()
-    once: tuple[Literal, ...] = ()
+    stages: tuple[tuple[GoalLiteral, ...], ...]
+    always: tuple[GoalLiteral, ...] = ()
+    once: tuple[GoalLiteral, ...] = ()
     never_two: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -136,7 +117,7 @@ class _Checker:
         classes = tuple(dict.fromkeys(self.words.inventory.classes[n] for n in left))
         self.things[thing.name] = replace(meant, classes=classes, objects=left)
 
-    def _is_so(self, literal: WrittenLiteral, name: str, candidate: str) -> bool:
+    def _is_so(self, literal: GoalLiteral, name: str, candidate: str) -> bool:
         """Whether a literal holds now, with a candidate for its thing and any object of a kind."""
         rows: list[tuple[str, ...]] = [()]
         for arg in literal.args:
@@ -162,7 +143,7 @@ class _Checker:
         elif len(known.parameters) != 1:
             self.problem(f'"never_two" takes predicates of one thing, and {name} is none')
 
-    def read(self, written: Iterable[WrittenLiteral]) -> list[Literal]:
+    def read(self, written: Iterable[GoalLiteral]) -> list[GoalLiteral]:
         """Return the literals whose words are known."""
         read = []
         for literal in written:
@@ -176,10 +157,10 @@ class _Checker:
                 continue
             args = [self._arg(literal, place) for place in range(len(literal.args))]
             if all(args):
-                read.append(Literal(literal.predicate, tuple(map(str, args)), literal.holds))
+                read.append(GoalLiteral(literal.predicate, tuple(map(str, args)), literal.holds))
         return read
 
-    def _arg(self, literal: WrittenLiteral, place: int) -> str | None:
+    def _arg(self, literal: GoalLiteral, place: int) -> str | None:
         """Return the name of an argument, which is known from here on; None if it means nothing."""
         arg, words = literal.args[place], self.words
         liquid = words.liquid_at(literal.predicate, place)
@@ -217,7 +198,7 @@ class _Checker:
 
     # What can be true -----------------------------------------------------------------------
 
-    def fit(self, literal: Literal) -> None:
+    def fit(self, literal: GoalLiteral) -> None:
         """Leave only the classes of which a literal can be true, or say that there is none."""
         if not literal.holds:
             return
@@ -231,7 +212,7 @@ class _Checker:
         if literal.predicate in _PLACING:
             self._fit_place(literal)
 
-    def _cannot(self, literal: Literal, wrong: str) -> None:
+    def _cannot(self, literal: GoalLiteral, wrong: str) -> None:
         needed = self.words.requirements[literal.predicate]
         able = sorted(c for c in self.words.present if self.words.can_be(literal.predicate, c))
         a_label = self.words.taxonomy.a_label(wrong)
@@ -240,7 +221,7 @@ class _Checker:
             f"{_listed(able) or 'nothing here'}"
         )
 
-    def _fit_place(self, literal: Literal) -> None:
+    def _fit_place(self, literal: GoalLiteral) -> None:
         inner, outer = (self.things[arg] for arg in literal.args)
         pairs = [(i, o) for i in inner.classes for o in outer.classes if self.words.fits(i, o)]
         inside = [i for i in inner.classes if any(i == a for a, _ in pairs)]
@@ -262,7 +243,7 @@ class _Checker:
         kept = tuple(c for c in meant.classes if c in classes)
         self.things[meant.name] = replace(meant, classes=kept, objects=objects)
 
-    def placed(self, literal: Literal) -> Literal:
+    def placed(self, literal: GoalLiteral) -> GoalLiteral:
         """Return a literal with the predicate that its place takes: in a sink, on a table."""
         if literal.predicate not in _PLACING or not self.things[literal.args[1]].classes:
             return literal

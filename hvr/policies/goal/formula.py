@@ -13,7 +13,8 @@ from dataclasses import replace
 from itertools import combinations
 
 from hvr.language.taxonomy import Taxonomy
-from hvr.policies.goal.checking import CheckedGoal, Literal
+from hvr.policies.goal.answer import GoalLiteral
+from hvr.policies.goal.checking import CheckedGoal
 from hvr.policies.goal.words import Meant
 from hvr.retrieval.inventory import Inventory
 
@@ -64,14 +65,14 @@ class _Writer:
         self._taxonomy = taxonomy
         self._variables = {name: f"?x{n}" for n, name in enumerate(things, start=1)}
 
-    def condition(self, stage: Sequence[Literal]) -> str:
+    def condition(self, stage: Sequence[GoalLiteral]) -> str:
         """Return the condition of one stage."""
         spoken = {arg for literal in stage for arg in literal.args}
         parts = [(literal, dict[str, str]()) for literal in stage]
         order = [name for name in self._things if name in spoken]
         return _conjunction(self._nested(order, parts))
 
-    def throughout(self, literal: Literal, how: str = "") -> str:
+    def throughout(self, literal: GoalLiteral, how: str = "") -> str:
         """Return a literal that is to be so on the way: of a kind, of all that are of it."""
         spoken = [n for n in dict.fromkeys(literal.args) if not self._fixed(n)]
         text = self._text(literal, {})
@@ -86,7 +87,7 @@ class _Writer:
     def _nested(
         self,
         order: Sequence[str],
-        parts: Sequence[tuple[Literal, Mapping[str, str]]],
+        parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]],
         known: Sequence[str] = (),
     ) -> list[str]:
         """Return conditions on some things, the first of them outermost.
@@ -122,7 +123,7 @@ class _Writer:
         self,
         some: Sequence[str],
         later: Sequence[str],
-        parts: Sequence[tuple[Literal, Mapping[str, str]]],
+        parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]],
     ) -> str:
         """Return that there are some things, of which the rest is true."""
         variables = " ".join(f"{self._variables[n]} - {self._type(n)}" for n in some)
@@ -130,8 +131,8 @@ class _Writer:
         return f"(exists ({variables}) {_conjunction(inner)})"
 
     def _groups(
-        self, some: Sequence[str], parts: Sequence[tuple[Literal, Mapping[str, str]]]
-    ) -> list[tuple[list[str], list[tuple[Literal, Mapping[str, str]]]]]:
+        self, some: Sequence[str], parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]]
+    ) -> list[tuple[list[str], list[tuple[GoalLiteral, Mapping[str, str]]]]]:
         """Return things that have to do with each other, with the literals on them.
 
         One quantifier over all things would have as many instances as there are ways to choose
@@ -162,7 +163,7 @@ class _Writer:
         return self._things[name].named or self._things[name].liquid
 
     def _distinct(
-        self, some: Sequence[str], parts: Sequence[tuple[Literal, Mapping[str, str]]]
+        self, some: Sequence[str], parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]]
     ) -> list[str]:
         """Return that things which may be of one kind are different ones."""
         fixed = {a for literal, _ in parts for a in literal.args if self._things[a].named}
@@ -183,15 +184,15 @@ class _Writer:
             return name
         return self._things[name].objects[0] if self._fixed(name) else self._variables[name]
 
-    def _text(self, literal: Literal, meant: Mapping[str, str]) -> str:
+    def _text(self, literal: GoalLiteral, meant: Mapping[str, str]) -> str:
         args = [self._name(arg, meant) for arg in literal.args]
         atom = f"({' '.join((literal.predicate, *args))})"
         return atom if literal.holds else f"(not {atom})"
 
 
 def _connected(
-    first: str, later: Sequence[str], parts: Sequence[tuple[Literal, Mapping[str, str]]]
-) -> list[tuple[Literal, Mapping[str, str]]]:
+    first: str, later: Sequence[str], parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]]
+) -> list[tuple[GoalLiteral, Mapping[str, str]]]:
     """Return the literals about a thing, and about what is named after it and related to it."""
     reached = {first}
     while True:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.wording import wording_of
-from hvr.policies.goal.answer import GoalAnswer, WrittenLiteral
+from hvr.policies.goal.answer import GoalAnswer, GoalLiteral
 from hvr.policies.goal.words import GoalWords
 from hvr.retrieval.context import kind_context, object_context
 from hvr.retrieval.knowledge import (
@@ -66,7 +66,7 @@ def written(answer: GoalAnswer) -> str:
     return json.dumps(whole, ensure_ascii=False)
 
 
-def _literal(literal: WrittenLiteral) -> dict[str, object]:
+def _literal(literal: GoalLiteral) -> dict[str, object]:
     value: dict[str, object] = {"predicate": literal.predicate, "args": list(literal.args)}
     return value if literal.holds else {**value, "holds": False}
 

@@ -46,7 +46,7 @@ def judged_blocks(
     if not loop.rounds or verdict is None:
         return blocks, ()
     put_in: dict[int, list[GroundAction]] = {}
-    for critique in verdict.errors:
+    for critique in verdict.critiques:
         if critique.kind is CritiqueKind.MISSING:
             put_in.setdefault(critique.index, []).extend(critique.actions)
     changed: list[AABlock] = []
