@@ -2,8 +2,8 @@
 
     python benchmarks/judge.py --data FILE [--limit N] [--goal symbolic|sentence] [--judge NAME]
                                [--jobs N] [--show N]
-    python benchmarks/judge.py --data FILE --model [--limit N]
-    python benchmarks/judge.py --planbench FOLDER [--limit N]
+    python benchmarks/judge.py --data FILE --model [--limit N] [--figure FILE.svg]
+    python benchmarks/judge.py --planbench FOLDER [--limit N] [--jobs N]
     python benchmarks/judge.py --growth
 
 --data takes plans of the format that benchmarks/make_judged_plans.py writes (docs/judging.md). With
@@ -189,16 +189,18 @@ def main() -> int:
     parser.add_argument("--planbench", type=Path, nargs="?", const=Path(), help="natural errors")
     parser.add_argument("--growth", action="store_true", help="time by the length of plans")
     parser.add_argument("--model", action="store_true", help="simulated models, and combined")
+    parser.add_argument("--figure", type=Path, help="with --model: write the rounds as SVG")
     args = parser.parse_args()
     print(conditions())
     if args.planbench is not None or args.growth or args.model:
-        from judge_more import growth, models, planbench
+        from judge_models import models
+        from judge_more import growth, planbench
 
         if args.growth:
             return growth()
         if args.model:
-            return models(args.data, args.limit)
-        return planbench(args.planbench, args.limit)
+            return models(args.data, args.limit, args.figure)
+        return planbench(args.planbench, args.limit, args.jobs)
     cases = list(read_cases(args.data))
     if args.goal == "sentence":
         cases = [case for case in cases if case.sentences]
