@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from hvr.errors import DataFileError, UsageError
 from hvr.texts import read_toml
 from hvr.tools.catalogue.schema import Catalogue, Parameter, ToolSchema, quoted
 from hvr.tools.tool_graph import Tool, ToolGraph
+
+if TYPE_CHECKING:
+    from hvr.retrieval.text_vectors import TextVectors
 
 ALIKE = 0.8
 """Cosine from which two descriptions mean one thing, where nothing else is asked for."""
@@ -35,13 +38,6 @@ _BARE = frozenset(
     )
 )  # fmt: skip
 """Names that say nothing without the thing that they are of."""
-
-
-class Encoder(Protocol):
-    """Texts to vectors of length 1; `TextVectors` is one."""
-
-    def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
-        """Return the vectors, (number of texts, dimension)."""
 
 
 @dataclass(frozen=True, order=True)
@@ -119,7 +115,7 @@ def read_overrides(path: Path) -> Overrides:
 
 
 def meanings(
-    catalogue: Catalogue, encoder: Encoder, alike: float = ALIKE, overrides: Overrides = NONE
+    catalogue: Catalogue, encoder: TextVectors, alike: float = ALIKE, overrides: Overrides = NONE
 ) -> tuple[Meaning, ...]:
     """Return the meanings of a catalogue's parameters; each slot has one.
 
