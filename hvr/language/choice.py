@@ -68,7 +68,7 @@ class ObjectChoice:
             )
             list(map(self.note, told))
         self._names: dict[int, tuple[str, ...]] = {}
-        for number in self.numbers:
+        for number in sorted(self.numbers, key=lambda n: bool(self.entities[n].besides)):
             self._names[number] = self._select(number)
             self._bind_source(number)
 
@@ -304,7 +304,10 @@ class ObjectChoice:
             list(map(self.note, told))
             kinds = {self.inventory.classes[name] for name in chosen}
             self.classes[number] = tuple(c for c in self.classes[number] if c in kinds)
+        chosen = self._left(number, chosen)
         chosen = single_out(entity, chosen, self.inventory, self.holds)
+        if entity.returns is not None and entity.count > 0:
+            chosen = chosen[: entity.count]  # where it was depends on which it is
         if every and entity.group and len(chosen) > MANY and self._asked_of(number):
             raise ImpossibleGoalError(
                 f"{entity.text!r} are {len(chosen)} things here: name fewer than {MANY + 1}"
@@ -316,6 +319,26 @@ class ObjectChoice:
             )
             return chosen
         return () if chosen == everything else chosen
+
+    def _left(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the objects that are left of some when those of other entities are taken out.
+
+        Raises:
+            ImpossibleGoalError: none is left.
+        """
+        entity = self.entities[number]
+        taken: set[str] = set()
+        for other in entity.besides:
+            names = self.pool(other)
+            if entity.rest and self.entities[other].classes:
+                near = tuple(n for n in names if n in chosen) or names
+                names = self._names[other] = near[: self.copies(other)]
+            taken.update(names)
+        left = tuple(n for n in chosen if n not in taken)
+        left = left[: len(left) - entity.spare] if entity.spare else left
+        if not left and (taken or entity.spare):
+            raise ImpossibleGoalError(f"{self.inventory.scene} has no other {self.label(number)}")
+        return left
 
     def _asked_of(self, number: int) -> bool:
         """Return whether anything is asked of an entity: pieces may only be spoken of later."""

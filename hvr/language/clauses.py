@@ -65,6 +65,8 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
         elif clauses and cursor.word() == "to" and cursor.function("be", at=cursor.at + 1):
             cursor.at += 1
             clauses.append(_to_be(cursor))
+        elif clauses and cursor.word() == "but":
+            cursor.at += 1
         elif linker := cursor.take("then", "and", "first"):
             then = then or linker.role == "then"
             place = cursor.function("prep", "from")
@@ -85,7 +87,10 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
                 raise cursor.lost()
             if _keeps(cursor, start):
                 prohibitions += [p for clause in read for p in kept(clause)]
-            clauses += _ordered(read, then and bool(clauses))
+            if clauses and not then and cursor.take("first"):  # 'put it away, but wash it first'
+                clauses = _earlier(read, clauses)
+            else:
+                clauses += _ordered(read, then and bool(clauses))
             then = False
         cursor.begun = bool(clauses)
         if cursor.at == start:  # nothing was read, and nothing would be the next time
@@ -134,7 +139,11 @@ def _to_be(cursor: Cursor) -> Clause:
 def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     """Put a clause that follows 'after' first: 'after washing it, …', '… after washing it'."""
     cursor.take("after")
-    early = read_clause(cursor)
+    return _earlier(read_clause(cursor), before)
+
+
+def _earlier(early: list[Clause], before: list[Clause]) -> list[Clause]:
+    """Return clauses with those that come before the last of them in their place."""
     if not (before and early):
         return [*early, *_ordered(before, True)]
     # 'put the mug away after washing it': the mug is named in what then comes second, so the

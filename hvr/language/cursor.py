@@ -194,7 +194,7 @@ class Cursor:
     def starts_exactly(self, at: int) -> bool:
         """Return whether a thing starts here for certain: 'the …', 'two …', 'it', 'mug-1'."""
         return bool(
-            self.function("det", "number", "pronoun", "everything", at=at)
+            self.function("det", "number", "pronoun", "rest", "everything", at=at)
             or self.is_name(at)
             or self.word(at).isdecimal()
         )

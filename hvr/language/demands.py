@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from hvr.errors import MissingObjectError
 from hvr.language.choice import ObjectChoice
 from hvr.language.literals import asks, cuts, literals, opposed
+from hvr.language.origin import at_origin
 
 HELD = "(holding ?x)"
 
@@ -87,6 +88,8 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
     places = [r for r in choice.relations
               if r.inner == number and choice.entities[r.outer].classes]  # fmt: skip
     demands += [Demand(2 * r.clause + 1, number, "place", "", r.outer) for r in places]
+    if entity.returns is not None:
+        demands.append(Demand(2 * entity.returns + 1, number, "place", at_origin(choice, number)))
     # Serving and resting come after everything else that is asked of the entity.
     asked = [d.moment for d in (*before, *demands) if d.entity == number]
     filled = [2 * r.clause + 1 for r in choice.relations if r.outer == number]

@@ -33,6 +33,7 @@ class MeaningDraft:
         self.bans: list[Ban] = []
         self.clause = 0
         self.requested = False
+        self.objects: tuple[int, ...] = ()  # of the latest verb, of which 'the rest' speaks
         self._born: list[int] = []
         self._alias: dict[int, int] = {}
         self._spoken: list[tuple[int, ...]] = []
@@ -209,7 +210,8 @@ class MeaningDraft:
 
     def placed(self, number: int) -> bool:
         """Return whether a place is asked for."""
-        return any(r.inner == number for r in self.relations)
+        goes_back = self.entities[number].returns is not None
+        return goes_back or any(r.inner == number for r in self.relations)
 
     def holds_something(self, number: int) -> bool:
         """Return whether something is to be on or in an entity."""

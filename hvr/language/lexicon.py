@@ -24,8 +24,8 @@ MAX_CHARACTERS = 2000
 class Verb:
     """A verb: how it takes its objects (`frame`), what then holds of them (`condition`).
 
-    `places`: classes where things go if no place is said; `liquid`: what is then in vessels
-    of which nothing else is said ('boil the kettle').
+    `places`: classes where things go if no place is said; `back`: they go where they were;
+    `liquid`: what is then in vessels of which nothing else is said ('boil the kettle').
     """
 
     word: str
@@ -34,6 +34,7 @@ class Verb:
     requires: str | None = None
     places: tuple[str, ...] = ()
     liquid: str | None = None
+    back: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ predicate := (adjective | adjunct) (and …)*
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hvr.errors import LanguageError
 from hvr.language.composed import compound_dish, skip_meal
 from hvr.language.cursor import Cursor
@@ -60,7 +62,19 @@ def read_things(
         commas_only = commas_only and cursor.word() == "," and start == cursor.at + 1
         cursor.at = start
         groups.append(_alternatives(cursor, after))
-    return _chosen(cursor, groups, commas_only)
+    return tuple(_like_first(thing, groups[0][0]) for thing in _chosen(cursor, groups, commas_only))
+
+
+def _like_first(thing: NounPhrase, first: NounPhrase) -> NounPhrase:
+    """Return a thing of a list with the determiner of the first, if that is of all and it has none:
+    'all the fruit and vegetables', 'the forks and spoons'.
+    """
+    determiner = first.determiner
+    whole = determiner.count == 0 or (determiner.definite and determiner.count is None)
+    bare = thing.determiner == Determiner() and thing.kind == first.kind == "noun"
+    if not (whole and bare and any(noun.plural or noun.collective for noun in thing.nouns)):
+        return thing
+    return replace(thing, determiner=determiner)
 
 
 def _has_own(cursor: Cursor, start: int) -> bool:
@@ -156,8 +170,8 @@ def _rest(cursor: Cursor) -> str:
 
 
 def _pronoun(cursor: Cursor) -> NounPhrase | None:
-    """Read a pronoun: 'it', 'them'; 'both' and 'these' only where no noun follows."""
-    match = cursor.function("pronoun")
+    """Read a pronoun: 'it', 'them'; 'both', 'these' and 'the other' only where no noun follows."""
+    match = cursor.function("pronoun", "rest")
     if match is None:
         return None
     length, function = match
@@ -168,7 +182,8 @@ def _pronoun(cursor: Cursor) -> NounPhrase | None:
         return None
     start = cursor.at
     cursor.at += length
-    return NounPhrase("pronoun", cursor.between(start), Determiner(int(function.value)))
+    kind = "rest" if function.role == "rest" else "pronoun"
+    return NounPhrase(kind, cursor.between(start), Determiner(int(function.value)))
 
 
 def _head(
@@ -281,6 +296,10 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         cursor.at += either.length
     if cursor.take("hand"):
         return Adjunct("hand", "in hand", ())
+    if (leaving_out := _exception(cursor)) is not None:
+        return leaving_out
+    if (origin := _origin(cursor)) is not None:
+        return origin
     there = cursor.function("there")
     more = cursor.function("prep", "from", "with", "unplaced")
     longer = there and more and more.length > there.length  # 'in front of' is no 'in'
@@ -321,6 +340,31 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         other = read_adjunct(cursor)
         return other if other is not None and cursor.picks.take(2) else adjunct
     return adjunct
+
+
+def _exception(cursor: Cursor) -> Adjunct | None:
+    """Read what is left out of all: 'except the knife', 'but one'."""
+    match = cursor.function("except")
+    after = cursor.at + (match.length if match else 0)
+    if match is None or not cursor.starts_thing(after) or cursor.verb(after):
+        return None
+    if cursor.word() == "but" and cursor.clause_starts(after):
+        return None  # 'wash them, but the mug should be in the sink'
+    cursor.at = after
+    return Adjunct("except", "except", read_things(cursor, "except"))
+
+
+def _origin(cursor: Cursor) -> Adjunct | None:
+    """Read where things were: 'back where it was', 'to its place', or 'back' alone."""
+    match = cursor.function("origin")
+    if match is None:
+        return None
+    after = cursor.at + match.length
+    more = cursor.function("prep", "from", "with", at=after)
+    if match.length == 1 and (more or cursor.starts_thing(after)):
+        return None  # 'back on the table', 'put back the mug'
+    cursor.at = after
+    return Adjunct("origin", "back", ())
 
 
 def _for_how_many(cursor: Cursor) -> int | None:
@@ -410,7 +454,9 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
             break
         if sole_place and adjuncts:
             break
-        more = not sole_place and cursor.function("prep", "with", "means", "from", "unplaced")
+        more = not sole_place and cursor.function(
+            "prep", "with", "means", "from", "unplaced", "except"
+        )
         if not predicate_goes_on(cursor) and not more:
             break
     return Predication(tuple(adjectives), tuple(adjuncts), serve)

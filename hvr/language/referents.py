@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hvr.errors import LanguageError
 from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
@@ -11,7 +11,10 @@ from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Adjective, Dish
 from hvr.language.literals import asks
 from hvr.language.meaning import Condition, Entity, Nearness, SpatialRelation
-from hvr.language.syntax import Nearby, NounPhrase, how_many
+from hvr.language.syntax import Determiner, Nearby, NounPhrase, how_many
+
+
+_THINGS_SPOKEN_OF = frozenset({"it", "them", "these", "those"})
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,8 @@ class Referents:
             if reading.requires == "Receptacle" and not thing.many:
                 self.draft.keep_topic(entities)
             return entities
+        if thing.kind == "rest":
+            return [self._rest(thing, reading)]
         if thing.kind == "name":
             return [self._named(thing, reading)]
         if thing.kind == "beside":
@@ -118,6 +123,65 @@ class Referents:
                 union += [n for n in group if n not in union and self.draft.is_a(n, "Pickupable")]
             return union or groups[0]
         return (suited or groups)[0]
+
+    def _rest(self, thing: NounPhrase, reading: ReferentReading) -> int:
+        """Return what is left of the objects of the verb before: 'one in the sink and the other on
+        the table'.
+
+        Raises:
+            LanguageError: nothing was spoken of of which something can be left.
+        """
+        draft = self.draft
+        named = [n for n in draft.live(draft.objects) if self._suits(n, reading.requires)]
+        if not named:
+            raise LanguageError(f"it is not clear what {thing.text!r} is left of")
+        known = draft.entities[named[-1]]
+        before = [n for n, entity in enumerate(draft.entities)
+                  if entity.classes == known.classes and entity.cut_from == known.cut_from
+                  and (entity.count != 0 or n in named)]  # fmt: skip
+        return draft.new(
+            Entity(known.classes, known.text, group=known.group,
+                   count=thing.determiner.count or 0, cut_from=known.cut_from,
+                   besides=tuple(before), rest=True)
+        )  # fmt: skip
+
+    def leave_out(self, things: Iterable[int], exceptions: Iterable[NounPhrase]) -> None:
+        """Mean all of some things but a few: 'all but one', 'everything except the knife'.
+
+        Raises:
+            LanguageError: there is nothing that they could be left out of.
+        """
+        draft = self.draft
+        all_of = [n for n in draft.live(things) if draft.entities[n].count == 0]
+        if not all_of:
+            raise LanguageError(
+                "hvr understands 'except' only after all of something, such as 'all the mugs "
+                "except the dirty one'"
+            )
+        for exception in exceptions:
+            count = exception.determiner.count
+            if exception.kind == "pronoun" and exception.text not in _THINGS_SPOKEN_OF and count:
+                for number in all_of:
+                    draft.change(number, spare=count)
+                continue
+            if exception.kind == "noun" and count is None:  # of its own, not of what it is left out
+                exception = replace(exception, determiner=Determiner(0))
+            others = self.of(exception, ReferentReading(wanted=False))
+            for number in all_of:
+                self._without(number, [n for n in others if n != number])
+
+    def _without(self, number: int, others: list[int]) -> None:
+        """Leave the objects of other entities out of one."""
+        draft, entity = self.draft, self.draft.entities[self.draft.live([number])[0]]
+        for other in others:
+            left_out = draft.entities[other]
+            told = left_out.selectors or left_out.place_from or left_out.name or left_out.near
+            classes = tuple(c for c in entity.classes if c not in left_out.classes)
+            if classes and not told:
+                entity = replace(entity, classes=classes)
+            else:
+                entity = replace(entity, besides=(*entity.besides, other))
+        draft.entities[number] = entity
 
     def _several(self, group: list[int]) -> bool:
         return len(group) > 1 or self.draft.entities[group[0]].count != 1
@@ -185,18 +249,26 @@ class Referents:
                 qualify(self.draft, known, thing.adjectives, reading.use(thing))
                 return known
         group = self._is_group(thing, classes)
+        count = how_many(thing, group)
         number = self.draft.new(
             Entity(
                 tuple(classes),
                 thing.text,
                 group=group,
-                count=how_many(thing, group),
-                distinct=determiner.other,
+                count=count,
+                distinct=determiner.other and count != 0,
                 each=determiner.each,
+                besides=self._alike(classes) if determiner.other and count == 0 else (),
+                rest=determiner.other and count == 0,
             )
         )
         qualify(self.draft, number, thing.adjectives, reading.use(thing))
         return number
+
+    def _alike(self, classes: Iterable[str]) -> tuple[int, ...]:
+        """Return the entities so far that may be of some classes."""
+        kinds = set(classes)
+        return tuple(n for n, e in enumerate(self.draft.entities) if kinds & set(e.classes))
 
     def _is_group(self, thing: NounPhrase, classes: list[str]) -> bool:
         """Return whether the classes of a noun are of equal rank.

@@ -54,6 +54,7 @@ class Interpreter:
         main: list[int] = []
         for group, later in zip(clause.groups, self._later_places(clause), strict=True):
             main += self._group(clause.verb, group, later)
+            self.draft.objects = tuple(self.draft.live(main))
         self.draft.end_clause(self.draft.live(main))
 
     def _later_places(self, clause: Clause) -> list[tuple[Adjunct, ...]]:
@@ -79,6 +80,13 @@ class Interpreter:
         group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
             return self._in_hand(verb, group)
+        exceptions = [a for a in group.adjuncts if a.kind == "except"]
+        if exceptions:
+            group = replace(group, adjuncts=tuple(a for a in group.adjuncts if a not in exceptions))
+            things = self._group(verb, group, inherited)
+            for adjunct in exceptions:
+                self.referents.leave_out(things, adjunct.things)
+            return things
         group = self._for_persons(verb, group)
         if verb is None:
             return self.making.wanted(group)
@@ -161,10 +169,16 @@ class Interpreter:
                 self._poured_rather(group), wanted=False, requires="Pickupable", moved=True
             ),
         )
-        places = self.adjuncts.take(verb, things, group.adjuncts)
+        back = any(a.kind == "origin" for a in group.adjuncts)
+        others = tuple(a for a in group.adjuncts if a.kind != "origin")
+        places = self.adjuncts.take(verb, things, others)
         if stays:
             places = self.adjuncts.where_they_are(things, places)
         if self.adjuncts.settle(things, places):
+            return things
+        if back or (verb.back and not verb.places):
+            for number in self.draft.live(things):
+                self.draft.change(number, returns=self.draft.clause, rests=False, serve=False)
             return things
         return self._put_nowhere(verb, group, things)
 

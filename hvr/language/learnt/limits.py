@@ -29,6 +29,8 @@ def _phrases() -> Iterator[str]:
     yield from _words("unsupported")
     yield from _words("question")
     yield from _words("everything")
+    yield from _words("except")
+    yield from _words("rest")
     for role in ("det", "number"):
         words = FUNCTION_WORDS[role]
         assert isinstance(words, Mapping)
