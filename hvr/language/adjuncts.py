@@ -129,7 +129,7 @@ class Adjuncts:
         current = list(things)
         for position, (number, word) in enumerate(places):
             following = places[position + 1][0] if position + 1 < len(places) else None
-            if following is not None and not self._goes_on(number, following):
+            if following is not None and not self.goes_on(number, following):
                 draft.come_from(current, number)
                 continue
             draft.place(current, number, word)
@@ -137,7 +137,7 @@ class Adjuncts:
                 current = [number]
         return bool(places)
 
-    def _goes_on(self, inner: int, outer: int) -> bool:
+    def goes_on(self, inner: int, outer: int) -> bool:
         """Return whether something can be carried to a place."""
         outers = self.draft.entities[outer].classes
         return self.draft.is_a(inner, "Pickupable") and any(

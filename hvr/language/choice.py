@@ -162,7 +162,7 @@ class ObjectChoice:
             if entity.group and able:
                 continue  # of a group, `_fitting` leaves out what cannot be meant
             classes = able or pieces or classes
-        classes = self._for_places(number, classes)
+        classes = self._for_places(number, self._loosely(number, classes))
         boiled = [c for c in conditions if c.word in {"boil", "be boiled"}]
         if boiled and self.any_is(classes, "Cookable"):
             conditions = (*conditions, Condition("(cooked ?x)", boiled[0].clause, "boil"))
@@ -176,6 +176,22 @@ class ObjectChoice:
         if condition.afresh and all(self.holds(condition.template, n) for n in things):
             return replace(condition, template=condition.afresh)
         return condition
+
+    def _loosely(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what people confuse a thing with, if only that goes where it is to be: 'a cup' in
+        a coffee machine is a mug.
+        """
+        single = [self._asked[r.outer].classes for r in self.relations if r.inner == number
+                  and self.any_is(self._asked[r.outer].classes, "SingleSlot")]  # fmt: skip
+        if not single or any(self.fits(c, o) for c in classes for o in single[0]):
+            return classes
+        pairs = self.taxonomy.ontology.pairs("confusedWith")
+        like = (b if a in classes else a for a, b in pairs if {a, b} & set(classes))
+        others = tuple(c for c in like if any(self.fits(c, o) for o in single[0]))
+        for other in others[:1]:
+            self.note(f"read {self._asked[number].text!r} as {self.taxonomy.label(other)!r}, "
+                      f"since only that goes there")  # fmt: skip
+        return others[:1] or classes
 
     def _for_places(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
         """Return the pieces if only they go where the whole is to be: bread in a toaster."""

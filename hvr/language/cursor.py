@@ -172,6 +172,8 @@ class Cursor:
             # thing is never skipped.
             if filler is None or filler.length < self.longest() or filler.length <= self.named():
                 return
+            if self.purpose():
+                return
             if self.function("prep") and self.named(self.at + filler.length):
                 return  # 'on the side table' is no 'on the side'
             self.unheeded(filler)

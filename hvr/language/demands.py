@@ -151,8 +151,10 @@ def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
     undone: dict[Demand, int] = {}
     for demand in demands:
         when = [
-            d.moment for d in demands if d.moment > demand.moment and _undoes(choice, d, demand)
-        ]
+            d.moment for d in demands
+            if d.moment > demand.moment
+            and (_undoes(choice, d, demand) or _taken_out(choice, d, demand, demands))
+        ]  # fmt: skip
         if when:
             undone[demand] = min(when)
     moments = {m for d, m in undone.items() if not _on_the_way(choice, d, demands)}
@@ -217,6 +219,21 @@ def _about(choice: ObjectChoice, demand: Demand, entity: int) -> bool:
     """Return whether a demand is about an entity, pieces of it, or what is put on or in it."""
     cut_from = choice.entities[demand.entity].cut_from
     return entity in (demand.entity, demand.outer, cut_from)
+
+
+def _taken_out(choice: ObjectChoice, later: Demand, running: Demand, demands: list[Demand]) -> bool:
+    """Return whether what was put into an appliance that runs with the door closed goes elsewhere:
+    'put the cup in the microwave, turn it on and take it out'.
+    """
+    appliance = running.entity
+    return (
+        running.text == "(toggled ?x)"
+        and choice.any_is(choice.classes[appliance], "Openable")
+        and (later.key == "place" or later.holds)
+        and later.outer != appliance
+        and any(d.outer == appliance and d.entity == later.entity and d.moment <= running.moment
+                for d in demands)
+    )  # fmt: skip
 
 
 def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:

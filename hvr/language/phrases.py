@@ -148,6 +148,8 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     if pronoun is not None:
         return pronoun
     determiner = read_determiner(cursor)
+    if _skip_part(cursor):  # 'the lower right of the stove'
+        return read_thing(cursor, after)
     door = cursor.function("door")
     if door and determiner == Determiner(definite=True) and cursor.named() < door.length:
         cursor.at += door.length  # 'put the egg in the fridge and shut the door'
@@ -163,6 +165,23 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     thing = _head(cursor, determiner, adjectives, after)
     return NounPhrase(thing.kind, thing.text, thing.determiner, thing.adjectives, thing.nouns,
                  thing.dish, thing.of, _relative(cursor))  # fmt: skip
+
+
+def _skip_part(cursor: Cursor) -> bool:
+    """Move over the part of a place that is spoken of, with a note; return whether one stands
+    here.
+    """
+    start = at = cursor.at
+    while (match := cursor.function("part", "unheeded", at=at)) and cursor.named(
+        at
+    ) <= match.length:
+        at += match.length
+    if at == start or cursor.word(at) != "of" or not cursor.starts_thing(at + 1):
+        return False
+    cursor.at = at
+    cursor.heed_not(cursor.between(start))
+    cursor.at += 1
+    return True
 
 
 def _rest(cursor: Cursor) -> str:
@@ -291,6 +310,9 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     """
     saved = cursor.at
     _skip_interjection(cursor)
+    if cursor.purpose():
+        cursor.at = saved
+        return None
     either = cursor.function("either")
     if either and cursor.function("prep", at=cursor.at + either.length):
         cursor.at += either.length

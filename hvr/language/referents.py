@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hvr.errors import LanguageError
 from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
@@ -11,10 +11,7 @@ from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Adjective, Dish
 from hvr.language.literals import asks
 from hvr.language.meaning import Condition, Entity, Nearness, SpatialRelation
-from hvr.language.syntax import Determiner, Nearby, NounPhrase, how_many
-
-
-_THINGS_SPOKEN_OF = frozenset({"it", "them", "these", "those"})
+from hvr.language.syntax import Nearby, NounPhrase, how_many
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ class Referents:
                 self.draft.keep_topic(entities)
             return entities
         if thing.kind == "rest":
-            return [self._rest(thing, reading)]
+            return [self._rest(thing, reading.requires)]
         if thing.kind == "name":
             return [self._named(thing, reading)]
         if thing.kind == "beside":
@@ -113,6 +110,10 @@ class Referents:
         if not groups:
             raise LanguageError(f"it is not clear what {thing.text!r} stands for")
         suited = [g for g in groups if all(self._suits(n, reading.requires) for n in g)]
+        if "both" in thing.text or "two" in thing.text:
+            pair = self._pair(suited)
+            if pair:
+                return pair
         if thing.many:
             several = next((g for g in suited if self._several(g)), None)
             if several is not None:
@@ -124,7 +125,18 @@ class Referents:
             return union or groups[0]
         return (suited or groups)[0]
 
-    def _rest(self, thing: NounPhrase, reading: ReferentReading) -> int:
+    def _pair(self, groups: list[list[int]]) -> list[int]:
+        """Return the latest two things of which people say 'both'; none if there are no two."""
+        single: list[int] = []
+        for group in groups:
+            if len(group) == 2 and not single:
+                return group
+            cut = {self.draft.entities[n].cut_from for n in single}
+            if len(group) == 1 and group[0] not in (*single, *cut):
+                single.append(group[0])
+        return single[1::-1] if len(single) > 1 else []
+
+    def _rest(self, thing: NounPhrase, requires: str | None) -> int:
         """Return what is left of the objects of the verb before: 'one in the sink and the other on
         the table'.
 
@@ -132,7 +144,7 @@ class Referents:
             LanguageError: nothing was spoken of of which something can be left.
         """
         draft = self.draft
-        named = [n for n in draft.live(draft.objects) if self._suits(n, reading.requires)]
+        named = [n for n in draft.live(draft.objects) if self._suits(n, requires)]
         if not named:
             raise LanguageError(f"it is not clear what {thing.text!r} is left of")
         known = draft.entities[named[-1]]
@@ -144,44 +156,6 @@ class Referents:
                    count=thing.determiner.count or 0, cut_from=known.cut_from,
                    besides=tuple(before), rest=True)
         )  # fmt: skip
-
-    def leave_out(self, things: Iterable[int], exceptions: Iterable[NounPhrase]) -> None:
-        """Mean all of some things but a few: 'all but one', 'everything except the knife'.
-
-        Raises:
-            LanguageError: there is nothing that they could be left out of.
-        """
-        draft = self.draft
-        all_of = [n for n in draft.live(things) if draft.entities[n].count == 0]
-        if not all_of:
-            raise LanguageError(
-                "hvr understands 'except' only after all of something, such as 'all the mugs "
-                "except the dirty one'"
-            )
-        for exception in exceptions:
-            count = exception.determiner.count
-            if exception.kind == "pronoun" and exception.text not in _THINGS_SPOKEN_OF and count:
-                for number in all_of:
-                    draft.change(number, spare=count)
-                continue
-            if exception.kind == "noun" and count is None:  # of its own, not of what it is left out
-                exception = replace(exception, determiner=Determiner(0))
-            others = self.of(exception, ReferentReading(wanted=False))
-            for number in all_of:
-                self._without(number, [n for n in others if n != number])
-
-    def _without(self, number: int, others: list[int]) -> None:
-        """Leave the objects of other entities out of one."""
-        draft, entity = self.draft, self.draft.entities[self.draft.live([number])[0]]
-        for other in others:
-            left_out = draft.entities[other]
-            told = left_out.selectors or left_out.place_from or left_out.name or left_out.near
-            classes = tuple(c for c in entity.classes if c not in left_out.classes)
-            if classes and not told:
-                entity = replace(entity, classes=classes)
-            else:
-                entity = replace(entity, besides=(*entity.besides, other))
-        draft.entities[number] = entity
 
     def _several(self, group: list[int]) -> bool:
         return len(group) > 1 or self.draft.entities[group[0]].count != 1
@@ -204,7 +178,9 @@ class Referents:
             same = entity.liquid == dish.liquid if dish.liquid else entity.text == dish.word
             if entity.classes and same:
                 return number
-        return None
+        machine = "CoffeeMachine" if dish.liquid == "coffee" else None
+        return next((r.inner for r in reversed(self.draft.relations)
+                     if machine and self.draft.is_a(r.outer, machine)), None)  # fmt: skip
 
     def _known_part(self, part: str) -> int | None:
         """Return the thing spoken of before that is all of a dish: 'the boiled egg'."""
@@ -439,6 +415,9 @@ class Referents:
         """Mean only the things that are nearest to others."""
         for near in nearby:
             for other in near.things:
+                if other.kind == "pronoun" and "door" in other.text and not self.draft.spoken():
+                    self.draft.note(f"hvr does not heed '{near.word} {other.text}'")
+                    continue
                 for number in self.of(other, ReferentReading()):
                     entity = self.draft.entities[number]
                     nearness = Nearness(near.word, entity.classes, entity.name, other.text)

@@ -130,11 +130,15 @@ class Clause:
         verb: the verb, or None.
         groups: its objects with what belongs to each.
         then: it comes after what stands before, in so many words.
+        given: it says how things are, rather than how they shall be.
+        none: of no such thing shall it be so: 'no drawer is open', 'nothing on the table'.
     """
 
     verb: Verb | None
     groups: tuple[NounGroup, ...]
     then: bool = False
+    given: bool = False
+    none: bool = False
 
 
 def for_each(thing: NounPhrase, persons: int) -> NounPhrase:
@@ -157,6 +161,7 @@ class Prohibition:
         most: how many of them may be so at once: 1 in 'never two doors open'.
         keeps: it follows from a state that is to be kept.
         again: it may be so once, and not a second time.
+        instead: something else takes their place, so that only tools are forbidden.
     """
 
     verb: Verb | None
@@ -166,6 +171,7 @@ class Prohibition:
     most: int = 0
     keeps: bool = False
     again: bool = False
+    instead: bool = False
 
 
 def how_many(thing: NounPhrase, group: bool) -> int:
