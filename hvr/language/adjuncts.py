@@ -174,6 +174,20 @@ class Adjuncts:
             self.referents.put_in(outer, thing, "with")
         return True
 
+    def describes(self, places: Iterable[int], adjunct: Adjunct) -> bool:
+        """Take what furniture is said to hold as telling which is meant; return whether it does:
+        'open the drawer with the knife in it'.
+        """
+        classes = tuple(c for t in adjunct.things for n in t.nouns
+                        for c in self.taxonomy.concrete(n.object_class))  # fmt: skip
+        furniture = [n for n in places if not self.draft.is_a(n, "Pickupable")]
+        if not (furniture and classes):
+            return False
+        for number in furniture:
+            self.draft.change(number, holding=classes)
+        self.referents.all_of(adjunct.things, ReferentReading(wanted=False))  # 'and take it out'
+        return True
+
     def is_tool(self, adjunct: Adjunct) -> bool:
         """Return whether all that an adjunct names does the filling, rather than goes in."""
         return all(

@@ -305,6 +305,8 @@ class ObjectChoice:
                 what = entity.text if entity.group else self.label(number)
                 self.note(f"no {what} here is {in_words(template)}: taking any")
             chosen = fitting or chosen
+        if entity.holding:
+            chosen = tuple(n for n in chosen if self._holds_one_of(n, entity.holding)) or chosen
         if entity.place_from:
             fitting = tuple(n for n in chosen if stands_at(self.inventory, n, entity))
             if not fitting and entity.group and entity.count == 0:
@@ -335,6 +337,11 @@ class ObjectChoice:
             )
             return chosen
         return () if chosen == everything else chosen
+
+    def _holds_one_of(self, place: str, classes: tuple[str, ...]) -> bool:
+        """Return whether something of some classes is on or in a place at the start."""
+        return any(self.inventory.parents.get(n) == place
+                   for c in classes for n in self.inventory.of(c))  # fmt: skip
 
     def _left(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
         """Return the objects that are left of some when those of other entities are taken out.

@@ -77,6 +77,10 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             clauses[-1] = _done_with(clauses[-1], means)
         elif linker := cursor.take("then", "and", "first"):
             then = then or linker.role == "then"
+            if then and clauses and _verb_left_out(cursor, clauses[-1]):
+                group = read_group(cursor, "then")
+                clauses += _ordered([Clause(clauses[-1].verb, (group,))], then)
+                then = False
             place = cursor.function("prep", "from")
             if place and clauses and cursor.starts_thing(cursor.at + place.length):
                 clauses += _ordered([_elliptic(cursor, clauses[-1])], then)
@@ -166,6 +170,17 @@ def _with_it(cursor: Cursor) -> Adjunct | None:
 def _done_with(clause: Clause, means: Adjunct) -> Clause:
     groups = tuple(replace(g, adjuncts=(*g.adjuncts, means)) for g in clause.groups)
     return replace(clause, groups=groups)
+
+
+def _verb_left_out(cursor: Cursor, before: Clause) -> bool:
+    """Return whether a thing alone follows 'then': 'wash the fork, then the knife'."""
+    passed = cursor.function("filler", "unheeded")
+    return (
+        before.verb is not None
+        and before.verb.frame == "state"
+        and cursor.starts_exactly(cursor.at)
+        and not (passed or cursor.clause_starts(cursor.at))
+    )
 
 
 def _only_fetched(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
@@ -324,15 +339,17 @@ def _fronted(cursor: Cursor) -> Adjunct | None:
         if cursor.take("to") is None:
             raise cursor.lost()
         return means
-    if cursor.verb() or not cursor.function("prep", "with", "means"):
+    if cursor.verb() or not cursor.function("prep", "with", "means", "from"):
         return None
     adjunct = read_adjunct(cursor)
     if cursor.word() == ",":
         cursor.at += 1
-    if adjunct is None or not (cursor.verb() or cursor.split_verb()):
+    verb = cursor.verb()
+    if adjunct is None or not (verb or cursor.split_verb()):
         cursor.at = start
         return None
-    return adjunct
+    tool = adjunct.kind == "with" and verb is not None and verb.entry.frame in {"put", "hold"}
+    return replace(adjunct, kind="means") if tool else adjunct
 
 
 def _prefers_goal(cursor: Cursor) -> bool:

@@ -228,7 +228,8 @@ def _taken_out(choice: ObjectChoice, later: Demand, running: Demand, demands: li
     appliance = running.entity
     return (
         running.text == "(toggled ?x)"
-        and choice.any_is(choice.classes[appliance], "Openable")
+        and any(choice.any_is(choice.classes[appliance], k) for k in ("Openable", "SingleSlot"))
+        and not choice.any_is(choice.classes[appliance], "StoveBurner")
         and (later.key == "place" or later.holds)
         and later.outer != appliance
         and any(d.outer == appliance and d.entity == later.entity and d.moment <= running.moment

@@ -42,6 +42,9 @@ class MeaningDraft:
 
     def finish(self) -> Meaning:
         """Return the meaning, when all clauses are read."""
+        for number, known in enumerate(self.entities):
+            if known.source and not self.wanted(number):
+                self.forget(number)
         return Meaning(
             self.text,
             tuple(self.entities),
@@ -198,8 +201,10 @@ class MeaningDraft:
         entity = self.entities[place]
         for number in things:
             self.change(number, place_from=entity.classes, from_name=entity.name)
-        if not self.wanted(place):
-            self.forget(place)
+            if not self.entities[number].group:
+                self.change(place, holding=self.entities[number].classes)
+        # 'take the egg from the fridge and close it': the place stays known.
+        self.change(place, source=True)
 
     def wanted(self, number: int) -> bool:
         """Return whether something is asked of an entity: it is more than a place or a means."""

@@ -92,6 +92,10 @@ class Making:
         known = entity.conditions or entity.liquid or self.draft.placed(number)
         if known or serving or self.draft.holds_something(number):
             return
+        if entity.group:
+            raise LanguageError(
+                f"{entity.text!r} can be many things: say which, for example 'a sandwich'"
+            )
         what = "slice" if self.taxonomy.pieces(entity.classes[0]) else "bring"
         if verb.frame == "hold":
             self.draft.demand(number, verb.condition or "(holding ?x)", verb.word, verb.requires)
@@ -127,6 +131,13 @@ class Making:
         'the cup full of water'.
         """
         draft = self.draft
+        said = group.predicate.adjectives
+        if said and all(a.selects for a in said) and not group.adjuncts:
+            what = group.things[0].text
+            raise LanguageError(
+                f"hvr makes nothing {said[0].word}: say what to do with the {what}, for example "
+                f"'wash the {what}'"
+            )
         needed = next((a.requires for a in group.predicate.adjectives if a.requires), None)
         reading = ReferentReading(dishes=True, requires=needed)
         things = self.referents.all_of(group.things, reading)

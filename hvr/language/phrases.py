@@ -329,8 +329,11 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         cursor.at += there.length  # 'open the microwave and put the potato inside'
         it = NounPhrase("pronoun", "it", Determiner(1))
         return Adjunct("place", "inside", (it,))
+    before = cursor.at
     if (persons := _for_how_many(cursor)) is not None:
         return Adjunct("for", str(persons), ())
+    if cursor.at > before:
+        return read_adjunct(cursor)
     match = cursor.function("prep", "from", "means", "with", "unplaced", "of")
     noted = cursor.function("unsupported")
     if match is None or (noted and noted.length > match.length):
@@ -400,6 +403,11 @@ def _for_how_many(cursor: Cursor) -> int | None:
     if not count:
         return None
     at += number.length if number else 1
+    unit = cursor.function("unit", at=at)
+    if unit:  # 'for two minutes'
+        start, cursor.at = cursor.at, at + unit.length
+        cursor.heed_not(cursor.between(start))
+        return None
     if cursor.starts_thing(at) and not cursor.function("people", at=at):
         return None
     cursor.at = at

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hvr.errors import LanguageError
 from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
@@ -106,10 +106,14 @@ class Referents:
         Raises:
             LanguageError: nothing was spoken of.
         """
-        groups = self.draft.spoken()
+        groups = [g for g in self.draft.spoken()
+                  if not any(self.draft.entities[n].somewhere for n in g)]  # fmt: skip
         if not groups:
             raise LanguageError(f"it is not clear what {thing.text!r} stands for")
         suited = [g for g in groups if all(self._suits(n, reading.requires) for n in g)]
+        count = thing.determiner.count or 0
+        if count > 1 or thing.text in {"one", "one of them", "any of them"}:
+            return self._some_of((suited or groups)[0], count)
         if "both" in thing.text or "two" in thing.text:
             pair = self._pair(suited)
             if pair:
@@ -124,6 +128,15 @@ class Referents:
                 union += [n for n in group if n not in union and self.draft.is_a(n, "Pickupable")]
             return union or groups[0]
         return (suited or groups)[0]
+
+    def _some_of(self, group: list[int], count: int) -> list[int]:
+        """Return the entities for some of the things of a group: 'two of them'."""
+        entity = self.draft.entities[group[0]]
+        if len(group) > 1 or entity.count == count:
+            return group[:count]
+        if entity.cut_from is not None:
+            return [self.draft.pieces(entity.cut_from, count)]
+        return [self.draft.new(replace(entity, count=count))]
 
     def _pair(self, groups: list[list[int]]) -> list[int]:
         """Return the latest two things of which people say 'both'; none if there are no two."""
@@ -144,7 +157,8 @@ class Referents:
             LanguageError: nothing was spoken of of which something can be left.
         """
         draft = self.draft
-        named = [n for n in draft.live(draft.objects) if self._suits(n, requires)]
+        named = [n for n in draft.live(draft.objects)
+                 if self._suits(n, requires) and not draft.holds_something(n)]  # fmt: skip
         if not named:
             raise LanguageError(f"it is not clear what {thing.text!r} is left of")
         known = draft.entities[named[-1]]
@@ -217,6 +231,11 @@ class Referents:
         if any(asks(a.condition, "sliced") for a in thing.adjectives):
             # 'a sliced tomato' is a slice: the tomato is gone once it is cut.
             pieces = [p for c in classes if (p := self.taxonomy.pieces(c))]
+            if len(pieces) > 1 and determiner.count != 1:
+                raise LanguageError(
+                    f"{thing.text} of several kinds, sliced: say how many slices of what, for "
+                    "example 'a slice of each vegetable'"
+                )
             if pieces:
                 return self._pieces(thing, tuple(pieces[:1]), determiner.count or 1, reading)
         if not determiner.other and determiner.count is None:
@@ -272,6 +291,9 @@ class Referents:
             raise LanguageError(f"a slice of {of.text!r}? Say for example 'a slice of bread'")
         object_class = of.nouns[0].object_class
         parts = self.taxonomy.slices(object_class)
+        if of.determiner.count == 0 and len(parts) > 1:  # 'a slice of each vegetable'
+            return [self.draft.new(Entity((p,), self.taxonomy.label(p), count=count))
+                    for p in parts]  # fmt: skip
         if object_class not in self.taxonomy.concrete(object_class) and parts:
             # 'a piece of fruit'
             return [self.draft.new(Entity(parts, of.text, group=True, count=count))]
@@ -445,6 +467,14 @@ class Referents:
                 for adjective in thing.relative.adjectives:
                     self.draft.select(number, adjective.condition)
         for adjunct in thing.relative.adjuncts:
+            furniture = not any(self.draft.is_a(n, "Pickupable") for n in things)
+            if adjunct.kind == "with" and furniture and thing.determiner.definite:
+                held = [c for t in adjunct.things for n in t.nouns
+                        for c in self.taxonomy.concrete(n.object_class)]  # fmt: skip
+                for number in things if held else ():
+                    self.draft.change(number, holding=tuple(held))
+                self.all_of(adjunct.things, ReferentReading(wanted=False))
+                continue
             for other in adjunct.things:
                 if adjunct.kind == "with":
                     for number in things:

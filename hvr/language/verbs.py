@@ -7,11 +7,11 @@ from dataclasses import replace
 from hvr.errors import LanguageError
 from hvr.language.adjectives import apply_adjective
 from hvr.language.adjuncts import STATIC, Adjuncts
-from hvr.language.beside import settle_nearby
+from hvr.language.beside import UNDER, settle_nearby
 from hvr.language.draft import MeaningDraft
 from hvr.language.emptiness import nothing_at
 from hvr.language.exceptions import leave_out
-from hvr.language.lexicon import Dish, Lexicon, Verb, verb_of
+from hvr.language.lexicon import Dish, Lexicon, Noun, Verb, verb_of
 from hvr.language.liquids import Liquids
 from hvr.language.literals import negated
 from hvr.language.making import Making
@@ -29,6 +29,10 @@ from hvr.language.syntax import (
 
 _IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
 """Verbs that end with a thing in the hand even if it must be made first; 'get' does not."""
+
+
+def _nouns(lexicon: Lexicon, word: str) -> tuple[Noun, ...]:
+    return tuple(entry for entry in lexicon.lookup(word) if isinstance(entry, Noun))
 
 
 class Interpreter:
@@ -124,6 +128,7 @@ class Interpreter:
             group = NounGroup((IT,), (places, *group.adjuncts), group.predicate)
             verb = verb_of(self.lexicon, "put")
         frame = verb.frame if verb else ""
+        group = replace(group, adjuncts=tuple(self._under_tap(frame, a) for a in group.adjuncts))
         group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
             return self._in_hand(verb, group)
@@ -160,6 +165,20 @@ class Interpreter:
             for adjective in group.predicate.adjectives:
                 apply_adjective(self.draft, number, adjective)
         return things
+
+    def _under_tap(self, frame: str, adjunct: Adjunct) -> Adjunct:
+        """Return 'under the tap' as the sink, after a verb that puts things there."""
+        if adjunct.kind != "unplaced" or adjunct.word not in UNDER or frame not in {"put", "set"}:
+            return adjunct
+        thing = adjunct.things[0]
+        spoken = self.draft.spoken()[:1] if thing.kind == "pronoun" else []
+        tap = any(self.draft.is_a(n, "Faucet") for group in spoken for n in group) or any(
+            self.taxonomy.is_a(noun.object_class, "Faucet") for noun in thing.nouns
+        )
+        sink = NounPhrase(
+            "noun", "sink", Determiner(definite=True), nouns=_nouns(self.lexicon, "sink")
+        )
+        return Adjunct("place", "in", (sink,)) if tap else adjunct
 
     def _puts_on(self, group: NounGroup) -> bool:
         """Return whether 'put on' is followed by a place rather than by what is switched on."""
