@@ -63,7 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "text", metavar="TEXT", nargs="?", type=words, help="what to do, in English"
     )
-    parser.add_argument("--task", help="do one of the paper's tasks instead, such as T2")
+    parser.add_argument(
+        "--task",
+        help=("do a task instead: an id such as T2, or a file of your own such as mine.toml"),
+    )
     parser.add_argument(
         "--policy",
         help=(

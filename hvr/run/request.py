@@ -55,7 +55,7 @@ class RunRequest:
         options = self.options
         return {
             "request": self.text,
-            "task": self.task.id if self.task else None,
+            "task": self.task.reference if self.task else None,
             "scene": self.scene,
             "seed": options.seed,
             "planner": options.planner,

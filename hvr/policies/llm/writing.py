@@ -6,6 +6,7 @@ request ─▶ objects ─▶ macro plan ─▶ conditions ─▶ check ─▶ f
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -239,17 +240,29 @@ class Writing:
             self._listen(MacroPlanChecked(check, attempt))
             if not check.problem or attempt == tries:
                 break
-            answer = self._dialogue.ask(
-                "correct_conditions",
-                **self._world(),
-                conditions=describe(macros),
-                problem=f"{check.problem}\n(correction {attempt + 1})",
-            )
+            values = self._correction(macros, check.problem, attempt + 1)
+            answer = self._dialogue.ask("correct_conditions", **values)
             written, dropped = self._read_conditions(answer, [m.name for m in macros], macros)
             macros = (*macros[:fixed], *written[fixed:])
             self._listen(ConditionsWritten(macros, dropped))
         assert first is not None
         return macros, (first, check)
+
+    def _correction(self, macros: Macros, problem: str, number: int) -> dict[str, str]:
+        """Return the values of a correction prompt; of a long plan only as many of its problems as
+        fit, since the others are reported next time, and then only the objects that are named.
+        """
+        values = {**self._world(), "conditions": describe(macros)}
+        problems = problem.splitlines()
+        for count in range(len(problems), 0, -1):
+            values["problem"] = "\n".join([*problems[:count], f"(correction {number})"])
+            if not self.settings.retrieval or self._dialogue.fits(
+                "correct_conditions", **{**values, "knowledge": ""}
+            ):
+                return values
+        spoken = set(re.findall(r"[\w-]+", values["conditions"] + values["problem"]))
+        names = [name for name in self._names if name in spoken]
+        return {**values, "objects": self._telling.objects(self._foresight, names)}
 
     def _read_conditions(
         self, answer: str, titles: Sequence[str], earlier: Sequence[MacroAction] = ()
