@@ -6,9 +6,8 @@ request ─▶ objects ─▶ macro plan ─▶ conditions ─▶ check ─▶ f
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -26,7 +25,8 @@ from hvr.policies.llm.answers import read_conditions, read_macro_plan
 from hvr.policies.llm.batches import Batches
 from hvr.policies.llm.blocks import Assignment, BlockWriter, finish
 from hvr.policies.llm.bridge import Bridge
-from hvr.policies.llm.conditions import check_macros, describe, lasting, with_conditions
+from hvr.policies.llm.conditions import check_macros, lasting, with_conditions
+from hvr.policies.llm.correcting import correction
 from hvr.policies.llm.dialogue import Dialogue
 from hvr.policies.llm.events import (
     BlockWritten,
@@ -249,20 +249,19 @@ class Writing:
         return macros, (first, check)
 
     def _correction(self, macros: Macros, problem: str, number: int) -> dict[str, str]:
-        """Return the values of a correction prompt; of a long plan only as many of its problems as
-        fit, since the others are reported next time, and then only the objects that are named.
-        """
-        values = {**self._world(), "conditions": describe(macros)}
-        problems = problem.splitlines()
-        for count in range(len(problems), 0, -1):
-            values["problem"] = "\n".join([*problems[:count], f"(correction {number})"])
-            if not self.settings.retrieval or self._dialogue.fits(
+        """Return the values of a prompt that tells the problems of some conditions."""
+
+        def objects(words: Iterable[str]) -> str:
+            spoken = set(words)
+            return self._telling.objects(self._foresight, [n for n in self._names if n in spoken])
+
+        def fits(values: dict[str, str]) -> bool:
+            # Without R the whole scene is in the prompt, however long it is.
+            return not self.settings.retrieval or self._dialogue.fits(
                 "correct_conditions", **{**values, "knowledge": ""}
-            ):
-                return values
-        spoken = set(re.findall(r"[\w-]+", values["conditions"] + values["problem"]))
-        names = [name for name in self._names if name in spoken]
-        return {**values, "objects": self._telling.objects(self._foresight, names)}
+            )
+
+        return correction(self._world(), macros, problem, number, objects=objects, fits=fits)
 
     def _read_conditions(
         self, answer: str, titles: Sequence[str], earlier: Sequence[MacroAction] = ()
