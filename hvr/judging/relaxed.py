@@ -47,8 +47,10 @@ class Steps:
     Attributes:
         operators: the steps.
         reads: the bits that each depends on.
-        makes: the bits that each may make true.
-        spoils: the bits that each may make false.
+        makes: the bits that each may make true, of those that a step or the goal reads.
+        spoils: the bits that each may make false, of the same.
+        surely: of each, those that it makes true and false in any case.
+        perhaps: of each, its further changes and their conditions.
     """
 
     def __init__(
@@ -64,8 +66,23 @@ class Steps:
         self.budget = budget
         self.derived = task.derived_bits
         self.reads = [reads_of(operator) for operator in operators]
-        self.makes = [makes_of(operator) for operator in operators]
-        self.spoils = [spoils_of(operator) for operator in operators]
+        read = task.goal.mentioned()
+        for mask in self.reads:
+            read |= mask
+        if read & self.derived:
+            # What a derived atom follows from is not looked into.
+            read = -1
+        self.makes = [makes_of(operator) & read for operator in operators]
+        self.spoils = [spoils_of(operator) & read for operator in operators]
+        self.surely = [(o.add & read, o.delete & ~o.add & read) for o in operators]
+        self.perhaps = [
+            [
+                (condition, add & read, delete & ~operator.add & read)
+                for condition, add, delete in operator.conditional
+                if (add | delete & ~operator.add) & read
+            ]
+            for operator in operators
+        ]
 
     def forced(self, bits: int) -> tuple[frozenset[int], frozenset[int]] | None:
         """Return the steps that every solution keeps, and those that none keeps.
@@ -192,25 +209,22 @@ class Steps:
         operator = self.operators[step]
         if not may_hold(operator.precondition, true, false | self.derived):
             return None if certain else state
-        add, delete = operator.add, operator.delete & ~operator.add
-        if not certain:
-            for condition, more_add, more_delete in operator.conditional:
-                if may_hold(condition, true, false | self.derived):
-                    add |= more_add
-                    delete |= more_delete
-            return true | add, false | delete
-        stored = ~self.derived
-        # Now it is known what the step found.
-        false &= ~(operator.positive & stored)
-        true &= ~(operator.negative & stored)
-        maybe_add = maybe_delete = 0
-        for condition, more_add, more_delete in operator.conditional:
-            if may_hold(condition, true, false | self.derived):
-                maybe_add |= more_add
-                maybe_delete |= more_delete
-        true = true & ~delete | add | maybe_add
-        false = false & ~add | delete | (maybe_delete & ~add)
-        return true, false
+        add, delete = self.surely[step]
+        new_true, new_false = true, false
+        if certain:
+            # Now it is known what the step found, and what it leaves.
+            stored = ~self.derived
+            new_false = new_false & ~(operator.positive & stored) & ~add
+            new_true = new_true & ~(operator.negative & stored) & ~delete
+        new_true |= add
+        new_false |= delete
+        for condition, more_add, more_delete in self.perhaps[step]:
+            if (more_add & ~new_true or more_delete & ~new_false) and may_hold(
+                condition, true, false | self.derived
+            ):
+                new_true |= more_add
+                new_false |= more_delete
+        return new_true, new_false
 
     def _goal(self, levels: Levels | None) -> bool:
         last = None if levels is None else levels[-1]
