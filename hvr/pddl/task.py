@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hvr.errors import PddlSemanticError, UndefinedValueError, UnknownObjectError
 from hvr.pddl import conditions, numeric
-from hvr.pddl.compiler import Binding, Compiler, Effects
+from hvr.pddl.compiler import Binding, Compiler, Effects, Parts
 from hvr.pddl.conditions import Conjunction, NumericChange, Operator
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.facts import Facts, Row
@@ -116,6 +116,7 @@ class Task:
         self._templates: dict[str, Template | None] = {}
         self._operators: dict[GroundAction, Operator] = {}
         self._conditions: dict[Expression, Conjunction] = {}
+        self.parts = Parts()
         self.preference_names = _preference_names(domain, problem)
         # Sorted: the same input gives the same bits in every process.
         begin = [a for a in problem.init if a.predicate in changing]
