@@ -18,8 +18,7 @@ TASK = gripper().task
 
 def problem_of(stages: Sequence[Stage]) -> Problem:
     objects, domain = TASK.problem.objects, TASK.domain
-    texts = [f"(sometime {stage.wanted})" for stage in stages[:-1]]
-    texts += [text for stage in stages for text in stage.constraints]
+    texts = [text for stage in stages for text in stage.constraints]
     return TASK.problem.replace(
         goal=parse_formula(stages[-1].text, domain, objects),
         constraints=And(tuple([parse_constraint(text, domain, objects) for text in texts])),
@@ -46,6 +45,14 @@ def test_an_earlier_stage_is_reached_on_the_way() -> None:
     assert outcome(judged([stages], THERE_AND_BACK).verdict) == ("clean", frozenset())
     last = judged([goal("(at ball a)")], THERE_AND_BACK).verdict
     assert last.removed == frozenset(range(1, 7))
+
+
+def test_stages_have_an_order_and_a_missing_one_is_found() -> None:
+    wrong = goal("(at ball c)", "(at ball b)", "(at ball a)")
+    verdict = judged([wrong], THERE_AND_BACK).verdict
+    assert verdict.missing and not verdict.valid
+    found = judged([wrong], " ".join(map(str, verdict.repaired or ()))).verdict
+    assert found.outcome == "clean"
 
 
 def test_what_is_smallest_without_constraints_and_keeps_them_is_proven() -> None:
