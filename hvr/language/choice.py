@@ -17,7 +17,7 @@ from functools import partial
 from hvr.errors import ImpossibleGoalError, MissingObjectError
 from hvr.language.instead import possible
 from hvr.language.literals import asks, in_words
-from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
+from hvr.language.meaning import PORTION, Condition, Entity, Meaning, SpatialRelation
 from hvr.language.nearness import narrowed
 from hvr.language.singling import single_out, stands_at
 from hvr.language.taxonomy import Taxonomy
@@ -28,9 +28,6 @@ from hvr.retrieval.inventory import PLACEHOLDER, Inventory
 MANY = 15
 """Most things that one request moves: each is a goal of its own for the planner, whose time grows
 with every one."""
-
-PORTION = 4
-"""Most pieces that are sure to fit on a plate or in a bowl."""
 
 _HOT = re.compile(r"\(or \(hot \?x\) \(warm_liquid \?x\)\)|\(hot \?x\)")
 
@@ -120,6 +117,8 @@ class ObjectChoice:
             ImpossibleGoalError: there are fewer.
         """
         wanted, every = self.entities[number].count, len(self.pool(number))
+        if self.entities[number].apart:
+            wanted = sum(self.copies(n) for n in self.inside(number)) or wanted
         if wanted == 0:
             return every
         if wanted < 0:  # 'some': two are the fewest that make a plural
@@ -134,6 +133,11 @@ class ObjectChoice:
                 f"{self.inventory.scene} has only {here} {labels}, not {count}"
             )
         return count
+
+    def inside(self, number: int) -> list[int]:
+        """Return the entities that shall be on or in another, in the order of the request."""
+        return list(dict.fromkeys(r.inner for r in self.relations
+                                  if r.outer == number and self.entities[r.inner].classes))  # fmt: skip
 
     # --- classes -------------------------------------------------------------------------
 
@@ -326,10 +330,12 @@ class ObjectChoice:
         chosen = single_out(entity, chosen, self.inventory, self.holds)
         if entity.returns is not None and entity.count > 0:
             chosen = chosen[: entity.count]  # where it was depends on which it is
-        if every and entity.group and len(chosen) > MANY and self._asked_of(number):
-            raise ImpossibleGoalError(
-                f"{entity.text!r} are {len(chosen)} things here: name fewer than {MANY + 1}"
-            )
+        if every and entity.group and self._asked_of(number):
+            changing = self._changing(number, chosen)
+            if changing > MANY:
+                raise ImpossibleGoalError(
+                    f"{entity.text!r} are {changing} things here: name fewer than {MANY + 1}"
+                )
         if every:
             chosen = self._portion(number, chosen)
             self.classes[number] = tuple(
@@ -362,6 +368,13 @@ class ObjectChoice:
         if not left and (taken or entity.spare):
             raise ImpossibleGoalError(f"{self.inventory.scene} has no other {self.label(number)}")
         return left
+
+    def _changing(self, number: int, names: Iterable[str]) -> int:
+        """Return of how many objects something is asked that does not hold of them yet."""
+        conditions = self.entities[number].conditions
+        if any(number in (r.inner, r.outer) for r in self.relations):
+            return len(tuple(names))
+        return sum(not all(self.holds(c.template, n) for c in conditions) for n in names)
 
     def _asked_of(self, number: int) -> bool:
         """Return whether anything is asked of an entity: pieces may only be spoken of later."""

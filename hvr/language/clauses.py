@@ -305,6 +305,7 @@ def _elliptic(cursor: Cursor, before: Clause) -> Clause:
 
 def read_clause(cursor: Cursor) -> list[Clause]:
     """Read one clause, or several that share their objects ('wash and slice the tomato')."""
+    cursor.clause_at = cursor.at
     cursor.skip_fillers()
     cursor.take("first")
     if cursor.take("ensure"):

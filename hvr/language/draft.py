@@ -257,7 +257,7 @@ class MeaningDraft:
             if self.default_vessel(number) and self.is_a(outer, "Fillable"):
                 self._pour_into(number, outer)
             elif self.entities[number].unnamed and self.is_a(outer, "PortableReceptacle"):
-                self._replace_vessel(number, outer)
+                self.replace_vessel(number, outer)
             elif parts := self._bare_parts(number, outer):
                 self.forget(number)
                 for part in parts:
@@ -303,7 +303,7 @@ class MeaningDraft:
         for number in self.live(things):
             self.heated_in.append(SpatialRelation(number, vessel, self.clause, word))
 
-    def _replace_vessel(self, vessel: int, outer: int) -> None:
+    def replace_vessel(self, vessel: int, outer: int) -> None:
         """Put a named vessel in place of the assumed one, as in 'a salad in a bowl'."""
         self.relations = [
             replace(r, outer=outer) if r.outer == vessel else r for r in self.relations

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+PORTION = 4
+"""Most pieces that are sure to fit on a plate or in a bowl."""
+
+
 @dataclass(frozen=True)
 class Condition:
     """A PDDL condition on `?x`, as a word of the sentence asks for it.
@@ -75,6 +79,7 @@ class Entity:
         from_name: name of the object where it stands at the start, if it was said.
         distinct: it is another thing than all others of its class that are spoken of.
         each: what is put there goes to each of them, one by one.
+        apart: every thing that is put there has one of its own.
         used: it shall be used on the way, as the pan in which an egg is fried.
         likely: PDDL conditions on `?x` that hold of it at the start if they hold of any.
         turns: the condition on `?x` that a verb brings about, which something can only be meant
@@ -109,6 +114,7 @@ class Entity:
     somewhere: bool = False
     near: tuple[Nearness, ...] = ()
     each: bool = False
+    apart: bool = False
     used: bool = False
     likely: tuple[str, ...] = ()
     turns: str = ""

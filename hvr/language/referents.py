@@ -108,6 +108,9 @@ class Referents:
         """
         groups = [g for g in self.draft.spoken()
                   if not any(self.draft.entities[n].somewhere for n in g)]  # fmt: skip
+        together = thing.many and "all" in thing.text
+        if together and not groups:  # 'the pan and the cup in cabinets, all of them closed'
+            groups = self.draft.spoken(now=True)
         if not groups:
             raise LanguageError(f"it is not clear what {thing.text!r} stands for")
         suited = [g for g in groups if all(self._suits(n, reading.requires) for n in g)]
@@ -118,16 +121,24 @@ class Referents:
             pair = self._pair(suited)
             if pair:
                 return pair
+        if together and (union := self._union(suited)):
+            return union
         if thing.many:
             several = next((g for g in suited if self._several(g)), None)
             if several is not None:
                 return several
             # Things named one by one ('wash a mug. slice an apple. put them …') together.
-            union: list[int] = []
-            for group in reversed(suited):
-                union += [n for n in group if n not in union and self.draft.is_a(n, "Pickupable")]
-            return union or groups[0]
+            carried = [[n for n in g if self.draft.is_a(n, "Pickupable")] for g in suited]
+            return self._union(carried) or groups[0]
         return (suited or groups)[0]
+
+    def _union(self, groups: Iterable[list[int]]) -> list[int]:
+        """Return the entities of all groups, the first spoken of first; of what was cut, the
+        pieces.
+        """
+        union = list(dict.fromkeys(n for group in reversed(list(groups)) for n in group))
+        cut = {self.draft.entities[n].cut_from for n in union}
+        return [n for n in union if n not in cut]
 
     def _some_of(self, group: list[int], count: int) -> list[int]:
         """Return the entities for some of the things of a group: 'two of them'."""
@@ -253,6 +264,7 @@ class Referents:
                 count=count,
                 distinct=determiner.other and count != 0,
                 each=determiner.each,
+                apart=determiner.apart,
                 besides=self._alike(classes) if determiner.other and count == 0 else (),
                 rest=determiner.other and count == 0,
             )

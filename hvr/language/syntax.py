@@ -16,12 +16,14 @@ class Determiner:
         definite: 'the'.
         other: 'another'.
         each: 'each' or 'every': something is said of them one by one.
+        apart: one for each: 'different', 'separate'.
     """
 
     count: int | None = None
     definite: bool = False
     other: bool = False
     each: bool = False
+    apart: bool = False
 
 
 @dataclass(frozen=True)
