@@ -69,8 +69,7 @@ def apply_adjective(
     condition = adjective.condition
     if asks_empty(condition):
         condition = emptied(draft, number, condition)
-    afresh = adjective.afresh if moved else None
-    draft.demand(number, condition, f"be {adjective.word}", adjective.requires, afresh)
+    draft.demand(number, condition, f"be {adjective.word}", adjective.requires, moved=moved)
     heat_vessel(draft, number, adjective.condition)
 
 

@@ -59,9 +59,9 @@ class ObjectChoice:
         self.classes = [self._choose(n) for n in range(len(self.entities))]
         for number in self.numbers:
             entity, pool = self.entities[number], self.available(number)
-            holds = partial(self._holds_somewhere, pool)
+            among = partial(self._among, pool)
             self.entities[number], told = possible(
-                entity, self.classes[number], self.taxonomy, holds
+                entity, self.classes[number], self.taxonomy, among
             )
             list(map(self.note, told))
         self._names: dict[int, tuple[str, ...]] = {}
@@ -136,8 +136,8 @@ class ObjectChoice:
 
     def inside(self, number: int) -> list[int]:
         """Return the entities that shall be on or in another, in the order of the request."""
-        return list(dict.fromkeys(r.inner for r in self.relations
-                                  if r.outer == number and self.entities[r.inner].classes))  # fmt: skip
+        inner = (r.inner for r in self.relations if r.outer == number)
+        return [n for n in dict.fromkeys(inner) if self.entities[n].classes]
 
     # --- classes -------------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ class ObjectChoice:
         Eggs are cooked cracked, bread is toasted in slices; hot water is warm, its cup is not.
         """
         entity = self._asked[number]
-        conditions = tuple(self._afresh(entity, c) for c in entity.conditions)
+        conditions = entity.conditions
         if entity.liquid:
             # The condition is on the vessel, the only object the domain has for the liquid.
             conditions = tuple(
@@ -171,15 +171,6 @@ class ObjectChoice:
         if boiled and self.any_is(classes, "Cookable"):
             conditions = (*conditions, Condition("(cooked ?x)", boiled[0].clause, "boil"))
         return replace(entity, classes=classes, conditions=conditions)
-
-    def _afresh(self, entity: Entity, condition: Condition) -> Condition:
-        """Return a condition as it is meant where it holds of all things of the kind: 'clean' is
-        washed, where nothing is dirty.
-        """
-        things = [n for c in entity.classes for n in self.inventory.of(c)]
-        if condition.afresh and all(self.holds(condition.template, n) for n in things):
-            return replace(condition, template=condition.afresh)
-        return condition
 
     def _loosely(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
         """Return what people confuse a thing with, if only that goes where it is to be: 'a cup' in
@@ -442,8 +433,10 @@ class ObjectChoice:
             sources = self.pool(entity.cut_from)[: self.copies(entity.cut_from)]
             self._names[entity.cut_from] = sources
 
-    def _holds_somewhere(self, names: Iterable[str], template: str) -> bool:
-        return any(self.holds(template, name) for name in names)
+    def _among(self, names: Iterable[str], template: str) -> str:
+        """Return of how many of some objects a condition holds: `all`, `some` or `none`."""
+        held = {self.holds(template, name) for name in names}
+        return "some" if len(held) > 1 else "all" if held == {True} else "none"
 
     def holds(self, template: str, name: str) -> bool:
         """Return whether a condition on `?x` holds of an object at the start."""

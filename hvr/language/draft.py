@@ -180,11 +180,12 @@ class MeaningDraft:
         template: str,
         word: str,
         requires: str | None = None,
-        afresh: str | None = None,
+        *,
+        moved: bool = False,
     ) -> None:
         """Ask for a condition."""
         entity = self.entities[number]
-        condition = Condition(template, self.clause, word, requires, afresh)
+        condition = Condition(template, self.clause, word, requires, moved)
         if condition not in entity.conditions:
             self.change(number, conditions=(*entity.conditions, condition))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 PORTION = 4
 """Most pieces that are sure to fit on a plate or in a bowl."""
 
@@ -18,14 +17,14 @@ class Condition:
         clause: number of the clause that asks for it, from 0: later clauses win.
         word: the word, for messages.
         requires: affordance class the entity must have, or None.
-        afresh: the PDDL text instead if the template holds of all things of the kind already.
+        moved: it is asked of a thing that is put somewhere: 'put a clean cup on the table'.
     """
 
     template: str
     clause: int
     word: str
     requires: str | None = None
-    afresh: str | None = None
+    moved: bool = False
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,6 @@ def deny(adjective: Adjective) -> Adjective:
         condition=negated(adjective.condition),
         selects=False,
         requires=None,
-        afresh=None,
     )
 
 
