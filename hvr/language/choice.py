@@ -232,10 +232,21 @@ class ObjectChoice:
         if not enough and entity.unnamed:
             return tuple(present)  # two coffees: one in a mug, one in a cup
         best = (enough or present)[0]
+        if not enough and entity.count > 1 and (kinds := self._also_called(best)):
+            return (best, *kinds)
         if len(entity.classes) > 1 and best != fitting[0]:
             missing = self.taxonomy.label(fitting[0])
             self.note(f"no {missing} here: using the {self.taxonomy.label(best)}")
         return (best,)
+
+    def _also_called(self, object_class: str) -> tuple[str, ...]:
+        """Return the classes here whose names end in that of a class: butter knives are knives."""
+        label = f" {self.taxonomy.label(object_class)}"
+        here = dict.fromkeys(self.inventory.classes.values())
+        kinds = tuple(c for c in here if self.taxonomy.label(c).endswith(label))
+        for kind in kinds:
+            self.note(f"counting the {self.taxonomy.label(kind)}, too")
+        return kinds
 
     def _fitting(self, number: int) -> list[str]:
         """Return the classes that can be what is asked; where all are meant, note those that
@@ -296,6 +307,10 @@ class ObjectChoice:
             chosen = tuple(n for n in chosen if self.inventory.true("present", n))
         for template in entity.selectors:
             fitting = tuple(n for n in chosen if self.holds(template, n))
+            if not fitting and every and chosen:
+                self.note(f"none of the {entity.text} here is {in_words(template)}")
+                self.entities[number] = replace(entity, classes=())
+                return ()
             if not fitting:
                 what = entity.text if entity.group else self.label(number)
                 self.note(f"no {what} here is {in_words(template)}: taking any")
@@ -348,6 +363,10 @@ class ObjectChoice:
         """
         entity = self.entities[number]
         taken: set[str] = set()
+        if entity.distinct and not self._alike_before(number):
+            # 'to the other table': not where it stands
+            taken.update(filter(None, (self.inventory.parents.get(n) for i in self.inside(number)
+                                       for n in self.pool(i)[: self.copies(i)])))  # fmt: skip
         for other in entity.besides:
             names = self.pool(other)
             if entity.rest and self.entities[other].classes:
@@ -366,6 +385,11 @@ class ObjectChoice:
         if any(number in (r.inner, r.outer) for r in self.relations):
             return len(tuple(names))
         return sum(not all(self.holds(c.template, n) for c in conditions) for n in names)
+
+    def _alike_before(self, number: int) -> bool:
+        """Return whether a thing of the same kind was named before."""
+        kinds = set(self.classes[number])
+        return any(kinds & set(self.classes[n]) for n in self.numbers if n < number)
 
     def _asked_of(self, number: int) -> bool:
         """Return whether anything is asked of an entity: pieces may only be spoken of later."""

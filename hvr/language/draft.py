@@ -31,6 +31,7 @@ class MeaningDraft:
         self.notes: list[str] = []
         self.ordered: list[int] = []
         self.bans: list[Ban] = []
+        self.less_exact: list[Ban] = []  # of tools, unless something else is asked of them
         self.clause = 0
         self.requested = False
         self.objects: tuple[int, ...] = ()  # of the latest verb, of which 'the rest' speaks
@@ -45,6 +46,7 @@ class MeaningDraft:
         for number, known in enumerate(self.entities):
             if known.source and not self.wanted(number):
                 self.forget(number)
+        named = {c for entity in self.entities for c in entity.classes}
         return Meaning(
             self.text,
             tuple(self.entities),
@@ -52,7 +54,7 @@ class MeaningDraft:
             self.clause,
             tuple(self.notes),
             ordered=tuple(self.ordered),
-            bans=tuple(self.bans),
+            bans=(*self.bans, *(b for b in self.less_exact if not named & set(b.classes))),
         )
 
     def note(self, text: str) -> None:

@@ -165,6 +165,8 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
         determiner = replace(determiner, apart=True)
     adjectives = read_adjectives(cursor)
     thing = _head(cursor, determiner, adjectives, after)
+    if determiner.both and any(noun.plural for noun in thing.nouns):
+        thing = replace(thing, determiner=replace(thing.determiner, count=2))  # 'both mugs'
     if cursor.word() == "of" and cursor.take("own"):
         thing = replace(thing, determiner=replace(thing.determiner, apart=True))
     return NounPhrase(thing.kind, thing.text, thing.determiner, thing.adjectives, thing.nouns,
@@ -353,6 +355,8 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         return read_adjunct(cursor)
     if _for_what(cursor):
         return read_adjunct(cursor)
+    if (beside := _where(cursor)) is not None:
+        return beside
     match = cursor.function("prep", "from", "means", "with", "unplaced", "of")
     noted = cursor.function("unsupported")
     if match is None or (noted and noted.length > match.length):
@@ -409,6 +413,19 @@ def _origin(cursor: Cursor) -> Adjunct | None:
         return None  # 'back on the table', 'put back the mug'
     cursor.at = after
     return Adjunct("origin", "back", ())
+
+
+def _where(cursor: Cursor) -> Adjunct | None:
+    """Read 'where the bread is', which is next to it."""
+    start = cursor.at
+    cursor.at += int(cursor.word() == "to")
+    if cursor.word() in {"where", "wherever"} and cursor.starts_exactly(cursor.at + 1):
+        cursor.at += 1
+        thing = read_thing(cursor, "where")
+        if cursor.take("be"):
+            return Adjunct("unplaced", "next to", (thing,))
+    cursor.at = start
+    return None
 
 
 def _for_what(cursor: Cursor) -> bool:

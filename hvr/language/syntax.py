@@ -17,6 +17,7 @@ class Determiner:
         other: 'another'.
         each: 'each' or 'every': something is said of them one by one.
         apart: one for each: 'different', 'separate'.
+        both: 'both', of two things or of two kinds.
     """
 
     count: int | None = None
@@ -24,6 +25,7 @@ class Determiner:
     other: bool = False
     each: bool = False
     apart: bool = False
+    both: bool = False
 
 
 @dataclass(frozen=True)
