@@ -8,7 +8,7 @@ from operator import length_hint
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.errors import UsageError
+from hvr.errors import ContinuousChangeError, UsageError
 from hvr.pddl import (
     Atom,
     Domain,
@@ -41,6 +41,7 @@ from hvr.validation.stepper import Stepper
 
 if TYPE_CHECKING:
     from hvr.validation.temporal import TemporalRun
+    from hvr.validation.world import World
 
 TOLERANCE = Fraction(1, 100)
 """How far a duration may be from what its action demands; planners round. VAL's default."""
@@ -91,6 +92,7 @@ class Validator(Stepper):
         # a text is quicker than reading it.
         self._by_text: dict[str, Operator] = {}
         self._simple = is_simple(task)
+        self._world: World | None = None
 
     def check(
         self, plan: Iterable[Step], *, on_failure: OnFailure = OnFailure.STOP
@@ -116,7 +118,7 @@ class Validator(Stepper):
                 if report is not None:
                     return report
             return SequenceRun(self, actions, on_failure).run()
-        except (GroundingLimitError, NumberTooLargeError) as error:
+        except (ContinuousChangeError, GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(plan), 0, reason=str(error))
 
     def check_file(
@@ -234,7 +236,15 @@ class Validator(Stepper):
         # Imported when it is wanted: most plans are sequences, and the command is to start fast.
         from hvr.validation.temporal import TemporalRun
 
-        return TemporalRun(self, _with_times(plan))
+        steps = _with_times(plan)
+        if not self.task.moves:
+            return TemporalRun(self, steps)
+        from hvr.validation.hybrid import HybridRun
+        from hvr.validation.world import World
+
+        if self._world is None:
+            self._world = World(self.task)
+        return HybridRun(self, steps, self._world)
 
     def _operator(self, text: str) -> Operator | None:
         """Return the operator of what stands in the parentheses of a step, if there is one."""
