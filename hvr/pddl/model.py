@@ -400,6 +400,14 @@ class Domain(Value):
         return self.actions.get(name) or self.durative_actions.get(name)
 
     @cached_property
+    def moves(self) -> bool:
+        """Whether anything happens by itself, or continuously (PDDL+)."""
+        effects = (action.effect for action in self.durative_actions.values())
+        return bool(self.processes or self.events) or any(
+            isinstance(part, ContinuousEffect) for effect in effects for part in walk(effect)
+        )
+
+    @cached_property
     def _ancestors(self) -> dict[str, frozenset[str]]:
         result: dict[str, frozenset[str]] = {}
         for name in (OBJECT, *self.types):

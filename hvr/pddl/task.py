@@ -23,7 +23,6 @@ from hvr.pddl.model import (
     ActionSchema,
     Arithmetic,
     Atom,
-    ContinuousEffect,
     Domain,
     DurativeActionSchema,
     Expression,
@@ -79,9 +78,6 @@ class Task:
         problem: the problem; it must be of this domain, as `parse_problem` makes sure.
         instance_limit: how many quantifier instances one action or formula may have.
         tolerance: how far numeric conditions may be missed; VAL forgives 0.0001.
-
-    Attributes:
-        moves: whether anything happens by itself, or continuously.
     """
 
     def __init__(
@@ -106,9 +102,6 @@ class Task:
         )
         self.fluent_functions = frozenset(
             c.fluent.function for c in changes if isinstance(c, NumericEffect)
-        )
-        self.moves = bool(domain.processes or domain.events) or any(
-            isinstance(c, ContinuousEffect) for c in changes
         )
         changing = self.fluent_predicates
         self.static_facts = Facts(a for a in problem.init if a.predicate not in changing)

@@ -281,12 +281,11 @@ def _checked(
             refused = error
     from hvr.pddl.lexer import Source
     from hvr.validation.extraction import extract
-    from hvr.validation.occurrences import schemas_of
 
     plan = extract(
         Source.read(source, file=name, lenient=True).text,
         name,
-        actions=[schema.name for schema in schemas_of(validator.task.domain)],
+        actions=[*validator.task.domain.actions, *validator.task.domain.durative_actions],
         asked=options.extract or name == _STDIN_NAME,
         number=options.plan_number,
     )

@@ -19,7 +19,7 @@ from hvr.pddl.numeric import Rational, Values, exact
 from hvr.pddl.plan import decimal_text
 from hvr.validation.curves import Stretch
 from hvr.validation.interference import StepParts, access, interferences
-from hvr.validation.motion import Course, Moment, Motion, Numbers, compare
+from hvr.validation.motion import Moment, Motion, MovingState, Numbers, compare
 from hvr.validation.polynomials import Number, Root
 from hvr.validation.report import (
     Failure,
@@ -138,7 +138,7 @@ class HybridRun(TemporalRun):
         older = [r for number, r in self._running.items() if number not in self._fresh]
         self._check_going_on(time, older)
 
-    def _next(self, course: Course, end: Rational) -> Root | None:
+    def _next(self, course: MovingState, end: Rational) -> Root | None:
         """Return the next moment at which an event happens or a process begins or ends."""
         watched = [event.operator.precondition for event in self._world.events]
         watched += [process.condition for process in self._holding]
@@ -180,7 +180,7 @@ class HybridRun(TemporalRun):
         """
         is_exact = self._motion.is_exact
         while not self._stopped:
-            course = Course(numbers, self.bits, is_exact)
+            course = MovingState(numbers, self.bits, is_exact)
             events = self._world.events
             due = [e for e in events if course.holds(e.operator.precondition, moment)]
             if not due and onward:
@@ -199,7 +199,7 @@ class HybridRun(TemporalRun):
         candidates = [*self._world.processes]
         for number in self._running:
             candidates += self._effects.get(number, ())
-        start = Course(numbers, self.bits, is_exact)
+        start = MovingState(numbers, self.bits, is_exact)
         active = [p for p in candidates if start.holds(p.condition, moment)]
         ended: set[Process] = set()
         while True:
@@ -258,7 +258,7 @@ class HybridRun(TemporalRun):
             return numbers
         add = delete = 0
         after: list[Number | None] = numbers
-        here = Course(numbers, self.bits, self._motion.is_exact)
+        here = MovingState(numbers, self.bits, self._motion.is_exact)
         parts: list[tuple[Event, int, set[int]]] = []
         for event in events:
             operator = event.operator
@@ -313,7 +313,7 @@ class HybridRun(TemporalRun):
 
     # Watching -------------------------------------------------------------------------------
 
-    def _watch(self, course: Course, end: Moment) -> None:
+    def _watch(self, course: MovingState, end: Moment) -> None:
         """Check what must hold until a moment, itself not included."""
         for running in list(self._running.values()):
             operator = running.operator
@@ -337,14 +337,14 @@ class HybridRun(TemporalRun):
         if self._constraints:
             self._watch_constraints(course, end)
 
-    def _watch_constraints(self, course: Course, end: Moment) -> None:
+    def _watch_constraints(self, course: MovingState, end: Moment) -> None:
         for time, values in self._states(course, self._constraints.conditions(), end):
             self._constrain(self._constraints.observe(time, self.bits, values), time)
             if self._stopped:
                 return
 
     def _broken(
-        self, course: Course, condition: Conjunction, end: Moment
+        self, course: MovingState, condition: Conjunction, end: Moment
     ) -> tuple[Fraction, Values] | None:
         """Return when a condition is first false before a moment, and the numbers then."""
         if not any(part.tests for part in condition.parts()):
@@ -372,7 +372,7 @@ class HybridRun(TemporalRun):
         return self._time(start), self._motion.at(middle)
 
     def _states(
-        self, course: Course, conditions: Iterable[Conjunction], end: Moment
+        self, course: MovingState, conditions: Iterable[Conjunction], end: Moment
     ) -> Iterator[tuple[Fraction, Values]]:
         """Yield states that show every change of the truth of conditions before a moment."""
         turns = [t for t in course.turns(conditions, self._moment, end) if compare(t, end) < 0]
@@ -386,8 +386,8 @@ class HybridRun(TemporalRun):
 
     # Places in time -------------------------------------------------------------------------
 
-    def _course(self, motion: Motion) -> Course:
-        return Course(motion, self.bits, motion.is_exact)
+    def _course(self, motion: Motion) -> MovingState:
+        return MovingState(motion, self.bits, motion.is_exact)
 
     def _time(self, moment: Moment) -> Fraction:
         return self._origin + _approximate(moment)

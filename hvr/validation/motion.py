@@ -189,7 +189,7 @@ def _bounded(value: Rational) -> Rational:
 # Conditions ---------------------------------------------------------------------------------
 
 
-class Course:
+class MovingState:
     """The truth of conditions while numbers change and nothing else does.
 
     Args:

@@ -237,7 +237,7 @@ class Validator(Stepper):
         from hvr.validation.temporal import TemporalRun
 
         steps = _with_times(plan)
-        if not self.task.moves:
+        if not self.task.domain.moves:
             return TemporalRun(self, steps)
         from hvr.validation.hybrid import HybridRun
         from hvr.validation.world import World
