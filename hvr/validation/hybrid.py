@@ -71,7 +71,9 @@ class HybridRun(TemporalRun):
             ContinuousChangeError: numbers change in a way that is not solved exactly.
         """
         self._on_failure = on_failure
-        self._settle(list(self.values), 0)
+        times = [step.start for step in self.plan]
+        times += [Fraction(timed.time) for timed in self.task.problem.timed_init]
+        self._settle(list(self.values), 0, onward=min(times, default=Fraction(0)) > 0)
         return super().run(on_failure)
 
     # Time goes by ---------------------------------------------------------------------------
@@ -122,7 +124,7 @@ class HybridRun(TemporalRun):
         super()._happen(time, events)
         self._fresh = frozenset(self._running) - before
 
-    def _respond(self) -> None:
+    def _respond(self, *, last: bool) -> None:
         for number in self._running.keys() - self._effects.keys():
             running = self._running[number]
             duration = self.plan[number - 1].duration
@@ -131,7 +133,7 @@ class HybridRun(TemporalRun):
             self._effects[number] = self._world.during(
                 self.plan[number - 1].action, operator.schema, operator.binding, exact(duration)
             )
-        self._settle(list(self.values), 0)
+        self._settle(list(self.values), 0, onward=not last)
 
     def _check_invariants(self, time: Fraction) -> None:
         # What has just begun has to hold from here on, not here: `_watch` sees to that.
@@ -185,6 +187,12 @@ class HybridRun(TemporalRun):
             due = [e for e in events if course.holds(e.operator.precondition, moment)]
             if not due and onward:
                 self._motion = self._set_in_motion(numbers, moment, is_exact)
+                if isinstance(moment, Root) and not self._motion.is_exact:
+                    # From here on all times and numbers are rounded. What has reached a bound
+                    # still has this very value.
+                    is_exact = False
+                    numbers, moment = self._rounded_from(numbers, moment)
+                    self._motion = self._set_in_motion(numbers, moment, is_exact)
                 course = self._course(self._motion)
                 due = [
                     e for e in events if course.holds(e.operator.precondition, moment, after=True)
@@ -193,6 +201,12 @@ class HybridRun(TemporalRun):
                 break
             numbers = self._take_place(due, numbers, moment)
         self.values = _rounded(numbers, moment)
+
+    def _rounded_from(self, numbers: Numbers, moment: Root) -> tuple[list[Number | None], Moment]:
+        """Make an irrational moment the origin; return the numbers there and the moment."""
+        self._origin += moment.approximation()
+        self._moment = 0
+        return list(_rounded(numbers, moment)), 0
 
     def _set_in_motion(self, numbers: Numbers, moment: Moment, is_exact: bool) -> Motion:
         """Find the processes that go on from a moment, and how the numbers change by them."""

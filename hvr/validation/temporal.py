@@ -159,7 +159,7 @@ class TemporalRun:
                 break
             self._happen(time, events[begin:end])
             if not self._stopped:
-                self._respond()
+                self._respond(last=end == len(events))
             begin = end
             # Nothing changes until the next happening, so one look is enough for all that lies
             # between.
@@ -327,8 +327,8 @@ class TemporalRun:
     def _advance(self, time: Fraction) -> None:
         """Let happen what happens by itself before a time (`hvr.validation.hybrid`)."""
 
-    def _respond(self) -> None:
-        """Let happen what a happening brings about at once."""
+    def _respond(self, *, last: bool) -> None:
+        """Let happen what a happening brings about at once; after the last one no time goes by."""
 
     def _happen(self, time: Fraction, events: list[TimedEvent]) -> None:
         """Check all events in the state before, then let them happen together."""
