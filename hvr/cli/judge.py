@@ -51,8 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     goal.add_argument("--scene", metavar="NAME", help=(
         "the kitchen of --goal and --goal-pddl (default: FloorPlan16)"))  # fmt: skip
     goal.add_argument("--tools", metavar="FILE", type=Path, help=(
-        "the tools of tool plans, with their inputs and outputs"))  # fmt: skip
-    goal.add_argument("--graph", metavar="FILE", type=Path, help="the links of the tools")
+        "the tools of tool plans: tools.json, function schemas, MCP, OpenAPI or "
+        "Python"))  # fmt: skip
+    goal.add_argument("--graph", metavar="FILE", type=Path, help=(
+        "the links of the tools (default: those that follow from the tools)"))  # fmt: skip
     judging = parser.add_argument_group("judging")
     judging.add_argument("--lenient", action="store_true", help=(
         "accept what VAL accepts of what the language forbids"))  # fmt: skip
@@ -115,8 +117,8 @@ def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
     from hvr.cli.verify.tool_plans import is_json, read_tool_graph, read_tool_plans
     from hvr.run.judging import Asked, JudgedPlan, judge_plan
 
-    if (args.tools is None) != (args.graph is None):
-        raise UsageError("give both --tools and --graph, or neither")
+    if args.graph is not None and args.tools is None:
+        raise UsageError("--graph has the links of the tools: give these with --tools")
     if is_json(args.plan):
         from hvr.tools.judging import judge_tool_plan
 
