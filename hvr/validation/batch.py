@@ -45,6 +45,7 @@ class BatchOptions(Value):
         minimise: look for steps that a valid plan does not need.
         state_at: the number of a step, to show the state after it.
         happenings: show what changed when.
+        values: show the numeric fluents over time; None: where they change continuously.
         extract: look for the plan in a text that is more than a plan and does not mark it.
         plan_number: which of several plans in a text is meant, from 1; 0 is the last.
         any_order: of a hierarchical plan, let tasks be listed in any order.
@@ -60,6 +61,7 @@ class BatchOptions(Value):
     minimise: bool = False
     state_at: int | None = None
     happenings: bool = False
+    values: bool | None = False
     extract: bool = False
     plan_number: int | None = None
     any_order: bool = False
@@ -68,7 +70,8 @@ class BatchOptions(Value):
     @property
     def needs_steps(self) -> bool:
         """Whether the steps of a plan are needed besides the verdict about it."""
-        return self.advise or self.minimise or self.happenings or self.state_at is not None
+        asked = self.advise or self.minimise or self.happenings or self.values
+        return bool(asked) or self.state_at is not None
 
 
 class LoadedModel(Value):
@@ -234,7 +237,8 @@ def judge(model: LoadedModel, file: str) -> Judged:
     try:
         source = _read_stdin() if file == STDIN else _plan_source(file)
         report, source = _checked(model, name, source)
-        if options.needs_steps and report.outcome is not Outcome.UNKNOWN:
+        more = options.needs_steps or _wants_values(model)
+        if more and report.outcome is not Outcome.UNKNOWN:
             return _more(model, name, source, report, start)
     except (HvrError, RecursionError, MemoryError) as error:
         return _unusable(name, model.domain, model.problem, error, perf_counter() - start)
@@ -317,6 +321,7 @@ def _more(
 
         shorter, removed = minimise(validator, plan)
     happenings = _happenings(validator, plan) if options.happenings else None
+    values = validator.curves(plan) if _wants_values(model) else None
     state = None
     if options.state_at is not None:
         state = _state(validator, plan, report, options.state_at)
@@ -334,7 +339,15 @@ def _more(
         seconds=perf_counter() - start,
         state=state,
         happenings=happenings,
+        values=values,
     )
+
+
+def _wants_values(model: LoadedModel) -> bool:
+    wanted, validator = model.options.values, model.validator
+    if wanted is None:
+        return isinstance(validator, Validator) and validator.task.domain.moves
+    return wanted
 
 
 def _happenings(validator: Validator, plan: Sequence[Step]) -> tuple[HappeningText, ...]:

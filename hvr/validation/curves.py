@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hvr.pddl.numeric import Rational
 from hvr.validation.polynomials import Number, Polynomial
-from hvr.validation.report import number_to_json
+from hvr.validation.report import decimal_text, number_to_json
 from hvr.values import Value
 
 if TYPE_CHECKING:
@@ -35,6 +35,15 @@ class Piece(Value):
     start: Fraction
     end: Fraction
     coefficients: tuple[Rational, ...]
+
+    def __str__(self) -> str:
+        first, last = decimal_text(self.at(self.start)), decimal_text(self.at(self.end))
+        if self.start == self.end:
+            return f"at {decimal_text(self.start)}: {first}"
+        span = f"{decimal_text(self.start)} to {decimal_text(self.end)}"
+        if len(self.coefficients) < 2:
+            return f"{span}: {first}"
+        return f"{span}: from {first} to {last}, {_formula(self.coefficients)}"
 
     def at(self, time: Rational) -> Fraction:
         """Return the value at a time."""
@@ -79,6 +88,18 @@ def curves_of(task: Task, stretches: Iterable[Stretch], final: Stretch) -> tuple
                 _append(pieces.setdefault(index, []), stretch, number)
     named = [Curve(str(task.term(index)), tuple(found)) for index, found in pieces.items()]
     return tuple(sorted(named, key=lambda curve: curve.fluent))
+
+
+def _formula(coefficients: tuple[Rational, ...]) -> str:
+    """Return a polynomial as text, in the time t since its beginning."""
+    parts = []
+    for power, coefficient in enumerate(coefficients):
+        if coefficient:
+            factor = "" if power == 0 else " t" if power == 1 else f" t^{power}"
+            size = decimal_text(abs(Fraction(coefficient)))
+            parts.append(("- " if coefficient < 0 else "+ ") + size + factor)
+    text = " ".join(parts)
+    return text[2:] if text.startswith("+") else text.replace("- ", "-", 1)
 
 
 def _append(pieces: list[Piece], stretch: Stretch, number: Number) -> None:

@@ -40,6 +40,7 @@ from hvr.validation.sequences import (
 from hvr.validation.stepper import Stepper
 
 if TYPE_CHECKING:
+    from hvr.validation.curves import Curve
     from hvr.validation.temporal import TemporalRun
     from hvr.validation.world import World
 
@@ -209,6 +210,13 @@ class Validator(Stepper):
             if not report.ok:
                 return
             yield report.step, None, action, report.added, report.deleted
+
+    def curves(self, plan: Iterable[Step]) -> tuple[Curve, ...]:
+        """Return the numeric fluents over the time of a plan, up to the first failure.
+
+        Steps without a time have the times 1, 2, 3 and so on.
+        """
+        return self._in_time(tuple(plan)).curves()
 
     def state_after(self, plan: Iterable[Step], number: int) -> State:
         """Return the state after a step of a plan has ended; 0 is the present state.
