@@ -8,27 +8,27 @@ about others at the same time. The state at a time is the one after all that hap
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from hvr.errors import ContinuousChangeError, InconsistentEffectError, UndefinedValueError
+from hvr.errors import ContinuousChangeError
 from hvr.pddl import State, TimedAction
-from hvr.pddl.conditions import Conjunction, NumericChange, change_numbers, set_bits
+from hvr.pddl.conditions import Conjunction, set_bits
 from hvr.pddl.numeric import Rational, Values, exact
 from hvr.pddl.plan import decimal_text
 from hvr.validation.curves import Stretch
-from hvr.validation.interference import StepParts, access, interferences
+from hvr.validation.events import Trouble, happen_together
 from hvr.validation.motion import Moment, Motion, MovingState, Numbers, compare
 from hvr.validation.polynomials import Number, Root
 from hvr.validation.report import (
     Failure,
-    FailureKind,
     OnFailure,
     StepRef,
     ValidationReport,
     place_of,
 )
+from hvr.validation.segment import Segment, approximate
 from hvr.validation.temporal import Happening, TemporalRun, TimedEvent
 from hvr.validation.violations import StateChange
 from hvr.validation.world import Event, Process, World
@@ -83,9 +83,9 @@ class HybridRun(TemporalRun):
             end = exact(time - self._origin)
             if compare(self._moment, end) >= 0:
                 break
-            course = self._course(self._motion)
-            moment = self._next(course, end)
-            self._watch(course, moment or end)
+            state = self._moving(self._motion)
+            moment = self._next(state, end)
+            self._watch(Segment(self._motion, state, self._origin, self._moment, moment or end))
             if self._stopped:
                 return
             self._record(moment or end)
@@ -102,7 +102,7 @@ class HybridRun(TemporalRun):
             at_end = compare(moment, end) == 0
             self._reach(moment)
             self._settle(self._numbers(moment), self._moment, onward=not at_end)
-            if not self._stopped:
+            if not self._stopped and not at_end:
                 self._check_going_on(self._time(self._moment), list(self._running.values()))
             if not self._stopped and self._constraints:
                 now = self._time(self._moment)
@@ -140,24 +140,24 @@ class HybridRun(TemporalRun):
         older = [r for number, r in self._running.items() if number not in self._fresh]
         self._check_going_on(time, older)
 
-    def _next(self, course: MovingState, end: Rational) -> Root | None:
+    def _next(self, state: MovingState, end: Rational) -> Root | None:
         """Return the next moment at which an event happens or a process begins or ends."""
         watched = [event.operator.precondition for event in self._world.events]
         watched += [process.condition for process in self._holding]
-        for moment in course.turns(watched, self._moment, end):
+        for moment in state.turns(watched, self._moment, end):
             if not self._motion.is_exact:
                 self._tell_apart(moment, end)
             at_end = compare(moment, end) == 0
             for event in self._world.events:
                 condition = event.operator.precondition
-                if course.holds(condition, moment):
+                if state.holds(condition, moment):
                     return moment
-                if not at_end and course.holds(condition, moment, after=True):
+                if not at_end and state.holds(condition, moment, after=True):
                     return moment
             if at_end:
                 continue
             for process, held in self._holding.items():
-                if course.holds(process.condition, moment, after=True) != held:
+                if state.holds(process.condition, moment, after=True) != held:
                     return moment
         return None
 
@@ -182,9 +182,9 @@ class HybridRun(TemporalRun):
         """
         is_exact = self._motion.is_exact
         while not self._stopped:
-            course = MovingState(numbers, self.bits, is_exact)
+            state = MovingState(numbers, self.bits, is_exact)
             events = self._world.events
-            due = [e for e in events if course.holds(e.operator.precondition, moment)]
+            due = [e for e in events if state.holds(e.operator.precondition, moment)]
             if not due and onward:
                 self._motion = self._set_in_motion(numbers, moment, is_exact)
                 if isinstance(moment, Root) and not self._motion.is_exact:
@@ -193,9 +193,9 @@ class HybridRun(TemporalRun):
                     is_exact = False
                     numbers, moment = self._rounded_from(numbers, moment)
                     self._motion = self._set_in_motion(numbers, moment, is_exact)
-                course = self._course(self._motion)
+                state = self._moving(self._motion)
                 due = [
-                    e for e in events if course.holds(e.operator.precondition, moment, after=True)
+                    e for e in events if state.holds(e.operator.precondition, moment, after=True)
                 ]
             if not due:
                 break
@@ -219,8 +219,8 @@ class HybridRun(TemporalRun):
         while True:
             rates = [rate for process in active for rate in process.rates]
             motion = Motion(numbers, moment, rates, self.task.term, is_exact)
-            course = self._course(motion)
-            self._holding = {p: course.holds(p.condition, moment, after=True) for p in candidates}
+            state = self._moving(motion)
+            self._holding = {p: state.holds(p.condition, moment, after=True) for p in candidates}
             wanted = [p for p in candidates if self._holding[p] and p not in ended]
             if wanted == active:
                 break
@@ -229,7 +229,7 @@ class HybridRun(TemporalRun):
             ended.update(p for p in active if not self._holding[p])
             active = [p for p in candidates if p in wanted]
         for process in ended:
-            if self._holding[process] and not course.rests(process.condition):
+            if self._holding[process] and not state.rests(process.condition):
                 raise ContinuousChangeError(
                     f"the process {process.action} would begin and end without pause at "
                     f"{decimal_text(self._time(moment))}: sliding motion would be needed"
@@ -242,104 +242,55 @@ class HybridRun(TemporalRun):
     ) -> list[Number | None]:
         """Let events happen together; return the numbers after them."""
         time = self._time(moment)
-        before = _rounded(numbers, moment)
-        again = next((event for event in events if event in self._happened), None)
-        if again is not None:
-            self._fail_event(
-                f"The event {again.action} would happen again at once at {decimal_text(time)}: "
-                "what follows from it makes its condition true again, or leaves it so.",
-                again,
-                time,
-            )
+        refs = tuple([StepRef(None, event.action, time) for event in events])
+        before = State(self.task, self.bits, _rounded(numbers, moment))
+        result = happen_together(
+            self.task,
+            refs,
+            events,
+            self._happened,
+            before,
+            numbers,
+            moment,
+            is_exact=self._motion.is_exact,
+        )
+        if isinstance(result, Trouble):
+            schema = result.event.schema
+            place = schema.location or place_of(schema.precondition)
+            self._failures.append(Failure(result.kind, result.message, time=time, condition=place))
+            # What comes after has no meaning.
+            self._on_failure = OnFailure.STOP
             return numbers
         self._happened.update(events)
-        state = State(self.task, self.bits, before)
-        steps = [
-            access(
-                state,
-                StepParts(e.binding, e.schema.precondition, e.schema.effect, (e.operator,)),
-            )
-            for e in events
-        ]
-        for i, j, over in interferences(self.task, steps):
-            self._fail_event(
-                f"The events {events[i].action} and {events[j].action} interfere: both happen at "
-                f"{decimal_text(time)}, and one changes {over}, which the other needs or changes.",
-                events[j],
-                time,
-                FailureKind.INTERFERENCE,
-            )
-            return numbers
-        add = delete = 0
-        after: list[Number | None] = numbers
-        here = MovingState(numbers, self.bits, self._motion.is_exact)
-        parts: list[tuple[Event, int, set[int]]] = []
-        for event in events:
-            operator = event.operator
-            mine = operator.add | operator.delete
-            add |= operator.add
-            delete |= operator.delete
-            for condition, more_add, more_delete in operator.conditional:
-                if here.holds(condition, moment):
-                    add |= more_add
-                    delete |= more_delete
-                    mine |= more_add | more_delete
-            changes = [c for guard, c in operator.numeric if here.holds(guard, moment)]
-            try:
-                after = _changed(changes, numbers, after)
-            except (UndefinedValueError, InconsistentEffectError) as error:
-                self._fail_event(
-                    f"The event {event.action} cannot happen at {decimal_text(time)}: {error}.",
-                    event,
-                    time,
-                    FailureKind.UNDEFINED_VALUE,
-                )
-                return numbers
-            parts.append((event, mine, {change[1] for change in changes}))
-        bits = self.bits
-        values = _rounded(after, moment)
-        self.bits = self.task.close(bits & ~delete | add, values)
+        values = _rounded(result.numbers, moment)
+        self.bits = self.task.close(result.bits, values)
         self.values = values
-        refs = tuple([StepRef(None, event.action, time) for event in events])
         self.happenings.append(Happening(time, refs, self.bits, values))
-        flipped = bits ^ self.bits
-        for ref, (_, mine, touched) in zip(refs, parts, strict=True):
+        flipped = before.bits ^ self.bits
+        for ref, (mine, touched) in zip(refs, result.touched, strict=True):
             own = flipped & mine
             flipped &= ~own
-            self._changes.append(
-                StateChange(ref, tuple(set_bits(own)), before, _touched(before, values, touched))
-            )
+            after = _touched(before.values, values, touched)
+            self._changes.append(StateChange(ref, tuple(set_bits(own)), before.values, after))
         if flipped:
-            self._changes.append(StateChange(refs[0], tuple(set_bits(flipped)), before, before))
-        return after
-
-    def _fail_event(
-        self,
-        message: str,
-        event: Event,
-        time: Fraction,
-        kind: FailureKind = FailureKind.EVENT,
-    ) -> None:
-        place = event.schema.location or place_of(event.schema.precondition)
-        self._failures.append(Failure(kind, message, time=time, condition=place))
-        # What comes after has no meaning.
-        self._on_failure = OnFailure.STOP
+            # Derived atoms.
+            rest = tuple(set_bits(flipped))
+            self._changes.append(StateChange(refs[0], rest, before.values, before.values))
+        return result.numbers
 
     # Watching -------------------------------------------------------------------------------
 
-    def _watch(self, course: MovingState, end: Moment) -> None:
-        """Check what must hold until a moment, itself not included."""
+    def _watch(self, segment: Segment) -> None:
+        """Check what must hold all the time."""
         for running in list(self._running.values()):
             operator = running.operator
             for place, effect in enumerate(operator.spanning):
                 if running.effects[place]:
-                    running.effects[place] = self._broken(course, effect.between, end) is None
+                    running.effects[place] = segment.broken(effect.between) is None
             for place, wish in enumerate(operator.wishes):
-                if place not in running.violated and self._broken(course, wish.between, end):
+                if place not in running.violated and segment.broken(wish.between):
                     running.violated.add(place)
-            if running.invariant_failed:
-                continue
-            broken = self._broken(course, operator.invariant, end)
+            broken = None if running.invariant_failed else segment.broken(operator.invariant)
             if broken is None:
                 continue
             time, sample = broken
@@ -349,62 +300,31 @@ class HybridRun(TemporalRun):
             if self._stopped:
                 return
         if self._constraints:
-            self._watch_constraints(course, end)
+            for time, values in segment.states(self._constraints.conditions()):
+                self._constrain(self._constraints.observe(time, self.bits, values), time)
+                if self._stopped:
+                    return
 
-    def _watch_constraints(self, course: MovingState, end: Moment) -> None:
-        for time, values in self._states(course, self._constraints.conditions(), end):
-            self._constrain(self._constraints.observe(time, self.bits, values), time)
-            if self._stopped:
-                return
+    def _possible(self, event: TimedEvent) -> bool:
+        self._trust(event.operator.precondition)
+        return super()._possible(event)
 
-    def _broken(
-        self, course: MovingState, condition: Conjunction, end: Moment
-    ) -> tuple[Fraction, Values] | None:
-        """Return when a condition is first false before a moment, and the numbers then."""
-        if not any(part.tests for part in condition.parts()):
-            # Only numbers change here, and what is true of the others was looked at before.
-            return (
-                None if course.holds(condition, self._moment) else self._sample(self._moment, end)
-            )
-        if not course.holds(condition, self._moment, after=True):
-            turns = course.turns([condition], self._moment, end)
-            return self._sample(self._moment, turns[0] if turns else end)
-        turns = course.turns([condition], self._moment, end)
-        for place, turn in enumerate(turns):
-            if compare(turn, end) == 0:
-                break
-            if not course.holds(condition, turn):
-                return self._time(turn), self._motion.at(turn)
-            if not course.holds(condition, turn, after=True):
-                following = turns[place + 1] if place + 1 < len(turns) else end
-                return self._sample(turn, following)
-        return None
+    def _report(self, values: Values, total_time: Fraction) -> ValidationReport:
+        self._trust(self.task.goal)
+        return super()._report(values, total_time)
 
-    def _sample(self, start: Moment, end: Moment) -> tuple[Fraction, Values]:
-        """Return the time of a moment, and the numbers half way to another one."""
-        middle = (Fraction(_approximate(start)) + _approximate(end)) / 2
-        return self._time(start), self._motion.at(middle)
-
-    def _states(
-        self, course: MovingState, conditions: Iterable[Conjunction], end: Moment
-    ) -> Iterator[tuple[Fraction, Values]]:
-        """Yield states that show every change of the truth of conditions before a moment."""
-        turns = [t for t in course.turns(conditions, self._moment, end) if compare(t, end) < 0]
-        last: Moment = self._moment
-        for turn in (*turns, end):
-            # The truth between two turns is that in the middle, from the first of them on.
-            yield self._sample(last, turn)
-            if turn is not end:
-                yield self._time(turn), self._motion.at(turn)
-            last = turn
+    def _trust(self, condition: Conjunction) -> None:
+        """Refuse to judge a condition that rounded numbers decide."""
+        if not self._motion.is_exact:
+            MovingState(self.values, self.bits, is_exact=False).doubt(condition, 0)
 
     # Places in time -------------------------------------------------------------------------
 
-    def _course(self, motion: Motion) -> MovingState:
+    def _moving(self, motion: Motion) -> MovingState:
         return MovingState(motion, self.bits, motion.is_exact)
 
     def _time(self, moment: Moment) -> Fraction:
-        return self._origin + _approximate(moment)
+        return self._origin + approximate(moment)
 
     def _numbers(self, moment: Moment) -> list[Number | None]:
         return self._motion.numbers() if isinstance(moment, Root) else list(self._motion.at(moment))
@@ -440,20 +360,11 @@ class HybridRun(TemporalRun):
             self._changes.append(told)
 
 
-def _changed(changes: list[NumericChange], before: Numbers, after: Numbers) -> list[Number | None]:
-    # Polynomials compute like numbers: see `calculate`.
-    return list(change_numbers(changes, cast("Values", tuple(before)), cast("Values", after)))
-
-
 def _rounded(numbers: Iterable[Number | None], moment: Moment) -> Values:
     motion = Motion(list(numbers), moment, (), str)
     return motion.at(moment)
 
 
-def _touched(before: Values, after: Values, touched: set[int]) -> Values:
+def _touched(before: Values, after: Values, touched: Collection[int]) -> Values:
     known = [*before, *[None] * (len(after) - len(before))]
     return tuple([v if i in touched else known[i] for i, v in enumerate(after)])
-
-
-def _approximate(moment: Moment) -> Rational:
-    return moment.approximation() if isinstance(moment, Root) else moment

@@ -232,6 +232,16 @@ class MovingState:
         final = end if isinstance(end, Root) else Root(Polynomial(()), end, end)
         return [r for r in every if compare(first, r) < 0 and compare(r, final) <= 0]
 
+    def doubt(self, condition: Conjunction, moment: Moment) -> None:
+        """Refuse a condition if any comparison in it is decided by what was rounded.
+
+        Raises:
+            ContinuousChangeError: there is one.
+        """
+        for part in condition.parts():
+            for test in part.tests:
+                self._true(test, moment, False)
+
     def rests(self, condition: Conjunction) -> bool:
         """Say whether a condition is at a boundary and stays there."""
         for part in condition.parts():
