@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hvr.errors import ContinuousChangeError
+from hvr.errors import ContinuousChangeError, UndefinedValueError
 from hvr.pddl import State, TimedAction
 from hvr.pddl.conditions import Conjunction, set_bits
 from hvr.pddl.numeric import Rational, Values, exact
@@ -23,6 +23,7 @@ from hvr.validation.motion import Moment, Motion, MovingState, Numbers, compare
 from hvr.validation.polynomials import Number, Root
 from hvr.validation.report import (
     Failure,
+    FailureKind,
     OnFailure,
     StepRef,
     ValidationReport,
@@ -89,7 +90,7 @@ class HybridRun(TemporalRun):
             if self._stopped:
                 return
             self._record(moment or end)
-            self._credit(moment or end)
+            self._credit(self._motion.at(moment or end), self._time(moment or end))
             self._happened.clear()
             if moment is None:
                 break
@@ -218,7 +219,11 @@ class HybridRun(TemporalRun):
         ended: set[Process] = set()
         while True:
             rates = [rate for process in active for rate in process.rates]
-            motion = Motion(numbers, moment, rates, self.task.term, is_exact)
+            try:
+                motion = Motion(numbers, moment, rates, self.task.term, is_exact)
+            except UndefinedValueError as error:
+                self._fail_change(active, moment, str(error))
+                return Motion(numbers, moment, (), self.task.term, is_exact)
             state = self._moving(motion)
             self._holding = {p: state.holds(p.condition, moment, after=True) for p in candidates}
             wanted = [p for p in candidates if self._holding[p] and p not in ended]
@@ -236,6 +241,14 @@ class HybridRun(TemporalRun):
                 )
         self._active = tuple(active)
         return motion
+
+    def _fail_change(self, active: list[Process], moment: Moment, why: str) -> None:
+        """Note that a rate has no value."""
+        names = " and ".join(dict.fromkeys(str(process.action) for process in active))
+        time = self._time(moment)
+        message = f"{names} cannot go on at {decimal_text(time)}: {why}."
+        self._failures.append(Failure(FailureKind.UNDEFINED_VALUE, message, time=time))
+        self._on_failure = OnFailure.STOP
 
     def _take_place(
         self, events: list[Event], numbers: list[Number | None], moment: Moment
@@ -294,9 +307,12 @@ class HybridRun(TemporalRun):
             if broken is None:
                 continue
             time, sample = broken
-            present, self.values = self.values, sample
+            present, known = self.values, len(self._changes)
+            self._credit(sample, time)
+            self.values = sample
             self._break(running, time)
             self.values = present
+            del self._changes[known:]
             if self._stopped:
                 return
         if self._constraints:
@@ -347,17 +363,17 @@ class HybridRun(TemporalRun):
     def _stretches(self) -> list[Stretch]:
         return self._recorded
 
-    def _credit(self, end: Moment) -> None:
-        """Remember which processes and actions changed the numbers."""
-        before = self.values
-        after = self._motion.at(end)
-        time = self._time(end)
+    def _credit(self, after: Values, time: Fraction) -> None:
+        """Remember which processes and actions have changed the numbers until a time."""
         for process in self._active:
             touched = {rate.index for rate in process.rates}
-            number = next((n for n, effects in self._effects.items() if process in effects), None)
-            ref = StepRef(number, process.action, time)
-            told = StateChange(ref, (), before, _touched(before, after, touched), gradual=True)
-            self._changes.append(told)
+            ref = StepRef(self._step_of(process), process.action, time)
+            told = _touched(self.values, after, touched)
+            self._changes.append(StateChange(ref, (), self.values, told, gradual=True))
+
+    def _step_of(self, process: Process) -> int | None:
+        """Return the number of the durative action that a process belongs to."""
+        return next((n for n, own in self._effects.items() if process in own), None)
 
 
 def _rounded(numbers: Iterable[Number | None], moment: Moment) -> Values:
