@@ -14,7 +14,7 @@ from hvr.validation.interference import StepParts, access, interferences
 from hvr.validation.motion import Moment, MovingState, Numbers
 from hvr.validation.polynomials import Number
 from hvr.validation.report import FailureKind, StepRef
-from hvr.validation.world import Event
+from hvr.validation.dynamics import GroundEvent
 from hvr.values import Value
 
 
@@ -36,15 +36,15 @@ class Trouble(Value):
     """Why events cannot happen: one of them, and a sentence about it."""
 
     kind: FailureKind
-    event: Event
+    event: GroundEvent
     message: str
 
 
 def happen_together(
     task: Task,
     refs: Sequence[StepRef],
-    events: Sequence[Event],
-    happened: Collection[Event],
+    events: Sequence[GroundEvent],
+    happened: Collection[GroundEvent],
     state: State,
     numbers: Numbers,
     moment: Moment,

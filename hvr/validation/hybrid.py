@@ -32,7 +32,7 @@ from hvr.validation.report import (
 from hvr.validation.segment import Segment, approximate
 from hvr.validation.temporal import Happening, TemporalRun, TimedEvent
 from hvr.validation.violations import StateChange
-from hvr.validation.world import Event, Process, World
+from hvr.validation.dynamics import GroundEvent, GroundProcess, Dynamics
 
 if TYPE_CHECKING:
     from hvr.validation.validator import Validator
@@ -47,20 +47,20 @@ class HybridRun(TemporalRun):
     Args:
         validator: the validator, in the state to begin in.
         plan: the steps, in the order of the file.
-        world: the processes and events of the task.
+        dynamics: the processes and events of the task.
     """
 
-    def __init__(self, validator: Validator, plan: list[TimedAction], world: World) -> None:
+    def __init__(self, validator: Validator, plan: list[TimedAction], dynamics: Dynamics) -> None:
         super().__init__(validator, plan)
-        self._world = world
+        self._dynamics = dynamics
         self._origin = Fraction(0)
         self._moment: Moment = 0
         self._motion = Motion(self.values, 0, (), self.task.term)
         # Which processes' conditions hold from now on, and which of them are going on.
-        self._holding: dict[Process, bool] = {}
-        self._active: tuple[Process, ...] = ()
-        self._effects: dict[int, tuple[Process, ...]] = {}
-        self._happened: set[Event] = set()
+        self._holding: dict[GroundProcess, bool] = {}
+        self._active: tuple[GroundProcess, ...] = ()
+        self._effects: dict[int, tuple[GroundProcess, ...]] = {}
+        self._happened: set[GroundEvent] = set()
         self._fresh: frozenset[int] = frozenset()
         self._moments = 0
         self._recorded: list[Stretch] = []
@@ -131,7 +131,7 @@ class HybridRun(TemporalRun):
             duration = self.plan[number - 1].duration
             assert duration is not None
             operator = running.operator
-            self._effects[number] = self._world.during(
+            self._effects[number] = self._dynamics.during(
                 self.plan[number - 1].action, operator.schema, operator.binding, exact(duration)
             )
         self._settle(list(self.values), 0, onward=not last)
@@ -143,13 +143,13 @@ class HybridRun(TemporalRun):
 
     def _next(self, state: MovingState, end: Rational) -> Root | None:
         """Return the next moment at which an event happens or a process begins or ends."""
-        watched = [event.operator.precondition for event in self._world.events]
+        watched = [event.operator.precondition for event in self._dynamics.events]
         watched += [process.condition for process in self._holding]
         for moment in state.turns(watched, self._moment, end):
             if not self._motion.is_exact:
                 self._tell_apart(moment, end)
             at_end = compare(moment, end) == 0
-            for event in self._world.events:
+            for event in self._dynamics.events:
                 condition = event.operator.precondition
                 if state.holds(condition, moment):
                     return moment
@@ -184,7 +184,7 @@ class HybridRun(TemporalRun):
         is_exact = self._motion.is_exact
         while not self._stopped:
             state = MovingState(numbers, self.bits, is_exact)
-            events = self._world.events
+            events = self._dynamics.events
             due = [e for e in events if state.holds(e.operator.precondition, moment)]
             if not due and onward:
                 self._motion = self._set_in_motion(numbers, moment, is_exact)
@@ -211,12 +211,12 @@ class HybridRun(TemporalRun):
 
     def _set_in_motion(self, numbers: Numbers, moment: Moment, is_exact: bool) -> Motion:
         """Find the processes that go on from a moment, and how the numbers change by them."""
-        candidates = [*self._world.processes]
+        candidates = [*self._dynamics.processes]
         for number in self._running:
             candidates += self._effects.get(number, ())
         start = MovingState(numbers, self.bits, is_exact)
         active = [p for p in candidates if start.holds(p.condition, moment)]
-        ended: set[Process] = set()
+        ended: set[GroundProcess] = set()
         while True:
             rates = [rate for process in active for rate in process.rates]
             try:
@@ -242,7 +242,7 @@ class HybridRun(TemporalRun):
         self._active = tuple(active)
         return motion
 
-    def _fail_change(self, active: list[Process], moment: Moment, why: str) -> None:
+    def _fail_change(self, active: list[GroundProcess], moment: Moment, why: str) -> None:
         """Note that a rate has no value."""
         names = " and ".join(dict.fromkeys(str(process.action) for process in active))
         time = self._time(moment)
@@ -251,7 +251,7 @@ class HybridRun(TemporalRun):
         self._on_failure = OnFailure.STOP
 
     def _take_place(
-        self, events: list[Event], numbers: list[Number | None], moment: Moment
+        self, events: list[GroundEvent], numbers: list[Number | None], moment: Moment
     ) -> list[Number | None]:
         """Let events happen together; return the numbers after them."""
         time = self._time(moment)
@@ -371,7 +371,7 @@ class HybridRun(TemporalRun):
             told = _touched(self.values, after, touched)
             self._changes.append(StateChange(ref, (), self.values, told, gradual=True))
 
-    def _step_of(self, process: Process) -> int | None:
+    def _step_of(self, process: GroundProcess) -> int | None:
         """Return the number of the durative action that a process belongs to."""
         return next((n for n, own in self._effects.items() if process in own), None)
 

@@ -42,7 +42,7 @@ from hvr.validation.stepper import Stepper
 if TYPE_CHECKING:
     from hvr.validation.curves import Curve
     from hvr.validation.temporal import TemporalRun
-    from hvr.validation.world import World
+    from hvr.validation.dynamics import Dynamics
 
 TOLERANCE = Fraction(1, 100)
 """How far a duration may be from what its action demands; planners round. VAL's default."""
@@ -93,7 +93,7 @@ class Validator(Stepper):
         # a text is quicker than reading it.
         self._by_text: dict[str, Operator] = {}
         self._simple = is_simple(task)
-        self._world: World | None = None
+        self._dynamics: Dynamics | None = None
 
     def check(
         self, plan: Iterable[Step], *, on_failure: OnFailure = OnFailure.STOP
@@ -248,11 +248,11 @@ class Validator(Stepper):
         if not self.task.domain.moves:
             return TemporalRun(self, steps)
         from hvr.validation.hybrid import HybridRun
-        from hvr.validation.world import World
+        from hvr.validation.dynamics import Dynamics
 
-        if self._world is None:
-            self._world = World(self.task)
-        return HybridRun(self, steps, self._world)
+        if self._dynamics is None:
+            self._dynamics = Dynamics(self.task)
+        return HybridRun(self, steps, self._dynamics)
 
     def _operator(self, text: str) -> Operator | None:
         """Return the operator of what stands in the parentheses of a step, if there is one."""

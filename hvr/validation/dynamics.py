@@ -27,7 +27,7 @@ from hvr.validation.motion import Rate
 from hvr.values import Value, cached_property
 
 
-class Process(Value):
+class GroundProcess(Value):
     """Something that goes on while its condition holds, and what it changes meanwhile.
 
     A process with conditional effects is several of these.
@@ -44,7 +44,7 @@ class Process(Value):
         return self is other
 
 
-class Event(Value):
+class GroundEvent(Value):
     """Something that happens once its condition holds."""
 
     operator: Operator
@@ -63,7 +63,7 @@ class Event(Value):
         return self is other
 
 
-class World:
+class Dynamics:
     """The processes and events of a task, made ground when they are first asked for.
 
     Raises:
@@ -88,7 +88,7 @@ class World:
                     )
 
     @cached_property
-    def processes(self) -> tuple[Process, ...]:
+    def processes(self) -> tuple[GroundProcess, ...]:
         """The processes whose condition may hold."""
         compiler = Compiler(self.task)
         return tuple(
@@ -99,10 +99,10 @@ class World:
         )
 
     @cached_property
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[GroundEvent, ...]:
         """The events whose condition may hold."""
         return tuple(
-            Event(
+            GroundEvent(
                 self.task.operator(action, binding, schema.precondition, schema.effect),
                 binding,
                 schema,
@@ -127,7 +127,7 @@ class World:
         schema: DurativeActionSchema,
         binding: Binding,
         duration: Rational,
-    ) -> tuple[Process, ...]:
+    ) -> tuple[GroundProcess, ...]:
         """Return what a durative action changes while it goes on.
 
         Raises:
@@ -146,7 +146,7 @@ def _processes(
     condition: Conjunction,
     effect: Expression,
     binding: Binding,
-) -> Iterator[Process]:
+) -> Iterator[GroundProcess]:
     effects = Effects()
     compiler.effect(effect, binding, compiled.TRUE, effects)
     by_guard: dict[Conjunction, list[NumericChange]] = {}
@@ -154,7 +154,7 @@ def _processes(
         by_guard.setdefault(guard, []).append(change)
     for guard, changes in by_guard.items():
         rates = [Rate(i, 1 if symbol == "increase" else -1, n) for symbol, i, n in changes]
-        yield Process(action, conjunction((condition, guard)), tuple(rates))
+        yield GroundProcess(action, conjunction((condition, guard)), tuple(rates))
 
 
 def continuous_part(effect: Expression) -> Expression:
