@@ -18,6 +18,7 @@ from hvr.pddl.conditions import Conjunction, set_bits
 from hvr.pddl.numeric import Rational, Values, exact
 from hvr.pddl.plan import decimal_text
 from hvr.validation.curves import Stretch
+from hvr.validation.dynamics import Dynamics, GroundEvent, GroundProcess
 from hvr.validation.events import Trouble, happen_together
 from hvr.validation.motion import Moment, Motion, MovingState, Numbers, compare
 from hvr.validation.polynomials import Number, Root
@@ -32,7 +33,6 @@ from hvr.validation.report import (
 from hvr.validation.segment import Segment, approximate
 from hvr.validation.temporal import Happening, TemporalRun, TimedEvent
 from hvr.validation.violations import StateChange
-from hvr.validation.dynamics import GroundEvent, GroundProcess, Dynamics
 
 if TYPE_CHECKING:
     from hvr.validation.validator import Validator
@@ -127,12 +127,10 @@ class HybridRun(TemporalRun):
 
     def _respond(self, *, last: bool) -> None:
         for number in self._running.keys() - self._effects.keys():
-            running = self._running[number]
-            duration = self.plan[number - 1].duration
-            assert duration is not None
-            operator = running.operator
+            operator, step = self._running[number].operator, self.plan[number - 1]
+            assert step.duration is not None
             self._effects[number] = self._dynamics.during(
-                self.plan[number - 1].action, operator.schema, operator.binding, exact(duration)
+                step.action, operator.template.schema, operator.binding, exact(step.duration)
             )
         self._settle(list(self.values), 0, onward=not last)
 
