@@ -214,6 +214,7 @@ class HybridRun(TemporalRun):
             candidates += self._effects.get(number, ())
         start = MovingState(numbers, self.bits, is_exact)
         active = [p for p in candidates if start.holds(p.condition, moment)]
+        tried: list[list[GroundProcess]] = []
         ended: set[GroundProcess] = set()
         while True:
             rates = [rate for process in active for rate in process.rates]
@@ -222,15 +223,19 @@ class HybridRun(TemporalRun):
             except UndefinedValueError as error:
                 self._fail_change(active, moment, str(error))
                 return Motion(numbers, moment, (), self.task.term, is_exact)
+            if isinstance(moment, Root) and not motion.is_exact:
+                return motion  # to begin anew, where it is rounded
             state = self._moving(motion)
             self._holding = {p: state.holds(p.condition, moment, after=True) for p in candidates}
             wanted = [p for p in candidates if self._holding[p] and p not in ended]
             if wanted == active:
                 break
-            # What ends itself at once does not begin again here: a level that a process raises to
-            # its bound stays at the bound.
-            ended.update(p for p in active if not self._holding[p])
-            active = [p for p in candidates if p in wanted]
+            if active in tried:
+                # Round and round. What ends itself at once does not begin again here: a level
+                # that a process raises to its bound stays at the bound.
+                ended.update(p for p in active if not self._holding[p])
+            tried.append(active)
+            active = [p for p in wanted if p not in ended]
         for process in ended:
             if self._holding[process] and not state.rests(process.condition):
                 raise ContinuousChangeError(
