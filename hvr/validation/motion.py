@@ -18,6 +18,7 @@ from hvr.validation.polynomials import (
     Number,
     Polynomial,
     Root,
+    compare_roots,
     in_order,
     roots,
     sign_at,
@@ -222,15 +223,22 @@ class MovingState:
         last = end.high if isinstance(end, Root) else end
         found: dict[Polynomial, list[Root]] = {}
         for condition in conditions:
+            if self.bits & condition.positive != condition.positive:
+                continue
+            if self.bits & condition.negative:
+                continue
             for part in condition.parts():
                 for test in part.tests:
                     for polynomial in self._bounds(test):
                         if polynomial not in found:
                             found[polynomial] = roots(polynomial, last)
-        every = in_order(root for some in found.values() for root in some)
-        first = start if isinstance(start, Root) else Root(Polynomial(()), start, start)
-        final = end if isinstance(end, Root) else Root(Polynomial(()), end, end)
-        return [r for r in every if compare(first, r) < 0 and compare(r, final) <= 0]
+        first, final = _as_root(start), _as_root(end)
+        return in_order(
+            root
+            for some in found.values()
+            for root in some
+            if compare_roots(first, root) < 0 and compare_roots(root, final) <= 0
+        )
 
     def doubt(self, condition: Conjunction, moment: Moment) -> None:
         """Refuse a condition if any comparison in it is decided by what was rounded.
@@ -315,9 +323,8 @@ class MovingState:
 
 def compare(one: Moment, two: Moment) -> int:
     """Return -1, 0 or 1 as one moment is before, at or after another."""
-    first = one if isinstance(one, Root) else Root(Polynomial(()), one, one)
-    second = two if isinstance(two, Root) else Root(Polynomial(()), two, two)
-    ordered = in_order((first, second))
-    if len(ordered) == 1:
-        return 0
-    return -1 if ordered[0] is first else 1
+    return compare_roots(_as_root(one), _as_root(two))
+
+
+def _as_root(moment: Moment) -> Root:
+    return moment if isinstance(moment, Root) else Root(Polynomial(()), moment, moment)

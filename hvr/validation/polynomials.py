@@ -223,22 +223,25 @@ def roots(polynomial: Polynomial, end: Rational) -> list[Root]:
     """
     if polynomial.degree < 1 or end <= 0:
         return []
+    if polynomial.degree == 1:
+        constant, slope = polynomial.coefficients
+        time = Fraction(-constant) / slope
+        return [Root(polynomial, time, time)] if 0 < time <= end else []
     # A root at 0 is out of the question, and without it what is left is simpler.
     leading = next(i for i, c in enumerate(polynomial.coefficients) if c)
     polynomial = Polynomial(polynomial.coefficients[leading:])
     if polynomial.degree < 1:
         return []
-    found = _by_formula(polynomial) if polynomial.degree <= 2 else None
+    if polynomial.degree == 1:
+        return roots(polynomial, end)
+    found = _by_formula(polynomial) if polynomial.degree == 2 else None
     if found is None:
         return _isolated(square_free(polynomial), end)
     return [Root(polynomial, r, r) for r in sorted(set(found)) if 0 < r <= end]
 
 
 def _by_formula(polynomial: Polynomial) -> list[Rational] | None:
-    """Return the roots of a polynomial of degree 1 or 2; None if they are not rational."""
-    if polynomial.degree == 1:
-        c, b = polynomial.coefficients
-        return [Fraction(-c) / b]
+    """Return the roots of a polynomial of degree 2; None if they are not rational."""
     c, b, a = polynomial.coefficients
     discriminant = Fraction(b * b - 4 * a * c)
     if discriminant < 0:
@@ -358,18 +361,24 @@ def value_at(polynomial: Polynomial, root: Root) -> tuple[Rational, bool]:
 
 def in_order(found: Iterable[Root]) -> list[Root]:
     """Return roots of several polynomials in order, each time once."""
+    found = list(found)
+    rational = {root.low: root for root in found if root.rational}
+    if len(rational) == len(found):
+        return [rational[number] for number in sorted(rational)]
+    others = [root for root in found if not root.rational]
     result: list[Root] = []
-    for root in sorted(found, key=cmp_to_key(_compare)):
-        if not result or _compare(result[-1], root):
+    for root in sorted((*rational.values(), *others), key=cmp_to_key(compare_roots)):
+        if not result or compare_roots(result[-1], root):
             result.append(root)
     return result
 
 
-def _compare(one: Root, two: Root) -> int:
+def compare_roots(one: Root, two: Root) -> int:
+    """Return -1, 0 or 1 as one root is smaller than, equal to or larger than another."""
     if one.rational and two.rational:
         return _sign(one.low - two.low)
     if one.rational:
-        return -_compare(two, one)
+        return -compare_roots(two, one)
     if two.rational:
         while one.low <= two.low <= one.high:
             one.refine()
