@@ -473,5 +473,7 @@ def _changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]
         yield from changes_of(action.effect)
     for durative in domain.durative_actions.values():
         yield from changes_of(durative.effect)
+    for schema in (*domain.processes.values(), *domain.events.values()):
+        yield from changes_of(schema.effect)
     for timed in problem.timed_init:
         yield from changes_of(timed.effect)
