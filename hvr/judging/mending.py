@@ -18,7 +18,7 @@ from itertools import count
 from hvr.errors import HvrError
 from hvr.judging.course import Course, Mark, execute, holds
 from hvr.judging.insertions import Insertion
-from hvr.judging.relaxed import Steps
+from hvr.judging.relaxed import Decided, Steps
 from hvr.judging.weaving import Weaving
 from hvr.pddl import Atom, GroundAction, State, Task
 from hvr.pddl.conditions import Conjunction
@@ -37,6 +37,7 @@ _MOST_ENDS = 3
 _BACK, _MOST_PAIRS = 4, 120
 """How far back pairs of steps are put in, and how many are tried."""
 _PLANNER_SECONDS = 10.0
+_NOTHING_KNOWN = Decided(frozenset(), frozenset(), frozenset())
 _MOST_PASSED = 3
 """How many steps may fail because of those that are put in before them."""
 
@@ -202,7 +203,7 @@ class _Search:
         begin = sum(index < outcome.fails for index in self.known)
         bits = outcome.marks[outcome.fails][0] & ~self.task.derived_bits
         waiting = any(place > outcome.fails for place, _ in draft.inserted)
-        reachable = waiting or self.rest.reachable(bits, begin, (), ())
+        reachable = waiting or self.rest.reachable(bits, begin, _NOTHING_KNOWN)
         return 0 if reachable else _INSERTED
 
     def _follow(self, draft: _Draft) -> _Outcome | None:
