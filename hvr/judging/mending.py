@@ -113,7 +113,7 @@ class _Search:
 
     def run(self) -> Mending:
         answers = self._singly()
-        if not answers or len(answers[0].inserted) > 1:
+        if not answers:
             answers += self._at_length()
         if not answers:
             answers += self._ended()
@@ -162,6 +162,7 @@ class _Search:
             if steps is not None:
                 ended = True
                 yield draft.with_steps(len(self.operators), steps)
+                break
         woven = None if ended else weaving.weave()
         if woven is not None:
             unknown = frozenset(range(len(self.operators))).difference(self.known)
