@@ -251,10 +251,7 @@ class _Search:
         literals = _unmet_literals(self.course, target, outcome.marks[place])
         if not literals:
             return
-        together = 0
-        for mark in outcome.marks[: place + 1]:
-            together |= mark[0]
-        here = State(self.task, together, outcome.marks[place][1])
+        here = self._together(outcome, place)
         for action in suppliers(here, literals, positive=True):
             operator = self.task.ground(action)
             best: _Draft | None = None
@@ -271,25 +268,29 @@ class _Search:
 
     def _with_two(self, draft: _Draft, outcome: _Outcome, place: int) -> Iterator[_Draft]:
         """Yield drafts with two more steps, of which the second needs the first."""
-        literals = _unmet_literals(self.course, self._target(place), outcome.marks[place])
+        mark = outcome.marks[place]
+        literals = _unmet_literals(self.course, self._target(place), mark)
+        here = self._together(outcome, place)
         tried = 0
-        seen: set[tuple[GroundAction, GroundAction]] = set()
-        for at in range(place, max(-1, place - _BACK), -1):
-            mark = outcome.marks[at]
-            here = State(self.task, *mark)
-            for second in suppliers(here, literals) if literals else ():
-                operator = self.task.ground(second)
-                wanting = _unmet_literals(self.course, operator.precondition, mark)
-                for first in suppliers(here, wanting) if wanting else ():
+        for second in suppliers(here, literals, positive=True) if literals else ():
+            operator = self.task.ground(second)
+            wanting = _unmet_literals(self.course, operator.precondition, mark)
+            for first in suppliers(here, wanting, positive=True) if wanting else ():
+                for at in range(place, max(-1, place - _BACK), -1):
                     tried += 1
                     if tried > _MOST_PAIRS:
                         return
-                    if (first, second) in seen:
-                        continue
                     child = self._checked(draft, at, (first, second), place, outcome)
                     if child is not None:
-                        seen.add((first, second))
                         yield child
+                        break
+
+    def _together(self, outcome: _Outcome, place: int) -> State:
+        """Return all that is true before some step up to a place, as one state."""
+        bits = 0
+        for mark in outcome.marks[: place + 1]:
+            bits |= mark[0]
+        return State(self.task, bits, outcome.marks[place][1])
 
     def _checked(
         self,
