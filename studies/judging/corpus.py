@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hvr.errors import DataFileError
 from hvr.pddl import Domain, GroundAction, Problem, parse_domain, parse_plan, parse_problem
+from hvr.texts import unreadable
 from studies.judging import demonstrations
 
 FULL_HANDS = "kitchen-full-hands"
@@ -75,19 +77,31 @@ class Case:
 
 
 def read_cases(path: Path) -> Iterator[Case]:
-    """Yield the cases of a file, gzipped or not."""
+    """Yield the cases of a file, gzipped or not.
+
+    Raises:
+        DataFileError: it cannot be read, or a line is no case; the message says which.
+    """
     opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            if not line.strip():
-                continue
-            values: dict[str, Any] = json.loads(line)
-            known = {name: values[name] for name in values if name in Case.__dataclass_fields__}
-            known["missing"] = tuple([Missing(**m) for m in known.get("missing", ())])
-            known["remove"] = tuple([tuple(r) for r in known.get("remove", [()])])
-            for name in ("plan", "kinds", "sentences"):
-                known[name] = tuple(known.get(name, ()))
-            yield Case(**known)
+    try:
+        with opened(path, "rt", encoding="utf-8") as file:
+            lines = [(number, line) for number, line in enumerate(file, 1) if line.strip()]
+    except (OSError, EOFError, ValueError) as error:
+        raise unreadable(path, error) from error
+    for number, line in lines:
+        try:
+            yield _case(json.loads(line))
+        except (ValueError, TypeError, AttributeError) as error:
+            raise DataFileError(f"{path}:{number}: this is no judged plan: {error}") from error
+
+
+def _case(values: Mapping[str, Any]) -> Case:
+    known = {name: values[name] for name in values if name in Case.__dataclass_fields__}
+    known["missing"] = tuple([Missing(**m) for m in known.get("missing", ())])
+    known["remove"] = tuple([tuple(r) for r in known.get("remove", [()])])
+    for name in ("plan", "kinds", "sentences"):
+        known[name] = tuple(known.get(name, ()))
+    return Case(**known)
 
 
 def write_cases(path: Path, cases: Iterable[Case]) -> int:
