@@ -100,7 +100,13 @@ def run(args: argparse.Namespace) -> int:
     fixed = _fixed(args, results)
     if args.json:
         documents = [
-            {"plan": str(r.file), "goal": r.goal or None, **r.verdict.to_json()} for r in results
+            {
+                "plan": str(r.file),
+                "goal": r.goal or None,
+                "reading": r.reading or None,
+                **r.verdict.to_json(),
+            }
+            for r in results
         ]
         print_json(documents[0] if len(documents) == 1 else documents)
     elif args.sarif:
@@ -109,6 +115,8 @@ def run(args: argparse.Namespace) -> int:
         print(fixed, end="")
     else:
         for result in results:
+            if result.reading:
+                print(f"read as: {result.reading} (of what it can mean, the plan fits this best)")
             print("\n".join(lines(result.verdict)))
     return max(result.verdict.exit_code for result in results)
 

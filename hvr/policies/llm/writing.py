@@ -111,6 +111,7 @@ class Writing:
         self.library_uses: list[str] = []
         """Ids of the entries of the library whose blocks went into the plan."""
         self._listen = equipment.listen
+        self._inventory = inventory
         self._foresight = Foresight(graph, equipment.domain, inventory, equipment.compile_task)
         self._dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
         self._retrieval = Retrieval(self._dialogue, self.settings, equipment.embedder, self._listen)
@@ -148,7 +149,7 @@ class Writing:
         if self.settings.judge:
             foresight = self._foresight
             written, rounds = judged_blocks(
-                foresight.task, written, foresight.nearness, self._listen
+                foresight.task, written, foresight.nearness, self._listen, self._inventory
             )
         blocks, removed = self._elimination(written)
         name = self._dialogue.model.name
