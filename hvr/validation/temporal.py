@@ -39,7 +39,7 @@ from hvr.pddl.durative import (
 from hvr.pddl.numeric import Rational, Values, evaluate, exact
 from hvr.pddl.plan import decimal_text
 from hvr.pddl.task import binding_of
-from hvr.printable import short
+from hvr.printable import short, short_names
 from hvr.validation.interference import StepParts, access, interferences
 from hvr.validation.report import (
     Failure,
@@ -621,7 +621,7 @@ class TemporalRun:
         self._failures.append(
             Failure(
                 kind,
-                f"Step {number} {short(action)} {why}.",
+                short_names(f"Step {number} {short(action)} {why}."),
                 number,
                 action,
                 literals,
