@@ -445,9 +445,9 @@ class Task:
                 parts = [self._metric(o, values, total_time, violated) for o in operands]
                 if len(parts) == 1:
                     return -parts[0]
-                result = parts[0]
+                result, text = parts[0], str(expression)
                 for part in parts[1:]:
-                    result = numeric.calculate(symbol, result, part, str(expression))
+                    result = numeric.calculate(symbol, result, part, text)
                 return result
             case _:
                 raise TypeError(f"not in a metric: {expression}")
