@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from hvr.errors import UsageError
 
 if TYPE_CHECKING:
     from hvr.run.judging import JudgedPlan
+
+_ADVICE_SECONDS = 10.0
 
 _DESCRIPTION = """\
 Judge a plan step by step: which steps are superfluous, which are missing, and the proof of each.
@@ -26,6 +29,7 @@ examples:
   hvr judge plan.pddl --domain domain.pddl --problem problem.pddl
   hvr judge plan.pddl --goal "put the apple in the fridge" --scene FloorPlan16
   hvr judge plan.pddl --problem problem.pddl --fix better.pddl --json
+  hvr judge plan.pddl --problem problem.pddl --advise
   hvr judge runs/coffee --html verdict.html
   hvr judge runs/coffee --llm openai:gpt-4o-mini
   hvr judge calls.json --tools tools.json --graph graph.json
@@ -67,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "gemini:MODEL, hf:NAME or replay:FOLDER"))  # fmt: skip
     judging.add_argument("--base-url", metavar="URL", type=words, help=(
         "address of the model's server"))  # fmt: skip
+    judging.add_argument("--advise", action="store_true", help=(
+        "look some seconds for a shorter plan with other steps: advice, no finding"))  # fmt: skip
     output = parser.add_argument_group("output")
     output.add_argument("--fix", metavar="FILE", type=Path, nargs="?", const=Path("-"), help=(
         "write the repaired plan, proven valid, to a file, or print it"))  # fmt: skip
@@ -94,6 +100,8 @@ def run(args: argparse.Namespace) -> int:
     results = _judged(args)
     if args.spec is not None:
         results = _with_model(args, results)
+    if args.advise:
+        results = tuple(map(_advised, results))
     if args.html is not None:
         from hvr.cli.output import write_whole
         from hvr.report.judged_page import judged_page
@@ -173,6 +181,23 @@ def _with_model(
 
     model = connect(ModelChoice(spec=args.spec, base_url=args.base_url), plans=len(results))
     return tuple(with_opinion(result, model) for result in results)
+
+
+def _advised(result: JudgedPlan) -> JudgedPlan:
+    """Return a judged plan with a shorter one, where one is found."""
+    from hvr.errors import PlannerError
+    from hvr.judging.advice import improvement
+    from hvr.search.planners import DEFAULT, make_planner
+
+    if result.validator is None:
+        raise UsageError("--advise is for plans with a problem or a goal", field="advise")
+    try:
+        planner = make_planner(DEFAULT, _ADVICE_SECONDS)
+        better = improvement(result.validator, result.verdict, planner)
+    except PlannerError as error:
+        print(f"hvr judge: no advice: {error}", file=sys.stderr)
+        return result
+    return replace(result, verdict=replace(result.verdict, improvement=better))
 
 
 def _fixed(args: argparse.Namespace, results: tuple[JudgedPlan, ...]) -> str:
