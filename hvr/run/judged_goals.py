@@ -8,6 +8,7 @@ there is least to say against it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -35,6 +36,7 @@ from hvr.pddl import (
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.relevance import relevant_objects
 from hvr.validation import Validator
+from hvr.validation.sequences import action_of
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,8 @@ def judge_by_goals(
     refusal: HvrError | None = None
     for goal in goals:
         try:
-            found = judge_by_stages(
-                goal.stages, problem_of(goal.stages), domain, plan, seconds=seconds
-            )
+            stages = _of_the_plan(goal.stages, plan)
+            found = judge_by_stages(stages, problem_of(stages), domain, plan, seconds=seconds)
         except HvrError as error:
             refusal = refusal or error
             continue
@@ -92,6 +93,43 @@ def judge_by_goals(
         assert refusal is not None, "there must be a goal"
         raise refusal
     return min(judged, key=lambda found: _findings(found.verdict))
+
+
+_NAME = re.compile(r"\b([a-z]+)-\d+\b")
+"""An object of a kitchen: its kind and a number."""
+
+
+def _of_the_plan(stages: Sequence[Stage], plan: Sequence[Step]) -> tuple[Stage, ...]:
+    """Return stages about the objects that a plan uses.
+
+    Several stages speak of one object by its name, which the reader chose among those of a kind.
+    Where a plan does not touch it, what it does touch of the kind is meant.
+    """
+    if len(stages) < 2:
+        return tuple(stages)
+    used = dict.fromkeys(name for step in plan for name in action_of(step).args)
+    text = " ".join(part for s in stages for part in (s.wanted, *s.ends, *s.constraints))
+    named = {match[0]: match[1] for match in _NAME.finditer(text)}
+    free = [name for name in used if name not in named]
+    instead: dict[str, str] = {}
+    for name, kind in named.items():
+        other = next((n for n in free if n.rpartition("-")[0] == kind), None)
+        if name not in used and other is not None:
+            free.remove(other)
+            instead[name] = other
+
+    def changed(text: str) -> str:
+        return _NAME.sub(lambda match: instead.get(match[0], match[0]), text)
+
+    return tuple(
+        replace(
+            stage,
+            wanted=changed(stage.wanted),
+            ends=tuple(map(changed, stage.ends)),
+            constraints=tuple(map(changed, stage.constraints)),
+        )
+        for stage in stages
+    )
 
 
 def judge_by_stages(

@@ -9,7 +9,7 @@ import pytest
 from hvr.errors import HvrError
 from hvr.judging.verdict import PlanVerdict
 from hvr.language.goals import Goal, Stage
-from hvr.pddl import And, Problem, parse_constraint, parse_formula, parse_plan
+from hvr.pddl import And, Problem, parse_constraint, parse_formula, parse_plan, parse_problem
 from hvr.run.judged_goals import JudgedGoal, judge_by_goals
 from tests.judging.test_symbolic import gripper
 
@@ -53,6 +53,23 @@ def test_stages_have_an_order_and_a_missing_one_is_found() -> None:
     assert verdict.missing and not verdict.valid
     found = judged([wrong], " ".join(map(str, verdict.repaired or ()))).verdict
     assert found.outcome == "clean"
+
+
+def test_stages_are_about_the_objects_of_their_kind_that_the_plan_uses() -> None:
+    domain = TASK.domain
+    task = parse_problem(
+        "(define (problem p) (:domain gripper) (:objects ball-1 ball-2 a b)"
+        "(:init (at ball-1 a) (at ball-2 a) (robot a) (free)) (:goal (and)))",
+        domain,
+    )
+
+    def problem(stages: Sequence[Stage]) -> Problem:
+        return task.replace(goal=parse_formula(stages[-1].text, domain, task.objects))
+
+    stages = goal("(holds ball-1)", "(at ball-1 b)")
+    plan = parse_plan("(pick ball-2 a) (move a b) (drop ball-2 b)")
+    verdict = judge_by_goals([stages], problem, domain, plan, seconds=5).verdict
+    assert verdict.outcome == "clean"
 
 
 def test_what_is_smallest_without_constraints_and_keeps_them_is_proven() -> None:
