@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from hvr.errors import ImpossibleGoalError, InvalidPlanError, PlannerError, UsageError
+from hvr.execution.acting import Acting, Watching
 from hvr.execution.detection import foreseen, goal_unmet
 from hvr.execution.events import (
     Event,
@@ -28,10 +29,8 @@ from hvr.execution.events import (
 from hvr.execution.failures import Deviation
 from hvr.execution.ladder import Ladder
 from hvr.execution.promises import Promises, deviation
-from hvr.execution.recovery import MENDS, REPLANS, Impasse, crowding, replaceable
-from hvr.execution.watching import Watch
+from hvr.execution.recovery import MENDS, REPLANS, Impasse
 from hvr.execution.words import opposite, say
-from hvr.execution.world import World
 from hvr.pddl import Expression, GroundAction, State, Trajectory
 from hvr.plans import Planned, Policy
 from hvr.validation import Validator
@@ -55,7 +54,7 @@ class Executor(Generic[Goal]):
             new plan is made at once.
     """
 
-    world: World
+    world: Acting
     policy: Policy[Goal]
     listen: Listener
     planned: PlanListener
@@ -114,10 +113,7 @@ class Executor(Generic[Goal]):
             InvalidPlanError: the plan does not validate.
         """
         started = time.perf_counter()
-        inventory = self.world.inventory()
-        if self._avoid:
-            inventory = inventory.without(self._avoid)
-        planned = self.policy.plan(stage, self.world.graph, inventory, reason)
+        planned = self.world.plan(self.policy, stage, self._avoid, reason)
         report = Validator(planned.task).check(planned.plan.actions)
         self.planned(planned)
         self.listen(
@@ -136,7 +132,7 @@ class Executor(Generic[Goal]):
         if self.steps == 0:
             self._keep(self._promised, planned.task.initial, None)
         while True:
-            watch = Watch(self.world, planned, self._promises)
+            watch = self.world.watch(planned, self._promises)
             impasse = self._execute(planned, watch)
             if impasse is None:
                 return self._finished()
@@ -150,14 +146,14 @@ class Executor(Generic[Goal]):
             planned = new
 
     def _finished(self, reason: str = "", unmet: Iterable[Expression] = ()) -> Finished:
-        unmet = tuple(unmet)
+        unmet, words = tuple(unmet), self.world.wording
         return Finished(
             not reason, self.steps, self.replans, reason, tuple(map(str, unmet)),
-            tuple(f"{say(opposite(e))}; wanted: {say(e)}" for e in unmet),
+            tuple(f"{say(opposite(e), words)}; wanted: {say(e, words)}" for e in unmet),
             tuple(sorted(self._failures.items())), tuple(sorted(self._ladder.used.items())),
         )  # fmt: skip
 
-    def _execute(self, planned: Planned, watch: Watch) -> Impasse | None:
+    def _execute(self, planned: Planned, watch: Watching) -> Impasse | None:
         """Carry out a plan; return the impasse it ends in, or None when its goal is reached."""
         todo = [
             (number, action)
@@ -191,7 +187,7 @@ class Executor(Generic[Goal]):
                     self._ladder.done()
                     continue
                 if not failures:
-                    failures = (foreseen(self.steps, ahead),)
+                    failures = (foreseen(self.steps, ahead, self.world.wording),)
                     self._notice(failures)
             else:
                 success, failures = False, (watch.cannot(self.steps + 1, action),)
@@ -210,12 +206,12 @@ class Executor(Generic[Goal]):
             ]
         return self._missed(watch)
 
-    def _missed(self, watch: Watch) -> Impasse | None:
+    def _missed(self, watch: Watching) -> Impasse | None:
         """Return the impasse at the end of a plan, if its goal does not hold."""
         unmet = watch.unmet_goal()
         if not unmet:
             return None
-        failures = (goal_unmet(self.steps, unmet),)
+        failures = (goal_unmet(self.steps, unmet, self.world.wording),)
         self._notice(failures)
         self._ladder.stuck()
         return Impasse(failures, None, True, (), *watch.ahead(watch.state), self.steps)
@@ -233,7 +229,7 @@ class Executor(Generic[Goal]):
         Returns:
             whether the place was cleared.
         """
-        place, things = crowding(impasse, planned.relevant.names, self.world.scene, new=new)
+        place, things = self.world.crowding(impasse, planned.relevant.names, new=new)
         if not things or self.replans >= self.max_replans:
             return False
         reason = f"{impasse.reason} First make room."
@@ -244,7 +240,7 @@ class Executor(Generic[Goal]):
             clearing = self._another("make room", goal, impasse, reason)
         except (ImpossibleGoalError, PlannerError):
             return False
-        left = self._execute(clearing, Watch(self.world, clearing, self._promises, aside=True))
+        left = self._execute(clearing, self.world.watch(clearing, self._promises, aside=True))
         outcome = "worked" if left is None else f"failed: {left.reason}"
         self._say("make room", impasse, outcome)
         return left is None
@@ -285,7 +281,7 @@ class Executor(Generic[Goal]):
             reason = impasse.reason
             avoided = self._avoid
             if name == "replace":
-                other = replaceable(impasse, self.world.graph, self.world.inventory(), self._avoid)
+                other = self.world.replaceable(impasse, self._avoid)
                 if other is None:
                     continue
                 self._avoid |= {other}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,15 @@ from hvr.execution.atoms import ChangeReader
 from hvr.execution.belief import Sight
 from hvr.execution.failures import Deviation
 from hvr.execution.perception import Look, Perception, Senses
+from hvr.execution.promises import Promises
+from hvr.execution.recovery import Impasse, crowding, replaceable
+from hvr.execution.watching import Watch
 from hvr.knowledge.events import ActionEvent, Change, FailureNote
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.history import cleared_marks, marks
 from hvr.knowledge.ontology import Ontology
 from hvr.pddl.model import Atom, GroundAction
+from hvr.plans import Planned, Policy
 from hvr.retrieval.inventory import Inventory, take_inventory
 from hvr.scene_graph import SceneGraph
 
@@ -90,6 +94,34 @@ class World:
         """Return the objects and facts of the present, nearest to the robot first."""
         positions = {name: o.position for name, o in self.scene.objects.items()}
         return take_inventory(self.graph, self.scene.scene, positions, self.perception.stands_at)
+
+    # what the loop asks
+
+    wording = None
+    """Literals are said in hvr's own words."""
+
+    def plan(self, policy: Policy[Any], stage: Any, avoid: frozenset[str], reason: str) -> Planned:
+        """See `Acting`."""
+        inventory = self.inventory()
+        if avoid:
+            inventory = inventory.without(avoid)
+        return policy.plan(stage, self.graph, inventory, reason)
+
+    def watch(self, planned: Planned, promises: Promises, *, aside: bool = False) -> Watch:
+        """See `Acting`."""
+        return Watch(self, planned, promises, aside=aside)
+
+    def crowding(
+        self, impasse: Impasse, relevant: Collection[str], *, new: bool
+    ) -> tuple[str, tuple[str, ...]]:
+        """See `Acting`."""
+        return crowding(impasse, relevant, self.scene, new=new)
+
+    def replaceable(self, impasse: Impasse, avoid: frozenset[str]) -> str | None:
+        """See `Acting`."""
+        return replaceable(impasse, self.graph, self.inventory(), avoid)
+
+    # acting
 
     def facts(self, objects: Iterable[str]) -> frozenset[Atom]:
         """Return the PDDL atoms that hold over some objects, as last observed."""
