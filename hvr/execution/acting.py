@@ -6,8 +6,8 @@ facts (`hvr.worlds.acting`) compares sets of facts. The loop is the same.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import Any, Protocol
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
 
 from hvr.execution.compare import Difference
 from hvr.execution.events import StepDone
@@ -16,9 +16,28 @@ from hvr.execution.promises import Promises
 from hvr.execution.recovery import Impasse
 from hvr.knowledge.wording import Wording
 from hvr.pddl import Expression, GroundAction, State, Task
-from hvr.plans import Planned
+from hvr.plans import Planned, Rungs
 from hvr.validation import Validator
 from hvr.validation.report import StepReport
+
+Goal = TypeVar("Goal")
+
+
+class Recovering(Protocol[Goal]):
+    """What the loop asks of a policy itself; a `hvr.plans.Policy` has it."""
+
+    @property
+    def rungs(self) -> Rungs:
+        """The recoveries that suit it."""
+        ...
+
+    def clearing(self, things: Sequence[str], place: str) -> Goal:
+        """Return the goal of taking things away from a place."""
+        ...
+
+    def keeping(self, stage: Goal, constraints: Sequence[str]) -> Goal:
+        """Return a goal to be reached under other constraints, as PDDL, than its own."""
+        ...
 
 
 class Watching(Protocol):

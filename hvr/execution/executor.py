@@ -13,10 +13,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Generic
 
 from hvr.errors import ImpossibleGoalError, InvalidPlanError, PlannerError, UsageError
-from hvr.execution.acting import Acting, Watching
+from hvr.execution.acting import Acting, Goal, Recovering, Watching
 from hvr.execution.detection import foreseen, goal_unmet
 from hvr.execution.events import (
     Event,
@@ -32,10 +32,9 @@ from hvr.execution.promises import Promises, deviation
 from hvr.execution.recovery import MENDS, REPLANS, Impasse
 from hvr.execution.words import opposite, say
 from hvr.pddl import Expression, GroundAction, State, Trajectory
-from hvr.plans import Planned, Policy
+from hvr.plans import Planned
 from hvr.validation import Validator
 
-Goal = TypeVar("Goal")
 Listener = Callable[[Event], None]
 PlanListener = Callable[[Planned], None]
 
@@ -55,7 +54,7 @@ class Executor(Generic[Goal]):
     """
 
     world: Acting
-    policy: Policy[Goal]
+    policy: Recovering[Goal]
     listen: Listener
     planned: PlanListener
     max_replans: int = 3
