@@ -28,6 +28,7 @@ examples:
   hvr solve domain.pddl problem.pddl --save solved && hvr validate solved/{domain,problem,plan}.pddl
   hvr solve domain.pddl problem.pddl --planner up:enhsp --json
   hvr solve domain.pddl problem.pddl --execute --faults lost-effect:0.1 --seed 1
+  hvr solve --world logistics --goal "parcel1 is at harbour" --execute
 
 planners:
   fast-downward   Fast Downward's searches on hvr's grounding
@@ -61,8 +62,14 @@ exit codes:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("domain", metavar="DOMAIN", type=Path, help="PDDL domain")
-    parser.add_argument("problem", metavar="PROBLEM", type=Path, help="PDDL problem")
+    parser.add_argument("domain", metavar="DOMAIN", type=Path, nargs="?", help="PDDL domain")
+    parser.add_argument("file", metavar="PROBLEM", type=Path, nargs="?", help="PDDL problem")
+    parser.add_argument("--world", metavar="FOLDER", help=(
+        "a world instead of DOMAIN and PROBLEM: its folder, or one that hvr brings"))  # fmt: skip
+    parser.add_argument("--problem", metavar="NAME", help=(
+        "which task or problem of the world; not needed where it has only one"))  # fmt: skip
+    parser.add_argument("--goal", metavar="TEXT", help=(
+        "another goal: PDDL, or a simple sentence in the world's words"))  # fmt: skip
     parser.add_argument("--planner", metavar="NAME", help="see below (default: those that can)")
     parser.add_argument("--optimal", action="store_true", help=(
         "search until the plan is proven to be best, or the time is up"))  # fmt: skip
@@ -105,19 +112,26 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _solve(args: argparse.Namespace) -> int:
+    from hvr.cli.posed import posed_files
+
+    with posed_files(args) as (domain, problem):
+        return _solved(args, domain, problem)
+
+
+def _solved(args: argparse.Namespace, domain: Path, problem: Path) -> int:
     from hvr.solving.solve import solve
 
     show = not (args.json or args.quiet) and sys.stderr.isatty()
     solution = solve(
-        args.domain,
-        args.problem,
+        domain,
+        problem,
         planner=args.planner,
         seconds=args.budget,
         optimal=args.optimal,
         listen=_found if show else None,
     )
     if args.save is not None:
-        _save(args.save, args.domain, args.problem, solution)
+        _save(args.save, domain, problem, solution)
     if args.json:
         print_json(solution.to_json())
     else:

@@ -21,6 +21,10 @@ _VERB = re.compile(r"(has|knows|needs|owns|(?!is|has|was|this|bus|gas|glass)[a-z
 """A first word that says by itself what its first object does, such as `contains`."""
 
 
+_PLACES = frozenset({"at", "in", "on", "near"})
+"""Words that `(robot-at ?room)` ends in, which says of the robot where it is."""
+
+
 @dataclass(frozen=True)
 class WorldWords:
     """Words for a domain.
@@ -83,6 +87,9 @@ def said_of(predicate: Predicate) -> tuple[str, str]:
         return f"{words} {first}", f"not {words} {first}"
     after = f" {' and '.join(others)}" if others else ""
     verb, _, rest = words.partition(" ")
+    thing, _, last = words.rpartition(" ")
+    if not others and thing and last in _PLACES:
+        return f"the {thing} is {last} {first}", f"the {thing} is not {last} {first}"
     if verb == "is":
         return f"{first} is {rest}{after}", f"{first} is not {rest}{after}"
     if _VERB.fullmatch(verb):
