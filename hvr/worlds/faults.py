@@ -159,7 +159,7 @@ class FaultyWorld:
         action = GroundAction(name, args)
         if WorldFault.REFUSED in kinds:
             self._note(WorldFault.REFUSED, action, ())
-            return "the action was refused"
+            return "no reason is given"
         before = self.env.state
         error = self.env.step(name, args)
         if error:
