@@ -74,11 +74,10 @@ class Tally:
 
     def row(self, name: str) -> str:
         """Return a row of the table."""
-        c = self.counts
-        return (
-            f"| {name} | {self.plans} | {c['faults']} | {c['noticed']} "
-            f"| {self.false} of {self.steps} | {c['recovered']} | {c['out of reach']} | {c['missed']} | {c['undecided']} |"
-        )
+        kinds = ("recovered", "out of reach", "missed", "undecided")
+        cells: list[object] = [name, self.plans, self.counts["faults"], self.counts["noticed"]]
+        cells += [f"{self.false} of {self.steps}", *(self.counts[kind] for kind in kinds)]
+        return f"| {' | '.join(map(str, cells))} |"
 
     def add(self, other: Tally) -> None:
         """Add what was counted of another."""
@@ -145,7 +144,7 @@ def of_domain(name: str, args: argparse.Namespace) -> Tally:
                 run, env = _run(domain, problem, planner, (rule,), args.seed + step)
                 label = f"{problem_file.stem}, {kind} at step {step}"
                 _count(tally, run, label)
-                if not run.faults:
+                if not _faulty(run):
                     continue
                 outcome = _outcome(env, domain, problem, args.seconds)
                 tally.counts[outcome] += 1
@@ -165,13 +164,19 @@ def _count(tally: Tally, run: WorldRun, label: str) -> None:
     """Count faults, which of them were noticed in their step, and false alarms."""
     done = [event for event in run.events if isinstance(event, StepDone)]
     alarmed = {event.number for event in done if event.failures}
-    faulty = {fault.step for fault in run.faults if fault.changed or fault.kind == "refused"}
+    faulty = _faulty(run)
     tally.steps += len(done)
     tally.false += len(alarmed - faulty)
     tally.counts["faults"] += len(faulty)
     tally.counts["noticed"] += len(faulty & alarmed)
     tally.missed += [f"{label}: not noticed at step {step}" for step in faulty - alarmed]
     tally.missed += [f"{label}: false alarm at step {step}" for step in alarmed - faulty]
+
+
+def _faulty(run: WorldRun) -> set[int]:
+    """Return the steps in which a fault changed something, or refused the action."""
+    refused = WorldFault.REFUSED
+    return {fault.step for fault in run.faults if fault.changed or fault.kind is refused}
 
 
 def _outcome(env: FaultyWorld, domain: Domain, problem: Problem, seconds: float) -> str:

@@ -103,6 +103,25 @@ def test_rules_of_faults_that_are_none(text: str, message: str) -> None:
         read_faults([text])
 
 
+def test_what_is_to_be_kept_is_kept_by_new_plans_too() -> None:
+    domain = parse_domain(
+        "(define (domain d) (:types room) (:predicates (at ?r - room) (way ?a ?b - room))"
+        " (:action go :parameters (?a ?b - room) :precondition (and (at ?a) (way ?a ?b))"
+        " :effect (and (at ?b) (not (at ?a)))))"
+    )
+    # To d over b or over c; c is forbidden, and the first step is refused for good.
+    problem = parse_problem(
+        "(define (problem p) (:domain d) (:objects a b c d - room) (:init (at a) (way a b)"
+        " (way b d) (way a c) (way c d) (way b a)) (:goal (at d))"
+        " (:constraints (always (not (at c)))))",
+        domain,
+    )
+    env = FaultyWorld(PddlEnvironment(domain, problem), read_faults(["lost-effect@1"]), 1)
+    run = run_world(env, domain, problem, words_for(domain).wording)
+    went = [str(event.action) for event in run.events if isinstance(event, StepDone)]
+    assert run.finished.reached and run.faults and not any(" c" in action for action in went)
+
+
 def test_the_same_seed_gives_the_same_run() -> None:
     rules = [FaultRule(kind, 0.2) for kind in WorldFault]
     one, two = (acted(*rooms(), rules, seed=7)[0] for _ in range(2))
