@@ -105,6 +105,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "are made of them.", "hvr.cli.verify.evaluate"),
     ), usual="plan"),
     Group("tools", "Find the tools that carry out the steps of a plan.", (
+        Command("import", "Read tools from function schemas, MCP, OpenAPI or Python; say which "
+                "parameters mean the same.", "hvr.cli.tools.taking_in"),
         Command("retrieve", "Print the tools for the steps of a plan, in order.",
                 "hvr.cli.tools.retrieve"),
         Command("train", "Train a retriever on true plans.", "hvr.cli.tools.train"),

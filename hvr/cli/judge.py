@@ -51,8 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     goal.add_argument("--scene", metavar="NAME", help=(
         "the kitchen of --goal and --goal-pddl (default: FloorPlan16)"))  # fmt: skip
     goal.add_argument("--tools", metavar="FILE", type=Path, help=(
-        "the tools of tool plans, with their inputs and outputs"))  # fmt: skip
-    goal.add_argument("--graph", metavar="FILE", type=Path, help="the links of the tools")
+        "the tools of tool plans: tools.json, function schemas, MCP, OpenAPI or "
+        "Python"))  # fmt: skip
+    goal.add_argument("--graph", metavar="FILE", type=Path, help=(
+        "the links of the tools (default: those that follow from the tools)"))  # fmt: skip
     judging = parser.add_argument_group("judging")
     judging.add_argument("--lenient", action="store_true", help=(
         "accept what VAL accepts of what the language forbids"))  # fmt: skip
@@ -98,7 +100,13 @@ def run(args: argparse.Namespace) -> int:
     fixed = _fixed(args, results)
     if args.json:
         documents = [
-            {"plan": str(r.file), "goal": r.goal or None, **r.verdict.to_json()} for r in results
+            {
+                "plan": str(r.file),
+                "goal": r.goal or None,
+                "reading": r.reading or None,
+                **r.verdict.to_json(),
+            }
+            for r in results
         ]
         print_json(documents[0] if len(documents) == 1 else documents)
     elif args.sarif:
@@ -107,6 +115,8 @@ def run(args: argparse.Namespace) -> int:
         print(fixed, end="")
     else:
         for result in results:
+            if result.reading:
+                print(f"read as: {result.reading} (of what it can mean, the plan fits this best)")
             print("\n".join(lines(result.verdict)))
     return max(result.verdict.exit_code for result in results)
 
@@ -115,8 +125,8 @@ def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
     from hvr.cli.verify.tool_plans import is_json, read_tool_graph, read_tool_plans
     from hvr.run.judging import Asked, JudgedPlan, judge_plan
 
-    if (args.tools is None) != (args.graph is None):
-        raise UsageError("give both --tools and --graph, or neither")
+    if args.graph is not None and args.tools is None:
+        raise UsageError("--graph has the links of the tools: give these with --tools")
     if is_json(args.plan):
         from hvr.tools.judging import judge_tool_plan
 

@@ -42,6 +42,7 @@ examples:
   some-planner domain.pddl problem.pddl | hvr validate domain.pddl problem.pddl - --json
   hvr validate domain.pddl problem.pddl plan.txt --watch
   hvr validate benchmarks/ --skip '*.log'
+  hvr validate --serve < requests.jsonl
   hvr validate '{domain}/domain.pddl' '{domain}/{problem}.pddl' 'plans/{domain}-{problem}.*'
 
 exit codes:
@@ -125,6 +126,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _flag(reporting, "--quiet", "print nothing", "-q")
     reporting.add_argument("--watch", action="store_true", help=(
         "validate again whenever a file changes, until Ctrl-C"))  # fmt: skip
+    reporting.add_argument("--serve", action="store_true", help=(
+        "stay, and answer requests: a line of JSON each with domain, problem and plan, from "
+        "standard input"))  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -136,6 +140,12 @@ def run(args: argparse.Namespace) -> int:
     # Reading makes many objects and hardly any garbage.
     gc.set_threshold(100_000)
     request = _request(args)
+    if args.serve:
+        if args.files or args.watch or args.output_file or args.format:
+            raise UsageError("--serve takes no files, no --watch, no --output-file and no --format")
+        from hvr.cli.serve import serve
+
+        return serve(request.options)
     if request.watch:
         from hvr.cli.watch import watch
 

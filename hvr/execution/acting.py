@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
+from hvr.errors import ImpossibleGoalError
 from hvr.execution.compare import Difference
 from hvr.execution.events import StepDone
 from hvr.execution.failures import Deviation
@@ -72,7 +73,12 @@ class Watching(Protocol):
 
 
 class Acting(Protocol):
-    """A world to act in."""
+    """A world to act in.
+
+    A class that inherits from this one has to define `wording`, `plan`, `watch` and
+    `look_around`; the rest has defaults for a world in which all things are seen and none has a
+    place.
+    """
 
     @property
     def wording(self) -> Wording | None:
@@ -102,11 +108,47 @@ class Acting(Protocol):
         self, impasse: Impasse, relevant: Collection[str], *, new: bool
     ) -> tuple[str, tuple[str, ...]]:
         """Return the place that has no room, and the things to take away from it."""
-        ...
+        del impasse, relevant, new
+        return "", ()
 
     def replaceable(self, impasse: Impasse, avoid: frozenset[str]) -> str | None:
         """Return the object of an impasse that another one could stand in for, or None."""
-        ...
+        del impasse, avoid
+        return None
+
+    def missing(self, policy: Any, stage: Any, *, spare: bool = False) -> tuple[str, ...]:
+        """Return the things that a stage needs and of which nobody knows where they are.
+
+        Args:
+            policy: who plans.
+            stage: what to reach.
+            spare: also those of a kind of which there are others.
+        """
+        del policy, stage, spare
+        return ()
+
+    def unplaced(self) -> frozenset[str]:
+        """Return all things of which nobody knows where they are."""
+        return frozenset()
+
+    def place_to_open(self, sought: Sequence[str], shut: Collection[str]) -> str | None:
+        """Return the closed place to look into next for some things, or None.
+
+        Args:
+            sought: names of the things.
+            shut: places that do not open.
+        """
+        del sought, shut
+        return None
+
+    def opening(self, policy: Any, place: str, for_nothing: tuple[str, ...], stage: Any) -> Planned:
+        """Return a plan that opens a place; see `hvr.plans.Policy.opening`.
+
+        Raises:
+            ImpossibleGoalError, PlannerError: there is none, or none was found.
+        """
+        del policy, for_nothing, stage
+        raise ImpossibleGoalError(f"nothing is known of how {place} opens")
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
         """Look for what is lost, or at everything again; return names of what was found."""
@@ -114,4 +156,4 @@ class Acting(Protocol):
 
     def notice(self, step: int, failures: Iterable[Deviation]) -> None:
         """Take note of deviations that belong to no executed step."""
-        ...
+        del step, failures

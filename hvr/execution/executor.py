@@ -64,6 +64,8 @@ class Executor(Generic[Goal]):
     _done: int = field(default=0, init=False)  # steps since the last new plan
     _failures: Counter[str] = field(default_factory=Counter, init=False)
     _avoid: frozenset[str] = field(default=frozenset(), init=False)
+    _for_nothing: tuple[str, ...] = field(default=(), init=False)  # the place looked into last
+    _shut: frozenset[str] = field(default=frozenset(), init=False)  # places that did not open
     _promises: Promises = field(default_factory=Promises, init=False)  # of the stage
     _promised: Promises = field(default_factory=Promises, init=False)  # of the run
     _broken: list[Deviation] = field(default_factory=list, init=False)
@@ -103,6 +105,12 @@ class Executor(Generic[Goal]):
         self.listen(finished)
         return finished
 
+    def find(self, stage: Goal) -> None:
+        """Look behind closed doors for what a stage needs and there is nowhere else."""
+        while sought := self.world.missing(self.policy, stage):
+            if not self._look_into_next(sought, stage):
+                return
+
     def prepare(self, stage: Goal, reason: str = "") -> Planned:
         """Plan and validate a stage without executing it.
 
@@ -113,6 +121,15 @@ class Executor(Generic[Goal]):
         """
         started = time.perf_counter()
         planned = self.world.plan(self.policy, stage, self._avoid, reason)
+        self._announce(planned, started)
+        return planned
+
+    def _announce(self, planned: Planned, started: float) -> None:
+        """Validate a plan and tell of it.
+
+        Raises:
+            InvalidPlanError: the plan does not validate.
+        """
         report = Validator(planned.task).check(planned.plan.actions)
         self.planned(planned)
         self.listen(
@@ -121,15 +138,14 @@ class Executor(Generic[Goal]):
         )  # fmt: skip
         if not report.valid:
             raise InvalidPlanError(f"the plan does not validate: {report.explain()}")
-        return planned
 
     # one stage
 
     def _reach(self, stage: Goal) -> Finished:
-        planned = self.prepare(stage)
+        self.find(stage)
+        planned = self._first_plan(stage)
         self._promises = Promises.of(planned.task)
-        if self.steps == 0:
-            self._keep(self._promised, planned.task.initial, None)
+        self._begin(planned)
         while True:
             watch = self.world.watch(planned, self._promises)
             impasse = self._execute(planned, watch)
@@ -143,6 +159,48 @@ class Executor(Generic[Goal]):
             if new is None:
                 return self._finished(reason, watch.unmet_goal())
             planned = new
+
+    def _first_plan(self, stage: Goal) -> Planned:
+        """Return a plan for a stage; while there is none, look for more of what it needs.
+
+        Raises:
+            ImpossibleGoalError: there is no plan, and nothing is left to look for.
+        """
+        while True:
+            try:
+                return self.prepare(stage)
+            except ImpossibleGoalError:
+                sought = self.world.missing(self.policy, stage, spare=True)
+                if not sought or not self._look_into_next(sought, stage):
+                    raise
+
+    def _look_into_next(self, sought: Sequence[str], stage: Goal) -> bool:
+        """Open places until one of some things is found; return whether it was."""
+        while True:
+            place = self.world.place_to_open(sought, self._shut)
+            if place is None:
+                return False
+            try:
+                planned = self.world.opening(self.policy, place, self._for_nothing, stage)
+            except (ImpossibleGoalError, PlannerError):
+                self._shut |= {place}
+                continue
+            self._announce(planned, time.perf_counter())
+            self._begin(planned)
+            if (
+                self._execute(planned, self.world.watch(planned, Promises(), aside=True))
+                is not None
+            ):
+                self._shut |= {place}
+            if not self.world.unplaced().issuperset(sought):
+                self._for_nothing = ()
+                return True
+            self._for_nothing = (place,)
+
+    def _begin(self, planned: Planned) -> None:
+        """Take note of the state at the beginning of the run."""
+        if self.steps == 0:
+            self._keep(self._promised, planned.task.initial, None)
 
     def _finished(self, reason: str = "", unmet: Iterable[Expression] = ()) -> Finished:
         unmet, words = tuple(unmet), self.world.wording

@@ -244,22 +244,28 @@ class _Search:
         yield from single or self._with_two(draft, outcome, place)
 
     def _with_one(self, draft: _Draft, outcome: _Outcome, place: int) -> Iterator[_Draft]:
-        """Yield drafts with one more step, each where the fewest others fail, and there early."""
+        """Yield drafts with one more step, each where the fewest others fail, and there late."""
         target = self._target(place)
         literals = _unmet_literals(self.course, target, outcome.marks[place])
         if not literals:
             return
-        best: dict[GroundAction, _Draft] = {}
-        for at in range(place, -1, -1):
-            mark = outcome.marks[at]
-            for action in suppliers(State(self.task, *mark), literals):
-                if execute(self.task, self.task.ground(action), mark) is None:
+        together = 0
+        for mark in outcome.marks[: place + 1]:
+            together |= mark[0]
+        here = State(self.task, together, outcome.marks[place][1])
+        for action in suppliers(here, literals, positive=True):
+            operator = self.task.ground(action)
+            best: _Draft | None = None
+            for at in range(place, -1, -1):
+                if execute(self.task, operator, outcome.marks[at]) is None:
                     continue
-                least = best[action].cost if action in best else None
                 child = self._checked(draft, at, (action,), place, outcome)
-                if child is not None and (least is None or child.cost <= least):
-                    best[action] = child
-        yield from best.values()
+                if child is not None and (best is None or child.cost < best.cost):
+                    best = child
+                    if best.cost == draft.cost + _INSERTED:
+                        break
+            if best is not None:
+                yield best
 
     def _with_two(self, draft: _Draft, outcome: _Outcome, place: int) -> Iterator[_Draft]:
         """Yield drafts with two more steps, of which the second needs the first."""

@@ -10,7 +10,7 @@ costs more than a solution that is known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -52,8 +52,8 @@ def smallest(
     start: State,
     operators: Sequence[Operator],
     *,
-    weights: Sequence[int] | None = None,
-    bound: int | None = None,
+    dear: Collection[int] = frozenset(),
+    budget: int | None = None,
     most: int = MOST_STATES,
 ) -> Reduction:
     """Return the cheapest part of a plan that reaches the goal; of several, the earliest.
@@ -61,12 +61,11 @@ def smallest(
     Args:
         start: the state to begin in.
         operators: the steps.
-        weights: what it costs to keep each; 1 if None.
-        bound: what a known solution costs.
+        dear: indexes of steps of which as few as possible are to be kept, before all else.
+        budget: how many of them may be kept; all if None.
         most: how many states to look at.
     """
-    weights = weights if weights is not None else [1] * len(operators)
-    return _Search(start, operators, weights, most).run(bound)
+    return _Search(start, operators, frozenset(dear), budget, most).run()
 
 
 class _Node:
@@ -84,12 +83,20 @@ class _Node:
 
 class _Search:
     def __init__(
-        self, start: State, operators: Sequence[Operator], weights: Sequence[int], most: int
+        self,
+        start: State,
+        operators: Sequence[Operator],
+        dear: frozenset[int],
+        budget: int | None,
+        most: int,
     ) -> None:
         self.task = start.task
-        self.steps = Steps(self.task, operators)
+        limited = (frozenset[int](), 0) if budget is None else (dear, budget)
+        self.steps = Steps(self.task, operators, *limited)
         self.operators = operators
-        self.weights = weights
+        self.dearest = len(operators) + 1
+        self.weights = [self.dearest if i in dear else 1 for i in range(len(operators))]
+        self.budget = budget
         self.most = most
         self.first = start.bits & ~self.task.derived_bits, start.values
         self.live = self._live()
@@ -97,7 +104,7 @@ class _Search:
         changed = {change[1] for operator in operators for _, change in operator.numeric}
         self.read_numbers = sorted(i for i in changed if self.task.term(i).function in functions)
 
-    def run(self, bound: int | None) -> Reduction:
+    def run(self) -> Reduction:
         decided = self.steps.forced(self.first[0])
         if decided is None:
             return Reduction(None, True)
@@ -107,7 +114,7 @@ class _Search:
         layers = [layer]
         looked = 0
         for step in range(len(self.operators)):
-            layer = self._next(step, layer, bound)
+            layer = self._next(step, layer)
             layers.append(layer)
             looked += len(layer)
             if looked > self.most:
@@ -154,25 +161,28 @@ class _Search:
 
     # The search ---------------------------------------------------------------------------------
 
-    def _next(self, step: int, layer: dict[_Key, _Node], bound: int | None) -> dict[_Key, _Node]:
+    def _next(self, step: int, layer: dict[_Key, _Node]) -> dict[_Key, _Node]:
         """Return the states after a step."""
         after: dict[_Key, _Node] = {}
-        dropped: set[_Key] = set()
+        dropped: set[tuple[_Key, int]] = set()
         weight, must = self.weights[step], step in self.kept
 
         def arrive(bits: int, values: Values, cost: int, parent: _Parent) -> None:
             place = step + 1
-            if bound is not None and cost + self.rest[place] > bound:
-                return
+            spent = 0
+            if self.budget is not None:
+                spent = cost // self.dearest
+                if spent + self.rest[place] // self.dearest > self.budget:
+                    return
             if self.true[place] & ~bits or self.false[place] & bits:
                 return
             key = self._key(place, bits, values)
             node = after.get(key)
             if node is None:
-                if key in dropped:
+                if (key, spent) in dropped:
                     return
-                if not self.steps.reachable(bits, place, self.kept, self.gone):
-                    dropped.add(key)
+                if not self.steps.reachable(bits, place, self.kept, self.gone, spent):
+                    dropped.add((key, spent))
                     return
                 node = after[key] = _Node(bits, values, cost)
             elif cost > node.cost:

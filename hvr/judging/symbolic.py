@@ -126,22 +126,21 @@ class _Judge:
 
     def _with(self, course: Course, mending: Mending) -> _Repaired:
         """Return the plan with the fewest steps put in, and of these the shortest."""
-        heavy = len(course.plan) + 1
         assert mending.inserted is not None
-        bound = heavy * len(mending.inserted) + len(course.plan)
         # Anywhere first: the same steps may do more at another place, and fewer of them be enough.
         for candidates in (anywhere(course, mending.candidates), mending.candidates):
             merged = operators_of(course, candidates)
             if len(course.plan) > self.exact:
                 break
-            weights = [heavy if index < 0 else 1 for index, _ in merged]
             operators = [operator for _, operator in merged]
-            reduction = smallest(
-                self.start, operators, weights=weights, bound=bound, most=_MOST_STATES
-            )
-            repaired = _repaired(merged, reduction)
-            if repaired is not None:
-                return repaired
+            dear = [place for place, (index, _) in enumerate(merged) if index < 0]
+            for budget in range(1, len(mending.inserted) + 1):
+                reduction = smallest(
+                    self.start, operators, dear=dear, budget=budget, most=_MOST_STATES
+                )
+                repaired = _repaired(merged, reduction)
+                if repaired is not None:
+                    return repaired
         merged = operators_of(course, mending.inserted)
         merged = [(i, o) for i, o in merged if i < 0 or i not in mending.passed]
         repaired = self._greedily(merged)

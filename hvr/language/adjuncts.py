@@ -129,7 +129,7 @@ class Adjuncts:
         current = list(things)
         for position, (number, word) in enumerate(places):
             following = places[position + 1][0] if position + 1 < len(places) else None
-            if following is not None and not self._goes_on(number, following):
+            if following is not None and not self.goes_on(number, following):
                 draft.come_from(current, number)
                 continue
             draft.place(current, number, word)
@@ -137,7 +137,7 @@ class Adjuncts:
                 current = [number]
         return bool(places)
 
-    def _goes_on(self, inner: int, outer: int) -> bool:
+    def goes_on(self, inner: int, outer: int) -> bool:
         """Return whether something can be carried to a place."""
         outers = self.draft.entities[outer].classes
         return self.draft.is_a(inner, "Pickupable") and any(
@@ -172,6 +172,20 @@ class Adjuncts:
             return False
         for thing in adjunct.things:
             self.referents.put_in(outer, thing, "with")
+        return True
+
+    def describes(self, places: Iterable[int], adjunct: Adjunct) -> bool:
+        """Take what furniture is said to hold as telling which is meant; return whether it does:
+        'open the drawer with the knife in it'.
+        """
+        classes = tuple(c for t in adjunct.things for n in t.nouns
+                        for c in self.taxonomy.concrete(n.object_class))  # fmt: skip
+        furniture = [n for n in places if not self.draft.is_a(n, "Pickupable")]
+        if not (furniture and classes):
+            return False
+        for number in furniture:
+            self.draft.change(number, holding=classes)
+        self.referents.all_of(adjunct.things, ReferentReading(wanted=False))  # 'and take it out'
         return True
 
     def is_tool(self, adjunct: Adjunct) -> bool:

@@ -68,7 +68,7 @@ class ObjectChoice:
             )
             list(map(self.note, told))
         self._names: dict[int, tuple[str, ...]] = {}
-        for number in self.numbers:
+        for number in sorted(self.numbers, key=lambda n: bool(self.entities[n].besides)):
             self._names[number] = self._select(number)
             self._bind_source(number)
 
@@ -162,7 +162,7 @@ class ObjectChoice:
             if entity.group and able:
                 continue  # of a group, `_fitting` leaves out what cannot be meant
             classes = able or pieces or classes
-        classes = self._for_places(number, classes)
+        classes = self._for_places(number, self._loosely(number, classes))
         boiled = [c for c in conditions if c.word in {"boil", "be boiled"}]
         if boiled and self.any_is(classes, "Cookable"):
             conditions = (*conditions, Condition("(cooked ?x)", boiled[0].clause, "boil"))
@@ -176,6 +176,22 @@ class ObjectChoice:
         if condition.afresh and all(self.holds(condition.template, n) for n in things):
             return replace(condition, template=condition.afresh)
         return condition
+
+    def _loosely(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what people confuse a thing with, if only that goes where it is to be: 'a cup' in
+        a coffee machine is a mug.
+        """
+        single = [self._asked[r.outer].classes for r in self.relations if r.inner == number
+                  and self.any_is(self._asked[r.outer].classes, "SingleSlot")]  # fmt: skip
+        if not single or any(self.fits(c, o) for c in classes for o in single[0]):
+            return classes
+        pairs = self.taxonomy.ontology.pairs("confusedWith")
+        like = (b if a in classes else a for a, b in pairs if {a, b} & set(classes))
+        others = tuple(c for c in like if any(self.fits(c, o) for o in single[0]))
+        for other in others[:1]:
+            self.note(f"read {self._asked[number].text!r} as {self.taxonomy.label(other)!r}, "
+                      f"since only that goes there")  # fmt: skip
+        return others[:1] or classes
 
     def _for_places(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
         """Return the pieces if only they go where the whole is to be: bread in a toaster."""
@@ -289,6 +305,8 @@ class ObjectChoice:
                 what = entity.text if entity.group else self.label(number)
                 self.note(f"no {what} here is {in_words(template)}: taking any")
             chosen = fitting or chosen
+        if entity.holding:
+            chosen = tuple(n for n in chosen if self._holds_one_of(n, entity.holding)) or chosen
         if entity.place_from:
             fitting = tuple(n for n in chosen if stands_at(self.inventory, n, entity))
             if not fitting and entity.group and entity.count == 0:
@@ -304,7 +322,10 @@ class ObjectChoice:
             list(map(self.note, told))
             kinds = {self.inventory.classes[name] for name in chosen}
             self.classes[number] = tuple(c for c in self.classes[number] if c in kinds)
+        chosen = self._left(number, chosen)
         chosen = single_out(entity, chosen, self.inventory, self.holds)
+        if entity.returns is not None and entity.count > 0:
+            chosen = chosen[: entity.count]  # where it was depends on which it is
         if every and entity.group and len(chosen) > MANY and self._asked_of(number):
             raise ImpossibleGoalError(
                 f"{entity.text!r} are {len(chosen)} things here: name fewer than {MANY + 1}"
@@ -316,6 +337,31 @@ class ObjectChoice:
             )
             return chosen
         return () if chosen == everything else chosen
+
+    def _holds_one_of(self, place: str, classes: tuple[str, ...]) -> bool:
+        """Return whether something of some classes is on or in a place at the start."""
+        return any(self.inventory.parents.get(n) == place
+                   for c in classes for n in self.inventory.of(c))  # fmt: skip
+
+    def _left(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the objects that are left of some when those of other entities are taken out.
+
+        Raises:
+            ImpossibleGoalError: none is left.
+        """
+        entity = self.entities[number]
+        taken: set[str] = set()
+        for other in entity.besides:
+            names = self.pool(other)
+            if entity.rest and self.entities[other].classes:
+                near = tuple(n for n in names if n in chosen) or names
+                names = self._names[other] = near[: self.copies(other)]
+            taken.update(names)
+        left = tuple(n for n in chosen if n not in taken)
+        left = left[: len(left) - entity.spare] if entity.spare else left
+        if not left and (taken or entity.spare):
+            raise ImpossibleGoalError(f"{self.inventory.scene} has no other {self.label(number)}")
+        return left
 
     def _asked_of(self, number: int) -> bool:
         """Return whether anything is asked of an entity: pieces may only be spoken of later."""

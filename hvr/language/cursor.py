@@ -172,6 +172,8 @@ class Cursor:
             # thing is never skipped.
             if filler is None or filler.length < self.longest() or filler.length <= self.named():
                 return
+            if self.purpose():
+                return
             if self.function("prep") and self.named(self.at + filler.length):
                 return  # 'on the side table' is no 'on the side'
             self.unheeded(filler)
@@ -194,7 +196,7 @@ class Cursor:
     def starts_exactly(self, at: int) -> bool:
         """Return whether a thing starts here for certain: 'the …', 'two …', 'it', 'mug-1'."""
         return bool(
-            self.function("det", "number", "pronoun", "everything", at=at)
+            self.function("det", "number", "pronoun", "rest", "everything", at=at)
             or self.is_name(at)
             or self.word(at).isdecimal()
         )

@@ -33,6 +33,7 @@ class MeaningDraft:
         self.bans: list[Ban] = []
         self.clause = 0
         self.requested = False
+        self.objects: tuple[int, ...] = ()  # of the latest verb, of which 'the rest' speaks
         self._born: list[int] = []
         self._alias: dict[int, int] = {}
         self._spoken: list[tuple[int, ...]] = []
@@ -41,6 +42,9 @@ class MeaningDraft:
 
     def finish(self) -> Meaning:
         """Return the meaning, when all clauses are read."""
+        for number, known in enumerate(self.entities):
+            if known.source and not self.wanted(number):
+                self.forget(number)
         return Meaning(
             self.text,
             tuple(self.entities),
@@ -197,8 +201,10 @@ class MeaningDraft:
         entity = self.entities[place]
         for number in things:
             self.change(number, place_from=entity.classes, from_name=entity.name)
-        if not self.wanted(place):
-            self.forget(place)
+            if not self.entities[number].group:
+                self.change(place, holding=self.entities[number].classes)
+        # 'take the egg from the fridge and close it': the place stays known.
+        self.change(place, source=True)
 
     def wanted(self, number: int) -> bool:
         """Return whether something is asked of an entity: it is more than a place or a means."""
@@ -209,7 +215,8 @@ class MeaningDraft:
 
     def placed(self, number: int) -> bool:
         """Return whether a place is asked for."""
-        return any(r.inner == number for r in self.relations)
+        goes_back = self.entities[number].returns is not None
+        return goes_back or any(r.inner == number for r in self.relations)
 
     def holds_something(self, number: int) -> bool:
         """Return whether something is to be on or in an entity."""

@@ -80,6 +80,12 @@ class Entity:
         turns: the condition on `?x` that a verb brings about, which something can only be meant
             of which it does not hold yet.
         somewhere: a place of which only is said what is near it.
+        besides: numbers of entities whose objects are not meant.
+        rest: those of `besides` that are used are not meant, rather than all that they can be.
+        spare: how many of all are left out, whichever.
+        holding: classes of a thing that is on or in it at the start, if that was said.
+        source: it was only said that something stands there at the start.
+        returns: number of the clause in which it goes back where it was at the start, or None.
         near: what it is near to, at the start; of several such things the nearest is meant.
         text: the words, for messages.
     """
@@ -106,6 +112,12 @@ class Entity:
     used: bool = False
     likely: tuple[str, ...] = ()
     turns: str = ""
+    besides: tuple[int, ...] = ()
+    rest: bool = False
+    spare: int = 0
+    returns: int | None = None
+    holding: tuple[str, ...] = ()
+    source: bool = False
 
 
 @dataclass(frozen=True)

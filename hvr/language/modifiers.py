@@ -43,6 +43,9 @@ def read_determiner(cursor: Cursor) -> Determiner:
             definite = True
         elif value == "other":
             other = True
+        elif value == "rest":  # 'the rest of the slices'
+            definite = other = True
+            count = 0
         elif count is None:
             count = int(value)
     if count is not None and count > MOST:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hvr.errors import LanguageError
 from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
@@ -78,6 +78,8 @@ class Referents:
             if reading.requires == "Receptacle" and not thing.many:
                 self.draft.keep_topic(entities)
             return entities
+        if thing.kind == "rest":
+            return [self._rest(thing, reading.requires)]
         if thing.kind == "name":
             return [self._named(thing, reading)]
         if thing.kind == "beside":
@@ -104,10 +106,18 @@ class Referents:
         Raises:
             LanguageError: nothing was spoken of.
         """
-        groups = self.draft.spoken()
+        groups = [g for g in self.draft.spoken()
+                  if not any(self.draft.entities[n].somewhere for n in g)]  # fmt: skip
         if not groups:
             raise LanguageError(f"it is not clear what {thing.text!r} stands for")
         suited = [g for g in groups if all(self._suits(n, reading.requires) for n in g)]
+        count = thing.determiner.count or 0
+        if count > 1 or thing.text in {"one", "one of them", "any of them"}:
+            return self._some_of((suited or groups)[0], count)
+        if "both" in thing.text or "two" in thing.text:
+            pair = self._pair(suited)
+            if pair:
+                return pair
         if thing.many:
             several = next((g for g in suited if self._several(g)), None)
             if several is not None:
@@ -118,6 +128,48 @@ class Referents:
                 union += [n for n in group if n not in union and self.draft.is_a(n, "Pickupable")]
             return union or groups[0]
         return (suited or groups)[0]
+
+    def _some_of(self, group: list[int], count: int) -> list[int]:
+        """Return the entities for some of the things of a group: 'two of them'."""
+        entity = self.draft.entities[group[0]]
+        if len(group) > 1 or entity.count == count:
+            return group[:count]
+        if entity.cut_from is not None:
+            return [self.draft.pieces(entity.cut_from, count)]
+        return [self.draft.new(replace(entity, count=count))]
+
+    def _pair(self, groups: list[list[int]]) -> list[int]:
+        """Return the latest two things of which people say 'both'; none if there are no two."""
+        single: list[int] = []
+        for group in groups:
+            if len(group) == 2 and not single:
+                return group
+            cut = {self.draft.entities[n].cut_from for n in single}
+            if len(group) == 1 and group[0] not in (*single, *cut):
+                single.append(group[0])
+        return single[1::-1] if len(single) > 1 else []
+
+    def _rest(self, thing: NounPhrase, requires: str | None) -> int:
+        """Return what is left of the objects of the verb before: 'one in the sink and the other on
+        the table'.
+
+        Raises:
+            LanguageError: nothing was spoken of of which something can be left.
+        """
+        draft = self.draft
+        named = [n for n in draft.live(draft.objects)
+                 if self._suits(n, requires) and not draft.holds_something(n)]  # fmt: skip
+        if not named:
+            raise LanguageError(f"it is not clear what {thing.text!r} is left of")
+        known = draft.entities[named[-1]]
+        before = [n for n, entity in enumerate(draft.entities)
+                  if entity.classes == known.classes and entity.cut_from == known.cut_from
+                  and (entity.count != 0 or n in named)]  # fmt: skip
+        return draft.new(
+            Entity(known.classes, known.text, group=known.group,
+                   count=thing.determiner.count or 0, cut_from=known.cut_from,
+                   besides=tuple(before), rest=True)
+        )  # fmt: skip
 
     def _several(self, group: list[int]) -> bool:
         return len(group) > 1 or self.draft.entities[group[0]].count != 1
@@ -140,7 +192,9 @@ class Referents:
             same = entity.liquid == dish.liquid if dish.liquid else entity.text == dish.word
             if entity.classes and same:
                 return number
-        return None
+        machine = "CoffeeMachine" if dish.liquid == "coffee" else None
+        return next((r.inner for r in reversed(self.draft.relations)
+                     if machine and self.draft.is_a(r.outer, machine)), None)  # fmt: skip
 
     def _known_part(self, part: str) -> int | None:
         """Return the thing spoken of before that is all of a dish: 'the boiled egg'."""
@@ -177,6 +231,11 @@ class Referents:
         if any(asks(a.condition, "sliced") for a in thing.adjectives):
             # 'a sliced tomato' is a slice: the tomato is gone once it is cut.
             pieces = [p for c in classes if (p := self.taxonomy.pieces(c))]
+            if len(pieces) > 1 and determiner.count != 1:
+                raise LanguageError(
+                    f"{thing.text} of several kinds, sliced: say how many slices of what, for "
+                    "example 'a slice of each vegetable'"
+                )
             if pieces:
                 return self._pieces(thing, tuple(pieces[:1]), determiner.count or 1, reading)
         if not determiner.other and determiner.count is None:
@@ -185,18 +244,26 @@ class Referents:
                 qualify(self.draft, known, thing.adjectives, reading.use(thing))
                 return known
         group = self._is_group(thing, classes)
+        count = how_many(thing, group)
         number = self.draft.new(
             Entity(
                 tuple(classes),
                 thing.text,
                 group=group,
-                count=how_many(thing, group),
-                distinct=determiner.other,
+                count=count,
+                distinct=determiner.other and count != 0,
                 each=determiner.each,
+                besides=self._alike(classes) if determiner.other and count == 0 else (),
+                rest=determiner.other and count == 0,
             )
         )
         qualify(self.draft, number, thing.adjectives, reading.use(thing))
         return number
+
+    def _alike(self, classes: Iterable[str]) -> tuple[int, ...]:
+        """Return the entities so far that may be of some classes."""
+        kinds = set(classes)
+        return tuple(n for n, e in enumerate(self.draft.entities) if kinds & set(e.classes))
 
     def _is_group(self, thing: NounPhrase, classes: list[str]) -> bool:
         """Return whether the classes of a noun are of equal rank.
@@ -224,6 +291,9 @@ class Referents:
             raise LanguageError(f"a slice of {of.text!r}? Say for example 'a slice of bread'")
         object_class = of.nouns[0].object_class
         parts = self.taxonomy.slices(object_class)
+        if of.determiner.count == 0 and len(parts) > 1:  # 'a slice of each vegetable'
+            return [self.draft.new(Entity((p,), self.taxonomy.label(p), count=count))
+                    for p in parts]  # fmt: skip
         if object_class not in self.taxonomy.concrete(object_class) and parts:
             # 'a piece of fruit'
             return [self.draft.new(Entity(parts, of.text, group=True, count=count))]
@@ -367,6 +437,9 @@ class Referents:
         """Mean only the things that are nearest to others."""
         for near in nearby:
             for other in near.things:
+                if other.kind == "pronoun" and "door" in other.text and not self.draft.spoken():
+                    self.draft.note(f"hvr does not heed '{near.word} {other.text}'")
+                    continue
                 for number in self.of(other, ReferentReading()):
                     entity = self.draft.entities[number]
                     nearness = Nearness(near.word, entity.classes, entity.name, other.text)
@@ -394,6 +467,14 @@ class Referents:
                 for adjective in thing.relative.adjectives:
                     self.draft.select(number, adjective.condition)
         for adjunct in thing.relative.adjuncts:
+            furniture = not any(self.draft.is_a(n, "Pickupable") for n in things)
+            if adjunct.kind == "with" and furniture and thing.determiner.definite:
+                held = [c for t in adjunct.things for n in t.nouns
+                        for c in self.taxonomy.concrete(n.object_class)]  # fmt: skip
+                for number in things if held else ():
+                    self.draft.change(number, holding=tuple(held))
+                self.all_of(adjunct.things, ReferentReading(wanted=False))
+                continue
             for other in adjunct.things:
                 if adjunct.kind == "with":
                     for number in things:

@@ -114,6 +114,7 @@ def _verb(ontology: Ontology, name: str, word: str) -> Verb:
         _one(ontology, name, "requires"),
         tuple((_one(ontology, name, "place") or "").removeprefix("k:").split()),
         _one(ontology, name, "liquid"),
+        _one(ontology, name, "back") in {"True", "true"},
     )
 
 

@@ -568,6 +568,22 @@ def walk(expression: Expression) -> Iterator[Expression]:
         stack.extend(reversed(parts_of(item)))
 
 
+def free_variables(expression: Expression) -> frozenset[str]:
+    """Return the ?variables of a condition that no quantifier in it binds."""
+    match expression:
+        case Atom(_, args):
+            return frozenset(filter(is_variable, args))
+        case Equal(left, right):
+            return frozenset(filter(is_variable, (left, right)))
+        case Comparison():
+            terms = [t for n in numbers_of(expression) for t in functions_of(n)]
+            return frozenset(a for term in terms for a in term.args if is_variable(a))
+        case _:
+            inner = frozenset().union(*map(free_variables, parts_of(expression)))
+            bound = expression.variables if isinstance(expression, Forall | Exists) else ()
+            return inner - {variable.name for variable in bound}
+
+
 def signed_parts(formula: Expression, positive: bool = True) -> Iterator[tuple[Expression, bool]]:
     """Yield a formula and all that it is made of, like `walk`, each with its sign.
 

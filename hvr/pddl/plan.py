@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Literal, NoReturn, TypeAlias
 
@@ -147,15 +147,12 @@ def plain_steps(text: str) -> list[str] | None:
     return _PLAIN_STEP.findall(text.lower())
 
 
-def first_steps(text: str, count: int) -> str:
-    """Return the text up to the end of a step; it is a text of which `plain_steps` gives steps."""
-    end = 0
-    for match in _STEP_OR_COMMENT.finditer(text):
-        if match[1] is not None:
-            count, end = count - 1, match.end()
-            if count <= 0:
-                break
-    return text[:end]
+def read_step(text: Source, number: int) -> tuple[GroundAction, ...]:
+    """Read one step, counted from 0, of a text of which `plain_steps` gives the steps."""
+    steps = (match for match in _STEP_OR_COMMENT.finditer(text.text) if match[1] is not None)
+    match = next(islice(steps, number, None))
+    name, *args = _COMMENT.sub("", match[1]).strip("()").lower().split()
+    return (GroundAction(name, tuple(args), text.location(match.start())),)
 
 
 def print_plan(steps: Iterable[Step], cost: float | Decimal | Fraction | None = None) -> str:

@@ -20,7 +20,7 @@ from hvr.pddl import (
     applicable_actions,
 )
 from hvr.pddl.compiler import Binding, Compiler
-from hvr.pddl.conditions import set_bits
+from hvr.pddl.conditions import Operator, set_bits
 from hvr.pddl.numeric import Values
 from hvr.pddl.task import TOTAL_COST, binding_of
 from hvr.printable import short
@@ -219,11 +219,24 @@ class Stepper:
             return failure or self._failure(
                 FailureKind.INTERFERENCE, action, f"cannot be executed: {error}"
             )
-        self._history = self._history, action, tuple(set_bits(bits ^ after)), values, violated
-        self._bits = after
-        self._values = numbers
-        self._steps += 1
+        self._moved(action, after, numbers, violated)
         return failure
+
+    def follow(self, operator: Operator) -> None:
+        """Execute a step that is known to be applicable and to violate no preference."""
+        bits, values = self._bits, self._values
+        numbers = operator.apply_numbers(bits, values)
+        after = self.task.close(operator.apply(bits, values), numbers)
+        self._moved(operator.action, after, numbers, ())
+
+    def _moved(
+        self, action: GroundAction, bits: int, values: Values, violated: tuple[str, ...]
+    ) -> None:
+        changed = tuple(set_bits(self._bits ^ bits))
+        self._history = self._history, action, changed, self._values, violated
+        self._bits = bits
+        self._values = values
+        self._steps += 1
 
     def skip(self, action: GroundAction) -> None:
         """Count a step without executing it, so that later ones keep their numbers."""

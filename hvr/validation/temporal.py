@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import lcm
 from typing import TYPE_CHECKING
 
 from hvr.errors import InconsistentEffectError, UndefinedValueError
@@ -34,7 +35,6 @@ from hvr.pddl.durative import (
     DurativeOperator,
     SpanningEffect,
     ground_durative,
-    part_at,
 )
 from hvr.pddl.numeric import Rational, Values, evaluate, exact
 from hvr.pddl.plan import decimal_text
@@ -58,6 +58,10 @@ from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.validation.validator import Validator
+
+
+_MOST_UNIT_BITS = 4096
+"""Times with a longer common denominator are compared as fractions."""
 
 
 class Happening(Value):
@@ -107,6 +111,31 @@ class TimedEvent(Value):
         return StepRef(self.number, self.action, self.time)
 
 
+def happenings_of(events: list[TimedEvent], epsilon: Fraction) -> list[list[TimedEvent]]:
+    """Put events in the order of their times, those of one happening together.
+
+    A happening is what lies within epsilon of its first event. Measured from event to event, a
+    chain of close ones would become one happening of any length.
+    """
+    # As multiples of one unit times are integers, which are compared far faster than fractions.
+    unit = lcm(epsilon.denominator, *{event.time.denominator for event in events})
+    if unit.bit_length() <= _MOST_UNIT_BITS:
+        ticks: list[Rational] = [
+            event.time.numerator * (unit // event.time.denominator) for event in events
+        ]
+        width: Rational = epsilon.numerator * (unit // epsilon.denominator)
+    else:
+        ticks, width = [event.time for event in events], epsilon
+    happenings: list[list[TimedEvent]] = []
+    end: Rational = -1
+    for place in sorted(range(len(events)), key=ticks.__getitem__):
+        if not happenings or ticks[place] > end:
+            happenings.append([])
+            end = ticks[place] + width
+        happenings[-1].append(events[place])
+    return happenings
+
+
 class TemporalRun:
     """Judges one timed plan.
 
@@ -135,33 +164,29 @@ class TemporalRun:
     def run(self, on_failure: OnFailure) -> ValidationReport:
         """Judge the plan."""
         self._on_failure = on_failure
-        events = sorted(self._events(), key=lambda event: event.time)
+        happenings = happenings_of(list(self._events()), self.epsilon)
         if self._constraints:
             self._constrain(
                 self._constraints.observe(Fraction(0), self.bits, self.values), Fraction(0)
             )
-        last_step = max((e.time for e in events if e.number is not None), default=Fraction(0))
+        steps_left = sum(any(e.number is not None for e in events) for events in happenings)
         interesting = self.values
         total_time = Fraction(0)
-        begin = 0
-        while begin < len(events) and not self._stopped:
-            # A happening is what lies within epsilon of its first event. Measured from event to
-            # event, a chain of close ones would become one happening of any length.
-            time = events[begin].time
-            end = begin
-            while end < len(events) and events[end].time <= time + self.epsilon:
-                end += 1
-            self._happen(time, events[begin:end])
-            begin = end
+        for events in happenings:
+            if self._stopped:
+                break
+            time = events[0].time
+            self._happen(time, events)
             # Nothing changes until the next happening, so one look is enough for all that lies
             # between.
             if not self._stopped and self._running:
                 self._check_invariants(time)
             if not self._stopped and self._constraints:
                 self._constrain(self._constraints.observe(time, self.bits, self.values), time)
-            if time <= last_step:
+            if steps_left or not time:
                 # What the world does by itself after the last step takes no part in the metric.
                 interesting, total_time = self.values, time
+                steps_left -= any(event.number is not None for event in events)
         return self._report(interesting, total_time)
 
     def trace(
@@ -276,25 +301,23 @@ class TemporalRun:
             return
         duration = exact(step.duration)
         durative = ground_durative(self.task, action, duration)
-        schema = durative.schema
-        start, end = (
-            TimedEvent(
+        template = durative.template
+        for time, operator, when in (
+            (step.start, durative.start, "at start"),
+            (step.start + step.duration, durative.end, "at end"),
+        ):
+            yield TimedEvent(
                 time,
                 number,
                 operator,
                 durative.binding,
-                part_at(schema.condition, when),
-                part_at(schema.effect, when),
-                action=action,
-                duration=duration,
+                template.conditions[when],
+                template.effects[when],
+                durative if when == "at start" else None,
+                durative if when == "at end" else None,
+                action,
+                duration,
             )
-            for time, operator, when in (
-                (step.start, durative.start, "at start"),
-                (step.start + step.duration, durative.end, "at end"),
-            )
-        )
-        yield start.replace(start=durative)
-        yield end.replace(end=durative)
 
     # Happenings -----------------------------------------------------------------------------
 
@@ -545,7 +568,7 @@ class TemporalRun:
             if ok or running.invariant_failed:
                 continue
             running.invariant_failed = True
-            invariant = part_at(operator.schema.condition, "over all")
+            invariant = operator.template.conditions["over all"]
             self._fail(
                 running.number,
                 FailureKind.INVARIANT,

@@ -8,17 +8,17 @@ and its precondition has hidden facts, one of these is no longer believed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, TypeVar
 
 from hvr.errors import ImpossibleGoalError, SimulatorError
+from hvr.execution.acting import Acting
 from hvr.execution.compare import Difference
 from hvr.execution.events import StepDone
 from hvr.execution.failures import Deviation, DeviationKind, Side
 from hvr.execution.promises import Promises, bound
-from hvr.execution.recovery import Impasse
 from hvr.execution.watching import literals
 from hvr.knowledge.wording import Wording
 from hvr.pddl import (
@@ -69,7 +69,7 @@ class FactPolicy:
     rungs: ClassVar[Rungs] = Rungs(("retry",), ("satisfy",))
 
     def clearing(self, things: Sequence[str], place: str) -> Problem:
-        """Not asked for: a world of facts knows no places (see `FactWorld.crowding`)."""
+        """Not asked for: a world of facts knows no places (see `Acting.crowding`)."""
         raise NotImplementedError
 
     def keeping(self, stage: Problem, constraints: Sequence[str]) -> Problem:
@@ -78,7 +78,7 @@ class FactPolicy:
         return stage.replace(constraints=And(left))
 
 
-class FactWorld:
+class FactWorld(Acting):
     """An environment that speaks of facts, with what is believed of it.
 
     Args:
@@ -102,7 +102,7 @@ class FactWorld:
         self.env = env
         self.domain = domain
         self.task = Task(domain, problem)
-        self.wording = wording
+        self._wording = wording
         self.impossible = False
         self.hidden: frozenset[str] = frozenset()
         self._refused: Counter[GroundAction] = Counter()
@@ -112,6 +112,11 @@ class FactWorld:
         """What holds, by what is seen, and by belief where nothing is."""
 
     # what the loop asks
+
+    @property
+    def wording(self) -> Wording:
+        """See `hvr.execution.acting.Acting`."""
+        return self._wording
 
     def plan(
         self, policy: FactPolicy, stage: Problem, avoid: frozenset[str], reason: str
@@ -131,18 +136,6 @@ class FactWorld:
         """See `hvr.execution.acting.Acting`."""
         return FactWatch(self, planned.task, promises, aside=aside)
 
-    def crowding(
-        self, impasse: Impasse, relevant: Collection[str], *, new: bool
-    ) -> tuple[str, tuple[str, ...]]:
-        """Return nothing: no fact is known to mean a place without room."""
-        del impasse, relevant, new
-        return "", ()
-
-    def replaceable(self, impasse: Impasse, avoid: frozenset[str]) -> str | None:
-        """Return nothing: a new plan may use any object in any case."""
-        del impasse, avoid
-        return None
-
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
         """Look again; return the objects of which something else is seen than was believed."""
         del step, everything
@@ -151,9 +144,6 @@ class FactWorld:
         self.state = seen
         atoms = (*different.missing, *different.unexpected)
         return tuple(sorted({name for atom in atoms for name in atom.args}))
-
-    def notice(self, step: int, failures: Iterable[Deviation]) -> None:
-        """Do nothing: the events of the run have it."""
 
     # the environment
 

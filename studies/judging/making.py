@@ -87,11 +87,8 @@ def _searched(task: Task, items: Sequence[Item]) -> Answers | None:
     known = [
         i for i, item in enumerate(items) if not isinstance(task.try_ground(item.action), Misfit)
     ]
-    heavy = len(items) + 1
-    weights = [heavy if items[i].dropped else 1 for i in known]
-    reduction = smallest(
-        task.initial, [task.ground(items[i].action) for i in known], weights=weights
-    )
+    dear = [place for place, i in enumerate(known) if items[i].dropped]
+    reduction = smallest(task.initial, [task.ground(items[i].action) for i in known], dear=dear)
     if reduction.kept is None:
         return None
     ways = [frozenset(known[i] for i in reduction.kept)]

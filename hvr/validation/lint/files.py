@@ -126,7 +126,7 @@ class _Reader:
 
     def _read(self, domain: str) -> tuple[Any, list[Finding]]:
         warnings: list[Diagnostic] = []
-        language = self._languages[domain] = language_of(domain)
+        language = self._languages[domain] = language_of(Path(domain), domain)
         read = parse_domain if language is None else language.parse_domain
         try:
             lifted = read(Path(domain), file=domain, lenient=self._lenient, warnings=warnings)
