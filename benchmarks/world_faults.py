@@ -95,7 +95,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--domains", default=DOMAINS, help="stems of domain files, with commas")
     parser.add_argument("--plans", type=int, default=2, help="of each domain")
-    parser.add_argument("--steps", type=int, default=30, help="most steps of a plan")
+    parser.add_argument("--steps", type=int, default=60, help="most steps of a plan")
     parser.add_argument("--kinds", default=KINDS, help="kinds of faults, with commas")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=20.0, help="for each plan")

@@ -165,7 +165,7 @@ def _programs(name: str | None, features: frozenset[Feature]) -> Sequence[Progra
 def _engines(features: frozenset[Feature]) -> Sequence[Program]:
     from hvr.search.unified import installed_engines
 
-    wanted = _listed(features & GROUNDED.lacks)
+    wanted = _listed(features & (GROUNDED.lacks | FORWARD.lacks))
     own = [FORWARD] if not FORWARD.lacks & features else []
     if Feature.DERIVED in features:
         if not own:

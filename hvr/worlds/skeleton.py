@@ -39,7 +39,9 @@ def make_world(folder: Path, domain_file: Path, problem_files: Sequence[Path] = 
         raise UsageError(f"{folder} is there already and not an empty folder", field="folder")
     domain = parse_domain(domain_file)
     if not domain.actions:
-        raise UsageError(f"{domain_file} has no actions to act with", field="domain")
+        why = "only durative actions: a world is acted in step by step, without time"
+        what = why if domain.durative_actions else "no actions to act with"
+        raise UsageError(f"{domain_file} has {what}", field="domain")
     for file in problem_files:
         parse_problem(file, domain)
     names = [file.name for file in problem_files]
