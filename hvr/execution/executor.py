@@ -135,7 +135,9 @@ class Executor(Generic[Goal]):
         self._announce(planned, started)
         return planned
 
-    def _announce(self, planned: Planned, started: float) -> None:
+    def _announce(
+        self, planned: Planned, started: float, looking_for: tuple[str, ...] = ()
+    ) -> None:
         """Validate a plan and tell of it.
 
         Raises:
@@ -145,7 +147,7 @@ class Executor(Generic[Goal]):
         self.planned(planned)
         self.listen(
             PlanReady(planned.plan, report, planned.relevant.names, self.steps + 1,
-                      time.perf_counter() - started)
+                      time.perf_counter() - started, looking_for)
         )  # fmt: skip
         if not report.valid:
             raise InvalidPlanError(f"the plan does not validate: {report.explain()}")
@@ -194,6 +196,7 @@ class Executor(Generic[Goal]):
             place = likeliest(sought, places, inventory)
             if place is None:
                 return False
+            started = time.perf_counter()
             try:
                 planned = self.policy.opening(
                     place, self._for_nothing, stage, self.world.graph, inventory
@@ -201,7 +204,7 @@ class Executor(Generic[Goal]):
             except (ImpossibleGoalError, PlannerError):
                 self._shut |= {place}
                 continue
-            self._announce(planned, time.perf_counter())
+            self._announce(planned, started, tuple(sought))
             self._begin(planned)
             if self._execute(planned, Watch(self.world, planned, aside=True)) is not None:
                 self._shut |= {place}
