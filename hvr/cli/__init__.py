@@ -33,6 +33,14 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
             "hvr.cli.plan"),
     Command("solve", "Find a plan for any PDDL domain and problem, and prove it.",
             "hvr.cli.solve"),
+    Group("world", "Make, check and show worlds: folders with a domain, words and an "
+          "environment.", (
+        Command("new", "Make a world of a PDDL domain.", "hvr.cli.world.new"),
+        Command("check", "Name every mismatch of a world's domain, words, tasks and environment.",
+                "hvr.cli.world.check"),
+        Command("show", "Show what there is in a world: types, facts, actions, objects.",
+                "hvr.cli.world.show"),
+    )),
     Command("validate", "Validate PDDL plans; say at which step and why a plan fails.",
             "hvr.cli.validate"),
     Command("judge", "Judge a plan step by step: what is superfluous, what is missing, and the "
@@ -97,6 +105,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "are made of them.", "hvr.cli.verify.evaluate"),
     ), usual="plan"),
     Group("tools", "Find the tools that carry out the steps of a plan.", (
+        Command("import", "Read tools from function schemas, MCP, OpenAPI or Python; say which "
+                "parameters mean the same.", "hvr.cli.tools.taking_in"),
         Command("retrieve", "Print the tools for the steps of a plan, in order.",
                 "hvr.cli.tools.retrieve"),
         Command("train", "Train a retriever on true plans.", "hvr.cli.tools.train"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -56,8 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     goal.add_argument("--scene", metavar="NAME", help=(
         "the kitchen of --goal and --goal-pddl (default: FloorPlan16)"))  # fmt: skip
     goal.add_argument("--tools", metavar="FILE", type=Path, help=(
-        "the tools of tool plans, with their inputs and outputs"))  # fmt: skip
-    goal.add_argument("--graph", metavar="FILE", type=Path, help="the links of the tools")
+        "the tools of tool plans: tools.json, function schemas, MCP, OpenAPI or "
+        "Python"))  # fmt: skip
+    goal.add_argument("--graph", metavar="FILE", type=Path, help=(
+        "the links of the tools (default: those that follow from the tools)"))  # fmt: skip
     judging = parser.add_argument_group("judging")
     judging.add_argument("--lenient", action="store_true", help=(
         "accept what VAL accepts of what the language forbids"))  # fmt: skip
@@ -103,11 +106,18 @@ def run(args: argparse.Namespace) -> int:
         from hvr.cli.output import write_whole
         from hvr.report.judged_page import judged_page
 
-        write_whole(args.html, judged_page([(r.file.name, r.goal, r.verdict) for r in results]))
+        write_whole(args.html, judged_page([(r.title, r.goal, r.verdict) for r in results]))
     fixed = _fixed(args, results)
     if args.json:
         documents = [
-            {"plan": str(r.file), "goal": r.goal or None, **r.verdict.to_json()} for r in results
+            {
+                "plan": str(r.file),
+                **({} if r.tool_plan is None else {"id": r.tool_plan.id}),
+                "goal": r.goal or None,
+                "reading": r.reading or None,
+                **r.verdict.to_json(),
+            }
+            for r in results
         ]
         print_json(documents[0] if len(documents) == 1 else documents)
     elif args.sarif:
@@ -116,24 +126,24 @@ def run(args: argparse.Namespace) -> int:
         print(fixed, end="")
     else:
         for result in results:
+            if len(results) > 1:
+                print(result.title)
+            if result.reading:
+                print(f"read as: {result.reading} (of what it can mean, the plan fits this best)")
             print("\n".join(lines(result.verdict)))
     return max(result.verdict.exit_code for result in results)
 
 
 def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
-    from hvr.cli.verify.tool_plans import is_json, read_tool_graph, read_tool_plans
-    from hvr.run.judging import Asked, JudgedPlan, judge_plan
+    from hvr.cli.verify.tool_plans import is_json
+    from hvr.run.judging import Asked, judge_plan
 
-    if (args.tools is None) != (args.graph is None):
-        raise UsageError("give both --tools and --graph, or neither")
+    if args.graph is not None and args.tools is None:
+        raise UsageError("--graph has the links of the tools: give these with --tools")
     if is_json(args.plan):
-        from hvr.tools.judging import judge_tool_plan
-
-        graph = read_tool_graph(args.tools, args.graph) if args.tools is not None else None
-        return tuple(
-            JudgedPlan(args.plan, judge_tool_plan(plan, graph), (), None, plan.request)
-            for plan in read_tool_plans(args.plan)
-        )
+        return _judged_tool_plans(args)
+    if args.tools is not None:
+        raise UsageError(f"--tools is for tool plans (.json or .jsonl), and {args.plan} is none")
     asked = Asked(
         problem=args.problem,
         goal=args.goal,
@@ -143,6 +153,22 @@ def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
         lenient=args.lenient,
     )
     return judge_plan(args.plan, asked, seconds=args.seconds)
+
+
+def _judged_tool_plans(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
+    from hvr.cli.verify.tool_plans import read_tool_graph, read_tool_plans
+    from hvr.run.judging import JudgedPlan
+    from hvr.tools.judging import judge_tool_plan
+
+    for option in ("goal", "goal_pddl", "problem", "domain", "scene", "spec"):
+        if getattr(args, option) is not None:
+            name = "--llm" if option == "spec" else f"--{option.replace('_', '-')}"
+            raise UsageError(f"{name} is not for tool plans, which are judged by their links")
+    graph = read_tool_graph(args.tools, args.graph) if args.tools is not None else None
+    return tuple(
+        JudgedPlan(args.plan, judge_tool_plan(plan, graph), (), None, plan.request, tool_plan=plan)
+        for plan in read_tool_plans(args.plan)
+    )
 
 
 def _with_model(
@@ -183,9 +209,19 @@ def _fixed(args: argparse.Namespace, results: tuple[JudgedPlan, ...]) -> str:
 
     texts = []
     for result in results:
-        if result.verdict.repaired is None:
+        repaired = result.verdict.repaired
+        if result.tool_plan is not None:
+            from hvr.tools.judging import repaired_plan
+            from hvr.tools.plan_files import to_record
+
+            plan = repaired_plan(result.tool_plan, result.verdict)
+            texts.append(json.dumps(to_record(plan), ensure_ascii=False) + "\n")
+        elif repaired is None:
+            why = f"nothing to write for --fix: no plan was found that mends {result.file}"
+            print(why, file=sys.stderr)
             return ""
-        texts.append(print_plan(result.verdict.repaired))
+        else:
+            texts.append(print_plan(repaired))
     text = "".join(texts)
     if args.fix != Path("-"):
         write_whole(args.fix, text)

@@ -13,9 +13,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Generic
 
 from hvr.errors import ImpossibleGoalError, InvalidPlanError, PlannerError, UsageError
+from hvr.execution.acting import Acting, Goal, Recovering, Watching
 from hvr.execution.detection import foreseen, goal_unmet
 from hvr.execution.events import (
     Event,
@@ -28,15 +29,12 @@ from hvr.execution.events import (
 from hvr.execution.failures import Deviation
 from hvr.execution.ladder import Ladder
 from hvr.execution.promises import Promises, deviation
-from hvr.execution.recovery import MENDS, REPLANS, Impasse, crowding, replaceable
-from hvr.execution.watching import Watch
+from hvr.execution.recovery import MENDS, REPLANS, Impasse
 from hvr.execution.words import opposite, say
-from hvr.execution.world import World
 from hvr.pddl import Expression, GroundAction, State, Trajectory
-from hvr.plans import Planned, Policy
+from hvr.plans import Planned
 from hvr.validation import Validator
 
-Goal = TypeVar("Goal")
 Listener = Callable[[Event], None]
 PlanListener = Callable[[Planned], None]
 
@@ -55,8 +53,8 @@ class Executor(Generic[Goal]):
             new plan is made at once.
     """
 
-    world: World
-    policy: Policy[Goal]
+    world: Acting
+    policy: Recovering[Goal]
     listen: Listener
     planned: PlanListener
     max_replans: int = 3
@@ -66,6 +64,8 @@ class Executor(Generic[Goal]):
     _done: int = field(default=0, init=False)  # steps since the last new plan
     _failures: Counter[str] = field(default_factory=Counter, init=False)
     _avoid: frozenset[str] = field(default=frozenset(), init=False)
+    _for_nothing: tuple[str, ...] = field(default=(), init=False)  # the place looked into last
+    _shut: frozenset[str] = field(default=frozenset(), init=False)  # places that did not open
     _promises: Promises = field(default_factory=Promises, init=False)  # of the stage
     _promised: Promises = field(default_factory=Promises, init=False)  # of the run
     _broken: list[Deviation] = field(default_factory=list, init=False)
@@ -105,6 +105,12 @@ class Executor(Generic[Goal]):
         self.listen(finished)
         return finished
 
+    def find(self, stage: Goal) -> None:
+        """Look behind closed doors for what a stage needs and there is nowhere else."""
+        while sought := self.world.missing(self.policy, stage):
+            if not self._look_into_next(sought, stage):
+                return
+
     def prepare(self, stage: Goal, reason: str = "") -> Planned:
         """Plan and validate a stage without executing it.
 
@@ -114,10 +120,16 @@ class Executor(Generic[Goal]):
             InvalidPlanError: the plan does not validate.
         """
         started = time.perf_counter()
-        inventory = self.world.inventory()
-        if self._avoid:
-            inventory = inventory.without(self._avoid)
-        planned = self.policy.plan(stage, self.world.graph, inventory, reason)
+        planned = self.world.plan(self.policy, stage, self._avoid, reason)
+        self._announce(planned, started)
+        return planned
+
+    def _announce(self, planned: Planned, started: float) -> None:
+        """Validate a plan and tell of it.
+
+        Raises:
+            InvalidPlanError: the plan does not validate.
+        """
         report = Validator(planned.task).check(planned.plan.actions)
         self.planned(planned)
         self.listen(
@@ -126,17 +138,16 @@ class Executor(Generic[Goal]):
         )  # fmt: skip
         if not report.valid:
             raise InvalidPlanError(f"the plan does not validate: {report.explain()}")
-        return planned
 
     # one stage
 
     def _reach(self, stage: Goal) -> Finished:
-        planned = self.prepare(stage)
+        self.find(stage)
+        planned = self._first_plan(stage)
         self._promises = Promises.of(planned.task)
-        if self.steps == 0:
-            self._keep(self._promised, planned.task.initial, None)
+        self._begin(planned)
         while True:
-            watch = Watch(self.world, planned, self._promises)
+            watch = self.world.watch(planned, self._promises)
             impasse = self._execute(planned, watch)
             if impasse is None:
                 return self._finished()
@@ -149,15 +160,57 @@ class Executor(Generic[Goal]):
                 return self._finished(reason, watch.unmet_goal())
             planned = new
 
+    def _first_plan(self, stage: Goal) -> Planned:
+        """Return a plan for a stage; while there is none, look for more of what it needs.
+
+        Raises:
+            ImpossibleGoalError: there is no plan, and nothing is left to look for.
+        """
+        while True:
+            try:
+                return self.prepare(stage)
+            except ImpossibleGoalError:
+                sought = self.world.missing(self.policy, stage, spare=True)
+                if not sought or not self._look_into_next(sought, stage):
+                    raise
+
+    def _look_into_next(self, sought: Sequence[str], stage: Goal) -> bool:
+        """Open places until one of some things is found; return whether it was."""
+        while True:
+            place = self.world.place_to_open(sought, self._shut)
+            if place is None:
+                return False
+            try:
+                planned = self.world.opening(self.policy, place, self._for_nothing, stage)
+            except (ImpossibleGoalError, PlannerError):
+                self._shut |= {place}
+                continue
+            self._announce(planned, time.perf_counter())
+            self._begin(planned)
+            if (
+                self._execute(planned, self.world.watch(planned, Promises(), aside=True))
+                is not None
+            ):
+                self._shut |= {place}
+            if not self.world.unplaced().issuperset(sought):
+                self._for_nothing = ()
+                return True
+            self._for_nothing = (place,)
+
+    def _begin(self, planned: Planned) -> None:
+        """Take note of the state at the beginning of the run."""
+        if self.steps == 0:
+            self._keep(self._promised, planned.task.initial, None)
+
     def _finished(self, reason: str = "", unmet: Iterable[Expression] = ()) -> Finished:
-        unmet = tuple(unmet)
+        unmet, words = tuple(unmet), self.world.wording
         return Finished(
             not reason, self.steps, self.replans, reason, tuple(map(str, unmet)),
-            tuple(f"{say(opposite(e))}; wanted: {say(e)}" for e in unmet),
+            tuple(f"{say(opposite(e), words)}; wanted: {say(e, words)}" for e in unmet),
             tuple(sorted(self._failures.items())), tuple(sorted(self._ladder.used.items())),
         )  # fmt: skip
 
-    def _execute(self, planned: Planned, watch: Watch) -> Impasse | None:
+    def _execute(self, planned: Planned, watch: Watching) -> Impasse | None:
         """Carry out a plan; return the impasse it ends in, or None when its goal is reached."""
         todo = [
             (number, action)
@@ -191,7 +244,7 @@ class Executor(Generic[Goal]):
                     self._ladder.done()
                     continue
                 if not failures:
-                    failures = (foreseen(self.steps, ahead),)
+                    failures = (foreseen(self.steps, ahead, self.world.wording),)
                     self._notice(failures)
             else:
                 success, failures = False, (watch.cannot(self.steps + 1, action),)
@@ -210,12 +263,12 @@ class Executor(Generic[Goal]):
             ]
         return self._missed(watch)
 
-    def _missed(self, watch: Watch) -> Impasse | None:
+    def _missed(self, watch: Watching) -> Impasse | None:
         """Return the impasse at the end of a plan, if its goal does not hold."""
         unmet = watch.unmet_goal()
         if not unmet:
             return None
-        failures = (goal_unmet(self.steps, unmet),)
+        failures = (goal_unmet(self.steps, unmet, self.world.wording),)
         self._notice(failures)
         self._ladder.stuck()
         return Impasse(failures, None, True, (), *watch.ahead(watch.state), self.steps)
@@ -233,7 +286,7 @@ class Executor(Generic[Goal]):
         Returns:
             whether the place was cleared.
         """
-        place, things = crowding(impasse, planned.relevant.names, self.world.scene, new=new)
+        place, things = self.world.crowding(impasse, planned.relevant.names, new=new)
         if not things or self.replans >= self.max_replans:
             return False
         reason = f"{impasse.reason} First make room."
@@ -244,7 +297,7 @@ class Executor(Generic[Goal]):
             clearing = self._another("make room", goal, impasse, reason)
         except (ImpossibleGoalError, PlannerError):
             return False
-        left = self._execute(clearing, Watch(self.world, clearing, self._promises, aside=True))
+        left = self._execute(clearing, self.world.watch(clearing, self._promises, aside=True))
         outcome = "worked" if left is None else f"failed: {left.reason}"
         self._say("make room", impasse, outcome)
         return left is None
@@ -285,7 +338,7 @@ class Executor(Generic[Goal]):
             reason = impasse.reason
             avoided = self._avoid
             if name == "replace":
-                other = replaceable(impasse, self.world.graph, self.world.inventory(), self._avoid)
+                other = self.world.replaceable(impasse, self._avoid)
                 if other is None:
                     continue
                 self._avoid |= {other}

@@ -8,7 +8,7 @@ that nothing changes are constants, the others get an index.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -45,6 +45,7 @@ from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.pddl.axioms import Axioms
+    from hvr.pddl.durative import DurativeTemplate
 
 TOTAL_COST = FunctionTerm("total-cost")
 _CACHE_BYTES = 64_000_000
@@ -114,6 +115,8 @@ class Task:
         self._members: dict[tuple[str, ...], dict[str, None]] = {}
         self._near: dict[tuple[str, bool], str] = {}
         self._templates: dict[str, Template | None] = {}
+        # Of `hvr.pddl.durative`, which a task without durative actions never loads.
+        self.durative_templates: dict[str, DurativeTemplate] = {}
         self._operators: dict[GroundAction, Operator] = {}
         self._conditions: dict[Expression, Conjunction] = {}
         self.parts = Parts()
@@ -214,6 +217,19 @@ class Task:
         for i in indexes:
             data[i >> 3] |= 1 << (i & 7)
         return State(self, self.close(int.from_bytes(data, "little"), values), values)
+
+    def state_with(self, atoms: Iterable[Atom], numbers: Mapping[FunctionTerm, Fraction]) -> State:
+        """Return the state in which exactly these fluents are true and numbers have these values.
+
+        As `State.atoms` and `State.numbers` give them, also those of a state of another task.
+        """
+        known = {
+            self.number_index(term): numeric.exact(number)
+            for term, number in numbers.items()
+            if term.function in self.fluent_functions
+        }
+        size = max(known, default=-1) + 1
+        return self.state(atoms, tuple([known.get(index) for index in range(size)]))
 
     def close(self, bits: int, values: Values = ()) -> int:
         """Return the bits with exactly those derived atoms that follow from the others."""
@@ -342,11 +358,16 @@ class Task:
         )
 
     def numeric_changes(
-        self, effects: Iterable[NumericEffect], action: GroundAction
+        self,
+        effects: Iterable[NumericEffect],
+        action: GroundAction,
+        duration: Rational | None = None,
     ) -> tuple[tuple[Conjunction, NumericChange], ...]:
-        """Compile the unconditional numeric effects of an action."""
-        binding = binding_of(self.domain.actions[action.name], action)
-        compiler, into = Compiler(self), Effects()
+        """Compile unconditional numeric effects of an action."""
+        schema = self.domain.schema(action.name)
+        assert schema is not None
+        compiler, into = Compiler(self, duration), Effects()
+        binding = binding_of(schema, action)
         for effect in effects:
             compiler.effect(effect, binding, conditions.TRUE, into)
         return tuple(into.numeric)
@@ -437,9 +458,9 @@ class Task:
                 parts = [self._metric(o, values, total_time, violated) for o in operands]
                 if len(parts) == 1:
                     return -parts[0]
-                result = parts[0]
+                result, text = parts[0], str(expression)
                 for part in parts[1:]:
-                    result = numeric.calculate(symbol, result, part, str(expression))
+                    result = numeric.calculate(symbol, result, part, text)
                 return result
             case _:
                 raise TypeError(f"not in a metric: {expression}")
@@ -465,5 +486,7 @@ def _changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]
         yield from changes_of(action.effect)
     for durative in domain.durative_actions.values():
         yield from changes_of(durative.effect)
+    for schema in (*domain.processes.values(), *domain.events.values()):
+        yield from changes_of(schema.effect)
     for timed in problem.timed_init:
         yield from changes_of(timed.effect)

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from hvr.errors import DataFileError, UsageError
 from hvr.texts import read_json
-from hvr.tools.plan_files import Record, read_plans, read_records, to_plan
+from hvr.tools.catalogue.reading import read_links, read_tool_graph
+from hvr.tools.plan_files import read_plans, read_records, to_plan
 from hvr.tools.tool_graph import Tool, ToolGraph
 from hvr.tools.tool_plan import Link, ToolPlan
 
@@ -86,34 +86,31 @@ def load_graph(folder: Path) -> tuple[ToolGraph, Mapping[Link, int]]:
     return read_graph(tools_file, graph_file)
 
 
-def read_graph(tools_file: Path, graph_file: Path) -> tuple[ToolGraph, Mapping[Link, int]]:
-    """Read a tool graph from two files, and the number of times that each link is listed.
+def read_graph(
+    tools_file: Path, graph_file: Path | None = None
+) -> tuple[ToolGraph, Mapping[Link, int]]:
+    """Read a tool graph, and the number of times that each link is listed.
+
+    Args:
+        tools_file: the tools, in any format of `hvr.tools.catalogue.reading`.
+        graph_file: the links; None for those that follow from the first file.
 
     Raises:
         DataFileError: a file is missing or damaged.
+        MissingExtraError: the tools are in YAML, and PyYAML is not installed.
         UsageError: a tool is there twice, or a link names a tool that is not there.
     """
-    listed = read_json(tools_file)
-    nodes = listed.get("nodes") if isinstance(listed, dict) else listed
-    graph = read_json(graph_file)
-    links = graph.get("links") if isinstance(graph, dict) else None
-    if not isinstance(nodes, list) or not isinstance(links, list):
-        wrong, what = (graph_file, "links") if isinstance(nodes, list) else (tools_file, "tools")
-        raise DataFileError(f"{wrong}: has no list of {what}")
-    weights: dict[Link, int] = {}
-    for link in links:
-        if not (isinstance(link, dict) and link.get("source") and link.get("target")):
-            raise DataFileError(
-                f"{graph_file}: a link has no source or no target: {str(link)[:99]}"
-            )
-        ends = (str(link["source"]), str(link["target"]))
-        count = link.get("upstream_count", 1)
-        weights[ends] = weights.get(ends, 0) + (count if isinstance(count, int) else 1)
-    tools = tuple(_tool(n, tools_file) for n in nodes)
     try:
-        return ToolGraph(tools, tuple(weights)), weights
+        graph = read_tool_graph(tools_file)
+        if graph_file is None:
+            return graph, dict.fromkeys(graph.links, 1)
+        listed = read_json(graph_file)
+        links = listed.get("links") if isinstance(listed, dict) else None
+        weights = read_links(links, graph_file)
+        return graph.with_links(weights), weights
     except UsageError as error:
-        raise UsageError(f"{tools_file} and {graph_file}: {error}") from None
+        files = f"{tools_file} and {graph_file}" if graph_file else f"{tools_file}"
+        raise UsageError(f"{files}: {error}") from None
 
 
 def tool_text(tool: Tool, *, types: bool = False) -> str:
@@ -148,24 +145,6 @@ def _first(folder: Path, *names: str) -> Path:
         if (folder / name).exists():
             return folder / name
     raise DataFileError(f"{folder}: has neither {' nor '.join(names)}")
-
-
-def _tool(node: Any, path: Path) -> Tool:
-    if not isinstance(node, dict) or not node.get("id"):
-        raise DataFileError(f"{path}: a tool has no id: {str(node)[:99]}")
-    return Tool(
-        id=str(node["id"]),
-        description=str(node.get("desc") or node.get("description") or ""),
-        inputs=_types(node, "input_types", "input-type"),
-        outputs=_types(node, "output_types", "output-type"),
-    )
-
-
-def _types(node: Record, *names: str) -> tuple[str, ...]:
-    types: Any = next((node[n] for n in names if node.get(n)), [])
-    if isinstance(types, str):
-        return (types,)
-    return tuple(str(t) for t in types) if isinstance(types, list) else ()
 
 
 def _per_split(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:

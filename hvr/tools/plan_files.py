@@ -7,6 +7,9 @@ accepted; anything else is skipped, and nothing is corrected.
 task_steps   sentences; or objects, whose `description`, else all values, make the sentence
 task_nodes   {"task": id}, {"task": [ids]}, {"name": id}, or ids
 task_links   {"source": id, "target": id}, or two numbers of steps, counted from 1
+
+A conversation with calls (`messages` with `tool_calls`, as OpenAI's protocol has them) is a plan,
+too: the first thing that the user says is the request, the calls are the tools.
 """
 
 from __future__ import annotations
@@ -50,9 +53,11 @@ def read_plans(path: Path) -> tuple[ToolPlan, ...]:
         DataFileError: the file cannot be read, or a record has no `id`.
     """
     return tuple(
-        to_plan(record, f"{path}: record {number}")
+        # Conversations are seldom numbered.
+        to_plan({"id": number} | dict(record) if "messages" in record else record,
+                f"{path}: record {number}")
         for number, record in enumerate(read_records(path), 1)
-    )
+    )  # fmt: skip
 
 
 def to_record(plan: ToolPlan) -> Record:
@@ -78,6 +83,8 @@ def to_plan(record: Record, place: str = "record") -> ToolPlan:
     """
     if isinstance(record.get("id"), bool) or not isinstance(record.get("id"), str | int):
         raise DataFileError(f"{place}: has no id that is a text or a whole number")
+    if isinstance(record.get("messages"), list):
+        return _conversation(str(record["id"]), record["messages"])
     nodes = tuple(_nodes(record))
     return ToolPlan(
         id=str(record["id"]),
@@ -86,6 +93,23 @@ def to_plan(record: Record, place: str = "record") -> ToolPlan:
         tools=nodes,
         links=tuple(_links(record, nodes)),
     )
+
+
+def _conversation(number: str, messages: list[Any]) -> ToolPlan:
+    said = [m for m in messages if isinstance(m, dict)]
+    request = next((_content(m) for m in said if m.get("role") == "user"), "")
+    calls = [c for m in said for c in _list(m, "tool_calls") if isinstance(c, dict)]
+    named = [c["function"] if isinstance(c.get("function"), dict) else c for c in calls]
+    tools = tuple(c["name"] for c in named if isinstance(c.get("name"), str))
+    return ToolPlan(number, request, (), tools)
+
+
+def _content(message: Record) -> str:
+    """Return the text of a message, whose content is a text or a list of parts."""
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [content]
+    texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
+    return " ".join(text for text in texts if isinstance(text, str))
 
 
 def _list(record: Record, name: str) -> list[Any]:

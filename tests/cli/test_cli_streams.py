@@ -40,6 +40,8 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("lint",): "domain.pddl problem.pddl",
     ("convert",): "htn.txt --to json",
     ("solve",): "domain.pddl problem.pddl",
+    ("world", "check"): "blocksworld",
+    ("world", "show"): "blocksworld --problem tower",
     ("tasks",): "",
     ("scenes",): "--having Kettle",
     ("show",): "made",
@@ -60,6 +62,7 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("doctor", "thor"): "--thor-executable no-such-program",
     ("scene", "show"): "FloorPlan16 --objects",
     ("verify", "plan"): "made",
+    ("tools", "import"): "tools.json",
     ("completion",): "bash",
 }
 """Calls of commands that print something."""
@@ -67,6 +70,7 @@ LONG = {("solve",), ("verify", "plan"), ("kg", "check"), ("bench", "run")}
 
 ELSEWHERE = {
     ("scene", "serve"): "prints nothing",
+    ("world", "new"): "prints a line about the folder that it made, and makes it only once",
     ("verify", "train"): "prints a line, as evaluate does, after long work",
     **dict.fromkeys(
         [("verify", "correct"), ("verify", "evaluate")],
@@ -90,6 +94,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "domain.pddl").write_text(DOMAIN)
     (folder / "problem.pddl").write_text(PROBLEM)
     (folder / "good.plan").write_text("(a)")
+    (folder / "tools.json").write_text('[{"name": "a"}]')
     (folder / "htn.txt").write_text("==>\n0 a\nroot 1\n1 t -> m 0\n<==\n")
     (folder / "bläd.plan").write_text("(a)(b)")
     done = process("plan", "--task", "T2", "--llm", "scripted:error=0", "--library", "library.ttl",

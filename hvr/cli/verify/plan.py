@@ -35,9 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "a verifier that `hvr verify train` wrote (default for robot plans: the one that comes "
         "with hvr)"))  # fmt: skip
     parser.add_argument("--tools", metavar="FILE", type=Path, help=(
-        "the tools (tools.json or tool_desc.json)"))  # fmt: skip
+        "the tools: tools.json, function schemas, MCP, OpenAPI or Python"))  # fmt: skip
     parser.add_argument("--graph", metavar="FILE", type=Path, help=(
-        "their links (graph.json or graph_desc.json)"))  # fmt: skip
+        "their links (default: those that follow from the tools)"))  # fmt: skip
     parser.add_argument("--domain", metavar="FILE", type=Path, help=(
         "the domain of a PDDL plan (default: hvr's kitchen)"))  # fmt: skip
     parser.add_argument("--problem", metavar="FILE", type=Path, help=(

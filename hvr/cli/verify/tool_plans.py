@@ -30,8 +30,8 @@ def tool_verdicts(
         path: the plans.
         request: what was asked; None for what the plans say.
         model: folder of a verifier.
-        tools: the tools that it is to know; given with `graph` or not at all.
-        graph: their links.
+        tools: the tools that it is to know; None if that is not to be checked.
+        graph: their links, where they are in another file.
 
     Raises:
         UsageError: there is no verifier, or it is for other tools.
@@ -56,8 +56,8 @@ def read_tool_plans(path: Path) -> Sequence[ToolPlan]:
     return plans
 
 
-def read_tool_graph(tools: Path, graph: Path) -> ToolGraph:
-    """Return tools with their links.
+def read_tool_graph(tools: Path, graph: Path | None) -> ToolGraph:
+    """Return tools with their links; those that follow from the tools if no file has them.
 
     Raises:
         DataFileError: a file cannot be read.
@@ -76,17 +76,18 @@ def _tool_verifier(model: Path | None, tools: Path | None, graph: Path | None) -
             "a tool plan needs --model: train a verifier on plans over your tools with "
             "hvr verify train"
         )
-    if (tools is None) != (graph is None):
-        raise UsageError("give both --tools and --graph, or neither: the verifier knows its tools")
+    if graph is not None and tools is None:
+        raise UsageError("--graph has the links of the tools: give these with --tools")
     verifier = Verifier.load(model)
-    if tools is not None and graph is not None:
+    if tools is not None:
         mine, given = (
             tools_fingerprint(verifier.tools),
             tools_fingerprint(read_tool_graph(tools, graph)),
         )
         if mine != given:
+            files = f"{tools} and {graph} have" if graph else f"{tools} has"
             raise UsageError(
-                f"{model} was trained for other tools than {tools} and {graph} have "
+                f"{model} was trained for other tools than {files} "
                 f"({mine} and {given}): train one for these with hvr verify train"
             )
     return verifier

@@ -29,9 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("plans", metavar="PLANS", type=Path, help="true plans, JSON lines")
     parser.add_argument("--tools", metavar="FILE", type=Path, required=True, help=(
-        "the tools (tools.json or tool_desc.json)"))  # fmt: skip
-    parser.add_argument("--graph", metavar="FILE", type=Path, required=True, help=(
-        "their links (graph.json or graph_desc.json)"))  # fmt: skip
+        "the tools: tools.json, function schemas, MCP, OpenAPI or Python"))  # fmt: skip
+    parser.add_argument("--graph", metavar="FILE", type=Path, help=(
+        "their links (graph.json or graph_desc.json; default: those that follow from the "
+        "tools)"))  # fmt: skip
     parser.add_argument("--out", metavar="FOLDER", type=Path, default=Path("verifier"), help=(
         "folder for the verifier (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--config", metavar="FILE", type=Path, help=(

@@ -1,0 +1,323 @@
+"""Which parameters of a catalogue mean the same thing, and so feed one another.
+
+Parameters are told apart by type and by the likeness of what their schema says of them; a file can
+overrule both ways. Every group can be looked at, with the likeness that made it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hvr.errors import DataFileError, UsageError
+from hvr.texts import read_toml
+from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema, quoted
+from hvr.tools.tool_graph import Tool, ToolGraph
+
+if TYPE_CHECKING:
+    from hvr.retrieval.text_vectors import TextVectors
+
+ALIKE = 0.8
+"""Cosine from which two descriptions mean one thing, where nothing else is asked for."""
+
+ALIKE_OF_ONE_NAME = 0.6
+"""The same where both have one name, and one that says something."""
+
+_BARE = frozenset(
+    (
+        "id", "ids", "name", "names", "value", "values", "result", "results", "status", "type",
+        "types", "data", "message", "key", "code", "number", "date", "time", "text", "content",
+        "title", "description", "url", "list", "item", "items", "query", "count", "amount",
+    )
+)  # fmt: skip
+"""Names that say nothing without the thing that they are of."""
+
+
+@dataclass(frozen=True, order=True)
+class Slot:
+    """A place for a value: what a tool takes or gives.
+
+    Args:
+        tool: its name.
+        name: of the parameter.
+        gives: whether it is in the tool's result.
+    """
+
+    tool: str
+    name: str
+    gives: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.tool}{' -> ' if self.gives else ' <- '}{self.name}"
+
+
+@dataclass(frozen=True)
+class ParameterMeaning:
+    """Slots whose values are the same kind of thing.
+
+    Args:
+        name: what they are called together, unlike any other meaning.
+        slots: in the catalogue's order.
+        alike: the least cosine between two of their descriptions; 1 where these are equal.
+        said: whether the user said so.
+    """
+
+    name: str
+    slots: tuple[Slot, ...]
+    alike: float = 1.0
+    said: bool = False
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What the user says of meanings.
+
+    Args:
+        same: name of a meaning, and slots that have it, as `tool.parameter`.
+        apart: groups of slots of which no two mean the same.
+    """
+
+    same: Mapping[str, tuple[str, ...]]
+    apart: tuple[tuple[str, ...], ...] = ()
+
+
+NONE = Overrides({})
+
+
+def read_overrides(path: Path) -> Overrides:
+    """Return what a file says: a table `[same]` of lists, and a list of lists `apart`.
+
+    Raises:
+        DataFileError: it cannot be read, or says something else.
+    """
+    values = read_toml(path)
+    same, apart = values.get("same", {}), values.get("apart", [])
+    if unknown := set(values) - {"same", "apart"}:
+        raise DataFileError(
+            f"{path}: {quoted(sorted(unknown)[0])} is not known; there are 'same' and 'apart'"
+        )
+    if not isinstance(same, dict) or not isinstance(apart, list):
+        raise DataFileError(f"{path}: 'same' is a table of lists, 'apart' a list of lists")
+    for slots in [*same.values(), *apart]:
+        if not isinstance(slots, list) or not all(isinstance(s, str) and "." in s for s in slots):
+            raise DataFileError(
+                f"{path}: parameters are lists of texts such as 'tool.parameter', "
+                f"not {quoted(slots)}"
+            )
+    return Overrides({n: tuple(s) for n, s in same.items()}, tuple(tuple(s) for s in apart))
+
+
+def meanings(
+    catalogue: Catalogue, encoder: TextVectors, alike: float = ALIKE, overrides: Overrides = NONE
+) -> tuple[ParameterMeaning, ...]:
+    """Return the meanings of a catalogue's parameters; each slot has one.
+
+    Groups grow from the likest pair on, as long as all of a group are alike (complete linkage),
+    their types can be the same, and no tool takes two of them: it would not ask for one thing by
+    two names.
+
+    Args:
+        catalogue: the tools.
+        encoder: of the texts; each different text is encoded once.
+        alike: least cosine within a group; less does where parameters have one name.
+        overrides: what the user says.
+
+    Raises:
+        UsageError: the user speaks of a parameter that is not there.
+    """
+    said, apart = _said(catalogue, overrides)
+    taken = {slot for group in said.values() for slot in group}
+    kinds: dict[tuple[str, str, str], list[Slot]] = defaultdict(list)
+    for tool, parameter, slot in _slots(catalogue):
+        if slot not in taken:
+            kind = _text(tool, parameter), _family(parameter.type), _words(parameter.leaf)
+            kinds[kind].append(slot)
+    vectors = encoder.encode([text for text, _, _ in kinds])
+    groups = _clusters(vectors, [_Kind(*k, _sides(slots)) for k, slots in kinds.items()], alike)
+    members_of = list(kinds.values())
+    found = [ParameterMeaning(name, tuple(slots), said=True) for name, slots in said.items()]
+    for members, least in groups:
+        slots = sorted((s for m in members for s in members_of[m]), key=_order(catalogue))
+        for part in _parted(slots, apart):
+            found.append(ParameterMeaning("", tuple(part), least if len(members) > 1 else 1.0))
+    return _named(found)
+
+
+def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolGraph:
+    """Return the tools with meanings as types, and a link wherever one gives what another takes."""
+    meaning = {slot: m.name for m in found for slot in m.slots}
+    tools = []
+    for tool in catalogue.tools:
+        takes = [meaning[Slot(tool.name, p.name)] for p in tool.takes]
+        gives = [meaning[Slot(tool.name, p.name, gives=True)] for p in tool.gives]
+        tools.append(
+            Tool(tool.name, tool.description, tuple(dict.fromkeys(takes)),
+                 tuple(dict.fromkeys(gives)))
+        )  # fmt: skip
+    takers: dict[str, list[str]] = defaultdict(list)
+    for made in tools:
+        for kind in made.inputs:
+            takers[kind].append(made.id)
+    links = [
+        (made.id, taker) for made in tools for kind in made.outputs for taker in takers[kind]
+        if taker != made.id
+    ]  # fmt: skip
+    return ToolGraph(tuple(tools), tuple(links))
+
+
+def _slots(catalogue: Catalogue) -> Iterator[tuple[ToolSchema, ToolParameter, Slot]]:
+    for tool in catalogue.tools:
+        for parameter in tool.takes:
+            yield tool, parameter, Slot(tool.name, parameter.name)
+        for parameter in tool.gives:
+            yield tool, parameter, Slot(tool.name, parameter.name, gives=True)
+
+
+def _said(
+    catalogue: Catalogue, overrides: Overrides
+) -> tuple[dict[str, list[Slot]], list[list[set[Slot]]]]:
+    """Return the slots of what the user calls the same, and those of what is to be apart."""
+    called: dict[str, list[Slot]] = defaultdict(list)
+    for _, _, slot in _slots(catalogue):
+        called[f"{slot.tool}.{slot.name}"].append(slot)
+
+    def find(name: str) -> list[Slot]:
+        if name not in called:
+            raise UsageError(f"no tool has the parameter {quoted(name)}, which is to be merged")
+        return called[name]
+
+    same: dict[str, list[Slot]] = {}
+    taken: dict[Slot, str] = {}
+    for name, slots in overrides.same.items():
+        same[name] = [slot for text in dict.fromkeys(slots) for slot in find(text)]
+        for slot in same[name]:
+            if taken.setdefault(slot, name) != name:
+                raise UsageError(
+                    f"{quoted(slot)} is to be {quoted(taken[slot])} and {quoted(name)}"
+                )
+    return same, [[set(find(text)) for text in group] for group in overrides.apart]
+
+
+def _text(tool: ToolSchema, parameter: ToolParameter) -> str:
+    """Return what is said of a parameter; of a bare name also what it is of."""
+    leaf = _words(parameter.leaf)
+    if not set(leaf.split()) - _BARE:
+        above = parameter.name.rpartition(".")[0].rpartition(".")[2]
+        leaf = f"{_words(above) or _words(tool.name)} {leaf}"
+    return f"{leaf}: {parameter.description}" if parameter.description else leaf
+
+
+def _words(name: str) -> str:
+    """Return the words of a name: `newItemIds[]` is "new item ids"."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return " ".join(re.findall(r"[^\W_]+", apart)).lower()
+
+
+def _family(kind: str) -> str:
+    """Return what kinds of values can be the same: an integer is a number."""
+    return "number" if kind == "integer" else kind
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Slots of which the same is said."""
+
+    text: str
+    type: str
+    leaf: str
+    sides: frozenset[tuple[str, str]]
+
+
+def _sides(slots: Iterable[Slot]) -> frozenset[tuple[str, str]]:
+    """Return the objects that the slots are properties of: a tool's arguments, or a result."""
+    return frozenset((s.tool, s.name.rpartition(".")[0] if s.gives else "<-") for s in slots)
+
+
+def _clusters(
+    vectors: NDArray[np.float32], kinds: Sequence[_Kind], alike: float
+) -> list[tuple[list[int], float]]:
+    """Return groups of rows, each with the least cosine between two of its rows."""
+    least_asked = min(alike, ALIKE_OF_ONE_NAME)
+    pairs = []
+    for i in range(len(kinds) - 1):
+        row = vectors[i + 1 :] @ vectors[i]
+        pairs += [(-float(row[j]), i, i + 1 + int(j)) for j in np.flatnonzero(row >= least_asked)]
+    group = list(range(len(kinds)))
+    members = {i: [i] for i in group}
+    least = dict.fromkeys(group, 1.0)
+    for _, i, j in sorted(pairs):
+        a, b = group[i], group[j]
+        if a == b:
+            continue
+        across = [(float(vectors[m] @ vectors[n]), kinds[m], kinds[n])
+                  for m in members[a] for n in members[b]]  # fmt: skip
+        if not all(_alike(cosine, one, other, alike) for cosine, one, other in across):
+            continue
+        for m in members[b]:
+            group[m] = a
+        members[a] += members.pop(b)
+        least[a] = min(least[a], least.pop(b), *(cosine for cosine, _, _ in across))
+    return [(sorted(some), least[g]) for g, some in members.items()]
+
+
+def _alike(cosine: float, one: _Kind, other: _Kind, asked: float) -> bool:
+    if one.type and other.type and one.type != other.type:
+        return False
+    if one.leaf == other.leaf and set(one.leaf.split()) - _BARE:
+        return cosine >= min(asked, ALIKE_OF_ONE_NAME)
+    return cosine >= asked and not one.sides & other.sides
+
+
+def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]:
+    """Return a group in parts, none of which has two slots that are to be apart."""
+    parts: list[list[Slot]] = []
+    for slot in slots:
+        mine = [(g, k) for g, group in enumerate(apart) for k, some in enumerate(group)
+                if slot in some]  # fmt: skip
+        for part in parts:
+            theirs = [(g, k) for other in part for g, group in enumerate(apart)
+                      for k, some in enumerate(group) if other in some]  # fmt: skip
+            if not any(g == h and k != n for g, k in mine for h, n in theirs):
+                part.append(slot)
+                break
+        else:
+            parts.append([slot])
+    return parts
+
+
+def _named(found: list[ParameterMeaning]) -> tuple[ParameterMeaning, ...]:
+    """Return meanings with names: the commonest of their slots', with the tool's where needed."""
+    used: set[str] = {m.name for m in found if m.name}
+    named = []
+    for meaning in found:
+        name = meaning.name
+        if not name:
+            leaves = [_words(ToolParameter(s.name).leaf).replace(" ", "_") for s in meaning.slots]
+            leaf = max(dict.fromkeys(leaves), key=leaves.count) or "value"
+            of = "_".join(_words(meaning.slots[0].tool).split())
+            name = next(n for n in _candidates(leaf, of, bare=leaf in _BARE) if n not in used)
+            used.add(name)
+        named.append(ParameterMeaning(name, meaning.slots, meaning.alike, meaning.said))
+    return tuple(named)
+
+
+def _candidates(leaf: str, of: str, *, bare: bool) -> Iterator[str]:
+    if not bare:
+        yield leaf
+    yield f"{of}.{leaf}"
+    number = 2
+    while True:
+        yield f"{of}.{leaf}-{number}"
+        number += 1
+
+
+def _order(catalogue: Catalogue) -> Callable[[Slot], tuple[int, bool]]:
+    at = {tool.name: i for i, tool in enumerate(catalogue.tools)}
+    return lambda slot: (at[slot.tool], slot.gives)

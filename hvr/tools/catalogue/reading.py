@@ -1,0 +1,115 @@
+"""A catalogue from files, whatever their format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import DataFileError
+from hvr.retrieval.text_vectors import TextVectors
+from hvr.texts import read_json, read_json_lines, read_text, read_yaml
+from hvr.tools.catalogue.formats import is_schema, listed, read_tool
+from hvr.tools.catalogue.merging import meanings, tool_graph
+from hvr.tools.catalogue.openapi import is_openapi, read_openapi
+from hvr.tools.catalogue.python_functions import read_functions
+from hvr.tools.catalogue.schema import Catalogue, ToolSchema, quoted
+from hvr.tools.tool_graph import Tool, ToolGraph
+from hvr.tools.tool_plan import Link
+
+KNOWN = (
+    "a list of function schemas (OpenAI, Anthropic), MCP's tools/list, OpenAPI 3 (JSON or YAML), "
+    "Python functions with type hints (.py), or a list of tools with an id"
+)
+
+
+def read_catalogue(paths: Sequence[Path]) -> Catalogue:
+    """Return the tools of some files, in their order.
+
+    Raises:
+        DataFileError: a file cannot be read, or is in no format that is known.
+        UsageError: two tools have one name.
+        MissingExtraError: a file is YAML, and PyYAML is not installed.
+    """
+    return Catalogue(tuple(tool for path in paths for tool in read_tools(path)))
+
+
+def read_tools(path: Path) -> tuple[ToolSchema, ...]:
+    """Return the tools of a file.
+
+    Raises:
+        DataFileError: it cannot be read, or is in no format that is known.
+        MissingExtraError: it is YAML, and PyYAML is not installed.
+    """
+    if path.suffix == ".py":
+        return read_functions(read_text(path), str(path))
+    document = _document(path)
+    if is_openapi(document):
+        return read_openapi(document, str(path))
+    return tuple(
+        read_tool(e, f"{path}: tool {n}") for n, e in enumerate(_entries(document, path), 1)
+    )
+
+
+def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph:
+    """Return the tools of a file with the links between them.
+
+    The links are those that the file lists. A file of schemas lists none; there a tool leads to
+    those that take what it gives, by the meanings of their parameters.
+
+    Args:
+        path: the file, in any format that `read_tools` knows.
+        encoder: tells which parameters mean the same; their spelling if None.
+
+    Raises:
+        DataFileError: it cannot be read, or is in no format that is known.
+        MissingExtraError: it is YAML, and PyYAML is not installed.
+        UsageError: a tool is there twice, or a link names a tool that is not there.
+    """
+    if path.suffix != ".py":
+        document = _document(path)
+        if not is_openapi(document) and not any(map(is_schema, _entries(document, path))):
+            tools = tuple(
+                Tool(t.name, t.description, tuple(p.name for p in t.takes),
+                     tuple(p.name for p in t.gives))
+                for t in read_tools(path)
+            )  # fmt: skip
+            links = document.get("links", []) if isinstance(document, dict) else []
+            return ToolGraph(tools, tuple(read_links(links, path)))
+    catalogue = read_catalogue([path])
+    return tool_graph(catalogue, meanings(catalogue, encoder or TextVectors("lexical-hash")))
+
+
+def read_links(links: Any, path: Path) -> dict[Link, int]:
+    """Return links with the number of times that they are listed, or their `upstream_count`.
+
+    Raises:
+        DataFileError: they are no list, or one has no source or no target.
+    """
+    if not isinstance(links, list):
+        raise DataFileError(f"{path}: has no list of links")
+    weights: dict[Link, int] = {}
+    for link in links:
+        if not (isinstance(link, dict) and link.get("source") and link.get("target")):
+            raise DataFileError(f"{path}: a link has no source or no target: {quoted(link)}")
+        ends = (str(link["source"]), str(link["target"]))
+        count = link.get("upstream_count", 1)
+        weights[ends] = weights.get(ends, 0) + (count if isinstance(count, int) else 1)
+    return weights
+
+
+def _entries(document: Any, path: Path) -> list[Any]:
+    entries = listed(document)
+    if entries is None:
+        raise DataFileError(f"{path}: has no list of tools; what is read: {KNOWN}")
+    if not entries:
+        raise DataFileError(f"{path}: its list of tools is empty")
+    return entries
+
+
+def _document(path: Path) -> Any:
+    if path.suffix in (".yaml", ".yml"):
+        return read_yaml(path)
+    if path.suffix == ".jsonl":
+        return [value for _, value in read_json_lines(path, strict=False)]
+    return read_json(path, strict=False)

@@ -1,0 +1,235 @@
+"""Tools from every format in which they are described, and which parameters mean the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hvr.errors import DataFileError, HvrError, UsageError
+from hvr.retrieval.text_vectors import TextVectors
+from hvr.tools.catalogue.json_schema import leaves, parameters
+from hvr.tools.catalogue.merging import Overrides, meanings, read_overrides, tool_graph
+from hvr.tools.catalogue.reading import read_catalogue, read_tool_graph, read_tools
+from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
+from hvr.tools.plan_files import read_plans
+from tests.command_line import Hvr
+
+TOWN = {"type": "string", "description": "the town"}
+ARGUMENTS = {"type": "object", "properties": {"town": TOWN}, "required": ["town"]}
+WEATHER = {"name": "weather", "description": "Tells the weather", "parameters": ARGUMENTS}
+EXPECTED = (ToolParameter("town", "string", "the town", required=True),)
+
+
+def written(folder: Path, value: Any, name: str = "tools.json") -> Path:
+    path = folder / name
+    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [{"type": "function", "function": WEATHER}],
+        {"tools": [{"type": "function", **WEATHER}]},
+        {"functions": [WEATHER]},
+        [{"name": "weather", "description": "Tells the weather", "input_schema": ARGUMENTS}],
+        {"jsonrpc": "2.0", "id": 1, "result": {"tools": [
+            {"name": "weather", "description": "Tells the weather", "inputSchema": ARGUMENTS}]}},
+        {"openapi": "3.1.0", "paths": {"/weather/{town}": {
+            "parameters": [{"name": "town", "in": "path", "required": True, "schema": TOWN}],
+            "get": {"operationId": "weather", "summary": "Tells the weather"}}}},
+    ],
+    ids=["chat", "responses", "functions", "anthropic", "mcp", "openapi"],
+)  # fmt: skip
+def test_one_tool_in_every_format_is_the_same_tool(document: Any, tmp_path: Path) -> None:
+    (tool,) = read_tools(written(tmp_path, document))
+    assert (tool.name, tool.description, tool.takes) == ("weather", "Tells the weather", EXPECTED)
+
+
+def test_python_functions_are_read_and_not_executed(tmp_path: Path) -> None:
+    source = '''
+from typing import Literal, Optional
+raise SystemExit("executed")
+class Report:
+    degrees: float
+    rain: bool
+def weather(town: str, unit: Literal["c", "f"] = "c", days: Optional[int] = None) -> list[Report]:
+    """Tells the weather.
+
+    Args:
+        town: the town,
+            however small.
+    """
+def _hidden(): ...
+'''
+    (tool,) = read_tools(written(tmp_path, source, "tools.py"))
+    assert [(p.name, p.type, p.required) for p in tool.takes] == [
+        ("town", "string", True), ("unit", "string", False), ("days", "integer", False),
+    ]  # fmt: skip
+    assert tool.takes[0].description == "the town, however small."
+    assert tool.takes[1].choices == ('"c"', '"f"')
+    assert [(p.name, p.type) for p in tool.gives] == [
+        ("[].degrees", "number"), ("[].rain", "boolean"),
+    ]  # fmt: skip
+
+
+def test_what_an_operation_writes_gives_and_refers_to(tmp_path: Path) -> None:
+    document = {
+        "openapi": "3.0.3",
+        "paths": {"/orders": {"post": {
+            "requestBody": {"$ref": "#/components/requestBodies/Order"},
+            "responses": {"404": {}, "201": {"content": {"application/json": {
+                "schema": {"$ref": "#/components/schemas/Order"}}}}},
+        }}},
+        "components": {
+            "requestBodies": {"Order": {"content": {"application/json": {
+                "schema": {"allOf": [{"$ref": "#/components/schemas/Order"}],
+                           "required": ["item"]}}}}},
+            "schemas": {"Order": {"type": "object", "properties": {
+                "item": {"type": ["string", "null"]},
+                "parts": {"type": "array", "items": {"$ref": "#/components/schemas/Order"}}}}},
+        },
+    }  # fmt: skip
+    (tool,) = read_tools(written(tmp_path, document))
+    assert (tool.name, tool.effect, tool.idempotent) == ("post_orders", Effect.WRITES, False)
+    assert [(p.name, p.type, p.required) for p in tool.takes] == [
+        ("item", "string", True), ("parts", "array", False),
+    ]  # fmt: skip
+    # The schema leads to itself and is followed once.
+    assert [p.name for p in tool.gives] == ["item", "parts[]"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("a.json", "{}", "has no list of tools"),
+        ("a.json", "[]", "list of tools is empty"),
+        ("a.json", "[3]", "tool 1: a tool is an object"),
+        ("a.json", '[{"parameters": {}}]', "tool 1: has no name"),
+        ("a.json", '{"swagger": "2.0", "paths": {}}', "OpenAPI 3 is read"),
+        ("a.json", '{"openapi": "3.0.0", "paths": {"/a": 3}}', "no operation"),
+        ("a.py", "def f(:", "a.py:1: this is no Python"),
+        ("a.py", "x = 1", "no public function"),
+    ],
+)
+def test_what_cannot_be_read_is_said(name: str, text: str, says: str, tmp_path: Path) -> None:
+    with pytest.raises(DataFileError, match=says):
+        read_tools(written(tmp_path, text, name))
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda some: st.lists(some, max_size=3) | st.dictionaries(
+        st.sampled_from(["type", "properties", "items", "$ref", "allOf", "enum", "required",
+                         "name", "function", "parameters", "response", "description"])
+        | st.text(max_size=3), some, max_size=4),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@given(_JSON)
+def test_any_schema_has_some_parameters(schema: Any) -> None:
+    for parameter in (*parameters(schema, schema), *leaves(schema, schema)):
+        assert isinstance(parameter.name, str) and isinstance(parameter.type, str)
+
+
+def tool(name: str, takes: str = "", gives: str = "") -> ToolSchema:
+    return ToolSchema(
+        name, "", tuple(ToolParameter(p, "string") for p in takes.split()),
+        tuple(ToolParameter(p, "string") for p in gives.split()),
+    )  # fmt: skip
+
+
+FLIGHTS = Catalogue(
+    (
+        tool("search_flights", "origin destination", "flights[].flight_id flights[].price"),
+        tool("book_flight", "flight_id", "booking.booking_id"),
+        tool("cancel", "booking_id"),
+    )
+)
+
+
+def test_a_tool_leads_to_those_that_take_what_it_gives() -> None:
+    found = meanings(FLIGHTS, TextVectors("lexical-hash"))
+    assert tool_graph(FLIGHTS, found).links == (
+        ("search_flights", "book_flight"), ("book_flight", "cancel"),
+    )  # fmt: skip
+
+
+def test_each_slot_has_one_meaning_and_no_tool_takes_one_twice() -> None:
+    found = meanings(FLIGHTS, TextVectors("lexical-hash"), alike=0.01)
+    slots = [slot for meaning in found for slot in meaning.slots]
+    assert len(slots) == len(set(slots)) == 7
+    assert len({meaning.name for meaning in found}) == len(found)
+    of = {slot: meaning.name for meaning in found for slot in meaning.slots}
+    taken = [of[s] for s in slots if s.tool == "search_flights" and not s.gives]
+    assert len(set(taken)) == 2
+
+
+def test_the_user_has_the_last_word(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        'apart = [["book_flight.flight_id", "search_flights.flights[].flight_id"]]\n'
+        '[same]\nplace = ["search_flights.origin", "search_flights.destination"]\n',
+        "meanings.toml",
+    )
+    found = meanings(FLIGHTS, TextVectors("lexical-hash"), overrides=read_overrides(path))
+    (said,) = [m for m in found if m.said]
+    assert (said.name, len(said.slots)) == ("place", 2)
+    assert ("search_flights", "book_flight") not in tool_graph(FLIGHTS, found).links
+    with pytest.raises(UsageError, match=r"no tool has the parameter 'a\.b'"):
+        meanings(FLIGHTS, TextVectors("lexical-hash"), overrides=Overrides({"x": ("a.b",)}))
+    with pytest.raises(DataFileError, match="'sane' is not known"):
+        read_overrides(written(tmp_path, "sane = 3", "bad.toml"))
+
+
+def test_names_are_data(tmp_path: Path) -> None:
+    odd = 'a"b\n(c)'
+    catalogue = read_catalogue([written(tmp_path, [{**WEATHER, "name": odd}])])
+    assert catalogue.tools[0].name == odd
+    path = written(tmp_path, [WEATHER, {**WEATHER, "name": "Weather"}, WEATHER])
+    with pytest.raises(UsageError, match="'weather' is there twice"):
+        read_catalogue([path])
+
+
+def test_a_file_of_tools_and_links_and_one_of_schemas_make_graphs(tmp_path: Path) -> None:
+    own = {"nodes": [{"id": "a", "output-type": ["x"]}, {"id": "b"}],
+           "links": [{"source": "a", "target": "b"}]}  # fmt: skip
+    assert read_tool_graph(written(tmp_path, own)).links == (("a", "b"),)
+    graph = read_tool_graph(written(tmp_path, [WEATHER]))
+    assert graph.tool("weather").inputs == ("town",)
+
+
+def test_a_conversation_with_calls_is_a_plan(tmp_path: Path) -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+    messages = [
+        {"role": "system", "content": "help"},
+        {"role": "user", "content": [{"type": "text", "text": "Rain in Rome?"}]},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "no"},
+    ]
+    (plan,) = read_plans(written(tmp_path, [{"messages": messages}], "calls.json"))
+    assert (plan.request, plan.tools) == ("Rain in Rome?", ("weather",))
+
+
+def test_the_command_writes_what_others_read(tmp_path: Path, hvr_: Hvr) -> None:
+    tools = written(tmp_path, [
+        {**WEATHER, "response": {"properties": {"degrees": {"type": "number"}}}},
+        {"name": "draw", "parameters": {"properties": {"degrees": {"type": "number"}}}},
+        {"name": "sing", "parameters": {"properties": {}}},
+    ])  # fmt: skip
+    out = tmp_path / "catalogue.json"
+    said = hvr_("tools", "import", tools, "--out", out)
+    assert said.code == 0 and "3 tools, 3 parameters with 2 meanings, 1 links" in said.out
+    plan = written(tmp_path, [{"id": 1, "task_nodes": ["weather", "sing", "draw"]}], "plan.json")
+    for file in (out, tools):
+        judged = hvr_("judge", plan, "--tools", file)
+        assert judged.code == 1 and "2 (sing)" in judged.out, judged
+    assert hvr_("tools", "import", tmp_path / "none.json").code == 2
+    with pytest.raises(HvrError):
+        read_tools(tmp_path)
