@@ -284,6 +284,10 @@ def test_preferences_and_times_are_judged_by_full_checks() -> None:
     )
     # Back home by way of c: the preference holds only with both moves.
     assert verdict.outcome == "clean"
+    twice = parse_plan("(pick ball a) (pick ball a) (move a b) (drop ball b) (move b c) (move c a)")
+    verdict = judge(Validator(domain, problem), twice)
+    assert verdict.removed == {2} and not verdict.missing
+    assert verdict.repaired == (*twice[:1], *twice[2:])
 
 
 def test_a_course_passes_failing_steps_over() -> None:
