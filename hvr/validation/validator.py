@@ -225,7 +225,7 @@ class Validator(Stepper):
         # Imported when it is wanted: most plans are sequences, and the command is to start fast.
         from hvr.validation.temporal import TemporalRun
 
-        return TemporalRun(self, _with_times(plan))
+        return TemporalRun(self, with_times(plan))
 
     def _operator(self, text: str) -> Operator | None:
         """Return the operator of what stands in the parentheses of a step, if there is one."""
@@ -299,7 +299,7 @@ def _action(text: str) -> GroundAction:
     return GroundAction(name, tuple(args))
 
 
-def _with_times(plan: Sequence[Step]) -> list[TimedAction]:
+def with_times(plan: Sequence[Step]) -> list[TimedAction]:
     """Give steps without a time the times 1, 2, 3 and so on."""
     return [
         step if isinstance(step, TimedAction) else TimedAction(step, Fraction(number))
