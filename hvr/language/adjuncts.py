@@ -8,7 +8,7 @@ from hvr.errors import LanguageError
 from hvr.language.containment import holder
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Verb
-from hvr.language.meaning import Entity
+from hvr.language.meaning import Ban, Entity
 from hvr.language.referents import ReferentReading, Referents
 from hvr.language.syntax import Adjunct
 
@@ -63,9 +63,21 @@ class Adjuncts:
             raise LanguageError(
                 f"hvr does not know how to {verb.word} something with {entity.text!r}"
             )
+        self._only_with(entity.classes)
         self.unless_wanted(number)
         for thing in things if mark else ():
             draft.demand(thing, str(mark), verb.word)
+
+    def _only_with(self, tools: tuple[str, ...]) -> None:
+        """Forbid the tool whose name is less exact than that of the one to use: with a butter
+        knife, not with the knife.
+        """
+        label = self.taxonomy.label
+        for tool in tools:
+            others = tuple(c for c in self.taxonomy.concrete("CuttingTool")
+                           if label(tool).endswith(f" {label(c)}"))  # fmt: skip
+            if others:
+                self.draft.less_exact.append(Ban("(holding ?x)", others))
 
     def unless_wanted(self, number: int) -> None:
         """Forget an entity of which nothing is asked: it was only a means."""
@@ -129,7 +141,7 @@ class Adjuncts:
         current = list(things)
         for position, (number, word) in enumerate(places):
             following = places[position + 1][0] if position + 1 < len(places) else None
-            if following is not None and not self._goes_on(number, following):
+            if following is not None and not self.goes_on(number, following):
                 draft.come_from(current, number)
                 continue
             draft.place(current, number, word)
@@ -137,7 +149,7 @@ class Adjuncts:
                 current = [number]
         return bool(places)
 
-    def _goes_on(self, inner: int, outer: int) -> bool:
+    def goes_on(self, inner: int, outer: int) -> bool:
         """Return whether something can be carried to a place."""
         outers = self.draft.entities[outer].classes
         return self.draft.is_a(inner, "Pickupable") and any(
@@ -172,6 +184,20 @@ class Adjuncts:
             return False
         for thing in adjunct.things:
             self.referents.put_in(outer, thing, "with")
+        return True
+
+    def describes(self, places: Iterable[int], adjunct: Adjunct) -> bool:
+        """Take what furniture is said to hold as telling which is meant; return whether it does:
+        'open the drawer with the knife in it'.
+        """
+        classes = tuple(c for t in adjunct.things for n in t.nouns
+                        for c in self.taxonomy.concrete(n.object_class))  # fmt: skip
+        furniture = [n for n in places if not self.draft.is_a(n, "Pickupable")]
+        if not (furniture and classes):
+            return False
+        for number in furniture:
+            self.draft.change(number, holding=classes)
+        self.referents.all_of(adjunct.things, ReferentReading(wanted=False))  # 'and take it out'
         return True
 
     def is_tool(self, adjunct: Adjunct) -> bool:

@@ -17,7 +17,7 @@ from hvr.language.taxonomy import Taxonomy
 _PLACING = frozenset({"put", "set", "make", "serve", "drop", "discard"})
 """Frames of verbs after which 'next to' alone says where things go."""
 
-_UNDER = frozenset({"under", "underneath", "below", "beneath"})
+UNDER = frozenset({"under", "underneath", "below", "beneath"})
 
 
 def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: bool) -> NounGroup:
@@ -60,7 +60,7 @@ def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: b
 
 
 def _is_under(adjunct: Adjunct) -> bool:
-    return adjunct.word in _UNDER
+    return adjunct.word in UNDER
 
 
 def _are(taxonomy: Taxonomy, adjunct: Adjunct, kind: str) -> bool:

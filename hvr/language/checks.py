@@ -23,6 +23,21 @@ def check(choice: ObjectChoice) -> None:
         if choice.classes[relation.inner] and choice.classes[relation.outer]:
             _check_place(choice, relation)
     _check_means(choice)
+    for number in choice.numbers:
+        _check_enough(choice, number)
+
+
+def _check_enough(choice: ObjectChoice, number: int) -> None:
+    """Refuse another one of which there is none: 'the apple here and another one there'."""
+    if not choice.entities[number].distinct:
+        return
+    things = choice.available(number)
+    alike = [n for n in choice.numbers if set(choice.available(n)) & set(things)]
+    wanted = sum(choice.copies(n) for n in alike)
+    if wanted > len(things) and all(choice.available(n) == things for n in alike):
+        raise ImpossibleGoalError(
+            f"{choice.inventory.scene} has only {len(things)} {choice.label(number)}, not {wanted}"
+        )
 
 
 def _check_entity(choice: ObjectChoice, number: int) -> None:

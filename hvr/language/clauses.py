@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hvr.language.cursor import STOPS, Cursor
-from hvr.language.lexicon import Adjective, Verb
+from hvr.language.lexicon import Adjective, Verb, verb_of
 from hvr.language.lookahead import next_thing
 from hvr.language.phrases import (
     read_adjunct,
     read_adjuncts,
     read_group,
+    read_one_of,
     read_predicate,
     read_thing,
     read_things,
@@ -60,13 +61,26 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             clauses = _before(cursor, clauses)
         elif purpose := cursor.purpose():
             cursor.at += purpose
+            clauses = _only_fetched(cursor, clauses)
             clauses += _ordered(read_clause(cursor), then and bool(clauses))
             then = False
         elif clauses and cursor.word() == "to" and cursor.function("be", at=cursor.at + 1):
             cursor.at += 1
-            clauses.append(_to_be(cursor))
+            clauses = [*_only_fetched(cursor, clauses), _to_be(cursor)]
+        elif start and cursor.word() == "but":
+            cursor.at += 1
+        elif clauses and (state := _until(cursor)) is not None:
+            clauses.append(state)
+        elif cursor.function("instead"):
+            prohibitions += _read_instead(cursor)
+        elif clauses and clauses[-1].verb is not None and (means := _with_it(cursor)) is not None:
+            clauses[-1] = _done_with(clauses[-1], means)
         elif linker := cursor.take("then", "and", "first"):
             then = then or linker.role == "then"
+            if then and clauses and _verb_left_out(cursor, clauses[-1]):
+                group = read_group(cursor, "then")
+                clauses += _ordered([Clause(clauses[-1].verb, (group,))], then)
+                then = False
             place = cursor.function("prep", "from")
             if place and clauses and cursor.starts_thing(cursor.at + place.length):
                 clauses += _ordered([_elliptic(cursor, clauses[-1])], then)
@@ -83,14 +97,101 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             if not apart and any(clause.verb is None for clause in read):
                 cursor.at = start  # 'make coffee bread'
                 raise cursor.lost()
+            if cursor.word() in STOPS and _tells(cursor, start):
+                read = [replace(clause, given=clause.verb is None) for clause in read]
             if _keeps(cursor, start):
                 prohibitions += [p for clause in read for p in kept(clause)]
-            clauses += _ordered(read, then and bool(clauses))
+            if clauses and not then and cursor.take("first"):  # 'put it away, but wash it first'
+                clauses = _earlier(read, clauses)
+            else:
+                clauses += _ordered(read, then and bool(clauses))
             then = False
         cursor.begun = bool(clauses)
         if cursor.at == start:  # nothing was read, and nothing would be the next time
             raise cursor.lost()
-    return tuple(clauses), tuple(prohibitions)
+    return tuple(_told(clauses)), tuple(prohibitions)
+
+
+def _tells(cursor: Cursor, start: int) -> bool:
+    """Return whether the words since a position say how things are: 'there is a mug in the sink',
+    'the mug is dirty', but not 'the mug should be clean'.
+    """
+    told = any(cursor.word(at) in {"is", "are"} for at in range(start, cursor.at))
+    return told and not any(
+        cursor.function("modal", "ensure", at=at)
+        or (cursor.function("goal", at=at) and cursor.word(at) != "there")
+        for at in range(start, cursor.at)
+    )
+
+
+def _told(clauses: list[Clause]) -> list[Clause]:
+    """Return clauses of which some say how things are; without a verb afterwards they say how
+    things shall be.
+    """
+    last = max((n for n, clause in enumerate(clauses) if clause.verb is not None), default=-1)
+    return [replace(c, given=c.given and n < last) for n, c in enumerate(clauses)]
+
+
+def _until(cursor: Cursor) -> Clause | None:
+    """Read a state in which something is then: 'until it is hot', 'until hot'."""
+    match = cursor.function("until")
+    after = cursor.at + (match.length if match else 0)
+    if match is None or not (cursor.copular(after) or cursor.kind(Adjective, after)):
+        return None
+    cursor.at = after
+    if cursor.copular(after):
+        return read_statement(cursor)
+    return Clause(None, (NounGroup((IT,), (), read_predicate(cursor)),))
+
+
+def _read_instead(cursor: Cursor) -> list[Prohibition]:
+    """Read what something else takes the place of: 'instead of the fridge'."""
+    cursor.take("instead")
+    cursor.take("prep")
+    if cursor.verb():
+        read_clause(cursor)  # 'instead of washing the mug' asks for nothing
+        return []
+    return [Prohibition(None, (read_one_of(cursor, "instead of"),), instead=True)]
+
+
+def _with_it(cursor: Cursor) -> Adjunct | None:
+    """Read the means of what was said before: 'heat the potato, use the stove'."""
+    start = cursor.at
+    if cursor.take("use") is None or not cursor.starts_thing():
+        cursor.at = start
+        return None
+    means = Adjunct("means", "using", (read_thing(cursor, "use"),))
+    if cursor.function("to"):
+        cursor.at = start
+        return None
+    return means
+
+
+def _done_with(clause: Clause, means: Adjunct) -> Clause:
+    groups = tuple(replace(g, adjuncts=(*g.adjuncts, means)) for g in clause.groups)
+    return replace(clause, groups=groups)
+
+
+def _verb_left_out(cursor: Cursor, before: Clause) -> bool:
+    """Return whether a thing alone follows 'then': 'wash the fork, then the knife'."""
+    passed = cursor.function("filler", "unheeded")
+    return (
+        before.verb is not None
+        and before.verb.frame == "state"
+        and cursor.starts_exactly(cursor.at)
+        and not (passed or cursor.clause_starts(cursor.at))
+    )
+
+
+def _only_fetched(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
+    """Return clauses of which the last only fetches what the next one puts somewhere: 'gather the
+    forks to place them in the sink'.
+    """
+    if not clauses or clauses[-1].verb is None or clauses[-1].verb.frame != "put":
+        return clauses
+    nowhere = not any(a.kind == "place" for g in clauses[-1].groups for a in g.adjuncts)
+    fetched = replace(clauses[-1], verb=verb_of(cursor.lexicon, "pick up"))
+    return [*clauses[:-1], fetched] if nowhere and not clauses[-1].verb.places else clauses
 
 
 def _separated(cursor: Cursor, at: int) -> bool:
@@ -134,25 +235,40 @@ def _to_be(cursor: Cursor) -> Clause:
 def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     """Put a clause that follows 'after' first: 'after washing it, …', '… after washing it'."""
     cursor.take("after")
-    early = read_clause(cursor)
+    return _earlier(read_clause(cursor), before)
+
+
+def _earlier(early: list[Clause], before: list[Clause]) -> list[Clause]:
+    """Return clauses with those that come before the last of them in their place."""
     if not (before and early):
         return [*early, *_ordered(before, True)]
     # 'put the mug away after washing it': the mug is named in what then comes second, so the
     # noun and the pronoun change places.
     main = before[-1].groups[0]
-    named = [
-        replace(c, groups=tuple(replace(g, things=main.things) if _pronouns(g) else g
-                                for g in c.groups))
-        for c in early
-    ]  # fmt: skip
+    named = [replace(c, groups=tuple(_naming(g, main.things) for g in c.groups)) for c in early]
     if named == early:
         return [*before[:-1], *early, *_ordered(before[-1:], True)]
-    late = replace(before[-1], groups=(replace(main, things=(IT,)), *before[-1].groups[1:]))
+    late = before[-1]
+    if late.verb is not None:
+        late = replace(late, groups=(replace(main, things=(IT,)), *late.groups[1:]))
     return [*before[:-1], *named, *_ordered([late], True)]
 
 
 def _pronouns(group: NounGroup) -> bool:
-    return all(thing.kind == "pronoun" for thing in group.things)
+    return _spoken_of(group.things) or any(_spoken_of(a.things) for a in group.adjuncts)
+
+
+def _spoken_of(things: tuple[NounPhrase, ...]) -> bool:
+    return bool(things) and all(thing.kind == "pronoun" for thing in things)
+
+
+def _naming(group: NounGroup, things: tuple[NounPhrase, ...]) -> NounGroup:
+    """Return a group with things in place of its pronoun."""
+    if _spoken_of(group.things):
+        return replace(group, things=things)
+    adjuncts = tuple(replace(a, things=things) if _spoken_of(a.things) else a
+                     for a in group.adjuncts)  # fmt: skip
+    return replace(group, adjuncts=adjuncts)
 
 
 def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
@@ -175,9 +291,7 @@ def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     if early and late and _pronouns(early[0].groups[0]):
         # 'before you slice the tomato wash it': the noun and the pronoun change places
         first, last = early[0], late[0]
-        early[0] = replace(
-            first, groups=(replace(first.groups[0], things=named), *first.groups[1:])
-        )
+        early[0] = replace(first, groups=(_naming(first.groups[0], named), *first.groups[1:]))
         late[0] = replace(last, groups=(replace(last.groups[0], things=(IT,)), *last.groups[1:]))
     return [*early, *late]
 
@@ -191,6 +305,7 @@ def _elliptic(cursor: Cursor, before: Clause) -> Clause:
 
 def read_clause(cursor: Cursor) -> list[Clause]:
     """Read one clause, or several that share their objects ('wash and slice the tomato')."""
+    cursor.clause_at = cursor.at
     cursor.skip_fillers()
     cursor.take("first")
     if cursor.take("ensure"):
@@ -207,13 +322,10 @@ def read_clause(cursor: Cursor) -> list[Clause]:
     if cursor.done or cursor.word() in STOPS or cursor.word() == ",":
         return []
     if (means := _fronted(cursor)) is not None:
-        return [
-            replace(c, groups=tuple(replace(g, adjuncts=(*g.adjuncts, means)) for g in c.groups))
-            for c in read_clause(cursor)
-        ]
+        return [_done_with(clause, means) for clause in read_clause(cursor)]
     if cursor.verb() or cursor.split_verb() or (cursor.begun and cursor.last_verb()):
         return _verbs(cursor)
-    if cursor.starts_thing():
+    if cursor.starts_thing() or cursor.function("none"):
         return [read_statement(cursor)]
     raise cursor.lost()
 
@@ -228,15 +340,17 @@ def _fronted(cursor: Cursor) -> Adjunct | None:
         if cursor.take("to") is None:
             raise cursor.lost()
         return means
-    if cursor.verb() or not cursor.function("prep", "with", "means"):
+    if cursor.verb() or not cursor.function("prep", "with", "means", "from"):
         return None
     adjunct = read_adjunct(cursor)
     if cursor.word() == ",":
         cursor.at += 1
-    if adjunct is None or not (cursor.verb() or cursor.split_verb()):
+    verb = cursor.verb()
+    if adjunct is None or not (verb or cursor.split_verb()):
         cursor.at = start
         return None
-    return adjunct
+    tool = adjunct.kind == "with" and verb is not None and verb.entry.frame in {"put", "hold"}
+    return replace(adjunct, kind="means") if tool else adjunct
 
 
 def _prefers_goal(cursor: Cursor) -> bool:

@@ -77,6 +77,7 @@ class Cursor:
         self.notes: list[str] = []
         self.begun = False  # a clause has been read, of which 'it' may speak
         self.unread: list[str] = []
+        self.clause_at = 0  # where the clause that is read began
 
     # --- where it stands -----------------------------------------------------------------
 
@@ -172,6 +173,8 @@ class Cursor:
             # thing is never skipped.
             if filler is None or filler.length < self.longest() or filler.length <= self.named():
                 return
+            if self.purpose():
+                return
             if self.function("prep") and self.named(self.at + filler.length):
                 return  # 'on the side table' is no 'on the side'
             self.unheeded(filler)
@@ -194,7 +197,7 @@ class Cursor:
     def starts_exactly(self, at: int) -> bool:
         """Return whether a thing starts here for certain: 'the …', 'two …', 'it', 'mug-1'."""
         return bool(
-            self.function("det", "number", "pronoun", "everything", at=at)
+            self.function("det", "number", "pronoun", "rest", "everything", at=at)
             or self.is_name(at)
             or self.word(at).isdecimal()
         )
@@ -202,7 +205,7 @@ class Cursor:
     def starts_thing(self, at: int | None = None) -> bool:
         """Return whether a noun phrase can start here."""
         at = self.at if at is None else at
-        passed = self.function("filler", "unheeded", at=at)
+        passed = self.function("filler", "unheeded", "apart", at=at)
         return bool(
             self.starts_exactly(at)
             or self.function("slice", "meal", at=at)
@@ -300,7 +303,8 @@ class Cursor:
         for length, entries in self.lexicon.matches(self.tokens, at):
             after = at + length
             verb = next((entry for entry in entries if isinstance(entry, Verb)), None)
-            if verb and (after >= len(self.tokens) or self.word(after) in STOPS):
+            ends = after >= len(self.tokens) or self.word(after) in STOPS or self.word(after) == ","
+            if verb and ends:
                 return Match(length, verb)
         return None
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from hvr.errors import MissingObjectError
 from hvr.language.choice import ObjectChoice
 from hvr.language.literals import asks, cuts, literals, opposed
+from hvr.language.origin import at_origin
 
 HELD = "(holding ?x)"
 
@@ -87,6 +88,8 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
     places = [r for r in choice.relations
               if r.inner == number and choice.entities[r.outer].classes]  # fmt: skip
     demands += [Demand(2 * r.clause + 1, number, "place", "", r.outer) for r in places]
+    if entity.returns is not None:
+        demands.append(Demand(2 * entity.returns + 1, number, "place", at_origin(choice, number)))
     # Serving and resting come after everything else that is asked of the entity.
     asked = [d.moment for d in (*before, *demands) if d.entity == number]
     filled = [2 * r.clause + 1 for r in choice.relations if r.outer == number]
@@ -148,8 +151,10 @@ def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
     undone: dict[Demand, int] = {}
     for demand in demands:
         when = [
-            d.moment for d in demands if d.moment > demand.moment and _undoes(choice, d, demand)
-        ]
+            d.moment for d in demands
+            if d.moment > demand.moment
+            and (_undoes(choice, d, demand) or _taken_out(choice, d, demand, demands))
+        ]  # fmt: skip
         if when:
             undone[demand] = min(when)
     moments = {m for d, m in undone.items() if not _on_the_way(choice, d, demands)}
@@ -214,6 +219,22 @@ def _about(choice: ObjectChoice, demand: Demand, entity: int) -> bool:
     """Return whether a demand is about an entity, pieces of it, or what is put on or in it."""
     cut_from = choice.entities[demand.entity].cut_from
     return entity in (demand.entity, demand.outer, cut_from)
+
+
+def _taken_out(choice: ObjectChoice, later: Demand, running: Demand, demands: list[Demand]) -> bool:
+    """Return whether what was put into an appliance that runs with the door closed goes elsewhere:
+    'put the cup in the microwave, turn it on and take it out'.
+    """
+    appliance = running.entity
+    return (
+        running.text == "(toggled ?x)"
+        and any(choice.any_is(choice.classes[appliance], k) for k in ("Openable", "SingleSlot"))
+        and not choice.any_is(choice.classes[appliance], "StoveBurner")
+        and (later.key == "place" or later.holds)
+        and later.outer != appliance
+        and any(d.outer == appliance and d.entity == later.entity and d.moment <= running.moment
+                for d in demands)
+    )  # fmt: skip
 
 
 def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:

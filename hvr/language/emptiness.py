@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hvr.language.draft import MeaningDraft
 from hvr.language.literals import literals
 
@@ -21,8 +23,20 @@ def emptied(draft: MeaningDraft, number: int, condition: str) -> str:
     """
     if not draft.is_a(number, "Receptacle"):
         return condition
-    relations = {draft.taxonomy.relation(c) for c in draft.entities[number].classes}
-    nothing = [f"(not (exists (?inside - item) ({r} ?inside ?x)))" for r in sorted(relations)]
-    if draft.is_a(number, "Fillable"):
-        nothing.insert(0, condition)
+    nothing = nothing_at(draft, number)
+    return f"(and {condition} {nothing})" if draft.is_a(number, "Fillable") else nothing
+
+
+def nothing_at(draft: MeaningDraft, number: int, kinds: Sequence[str] = ()) -> str:
+    """Return the condition that nothing is on or in an entity.
+
+    Args:
+        draft: the meaning so far.
+        number: the entity.
+        kinds: classes of which nothing shall be there; empty for all.
+    """
+    relations = sorted({draft.taxonomy.relation(c) for c in draft.entities[number].classes})
+    types = [draft.taxonomy.pddl_type(c) for c in kinds] or ["item"]
+    kind = types[0] if len(types) == 1 else f"(either {' '.join(types)})"
+    nothing = [f"(not (exists (?inside - {kind}) ({r} ?inside ?x)))" for r in relations]
     return nothing[0] if len(nothing) == 1 else f"(and {' '.join(nothing)})"

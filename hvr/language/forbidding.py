@@ -55,6 +55,8 @@ class Forbidding:
         for thing in prohibition.things:
             if self._left_out(prohibition, thing):
                 continue
+            if prohibition.instead and not self._is_tool(thing):
+                continue  # 'in the bowl instead of the fridge' says where, and no more
             requires = prohibition.verb.requires if prohibition.verb else None
             classes, name = self._meant(thing, requires)
             if requires and classes and not any(self.taxonomy.is_a(c, requires) for c in classes):
@@ -78,7 +80,23 @@ class Forbidding:
                  if r.part and classes & set(self.draft.entities[r.inner].classes)]  # fmt: skip
         for number in parts:
             self.draft.forget(number)
+        if not parts:
+            self._other_vessel(classes)
         return bool(parts)
+
+    def _other_vessel(self, classes: set[str]) -> None:
+        """Take another vessel than the one that must not be used: 'coffee without the mug'."""
+        for number, entity in enumerate(self.draft.entities):
+            others = tuple(c for c in entity.classes if c not in classes)
+            if entity.unnamed and others:
+                self.draft.change(number, classes=others)
+
+    def _is_tool(self, thing: NounPhrase) -> bool:
+        """Return whether something is done with a thing: an appliance but no fridge, a knife."""
+        return any(
+            self.taxonomy.is_a(noun.object_class, kind)
+            for noun in thing.nouns for kind in ("Switchable", "CuttingTool")
+        )  # fmt: skip
 
     def _meant(
         self, thing: NounPhrase, requires: str | None = None

@@ -101,7 +101,9 @@ def check_words(cursor: Cursor) -> None:
             if not (named or token in _PUNCTUATION or token.isdecimal()):
                 unknown.append(token)
             known = known or named
-        known = known or any(not isinstance(entry, FunctionWord) for entry in entries)
+        known = known or any(
+            not isinstance(entry, FunctionWord) or entry.role == "everything" for entry in entries
+        )
         for entry in entries:
             _refuse(entry, " ".join(cursor.tokens[position : position + length]), position)
         position += length

@@ -13,6 +13,16 @@ from hvr.values import cached_property
 
 _WORD = re.compile(r"[^\W\d_]+-\d+(?![\w-])|[^\W_]+(?:'[^\W\d_]+)?|[.;,!?]")
 
+_CONTRACTED = re.compile(r"\b(it|they)'(s|re)\b", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"(?:^|(?<=[\s.;,:]))(?:step\s+)?(?:\d{1,2}|[a-h])\s*[.):](?=\s)|"
+    r"(?:^|(?<=[\s.;,:]))step\s+(?:\d{1,2}|one|two|three|four|five)\b\s*[:.,-]?",
+    re.IGNORECASE,
+)
+"""What numbers the steps of a list: '1.', '2)', 'step 3:'."""
+_BULLETED = re.compile(r"(?:^|(?<=\s))[-*\u2022](?=\s)")
+"""What stands before each step of a list: '- wash the apple - slice it'."""
+
 PARTICLES = frozenset({"on", "off", "up", "down", "away", "out", "back", "in", "open"})
 """Second words of verbs that can stand after the object."""
 
@@ -24,8 +34,8 @@ MAX_CHARACTERS = 2000
 class Verb:
     """A verb: how it takes its objects (`frame`), what then holds of them (`condition`).
 
-    `places`: classes where things go if no place is said; `liquid`: what is then in vessels
-    of which nothing else is said ('boil the kettle').
+    `places`: classes where things go if no place is said; `back`: they go where they were;
+    `liquid`: what is then in vessels of which nothing else is said ('boil the kettle').
     """
 
     word: str
@@ -34,21 +44,17 @@ class Verb:
     requires: str | None = None
     places: tuple[str, ...] = ()
     liquid: str | None = None
+    back: bool = False
 
 
 @dataclass(frozen=True)
 class Adjective:
-    """An adjective: the condition, and whether it only picks things out.
-
-    `afresh`: the condition instead where it tells no things apart, since it holds of all: 'put
-    clean lettuce on the counter' asks for washing.
-    """
+    """An adjective: the condition, and whether it only picks things out."""
 
     word: str
     condition: str
     selects: bool = False
     requires: str | None = None
-    afresh: str | None = None
 
 
 @dataclass(frozen=True)
@@ -188,7 +194,11 @@ def tokenize(text: str) -> tuple[str, ...]:
             f"the request has {len(text)} characters, at most {MAX_CHARACTERS} are read: "
             "ask for less at once"
         )
-    return tuple(token.lower() for token in _WORD.findall(text.replace("\u2019", "'")))
+    plain = text.replace("\u2019", "'").replace("&", " and ")
+    plain = _CONTRACTED.sub(lambda m: f"{m[1]} {'is' if m[2] == 's' else 'are'}", plain)
+    if _NUMBERED.match(plain) or _BULLETED.match(plain):
+        plain = _BULLETED.sub(" . ", _NUMBERED.sub(" . ", plain))
+    return tuple(token.lower() for token in _WORD.findall(plain))
 
 
 def plurals(phrase: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from hvr.errors import LanguageError
 from hvr.language.adjuncts import Adjuncts
 from hvr.language.draft import MeaningDraft
 from hvr.language.emptiness import emptied
-from hvr.language.lexicon import Lexicon, Verb, verb_of
+from hvr.language.lexicon import Dish, Lexicon, Verb, verb_of
 from hvr.language.referents import ReferentReading, Referents
 from hvr.language.syntax import Adjunct, NounGroup, NounPhrase
 
@@ -43,6 +43,8 @@ class Liquids:
         self.adjuncts = adjuncts
         self.referents: Referents = adjuncts.referents
         self.make = make
+        self.liquids = {e.liquid for es in lexicon.entries.values() for e in es
+                        if isinstance(e, Dish) and e.liquid}  # fmt: skip
         self.clear = clear
 
     def fill(self, verb: Verb, group: NounGroup) -> list[int]:
@@ -54,7 +56,13 @@ class Liquids:
         places: list[tuple[int, str]] = []
         filled = False
         for adjunct in group.adjuncts:
-            if adjunct.kind in {"with", "means"} and not self.adjuncts.is_tool(adjunct):
+            liquid = None if adjunct.kind == "with" else self._flows_from(adjunct)
+            if liquid is not None:
+                for number in self.draft.live(things):
+                    if not self.draft.entities[number].liquid:
+                        self.draft.fill(number, liquid)
+                self.adjuncts.without_effect(adjunct)
+            elif adjunct.kind in {"with", "means"} and not self.adjuncts.is_tool(adjunct):
                 for number in self.draft.live(things):
                     for thing in adjunct.things:
                         self._fill_with(verb, number, thing)
@@ -68,12 +76,23 @@ class Liquids:
             else:
                 self.adjuncts.without_effect(adjunct)
         for number in self.draft.live(things):
-            if not filled:
+            if not filled and not self.draft.entities[number].liquid:
                 self.draft.fill(number, "water")
             if self.draft.entities[number].liquid:
                 self.draft.demand(number, "(present ?x)", verb.word, "Fillable")
         self.adjuncts.settle(self.draft.live(things), places)
         return things
+
+    def _flows_from(self, adjunct: Adjunct) -> str | None:
+        """Return the liquid that what an adjunct names gives: coffee 'at the coffee machine'."""
+        ontology = self.taxonomy.ontology
+        named = {n.object_class for thing in adjunct.things for n in thing.nouns}
+        for means in sorted(ontology.instances("Means")):
+            liquid = str(ontology.annotation(means, "achieves")[0])
+            sources = str(ontology.annotation(means, "needs")[0]).split()
+            if liquid in self.liquids and named & set(sources):
+                return liquid
+        return None
 
     def _fill_with(self, verb: Verb, vessel: int, thing: NounPhrase) -> None:
         """Fill a vessel with a liquid, with what a bottle holds, or with food.

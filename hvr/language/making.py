@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from hvr.errors import LanguageError
 from hvr.language.adjectives import apply_adjective
@@ -10,9 +11,9 @@ from hvr.language.adjuncts import Adjuncts
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Verb
 from hvr.language.literals import literals
-from hvr.language.meaning import Entity
+from hvr.language.meaning import PORTION, Entity
 from hvr.language.referents import ReferentReading
-from hvr.language.syntax import Adjunct, NounGroup
+from hvr.language.syntax import Adjunct, NounGroup, NounPhrase
 
 
 class Making:
@@ -32,13 +33,69 @@ class Making:
     def make(self, verb: Verb, group: NounGroup) -> list[int]:
         """Make or serve dishes, or things with something on or in them."""
         things = self.referents.all_of(group.things, ReferentReading(dishes=True))
-        places = self.adjuncts.take(verb, things, group.adjuncts)
-        self.adjuncts.settle(things, places)
+        self._share_dish(things)
         serving = verb.frame == "serve"
+        beside: list[NounPhrase] = []
+        adjuncts: list[Adjunct] = []
+        for adjunct in map(self._in_vessel, group.adjuncts):
+            if not serving or adjunct.kind != "with" or adjunct.inside:
+                adjuncts.append(adjunct)
+                continue
+            beside += [t for t in adjunct.things if self._goes_beside(t)]
+            if inside := tuple(t for t in adjunct.things if t not in beside):
+                adjuncts.append(replace(adjunct, things=inside))
+        places = self.adjuncts.take(verb, things, adjuncts)
+        self.adjuncts.settle(things, places)
         for number in self.draft.live(things):
             self._make_sure_of(verb, number, serving=serving)
         self.leave(things, serving=serving)
+        self._serve_beside(beside, places)
         return things
+
+    def _share_dish(self, things: list[int]) -> None:
+        """Let food of one clause that comes on plates come on one, as far as it has room."""
+        draft = self.draft
+        plates = [
+            n for n in things
+            if draft.entities[n].unnamed and draft.entities[n].liquid is None
+            and self.taxonomy.relation(draft.entities[n].classes[0]) == "on"
+        ]  # fmt: skip
+        pieces = sum(draft.entities[r.inner].count for r in draft.relations if r.outer in plates)
+        same = {draft.entities[n].classes[0] for n in plates}
+        if len(same) == 1 and pieces <= PORTION:
+            for other in plates[1:]:
+                draft.replace_vessel(other, plates[0])
+
+    def _in_vessel(self, adjunct: Adjunct) -> Adjunct:
+        """Return a vessel that something is made 'using' as the place where it is made."""
+        vessels = adjunct.things and all(
+            any(self.taxonomy.is_a(n.object_class, "Fillable")
+                and self.taxonomy.is_a(n.object_class, "Pickupable") for n in t.nouns)
+            for t in adjunct.things
+        )  # fmt: skip
+        return (
+            replace(adjunct, kind="place", word="in")
+            if (adjunct.kind == "means" and vessels)
+            else adjunct
+        )
+
+    def _goes_beside(self, thing: NounPhrase) -> bool:
+        """Return whether people mean beside it by 'with': cutlery, a drink in its own vessel."""
+        own_vessel = thing.of is not None and thing.kind == "noun"
+        drink = thing.dish is not None and thing.dish.liquid is not None and not thing.nouns
+        return own_vessel or drink or any(
+            self.taxonomy.is_a(n.object_class, kind)
+            for n in thing.nouns for kind in ("Cutlery", "Utensil")
+        )  # fmt: skip
+
+    def _serve_beside(self, things: Iterable[NounPhrase], places: list[tuple[int, str]]) -> None:
+        """Serve things with others: at the place that was named, or where things are served."""
+        numbers = self.referents.all_of(things, ReferentReading(dishes=True))
+        fixed = [(n, w) for n, w in places[-1:] if not self.draft.is_a(n, "PortableReceptacle")]
+        self.adjuncts.settle(numbers, fixed)
+        for number in self.draft.live(numbers):
+            if not fixed:
+                self.draft.change(number, serve=True, rests=False)
 
     def _make_sure_of(self, verb: Verb, number: int, *, serving: bool) -> None:
         """Refuse to make things that nothing says how to make, as in 'make a fork'.
@@ -50,6 +107,10 @@ class Making:
         known = entity.conditions or entity.liquid or self.draft.placed(number)
         if known or serving or self.draft.holds_something(number):
             return
+        if entity.group:
+            raise LanguageError(
+                f"{entity.text!r} can be many things: say which, for example 'a sandwich'"
+            )
         what = "slice" if self.taxonomy.pieces(entity.classes[0]) else "bring"
         if verb.frame == "hold":
             self.draft.demand(number, verb.condition or "(holding ?x)", verb.word, verb.requires)
@@ -85,6 +146,13 @@ class Making:
         'the cup full of water'.
         """
         draft = self.draft
+        said = group.predicate.adjectives
+        if said and all(a.selects for a in said) and not group.adjuncts:
+            what = group.things[0].text
+            raise LanguageError(
+                f"hvr makes nothing {said[0].word}: say what to do with the {what}, for example "
+                f"'wash the {what}'"
+            )
         needed = next((a.requires for a in group.predicate.adjectives if a.requires), None)
         reading = ReferentReading(dishes=True, requires=needed)
         things = self.referents.all_of(group.things, reading)

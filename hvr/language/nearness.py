@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from hvr.errors import ImpossibleGoalError
 from hvr.language.meaning import Entity, Nearness
 from hvr.retrieval.inventory import Inventory, Position
 
@@ -34,6 +35,11 @@ def narrowed(
             fitting = place_near(inventory, chosen, near)
         else:
             fitting = nearest(inventory, chosen, near, max(entity.count, 0))
+        if not fitting and entity.somewhere:
+            raise ImpossibleGoalError(
+                f"no place here is {near.word} {near.text!r}: say where to put it, for example 'on "
+                "the counter'"
+            )
         if not fitting:
             notes.append(f"nothing here to be {near.word} {near.text!r}: that is not heeded")
         elif len(fitting) < len(chosen):

@@ -9,6 +9,8 @@ predicate := (adjective | adjunct) (and …)*
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hvr.errors import LanguageError
 from hvr.language.composed import compound_dish, skip_meal
 from hvr.language.cursor import Cursor
@@ -60,7 +62,19 @@ def read_things(
         commas_only = commas_only and cursor.word() == "," and start == cursor.at + 1
         cursor.at = start
         groups.append(_alternatives(cursor, after))
-    return _chosen(cursor, groups, commas_only)
+    return tuple(_like_first(thing, groups[0][0]) for thing in _chosen(cursor, groups, commas_only))
+
+
+def _like_first(thing: NounPhrase, first: NounPhrase) -> NounPhrase:
+    """Return a thing of a list with the determiner of the first, if that is of all and it has none:
+    'all the fruit and vegetables', 'the forks and spoons'.
+    """
+    determiner = first.determiner
+    whole = determiner.count == 0 or (determiner.definite and determiner.count is None)
+    bare = thing.determiner == Determiner() and thing.kind == first.kind == "noun"
+    if not (whole and bare and any(noun.plural or noun.collective for noun in thing.nouns)):
+        return thing
+    return replace(thing, determiner=determiner)
 
 
 def _has_own(cursor: Cursor, start: int) -> bool:
@@ -134,6 +148,8 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     if pronoun is not None:
         return pronoun
     determiner = read_determiner(cursor)
+    if _skip_part(cursor):  # 'the lower right of the stove'
+        return read_thing(cursor, after)
     door = cursor.function("door")
     if door and determiner == Determiner(definite=True) and cursor.named() < door.length:
         cursor.at += door.length  # 'put the egg in the fridge and shut the door'
@@ -145,10 +161,33 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     pronoun = _pronoun(cursor)
     if pronoun is not None:
         return NounPhrase("pronoun", cursor.between(start), determiner)
+    if cursor.take("apart"):
+        determiner = replace(determiner, apart=True)
     adjectives = read_adjectives(cursor)
     thing = _head(cursor, determiner, adjectives, after)
+    if determiner.both and any(noun.plural for noun in thing.nouns):
+        thing = replace(thing, determiner=replace(thing.determiner, count=2))  # 'both mugs'
+    if cursor.word() == "of" and cursor.take("own"):
+        thing = replace(thing, determiner=replace(thing.determiner, apart=True))
     return NounPhrase(thing.kind, thing.text, thing.determiner, thing.adjectives, thing.nouns,
                  thing.dish, thing.of, _relative(cursor))  # fmt: skip
+
+
+def _skip_part(cursor: Cursor) -> bool:
+    """Move over the part of a place that is spoken of, with a note; return whether one stands
+    here.
+    """
+    start = at = cursor.at
+    while (match := cursor.function("part", "unheeded", at=at)) and cursor.named(
+        at
+    ) <= match.length:
+        at += match.length
+    if at == start or cursor.word(at) != "of" or not cursor.starts_thing(at + 1):
+        return False
+    cursor.at = at
+    cursor.heed_not(cursor.between(start))
+    cursor.at += 1
+    return True
 
 
 def _rest(cursor: Cursor) -> str:
@@ -156,8 +195,8 @@ def _rest(cursor: Cursor) -> str:
 
 
 def _pronoun(cursor: Cursor) -> NounPhrase | None:
-    """Read a pronoun: 'it', 'them'; 'both' and 'these' only where no noun follows."""
-    match = cursor.function("pronoun")
+    """Read a pronoun: 'it', 'them'; 'both', 'these' and 'the other' only where no noun follows."""
+    match = cursor.function("pronoun", "rest")
     if match is None:
         return None
     length, function = match
@@ -168,7 +207,8 @@ def _pronoun(cursor: Cursor) -> NounPhrase | None:
         return None
     start = cursor.at
     cursor.at += length
-    return NounPhrase("pronoun", cursor.between(start), Determiner(int(function.value)))
+    kind = "rest" if function.role == "rest" else "pronoun"
+    return NounPhrase(kind, cursor.between(start), Determiner(int(function.value)))
 
 
 def _head(
@@ -220,10 +260,20 @@ def _head(
             of=NounPhrase("noun", whole.text, nouns=nouns, dish=dish),
         )
     of_word = cursor.function("of")
+    more = cursor.function("own", "filler")
+    if (
+        of_word
+        and more
+        and more.length > of_word.length
+        and not cursor.named(cursor.at + more.length)
+    ):
+        of_word = None  # 'of its own', 'of the kitchen'
     if of_word and nouns and cursor.starts_thing(cursor.at + of_word.length):
         cursor.at += of_word.length
-        return NounPhrase("noun", whole.text, determiner, adjectives, nouns, dish,
-                     of=read_thing(cursor, "of"))  # fmt: skip
+        whole_of = read_thing(cursor, "of")
+        if {n.object_class for n in nouns} & {n.object_class for n in whole_of.nouns}:
+            return whole  # 'the left basin of the sink'
+        return NounPhrase("noun", whole.text, determiner, adjectives, nouns, dish, of=whole_of)
     return whole
 
 
@@ -276,11 +326,21 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     """
     saved = cursor.at
     _skip_interjection(cursor)
+    if cursor.purpose():
+        cursor.at = saved
+        return None
     either = cursor.function("either")
     if either and cursor.function("prep", at=cursor.at + either.length):
         cursor.at += either.length
     if cursor.take("hand"):
         return Adjunct("hand", "in hand", ())
+    own = cursor.function("own")
+    if own and cursor.word() == "each" and cursor.function("prep", at=cursor.at + own.length):
+        cursor.at += own.length  # 'put the fork and the knife each in a drawer'
+    if (leaving_out := _exception(cursor)) is not None:
+        return leaving_out
+    if (origin := _origin(cursor)) is not None:
+        return origin
     there = cursor.function("there")
     more = cursor.function("prep", "from", "with", "unplaced")
     longer = there and more and more.length > there.length  # 'in front of' is no 'in'
@@ -288,8 +348,15 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         cursor.at += there.length  # 'open the microwave and put the potato inside'
         it = NounPhrase("pronoun", "it", Determiner(1))
         return Adjunct("place", "inside", (it,))
+    before = cursor.at
     if (persons := _for_how_many(cursor)) is not None:
         return Adjunct("for", str(persons), ())
+    if cursor.at > before:
+        return read_adjunct(cursor)
+    if _for_what(cursor):
+        return read_adjunct(cursor)
+    if (beside := _where(cursor)) is not None:
+        return beside
     match = cursor.function("prep", "from", "means", "with", "unplaced", "of")
     noted = cursor.function("unsupported")
     if match is None or (noted and noted.length > match.length):
@@ -323,6 +390,63 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     return adjunct
 
 
+def _exception(cursor: Cursor) -> Adjunct | None:
+    """Read what is left out of all: 'except the knife', 'but one'."""
+    match = cursor.function("except")
+    after = cursor.at + (match.length if match else 0)
+    if match is None or not cursor.starts_thing(after) or cursor.verb(after):
+        return None
+    if cursor.word() == "but" and cursor.clause_starts(after):
+        return None  # 'wash them, but the mug should be in the sink'
+    cursor.at = after
+    return Adjunct("except", "except", read_things(cursor, "except"))
+
+
+def _origin(cursor: Cursor) -> Adjunct | None:
+    """Read where things were: 'back where it was', 'to its place', or 'back' alone."""
+    match = cursor.function("origin")
+    if match is None:
+        return None
+    after = cursor.at + match.length
+    more = cursor.function("prep", "from", "with", at=after)
+    if match.length == 1 and (more or cursor.starts_thing(after)):
+        return None  # 'back on the table', 'put back the mug'
+    cursor.at = after
+    return Adjunct("origin", "back", ())
+
+
+def _where(cursor: Cursor) -> Adjunct | None:
+    """Read 'where the bread is', which is next to it."""
+    start = cursor.at
+    cursor.at += int(cursor.word() == "to")
+    if cursor.word() in {"where", "wherever"} and cursor.starts_exactly(cursor.at + 1):
+        cursor.at += 1
+        thing = read_thing(cursor, "where")
+        if cursor.take("be"):
+            return Adjunct("unplaced", "next to", (thing,))
+    cursor.at = start
+    return None
+
+
+def _for_what(cursor: Cursor) -> bool:
+    """Move over what something is for, with a note: 'for the salad', 'for serving'."""
+    match = cursor.function("for")
+    if match is None:
+        return False
+    start = cursor.at
+    cursor.at += match.length
+    use = cursor.last_verb()
+    if use:
+        cursor.at += use.length
+    elif cursor.starts_thing():
+        read_thing(cursor, "for")
+    else:
+        cursor.at = start
+        return False
+    cursor.heed_not(cursor.between(start))
+    return True
+
+
 def _for_how_many(cursor: Cursor) -> int | None:
     """Read 'for two' or 'for four people'; return how many."""
     match = cursor.function("for")
@@ -334,6 +458,11 @@ def _for_how_many(cursor: Cursor) -> int | None:
     if not count:
         return None
     at += number.length if number else 1
+    unit = cursor.function("unit", at=at)
+    if unit:  # 'for two minutes'
+        start, cursor.at = cursor.at, at + unit.length
+        cursor.heed_not(cursor.between(start))
+        return None
     if cursor.starts_thing(at) and not cursor.function("people", at=at):
         return None
     cursor.at = at
@@ -351,11 +480,27 @@ def read_inside(cursor: Cursor) -> str:
         cursor.at += there.length
         return "in"
     prep = cursor.function("prep")
-    pronoun = cursor.function("pronoun", at=cursor.at + prep.length) if prep else None
-    if prep is None or pronoun is None:
+    if prep is None:
         return ""
-    cursor.at += prep.length + pronoun.length
+    after = cursor.at + prep.length
+    pronoun = cursor.function("pronoun", at=after)
+    again = _named_again(cursor, after)
+    if pronoun is None and not again:
+        return ""
+    cursor.at = after + (pronoun.length if pronoun else again)
     return str(prep.entry.value)
+
+
+def _named_again(cursor: Cursor, at: int) -> int:
+    """Return the length of 'the pan' if a pan is the first thing that the clause named: 'a pan with
+    an apple on the pan'.
+    """
+    if cursor.word(at) != "the" or not (length := cursor.named(at + 1)):
+        return 0
+    said = cursor.tokens[at + 1 : at + 1 + length]
+    starts = range(cursor.clause_at, at - length)
+    first = next((n for n in starts if cursor.named(n)), None)
+    return 1 + length if first is not None and cursor.tokens[first : first + length] == said else 0
 
 
 def _skip_interjection(cursor: Cursor) -> None:
@@ -410,7 +555,9 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
             break
         if sole_place and adjuncts:
             break
-        more = not sole_place and cursor.function("prep", "with", "means", "from", "unplaced")
+        more = not sole_place and cursor.function(
+            "prep", "with", "means", "from", "unplaced", "except"
+        )
         if not predicate_goes_on(cursor) and not more:
             break
     return Predication(tuple(adjectives), tuple(adjuncts), serve)

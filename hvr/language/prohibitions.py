@@ -25,7 +25,8 @@ from hvr.language.syntax import (
 
 def prohibits(cursor: Cursor) -> bool:
     """Return whether a prohibition begins here."""
-    return cursor.function("forbid", "without") is not None
+    match, wish = cursor.function("forbid", "without"), cursor.function("ensure")
+    return match is not None and (wish is None or wish.length < match.length)
 
 
 def read_prohibition(cursor: Cursor) -> Prohibition | Clause:
@@ -36,6 +37,8 @@ def read_prohibition(cursor: Cursor) -> Prohibition | Clause:
     """
     while cursor.take("forbid", "without"):
         pass
+    if cursor.function("with", "means"):
+        cursor.take("with", "means")  # 'but not with the sponge'
     start = cursor.at
     if cursor.function("prep"):  # '… on the table, not in the bowl'
         return Prohibition(None, (IT,), read_adjuncts(cursor))

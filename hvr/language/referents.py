@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hvr.errors import LanguageError
 from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
@@ -34,7 +34,8 @@ class ReferentReading:
 
     def use(self, thing: NounPhrase) -> AdjectiveUse:
         """Return what the adjectives of a noun phrase stand for."""
-        return AdjectiveUse(self.condition, thing.determiner.definite, self.moved)
+        every = thing.determiner.count == 0
+        return AdjectiveUse(self.condition, thing.determiner.definite, self.moved, every)
 
 
 class Referents:
@@ -78,6 +79,8 @@ class Referents:
             if reading.requires == "Receptacle" and not thing.many:
                 self.draft.keep_topic(entities)
             return entities
+        if thing.kind == "rest":
+            return [self._rest(thing, reading.requires)]
         if thing.kind == "name":
             return [self._named(thing, reading)]
         if thing.kind == "beside":
@@ -104,20 +107,84 @@ class Referents:
         Raises:
             LanguageError: nothing was spoken of.
         """
-        groups = self.draft.spoken()
+        groups = [g for g in self.draft.spoken()
+                  if not any(self.draft.entities[n].somewhere for n in g)]  # fmt: skip
+        together = thing.many and ("all" in thing.text or "both" in thing.text)
+        if together and not groups:  # 'the pan and the cup in cabinets, all of them closed'
+            groups = self.draft.spoken(now=True)
         if not groups:
             raise LanguageError(f"it is not clear what {thing.text!r} stands for")
         suited = [g for g in groups if all(self._suits(n, reading.requires) for n in g)]
+        count = thing.determiner.count or 0
+        if count > 1 or thing.text in {"one", "one of them", "any of them"}:
+            return self._some_of((suited or groups)[0], count)
+        if "both" in thing.text or "two" in thing.text:
+            pair = self._pair(suited)
+            if pair:
+                return pair
+        if "all" in thing.text and thing.many and (union := self._union(suited)):
+            return union
         if thing.many:
             several = next((g for g in suited if self._several(g)), None)
             if several is not None:
                 return several
             # Things named one by one ('wash a mug. slice an apple. put them …') together.
-            union: list[int] = []
-            for group in reversed(suited):
-                union += [n for n in group if n not in union and self.draft.is_a(n, "Pickupable")]
-            return union or groups[0]
+            carried = [[n for n in g if self.draft.is_a(n, "Pickupable")] for g in suited]
+            return self._union(carried) or groups[0]
         return (suited or groups)[0]
+
+    def _union(self, groups: Iterable[list[int]]) -> list[int]:
+        """Return the entities of all groups, the first spoken of first; of what was cut, the
+        pieces.
+        """
+        union = list(dict.fromkeys(n for group in reversed(list(groups)) for n in group))
+        cut = {self.draft.entities[n].cut_from for n in union}
+        return [n for n in union if n not in cut]
+
+    def _some_of(self, group: list[int], count: int) -> list[int]:
+        """Return the entities for some of the things of a group: 'two of them'."""
+        entity = self.draft.entities[group[0]]
+        if len(group) > 1 or entity.count == count:
+            return group[:count]
+        if entity.cut_from is not None:
+            return [self.draft.pieces(entity.cut_from, count)]
+        return [self.draft.new(replace(entity, count=count))]
+
+    def _pair(self, groups: list[list[int]]) -> list[int]:
+        """Return the latest two things of which people say 'both'; none if there are no two."""
+        single: list[int] = []
+        for group in groups:
+            if len(group) == 2 and not single:
+                return group
+            cut = {self.draft.entities[n].cut_from for n in single}
+            if len(group) == 1 and group[0] not in (*single, *cut):
+                single.append(group[0])
+        return single[1::-1] if len(single) > 1 else []
+
+    def _rest(self, thing: NounPhrase, requires: str | None) -> int:
+        """Return what is left of the objects of the verb before: 'one in the sink and the other on
+        the table'.
+
+        Raises:
+            LanguageError: nothing was spoken of of which something can be left.
+        """
+        draft = self.draft
+        named = [n for n in draft.live(draft.objects)
+                 if self._suits(n, requires) and not draft.holds_something(n)]  # fmt: skip
+        if not named and requires == "Receptacle":
+            outers = [r.outer for r in draft.relations if r.clause == draft.clause]
+            named = draft.live(outers)[-1:]  # 'a fork in one drawer and a knife in another'
+        if not named:
+            raise LanguageError(f"it is not clear what {thing.text!r} is left of")
+        known = draft.entities[named[-1]]
+        before = [n for n, entity in enumerate(draft.entities)
+                  if entity.classes == known.classes and entity.cut_from == known.cut_from
+                  and (entity.count != 0 or n in named)]  # fmt: skip
+        return draft.new(
+            Entity(known.classes, known.text, group=known.group,
+                   count=thing.determiner.count or 0, cut_from=known.cut_from,
+                   besides=tuple(before), rest=True)
+        )  # fmt: skip
 
     def _several(self, group: list[int]) -> bool:
         return len(group) > 1 or self.draft.entities[group[0]].count != 1
@@ -140,7 +207,9 @@ class Referents:
             same = entity.liquid == dish.liquid if dish.liquid else entity.text == dish.word
             if entity.classes and same:
                 return number
-        return None
+        machine = "CoffeeMachine" if dish.liquid == "coffee" else None
+        return next((r.inner for r in reversed(self.draft.relations)
+                     if machine and self.draft.is_a(r.outer, machine)), None)  # fmt: skip
 
     def _known_part(self, part: str) -> int | None:
         """Return the thing spoken of before that is all of a dish: 'the boiled egg'."""
@@ -177,6 +246,11 @@ class Referents:
         if any(asks(a.condition, "sliced") for a in thing.adjectives):
             # 'a sliced tomato' is a slice: the tomato is gone once it is cut.
             pieces = [p for c in classes if (p := self.taxonomy.pieces(c))]
+            if len(pieces) > 1 and determiner.count != 1:
+                raise LanguageError(
+                    f"{thing.text} of several kinds, sliced: say how many slices of what, for "
+                    "example 'a slice of each vegetable'"
+                )
             if pieces:
                 return self._pieces(thing, tuple(pieces[:1]), determiner.count or 1, reading)
         if not determiner.other and determiner.count is None:
@@ -185,18 +259,27 @@ class Referents:
                 qualify(self.draft, known, thing.adjectives, reading.use(thing))
                 return known
         group = self._is_group(thing, classes)
+        count = how_many(thing, group)
         number = self.draft.new(
             Entity(
                 tuple(classes),
                 thing.text,
                 group=group,
-                count=how_many(thing, group),
-                distinct=determiner.other,
+                count=count,
+                distinct=determiner.other and count != 0,
                 each=determiner.each,
+                apart=determiner.apart,
+                besides=self._alike(classes) if determiner.other and count == 0 else (),
+                rest=determiner.other and count == 0,
             )
         )
         qualify(self.draft, number, thing.adjectives, reading.use(thing))
         return number
+
+    def _alike(self, classes: Iterable[str]) -> tuple[int, ...]:
+        """Return the entities so far that may be of some classes."""
+        kinds = set(classes)
+        return tuple(n for n, e in enumerate(self.draft.entities) if kinds & set(e.classes))
 
     def _is_group(self, thing: NounPhrase, classes: list[str]) -> bool:
         """Return whether the classes of a noun are of equal rank.
@@ -216,7 +299,7 @@ class Referents:
             if each:
                 return each  # 'a slice of each'
         if thing.of is None or thing.of.kind == "pronoun":
-            return [self._slices_spoken_of(thing, count)]
+            return self._slices_spoken_of(thing, count)
         of = thing.of
         if of.dish and not of.nouns:
             return self._dish(of, of.dish, count)
@@ -224,6 +307,9 @@ class Referents:
             raise LanguageError(f"a slice of {of.text!r}? Say for example 'a slice of bread'")
         object_class = of.nouns[0].object_class
         parts = self.taxonomy.slices(object_class)
+        if of.determiner.count == 0 and len(parts) > 1:  # 'a slice of each vegetable'
+            return [self.draft.new(Entity((p,), self.taxonomy.label(p), count=count))
+                    for p in parts]  # fmt: skip
         if object_class not in self.taxonomy.concrete(object_class) and parts:
             # 'a piece of fruit'
             return [self.draft.new(Entity(parts, of.text, group=True, count=count))]
@@ -234,23 +320,27 @@ class Referents:
             raise LanguageError(f"{self.taxonomy.a_label(object_class)} cannot be cut into slices")
         return [self._pieces(thing, (pieces,), count, reading)]
 
-    def _slices_spoken_of(self, thing: NounPhrase, count: int) -> int:
+    def _slices_spoken_of(self, thing: NounPhrase, count: int) -> list[int]:
         """Return the slices of what was spoken of: 'two slices of it', or 'the slices' after
-        something was cut.
+        something was cut; all of them are of all that was cut together.
 
         Raises:
             LanguageError: nothing that was spoken of gives slices.
         """
         for group in self.draft.spoken(now=True):
-            for number in group:
-                entity = self.draft.entities[number]
-                if entity.cut_from is not None:
-                    return self.draft.pieces(entity.cut_from, count)
-                if self.draft.is_a(number, "Slice"):
-                    return number
-                if self.draft.is_a(number, "Sliceable"):
-                    return self.draft.pieces(number, count)
+            slices = [s for number in group if (s := self._slices_from(number, count)) is not None]
+            if slices:
+                return slices if count == 0 else slices[:1]
         raise LanguageError(f"{thing.text} of what? Say for example 'a slice of bread'")
+
+    def _slices_from(self, number: int, count: int) -> int | None:
+        """Return the entity for slices of an entity, or None if it gives none."""
+        entity = self.draft.entities[number]
+        if entity.cut_from is not None:
+            return self.draft.pieces(entity.cut_from, count)
+        if self.draft.is_a(number, "Slice"):
+            return number
+        return self.draft.pieces(number, count) if self.draft.is_a(number, "Sliceable") else None
 
     def _pieces(
         self, thing: NounPhrase, classes: tuple[str, ...], count: int, reading: ReferentReading
@@ -367,6 +457,9 @@ class Referents:
         """Mean only the things that are nearest to others."""
         for near in nearby:
             for other in near.things:
+                if other.kind == "pronoun" and "door" in other.text and not self.draft.spoken():
+                    self.draft.note(f"hvr does not heed '{near.word} {other.text}'")
+                    continue
                 for number in self.of(other, ReferentReading()):
                     entity = self.draft.entities[number]
                     nearness = Nearness(near.word, entity.classes, entity.name, other.text)
@@ -394,6 +487,14 @@ class Referents:
                 for adjective in thing.relative.adjectives:
                     self.draft.select(number, adjective.condition)
         for adjunct in thing.relative.adjuncts:
+            furniture = not any(self.draft.is_a(n, "Pickupable") for n in things)
+            if adjunct.kind == "with" and furniture and thing.determiner.definite:
+                held = [c for t in adjunct.things for n in t.nouns
+                        for c in self.taxonomy.concrete(n.object_class)]  # fmt: skip
+                for number in things if held else ():
+                    self.draft.change(number, holding=tuple(held))
+                self.all_of(adjunct.things, ReferentReading(wanted=False))
+                continue
             for other in adjunct.things:
                 if adjunct.kind == "with":
                     for number in things:

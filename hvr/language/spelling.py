@@ -20,13 +20,35 @@ _LONG = 5
 
 def correct(tokens: Sequence[str], lexicon: Lexicon) -> tuple[tuple[str, ...], list[str]]:
     """Return words with the misspelt ones corrected, and a note for each of these."""
-    corrected, notes = [], []
+    corrected: list[str] = []
+    notes: list[str] = []
+    tokens = _rejoined(tokens, lexicon)
     for token in tokens:
         meant = None if _known(token, lexicon) else meant_by(token, lexicon)
         corrected.append(meant or token)
         if meant:
             notes.append(f"read {token!r} as {meant!r}")
     return tuple(corrected), list(dict.fromkeys(notes))
+
+
+def _rejoined(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
+    """Return words with compounds as hvr knows them: 'sauce pan' as 'saucepan', 'saltshaker' as
+    'salt shaker'.
+    """
+    words: list[str] = []
+    for token in tokens:
+        joined = words[-1] + token if words else ""
+        halves = [(token[:i], token[i:]) for i in range(3, len(token) - 2)]
+        apart = next((pair for pair in halves if pair in lexicon.entries), None)
+        if (joined,) in lexicon.entries and not (
+            words[-1] in lexicon.parts and _known(token, lexicon)
+        ):
+            words[-1] = joined
+        elif apart and not _known(token, lexicon):
+            words += apart
+        else:
+            words.append(token)
+    return tuple(words)
 
 
 def _known(token: str, lexicon: Lexicon) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hvr.errors import LanguageError
 from hvr.language.cursor import Cursor
 from hvr.language.lexicon import Adjective, Dish
@@ -14,13 +16,15 @@ from hvr.language.phrases import (
     read_things,
 )
 from hvr.language.prohibitions import denied
-from hvr.language.syntax import Adjunct, Clause, NounGroup, NounPhrase, Predication
+from hvr.language.syntax import Adjunct, Clause, Determiner, NounGroup, NounPhrase, Predication
 
 
 def read_statement(cursor: Cursor) -> Clause:
     """Read a clause without a verb, such as 'a hot coffee on the table', 'the mug should be clean'
     or 'the cup contains water'.
     """
+    if cursor.take("none"):
+        return _none(cursor)
     groups: list[NounGroup] = []
     while True:
         group = read_group(cursor, "want", listing=True, subject=True)
@@ -31,11 +35,29 @@ def read_statement(cursor: Cursor) -> Clause:
         cursor.at = at
 
 
+def _none(cursor: Cursor) -> Clause:
+    """Read what shall hold of no thing: 'no drawer is open', 'nothing should be in the sink'."""
+    if cursor.starts_thing() and not cursor.states(cursor.at) and not cursor.function("prep"):
+        group = read_group(cursor, "no", subject=True)
+    else:
+        group = NounGroup((NounPhrase("everything", "nothing", Determiner(0)),),
+                          read_adjuncts(cursor))  # fmt: skip
+    stated = _stated(cursor, group)
+    things = tuple(replace(t, determiner=Determiner(0), relative=None) for t in group.things)
+    places = tuple(a for a in (*group.adjuncts, *stated.adjuncts) if a.kind == "place")
+    if bool(places) == bool(stated.predicate.adjectives):
+        raise LanguageError(
+            f"hvr cannot make sense of {cursor.text.strip()!r}: say "
+            "where nothing shall be, or how no thing shall be"
+        )
+    return Clause(None, (NounGroup(things, places[-1:], stated.predicate),), none=True)
+
+
 def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
     """Add what is said of things: 'is clean', 'should contain water', 'needs washing'."""
     adjuncts = list(group.adjuncts)
     stated: Predication | None = None
-    while cursor.states(cursor.at):
+    while cursor.states(cursor.at) or _to_be(cursor):
         if cursor.take("be not", "be never"):
             stated = denied(cursor, read_predicate(cursor))
             continue
@@ -71,6 +93,14 @@ def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
         (*kept, *stated.adjuncts),
         Predication((*group.predicate.adjectives, *stated.adjectives), (), stated.serve),
     )
+
+
+def _to_be(cursor: Cursor) -> bool:
+    """Move over 'to' before 'be': 'I want the sink to be empty'."""
+    if cursor.word() != "to" or not cursor.function("be", at=cursor.at + 1):
+        return False
+    cursor.at += 1
+    return True
 
 
 def read_passive(cursor: Cursor) -> Predication:

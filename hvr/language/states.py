@@ -83,6 +83,8 @@ class States:
         elif adjunct.kind == "with":
             # 'boil the potato in the pot with water': what is nearest holds it.
             nearest = [*reversed(self.draft.live(vessels)), *live]
+            if verb.requires == "Openable" and self.adjuncts.describes(live, adjunct):
+                return []
             if not self.adjuncts.contents(nearest, adjunct, at_work=True):
                 self.adjuncts.means(verb, live, adjunct)
         elif adjunct.kind == "from":

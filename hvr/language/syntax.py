@@ -16,12 +16,16 @@ class Determiner:
         definite: 'the'.
         other: 'another'.
         each: 'each' or 'every': something is said of them one by one.
+        apart: one for each: 'different', 'separate'.
+        both: 'both', of two things or of two kinds.
     """
 
     count: int | None = None
     definite: bool = False
     other: bool = False
     each: bool = False
+    apart: bool = False
+    both: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,9 @@ class NounPhrase:
     """A noun phrase.
 
     Args:
-        kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun`, `everything`, or `beside`
-            (a place of which only is said what is near it).
+        kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun`, `everything`, `rest` (those
+            of the things named before that are left), or `beside` (a place of which only is said
+            what is near it).
         text: the words of its head.
         determiner: what stands before it.
         adjectives: in order.
@@ -80,8 +85,8 @@ class Adjunct:
     """A phrase that follows a thing: a place, a source, a means, contents.
 
     Args:
-        kind: `place`, `unplaced` (next to), `from`, `means`, `with`, `hand` (in the hand) or `for`
-            (for how many, which is the word).
+        kind: `place`, `unplaced` (next to), `from`, `means`, `with`, `hand` (in the hand), `for`
+            (for how many, which is the word), `origin` (back where it was) or `except`.
         word: the preposition, as `in` or `on` for a place.
         things: what it speaks of.
         inside: of `with`: `in` or `on` where it is said that they are so ('with a knife in it',
@@ -129,11 +134,15 @@ class Clause:
         verb: the verb, or None.
         groups: its objects with what belongs to each.
         then: it comes after what stands before, in so many words.
+        given: it says how things are, rather than how they shall be.
+        none: of no such thing shall it be so: 'no drawer is open', 'nothing on the table'.
     """
 
     verb: Verb | None
     groups: tuple[NounGroup, ...]
     then: bool = False
+    given: bool = False
+    none: bool = False
 
 
 def for_each(thing: NounPhrase, persons: int) -> NounPhrase:
@@ -156,6 +165,7 @@ class Prohibition:
         most: how many of them may be so at once: 1 in 'never two doors open'.
         keeps: it follows from a state that is to be kept.
         again: it may be so once, and not a second time.
+        instead: something else takes their place, so that only tools are forbidden.
     """
 
     verb: Verb | None
@@ -165,6 +175,7 @@ class Prohibition:
     most: int = 0
     keeps: bool = False
     again: bool = False
+    instead: bool = False
 
 
 def how_many(thing: NounPhrase, group: bool) -> int:
@@ -175,6 +186,8 @@ def how_many(thing: NounPhrase, group: bool) -> int:
     determiner = thing.determiner
     if determiner.count is not None:
         return determiner.count
+    if determiner.other and group:
+        return 0  # 'the other dishes', 'the other fruit'
     if any(noun.plural for noun in thing.nouns):
         return 0 if determiner.definite else -1
     together = determiner.definite and any(noun.collective for noun in thing.nouns) and group

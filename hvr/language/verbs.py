@@ -7,17 +7,44 @@ from dataclasses import replace
 from hvr.errors import LanguageError
 from hvr.language.adjectives import apply_adjective
 from hvr.language.adjuncts import STATIC, Adjuncts
-from hvr.language.beside import settle_nearby
+from hvr.language.beside import UNDER, settle_nearby
 from hvr.language.draft import MeaningDraft
-from hvr.language.lexicon import Dish, Lexicon, Verb, verb_of
+from hvr.language.emptiness import nothing_at
+from hvr.language.exceptions import leave_out
+from hvr.language.lexicon import Dish, Lexicon, Noun, Verb, verb_of
 from hvr.language.liquids import Liquids
+from hvr.language.literals import negated
 from hvr.language.making import Making
 from hvr.language.referents import ReferentReading, Referents
 from hvr.language.states import States
-from hvr.language.syntax import IT, Adjunct, Clause, NounGroup, NounPhrase, for_each
+from hvr.language.syntax import (
+    IT,
+    Adjunct,
+    Clause,
+    Determiner,
+    NounGroup,
+    NounPhrase,
+    for_each,
+)
 
 _IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
 """Verbs that end with a thing in the hand even if it must be made first; 'get' does not."""
+
+
+def _with_as_beside(group: NounGroup) -> NounGroup:
+    """Return a group in which 'with' says where, if nothing else does: 'put the fork with the
+    spoon'.
+    """
+    if any(a.kind in {"place", "origin", "unplaced", "hand"} or a.inside for a in group.adjuncts):
+        return group
+    return replace(group, adjuncts=tuple(
+        replace(a, kind="unplaced", word="next to") if a.kind == "with" else a
+        for a in group.adjuncts
+    ))  # fmt: skip
+
+
+def _nouns(lexicon: Lexicon, word: str) -> tuple[Noun, ...]:
+    return tuple(entry for entry in lexicon.lookup(word) if isinstance(entry, Noun))
 
 
 class Interpreter:
@@ -48,13 +75,50 @@ class Interpreter:
         Raises:
             LanguageError: the verb does not go with its objects in this way.
         """
+        if clause.given:
+            self._as_it_is(clause)
+            return
         self.draft.requested = True
+        if clause.none:
+            self._none(clause.groups[0])
+            return
         if clause.then:
             self.draft.ordered.append(self.draft.clause)
         main: list[int] = []
         for group, later in zip(clause.groups, self._later_places(clause), strict=True):
             main += self._group(clause.verb, group, later)
+            self.draft.objects = tuple(self.draft.live(main))
         self.draft.end_clause(self.draft.live(main))
+
+    def _as_it_is(self, clause: Clause) -> None:
+        """Take in how things are, which tells which of them is spoken of."""
+        main: list[int] = []
+        for group in clause.groups:
+            things = self.referents.all_of(group.things, ReferentReading(wanted=False))
+            for number in things:
+                for adjective in group.predicate.adjectives:
+                    self.draft.select(number, adjective.condition)
+            for adjunct in group.adjuncts:
+                if adjunct.kind == "place":
+                    self.draft.come_from(things, self.adjuncts.places(adjunct)[0])
+            main += things
+        self.draft.end_clause(main)
+
+    def _none(self, group: NounGroup) -> None:
+        """Take in what shall hold of no thing: that none is so, or that none is at a place."""
+        kinds = [c for t in group.things for n in t.nouns
+                 for c in self.taxonomy.concrete(n.object_class)]  # fmt: skip
+        for adjunct in group.adjuncts:
+            all_of = tuple(replace(t, determiner=Determiner(0)) for t in adjunct.things)
+            for place in self.adjuncts.places(replace(adjunct, things=all_of)):
+                self.draft.demand(place, nothing_at(self.draft, place, kinds), "be empty")
+        if not group.adjuncts:
+            needed = next((a.requires for a in group.predicate.adjectives if a.requires), None)
+            reading = ReferentReading(wanted=False, requires=needed)
+            for number in self.referents.all_of(group.things, reading):
+                for adjective in group.predicate.adjectives:
+                    self.draft.demand(number, negated(adjective.condition), f"be {adjective.word}")
+        self.draft.end_clause(())
 
     def _later_places(self, clause: Clause) -> list[tuple[Adjunct, ...]]:
         """Return for each group without a place that of the next group, or else of the one before.
@@ -76,9 +140,19 @@ class Interpreter:
             group = NounGroup((IT,), (places, *group.adjuncts), group.predicate)
             verb = verb_of(self.lexicon, "put")
         frame = verb.frame if verb else ""
+        group = replace(group, adjuncts=tuple(self._under_tap(frame, a) for a in group.adjuncts))
+        if frame == "put" and verb is not None and not (inherited or verb.places or verb.condition):
+            group = _with_as_beside(group)
         group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
             return self._in_hand(verb, group)
+        exceptions = [a for a in group.adjuncts if a.kind == "except"]
+        if exceptions:
+            group = replace(group, adjuncts=tuple(a for a in group.adjuncts if a not in exceptions))
+            things = self._group(verb, group, inherited)
+            for adjunct in exceptions:
+                leave_out(self.referents, things, adjunct.things)
+            return things
         group = self._for_persons(verb, group)
         if verb is None:
             return self.making.wanted(group)
@@ -105,6 +179,20 @@ class Interpreter:
             for adjective in group.predicate.adjectives:
                 apply_adjective(self.draft, number, adjective)
         return things
+
+    def _under_tap(self, frame: str, adjunct: Adjunct) -> Adjunct:
+        """Return 'under the tap' as the sink, after a verb that puts things there."""
+        if adjunct.kind != "unplaced" or adjunct.word not in UNDER or frame not in {"put", "set"}:
+            return adjunct
+        thing = adjunct.things[0]
+        spoken = self.draft.spoken()[:1] if thing.kind == "pronoun" else []
+        tap = any(self.draft.is_a(n, "Faucet") for group in spoken for n in group) or any(
+            self.taxonomy.is_a(noun.object_class, "Faucet") for noun in thing.nouns
+        )
+        sink = NounPhrase(
+            "noun", "sink", Determiner(definite=True), nouns=_nouns(self.lexicon, "sink")
+        )
+        return Adjunct("place", "in", (sink,)) if tap else adjunct
 
     def _puts_on(self, group: NounGroup) -> bool:
         """Return whether 'put on' is followed by a place rather than by what is switched on."""
@@ -161,12 +249,35 @@ class Interpreter:
                 self._poured_rather(group), wanted=False, requires="Pickupable", moved=True
             ),
         )
-        places = self.adjuncts.take(verb, things, group.adjuncts)
+        back = any(a.kind == "origin" for a in group.adjuncts)
+        others = tuple(a for a in group.adjuncts if a.kind != "origin")
+        places = self.adjuncts.take(verb, things, others)
+        things = self._in_what_holds_them(group, things, places)
         if stays:
             places = self.adjuncts.where_they_are(things, places)
         if self.adjuncts.settle(things, places):
             return things
+        if back or (verb.back and not verb.places):
+            for number in self.draft.live(things):
+                self.draft.change(number, returns=self.draft.clause, rests=False, serve=False)
+            return things
         return self._put_nowhere(verb, group, things)
+
+    def _in_what_holds_them(
+        self, group: NounGroup, things: list[int], places: list[tuple[int, str]]
+    ) -> list[int]:
+        """Return the dish where things were put just before, if it is that which is put somewhere
+        now: 'put the egg in the pan and put it on the stove'.
+        """
+        pronoun = len(group.things) == 1 and group.things[0].text == "it"
+        vessels = {r.outer for r in self.draft.relations
+                   if r.inner in things and r.clause == self.draft.clause - 1
+                   and self.draft.is_a(r.outer, "PortableReceptacle")}  # fmt: skip
+        if not (pronoun and places and len(vessels) == 1):
+            return things
+        vessel = vessels.pop()
+        place = places[0][0]
+        return [vessel] if vessel != place and self.adjuncts.goes_on(vessel, place) else things
 
     def _poured_rather(self, group: NounGroup) -> bool:
         """Return whether a word means the liquid: 'put wine in a cup', where no bottle fits."""
@@ -271,11 +382,12 @@ class Interpreter:
             thing.of and thing.kind == "noun" for thing in group.things
         ):
             made = self.making.make(verb, group)
-            if verb.word in _IN_HAND:
-                for number in self.draft.live(made):
-                    if not self.draft.placed(number):
-                        self.draft.change(number, rests=False)
-                        self.draft.demand(number, "(holding ?x)", verb.word, verb.requires)
+            to_place = any(a.kind == "place" for a in group.adjuncts)
+            for number in () if to_place else self.draft.live(made):
+                known = not self.draft.fresh(number)
+                if known or (verb.word in _IN_HAND and not self.draft.placed(number)):
+                    self.draft.change(number, rests=False)
+                    self.draft.demand(number, "(holding ?x)", verb.word, verb.requires)
             return made
         things = self.referents.all_of(
             group.things, ReferentReading(wanted=False, requires=verb.requires)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hvr.errors import PddlSemanticError, UndefinedValueError, UnknownObjectError
 from hvr.pddl import conditions, numeric
-from hvr.pddl.compiler import Binding, Compiler, Effects
+from hvr.pddl.compiler import Binding, Compiler, Effects, Parts
 from hvr.pddl.conditions import Conjunction, NumericChange, Operator
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.facts import Facts, Row
@@ -119,6 +119,7 @@ class Task:
         self.durative_templates: dict[str, DurativeTemplate] = {}
         self._operators: dict[GroundAction, Operator] = {}
         self._conditions: dict[Expression, Conjunction] = {}
+        self.parts = Parts()
         self.preference_names = _preference_names(domain, problem)
         # Sorted: the same input gives the same bits in every process.
         begin = [a for a in problem.init if a.predicate in changing]
@@ -472,5 +473,7 @@ def _changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]
         yield from changes_of(action.effect)
     for durative in domain.durative_actions.values():
         yield from changes_of(durative.effect)
+    for schema in (*domain.processes.values(), *domain.events.values()):
+        yield from changes_of(schema.effect)
     for timed in problem.timed_init:
         yield from changes_of(timed.effect)

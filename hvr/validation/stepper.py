@@ -183,6 +183,13 @@ class Stepper:
     def advance(self, action: GroundAction, *, force: bool = False) -> Failure | None:
         """Execute a step; return why it cannot be. With `force` it is executed all the same."""
         operator = self.task.try_ground(action)
+        if self.task.domain.moves and not isinstance(operator, Misfit):
+            return self._failure(
+                FailureKind.START_TIME,
+                action,
+                "has no time, and here numbers change and events happen while time goes by: only "
+                "a whole plan can be judged",
+            )
         if isinstance(operator, Misfit):
             return self._failure(
                 KINDS[operator.kind],

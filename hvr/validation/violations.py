@@ -40,12 +40,16 @@ _DEEPEST_RULE = 4
 
 
 class StateChange(Value):
-    """What one step did: the bits that it flipped, the numbers before and after it."""
+    """What one step did: the bits that it flipped, the numbers before and after it.
+
+    `gradual`: not at once, but while a process or a durative action went on.
+    """
 
     step: StepRef
     bits: tuple[int, ...]
     before: Values
     after: Values
+    gradual: bool = False
 
 
 def unmet_literals(

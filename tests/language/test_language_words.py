@@ -32,7 +32,7 @@ def test_plurals(word, many):
 
 def test_tokens_are_words_names_and_punctuation():
     assert tokenize("Put mug-1, the chef\u2019s knife & 2 eggs!") == (
-        "put", "mug-1", ",", "the", "chef's", "knife", "2", "eggs", "!",
+        "put", "mug-1", ",", "the", "chef's", "knife", "and", "2", "eggs", "!",
     )  # fmt: skip
 
 

@@ -26,9 +26,9 @@ def beyond(request: str) -> str:
 
 
 def _phrases() -> Iterator[str]:
-    yield from _words("unsupported")
-    yield from _words("question")
-    yield from _words("everything")
+    for role in ("unsupported", "question", "everything", "except", "rest", "until", "instead",
+                 "none"):  # fmt: skip
+        yield from _words(role)
     for role in ("det", "number"):
         words = FUNCTION_WORDS[role]
         assert isinstance(words, Mapping)

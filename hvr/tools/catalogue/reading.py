@@ -10,7 +10,7 @@ from hvr.errors import DataFileError
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.texts import read_json, read_json_lines, read_text, read_yaml
 from hvr.tools.catalogue.formats import is_schema, listed, read_tool
-from hvr.tools.catalogue.merging import Encoder, meanings, tool_graph
+from hvr.tools.catalogue.merging import meanings, tool_graph
 from hvr.tools.catalogue.openapi import is_openapi, read_openapi
 from hvr.tools.catalogue.python_functions import read_functions
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema, quoted
@@ -51,7 +51,7 @@ def read_tools(path: Path) -> tuple[ToolSchema, ...]:
     )
 
 
-def read_tool_graph(path: Path, encoder: Encoder | None = None) -> ToolGraph:
+def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph:
     """Return the tools of a file with the links between them.
 
     The links are those that the file lists. A file of schemas lists none; there a tool leads to

@@ -250,6 +250,11 @@ def _states(result: Judged) -> list[str]:
     if result.happenings is not None:
         lines.append("  happenings:")
         lines += [f"    {happening}" for happening in result.happenings]
+    if result.values is not None:
+        lines.append("  values:")
+        for curve in result.values:
+            lines.append(f"    {curve.fluent}")
+            lines += [f"      {piece}" for piece in curve.pieces]
     if result.state is not None:
         step = result.state.step
         after = f"state after step {step}" if step else "initial state"

@@ -1,0 +1,198 @@
+"""Scores of completions, by the validator. Nothing that a completion says is executed."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from hvr.errors import HvrError, UsageError
+from hvr.pddl import Domain, UnsupportedPddlError, parse_domain, parse_problem
+from hvr.pddl.model import parts_of
+from hvr.pddl.plan import PlanText, read_plan
+from hvr.rewards.score import PlanScore, missed, no_plan, reached
+from hvr.validation import Outcome, Validator
+from hvr.validation.extraction import extract
+from hvr.validation.occurrences import schemas_of
+from hvr.values import Value
+
+
+class Bounds(Value):
+    """What one completion may cost.
+
+    Attributes:
+        characters: a longer completion has no plan.
+        steps: nor has one with more steps.
+        seconds: of judging, where the system can interrupt it: in the main thread, and not on
+            Windows. The two others hold everywhere.
+        problems: how many problems are kept in memory.
+    """
+
+    characters: int = 100_000
+    steps: int = 2_000
+    seconds: float = 10.0
+    problems: int = 256
+
+
+class PlanRewards:
+    """Scores completions for PDDL problems; each problem is compiled once while it is in use.
+
+    Args:
+        limits: what a completion may cost.
+    """
+
+    def __init__(self, limits: Bounds | None = None) -> None:
+        self._limits = limits or Bounds()
+        self._validators: OrderedDict[tuple[str, str], tuple[Validator, tuple[str, ...]]] = (
+            OrderedDict()
+        )
+        self._domains: OrderedDict[str, Domain] = OrderedDict()
+
+    def scores(
+        self,
+        completions: Sequence[str],
+        *,
+        domain: str | Sequence[str],
+        problem: str | Sequence[str],
+        best: int | Sequence[int | None] | None = None,
+    ) -> list[PlanScore]:
+        """Return the scores of completions, in their order.
+
+        Args:
+            completions: what a model wrote; the last plan in each is the one that counts.
+            domain: PDDL texts, one for all or one for each completion.
+            problem: likewise.
+            best: how many steps the best known plan has, likewise; None if that is not known.
+
+        Raises:
+            UsageError: the numbers of texts differ, or a domain or problem cannot be used: a
+                mistake of the data, which no reward should hide.
+        """
+        count = len(completions)
+        domains = _each(domain, count, "domains")
+        problems = _each(problem, count, "problems")
+        known = [best] * count if best is None or isinstance(best, int) else list(best)
+        if len(known) != count:
+            raise UsageError(f"there are {count} completions and {len(known)} best lengths")
+        return [
+            self._score(completions[i], domains[i], problems[i], known[i]) for i in range(count)
+        ]
+
+    def _score(self, completion: str, domain: str, problem: str, best: int | None) -> PlanScore:
+        validator, actions = self._validator(domain, problem)
+        limits = self._limits
+        if len(completion) > limits.characters:
+            return no_plan(f"the answer has more than {limits.characters} characters")
+        try:
+            with _alarm(limits.seconds):
+                return _judged(validator, actions, completion, best, limits)
+        except _OutOfTimeError:
+            return no_plan(f"judging the answer took more than {limits.seconds:g} s")
+        except (HvrError, RecursionError, MemoryError) as error:
+            return no_plan(str(error) or "the answer cannot be read")
+
+    def _validator(self, domain: str, problem: str) -> tuple[Validator, tuple[str, ...]]:
+        key = domain, problem
+        if key not in self._validators:
+            try:
+                if domain not in self._domains:
+                    self._domains[domain] = parse_domain(domain)
+                    _forget(self._domains, self._limits.problems)
+                lifted = self._domains[domain]
+                validator = Validator(lifted, parse_problem(problem, lifted))
+            except UnsupportedPddlError as error:
+                raise UsageError(f"plans of this problem cannot be judged: {error}") from error
+            except HvrError as error:
+                raise UsageError(f"the domain or the problem cannot be used: {error}") from error
+            self._validators[key] = validator, tuple(s.name for s in schemas_of(lifted))
+            _forget(self._validators, self._limits.problems)
+        self._validators.move_to_end(key)
+        return self._validators[key]
+
+
+def _judged(
+    validator: Validator, actions: tuple[str, ...], completion: str, best: int | None,
+    limits: Bounds,
+) -> PlanScore:  # fmt: skip
+    """Return the score of a completion.
+
+    Raises:
+        HvrError: no plan in it can be read.
+    """
+    plan = _plan(completion, actions)
+    if plan is None:
+        return no_plan("there is no plan in the answer")
+    if len(plan.steps) > limits.steps:
+        return no_plan(f"the plan has {len(plan.steps)} steps, more than {limits.steps}")
+    report = validator.check(plan.steps)
+    steps = len(plan.steps)
+    if report.outcome is Outcome.VALID:
+        return reached(steps, best)
+    if report.outcome is Outcome.UNKNOWN:
+        return no_plan(report.reason)
+    failure = report.failure
+    whole = failure is None or failure.step is None
+    done = steps if whole else min(report.executed, steps)
+    state = validator.state_after(plan.steps, done)
+    goal = parts_of(validator.task.problem.goal)
+    holding = sum(state.holds(part) for part in goal)
+    return missed(
+        steps,
+        done / steps if steps else 0.0,
+        holding / len(goal) if goal else 1.0,
+        "" if failure is None else failure.explain(5),
+    )
+
+
+def _plan(completion: str, actions: tuple[str, ...]) -> PlanText | None:
+    """Return the last plan in a text; None if there is none.
+
+    Raises:
+        PddlSyntaxError: what stands there is no plan that can be read.
+    """
+    found = extract(completion, "the answer", actions=actions, asked=True, number=0)
+    return None if found is None else read_plan(found.text, file="the answer")
+
+
+def _each(given: str | Sequence[str], count: int, what: str) -> Sequence[str]:
+    values = [given] * count if isinstance(given, str) else given
+    if len(values) != count:
+        raise UsageError(f"there are {count} completions and {len(values)} {what}")
+    return values
+
+
+def _forget(known: OrderedDict[Any, Any], most: int) -> None:
+    while len(known) > most:
+        known.popitem(last=False)
+
+
+class _OutOfTimeError(Exception):
+    """A completion has had its seconds."""
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """Raise `_OutOfTimeError` in the body after some seconds, where the system can do that.
+
+    A timer that somebody else has set is left alone.
+    """
+    usable = hasattr(signal, "setitimer") and (
+        threading.current_thread() is threading.main_thread()
+    )
+    if not usable or seconds <= 0 or signal.getitimer(signal.ITIMER_REAL)[0]:
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise _OutOfTimeError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
