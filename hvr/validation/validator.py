@@ -27,7 +27,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.conditions import Operator
 from hvr.pddl.lexer import Source
-from hvr.pddl.plan import plain_steps, step_reader
+from hvr.pddl.plan import numbered_steps, plain_steps, step_reader
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
     SequenceRun,
@@ -150,7 +150,12 @@ class Validator(Stepper):
         overlooked = tuple([f"{w.location}: {w.message}" for w in text.warnings])
         domain = self.task.domain
         timed = domain.durative_actions or domain.moves or self.task.problem.timed_init
-        if self._by_states and not timed and (steps := plain_steps(text.text)) is not None:
+        steps = None
+        if self._by_states and not timed:
+            steps = plain_steps(text.text)
+            if steps is None and self.epsilon < 1:
+                steps = numbered_steps(text.text)
+        if steps is not None:
             known, count = self._by_text, len(steps)
             operators = (known.get(step) or self._operator(step) for step in steps)
             report = check_quickly(self.state, operators, count, self.step_number)

@@ -18,6 +18,7 @@ from hvr.pddl import (
     print_plan,
     read_plan,
 )
+from hvr.pddl.plan import numbered_steps
 
 PLAN = (GroundAction("pick", ("b1", "left")), GroundAction("move"))
 
@@ -181,6 +182,20 @@ def test_steps_of_json_know_their_places(items: list[Any], around: str, indent: 
     assert [place.line for place in found if place] == lines
     assert found[0] is not None
     assert found[0].column == places[0] - text.rfind("\n", 0, places[0])
+
+
+PIECES = ("0:", "1: ", "2 :", "(a)", "(B c)", "[1]", "[1.5]", "; x\n", "\n", "(", "(a ;d\n b)")
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=8).map(" ".join))
+def test_numbered_steps_are_those_of_the_reader_in_its_order(text: str) -> None:
+    quick = numbered_steps(text)
+    if quick is not None:
+        steps = read_plan(text).steps
+        starts = [step.start for step in steps if isinstance(step, TimedAction)]
+        assert len(starts) == len(quick) and sorted(set(starts)) == starts
+        shown = [str(step.action) for step in steps if isinstance(step, TimedAction)]
+        assert shown == [f"({' '.join(words.split())})" for words in quick]
 
 
 def test_json_without_args() -> None:
