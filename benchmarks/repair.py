@@ -2,9 +2,10 @@
 
 Takes plans with a missing, a swapped or the last steps cut off (mutations drop_step,
 swap_adjacent and truncate_tail of the sets ipc and planbench) that fail at a precondition or at
-the goal, and plans that language models wrote; with `--timed` plans with durative actions instead,
-that have one of these faults, a wrong duration or a step that starts too early. Prints how
-many got advice within the time limit, how long it is, whether it makes the whole plan valid.
+the goal, and plans that language models wrote, and looks for steps to insert. With `--timed` it
+takes plans with durative actions that have one of these faults, a wrong duration, a step twice or
+one that starts too early, and looks for a change of one step. Prints how many got advice within
+the time limit, how long it is, whether it makes the whole plan valid.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from inputs import measured, records
 from hvr.errors import HvrError
 from hvr.pddl import parse_domain, parse_problem, read_plan
 from hvr.validation import OnFailure, Validator
-from hvr.validation.repair import find_advice
+from hvr.validation.repair import find_advice, find_repair
 
 MUTATIONS = ("drop_step", "swap_adjacent", "truncate_tail")
 TIMED_MUTATIONS = (*MUTATIONS, "wrong_duration", "shift_start_earlier", "duplicate_step")
@@ -63,8 +64,9 @@ def chosen(case: dict[str, Any], timed: bool) -> bool:
     return case["set"] == "planbench" or (case["set"] == "ipc" and case["mutation"] in MUTATIONS)
 
 
-def advise(root: Path, case: dict[str, Any], seconds: float) -> Row | None:
+def advise(root: Path, case: dict[str, Any], seconds: float, timed: bool) -> Row | None:
     """Look for advice about one case; None when the case cannot be used."""
+    find = find_advice if timed else find_repair
     group = f"{case['set']} {case['mutation'] or ''} {case['val_class']}"
     try:
         domain = parse_domain(root / case["domain"])
@@ -74,7 +76,7 @@ def advise(root: Path, case: dict[str, Any], seconds: float) -> Row | None:
         return None
     report = validator.check(plan)
     begin = time.perf_counter()
-    repair, note = find_advice(validator, plan, report, seconds=seconds)
+    repair, note = find(validator, plan, report, seconds=seconds)
     taken = time.perf_counter() - begin
     length = None if repair is None else len(repair.actions)
     completes = bool(repair and repair.completes)
@@ -113,9 +115,10 @@ def main() -> int:
     print(conditions(args.seed))
     count = len(picked)
     roots, limits = [args.manifest.parent] * count, [args.seconds] * count
+    timed = [args.timed] * count
     with ProcessPoolExecutor(args.jobs) as pool:
         rows = []
-        for row in pool.map(advise, roots, picked, limits):
+        for row in pool.map(advise, roots, picked, limits, timed):
             if row is None:
                 continue
             rows.append(row)

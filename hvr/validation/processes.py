@@ -236,7 +236,9 @@ def _work(
             if model is None or (model.domain, model.problem) != names:
                 model = None
                 model = reader.read(*names)
-            results = [(index, judge(model, file)) for index, file in items]
+            results: list[tuple[int, Judged | None]] = [
+                (index, judge(model, file)) for index, file in items
+            ]
             answer = UsedModel(None, model.warnings), results
         except UnusableModelError as error:
             answer = UsedModel(error.result), [(index, None) for index, _ in items]
