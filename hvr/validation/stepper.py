@@ -23,7 +23,7 @@ from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.conditions import Operator, set_bits
 from hvr.pddl.numeric import Values
 from hvr.pddl.task import TOTAL_COST, binding_of
-from hvr.printable import short
+from hvr.printable import short, short_names
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -262,7 +262,7 @@ class Stepper:
         step = self._steps + 1
         return Failure(
             kind,
-            f"Step {step} {short(action)} {why}.",
+            short_names(f"Step {step} {short(action)} {why}."),
             step,
             action,
             literals,

@@ -40,7 +40,7 @@ from hvr.pddl.durative import (
 from hvr.pddl.numeric import Rational, Values, evaluate, exact
 from hvr.pddl.plan import decimal_text
 from hvr.pddl.task import binding_of
-from hvr.printable import short
+from hvr.printable import short, short_names
 from hvr.validation.curves import Curve, Stretch, curves_of
 from hvr.validation.interference import StepParts, access, interferences
 from hvr.validation.report import (
@@ -662,7 +662,7 @@ class TemporalRun:
         self._failures.append(
             Failure(
                 kind,
-                f"Step {number} {short(action)} {why}.",
+                short_names(f"Step {number} {short(action)} {why}."),
                 number,
                 action,
                 literals,

@@ -27,7 +27,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.conditions import Operator
 from hvr.pddl.lexer import Source
-from hvr.pddl.plan import plain_steps, read_step
+from hvr.pddl.plan import plain_steps, step_reader
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
     SequenceRun,
@@ -37,6 +37,7 @@ from hvr.validation.sequences import (
     sequence_order,
 )
 from hvr.validation.stepper import Stepper
+from hvr.validation.violations import with_steps
 
 if TYPE_CHECKING:
     from hvr.validation.curves import Curve
@@ -155,9 +156,10 @@ class Validator(Stepper):
             report = check_quickly(self.state, operators, count, self.step_number)
             if not isinstance(report, ValidationReport) and on_failure is OnFailure.STOP:
                 # What is behind the step that cannot be executed is not read.
-                failing = read_step(text, report) if report < count else ()
-                before = [_action(step) for step in steps[:report]]
+                step_at, before = step_reader(text), [_action(step) for step in steps[:report]]
+                failing = [step_at(report + 1)] if report < count else []
                 report = self._explained(before, failing).replace(steps=count)
+                report = with_steps(report, step_at, self.step_number)
             if isinstance(report, ValidationReport):
                 return report.replace(notes=overlooked) if overlooked else report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
