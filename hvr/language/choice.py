@@ -307,7 +307,7 @@ class ObjectChoice:
             chosen = tuple(n for n in chosen if self.inventory.true("present", n))
         for template in entity.selectors:
             fitting = tuple(n for n in chosen if self.holds(template, n))
-            if not fitting and every and chosen:
+            if not fitting and entity.every and chosen:
                 self.note(f"none of the {entity.text} here is {in_words(template)}")
                 self.entities[number] = replace(entity, classes=())
                 return ()

@@ -268,6 +268,7 @@ class Referents:
                 count=count,
                 distinct=determiner.other and count != 0,
                 each=determiner.each,
+                every=determiner.count == 0,
                 apart=determiner.apart,
                 besides=self._alike(classes) if determiner.other and count == 0 else (),
                 rest=determiner.other and count == 0,
