@@ -1,15 +1,18 @@
 """How well superfluous and missing steps are found.
 
-    python benchmarks/judge.py --data FILE [--limit N] [--goal symbolic|sentence] [--judge NAME]
-                               [--jobs N] [--show N]
-    python benchmarks/judge.py --data FILE --model [--limit N]
-    python benchmarks/judge.py --planbench FOLDER [--limit N]
+    python benchmarks/judge.py --data FILE [--limit N] [--judge NAME] [--jobs N] [--show N]
+    python benchmarks/judge.py --data FILE --goal sentence [--marks FILE] [--limit N]
+    python benchmarks/judge.py --data FILE --model [--limit N] [--figure FILE.svg]
+    python benchmarks/judge.py --planbench FOLDER [--limit N] [--jobs N]
     python benchmarks/judge.py --growth
 
 --data takes plans of the format that benchmarks/make_judged_plans.py writes (docs/judging.md). With
 `--goal sentence` the judge reads the goal from what people called the task; the labels stay those
-of the true goal. Micro counts over steps, with 95 % bootstrap intervals over plans. The exit code
-is 0 when F1 is at least 99 (94 from sentences).
+of the true goal. --marks takes what was found of the sentences, as benchmarks/said_goals.tsv: of
+each marked demonstration one plan is judged, and the figures are given by mark, too.
+
+Micro counts over steps, with 95 % bootstrap intervals over plans. The exit code is 0 when F1 is at
+least 99 (94 from sentences), and 2 where the data cannot be used.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import os
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,9 +34,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import measured
 
+from hvr.errors import DataFileError, HvrError
 from hvr.judging.symbolic import judge
 from hvr.pddl import Domain, Task
+from hvr.texts import read_text
 from hvr.validation import Validator
 from studies.judging import baseline
 from studies.judging.corpus import Case, load, read_cases
@@ -177,31 +183,75 @@ def _show(results: Iterable[Result], most: int) -> None:
         print("   said: ", *result.said, sep="\n      ")
 
 
+def read_marks(path: Path) -> dict[str, str]:
+    """Return the marks of demonstrations: whether the sentence says the goal.
+
+    Raises:
+        DataFileError: the file cannot be read, or a line has no mark.
+    """
+    marks = {}
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            fields = line.split("\t")
+            if len(fields) < 2 or not fields[1]:
+                raise DataFileError(
+                    f"{path}:{number}: a demonstration and a mark, with a tab between"
+                )
+            marks[fields[0]] = fields[1]
+    return marks
+
+
+def _first_of_each(cases: Iterable[Case], marks: Mapping[str, str]) -> list[Case]:
+    first: dict[str, Case] = {}
+    for case in cases:
+        if case.record in marks:
+            first.setdefault(case.record, case)
+    return list(first.values())
+
+
 def main() -> int:
-    """Run the benchmark."""
+    """Run the benchmark; exit code 2 where the data cannot be used."""
+    try:
+        return _main()
+    except HvrError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+def _main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="judged plans")
     parser.add_argument("--limit", type=int)
     parser.add_argument("--goal", choices=("symbolic", "sentence"), default="symbolic")
+    parser.add_argument("--marks", type=Path, help="with --goal sentence: which say their goal")
     parser.add_argument("--judge", choices=("symbolic", "rules"), default="symbolic")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--show", type=int, default=0, help="plans that are not judged exactly")
     parser.add_argument("--planbench", type=Path, nargs="?", const=Path(), help="natural errors")
     parser.add_argument("--growth", action="store_true", help="time by the length of plans")
     parser.add_argument("--model", action="store_true", help="simulated models, and combined")
+    parser.add_argument("--figure", type=Path, help="with --model: write the rounds as SVG")
     args = parser.parse_args()
+    if args.data is None and args.planbench is None and not args.growth:
+        parser.error("give --data FILE, --planbench or --growth")
     print(conditions())
     if args.planbench is not None or args.growth or args.model:
-        from judge_more import growth, models, planbench
+        from judge_models import models
+        from judge_more import growth, planbench
 
         if args.growth:
             return growth()
         if args.model:
-            return models(args.data, args.limit)
-        return planbench(args.planbench, args.limit)
+            return models(args.data, args.limit, args.figure)
+        return planbench(args.planbench, args.limit, args.jobs)
     cases = list(read_cases(args.data))
     if args.goal == "sentence":
-        cases = [case for case in cases if case.sentences]
+        cases = [case for case in cases if case.sentences and "H" not in case.kinds]
+    marks = read_marks(args.marks) if args.marks is not None else {}
+    if marks:
+        cases = _first_of_each(cases, marks)
+    if not cases:
+        raise DataFileError(f"{args.data}: there is no plan to judge in it")
     if args.limit is not None and args.limit < len(cases):
         cases = [cases[i * len(cases) // args.limit] for i in range(args.limit)]
     jobs = [(case, args.data.parent, args.goal, args.judge) for case in cases]
@@ -211,9 +261,14 @@ def main() -> int:
     else:
         results = list(map(run_case, jobs))
     f1 = report(results)
+    if marks:
+        _by(results, "the sentence's mark", lambda r: marks[r.case.record])
+        said = [r for r in results if marks[r.case.record] in ("same", "wider")]
+        _by(said, "the sentence says", lambda _: "the goal")
+        print("undecided of them:", sum(r.outcome == "undecided" for r in said))
     _show(results, args.show)
     return 0 if f1 >= (0.94 if args.goal == "sentence" else 0.99) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -1,51 +1,64 @@
-"""What else benchmarks/judge.py measures: plans of language models, growth, simulated models."""
+"""What else benchmarks/judge.py measures: plans of language models, and growth."""
 
 from __future__ import annotations
 
-import json
+import re
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from random import Random
 from statistics import median
 from typing import Any
 
 from alfred_judge import DATA
+from inputs import records
 
-from hvr.judging.combined import check
 from hvr.judging.course import Course
-from hvr.judging.loop import run_loop
 from hvr.judging.symbolic import judge
-from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.pddl import GroundAction, Task, parse_domain, parse_problem, read_plan
 from hvr.search.planners import make_planner
 from hvr.validation import Validator
-from studies.judging.corpus import load, read_cases
-from studies.judging.score import Counts, score, total
-from studies.judging.simulated import PAPER, SimulatedJudge
 
 PDDL = DATA.parent.parent / "pddl"
 
 
-def planbench(folder: Path | None, limit: int | None) -> int:
+def planbench(folder: Path | None, limit: int | None, jobs: int = 1) -> int:
     """Judge the plans of PlanBench: the first wrong step, its repair, and what is superfluous."""
     root = folder if folder is not None and folder != Path() else PDDL
-    lines = (root / "manifest.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [row for row in map(json.loads, lines) if row["set"] == "planbench"]
+    rows = records(root / "manifest.jsonl", "set", "domain", "problem", "plan", "val")
+    rows = [row for row in rows if row["set"] == "planbench"]
     rows = [row for row in rows if row["val"] in ("valid", "invalid")]
     if limit is not None and limit < len(rows):
         rows = [rows[i * len(rows) // limit] for i in range(limit)]
-    counts: Counter[str] = Counter()
-    times = []
-    for row in rows:
-        times.append(_planbench_row(root, row, counts))
-    for name, number in sorted(counts.items()):
-        print(f"{name}: {number}")
-    print(f"ms a plan: median {median(times):.1f}, most {max(times):.0f}")
-    return 0 if counts["first wrong step otherwise"] == 0 else 1
+    work = [(root, row) for row in rows]
+    if jobs > 1:
+        with ProcessPoolExecutor(jobs) as pool:
+            results = list(pool.map(_planbench_row, work, chunksize=4))
+    else:
+        results = list(map(_planbench_row, work))
+    families = sorted({family for family, _, _ in results})
+    counts = {family: Counter[str]() for family in families}
+    for family, found, _ in results:
+        counts[family].update(found)
+    print(f"{'':48}" + "".join(f"{family:>24}" for family in (*families, "all")))
+    for name in sorted({name for of in counts.values() for name in of}):
+        numbers = [counts[family][name] for family in families]
+        print(f"{name:48}" + "".join(f"{n:24}" for n in (*numbers, sum(numbers))))
+    for family in families:
+        times = sorted(ms for of, _, ms in results if of == family)
+        print(f"{family}: ms a plan: median {median(times):.1f}, "
+              f"95 % {times[int(0.95 * len(times))]:.0f}, most {times[-1]:.0f}")  # fmt: skip
+    wrong = ("first wrong step otherwise", "verdict otherwise", "not repaired, solvable")
+    return int(any(name.startswith(wrong) for of in counts.values() for name in of))
 
 
-def _planbench_row(root: Path, row: dict[str, Any], counts: Counter[str]) -> float:
+def _planbench_row(job: tuple[Path, dict[str, Any]]) -> tuple[str, list[str], float]:
+    """Judge one plan.
+
+    Returns:
+        its family, what is counted of it, and the processor time of the judge, milliseconds.
+    """
+    root, row = job
     domain = parse_domain(root / row["domain"])
     problem = parse_problem(root / row["problem"], domain)
     steps = read_plan(root / row["plan"], lenient=True).steps
@@ -54,30 +67,32 @@ def _planbench_row(root: Path, row: dict[str, Any], counts: Counter[str]) -> flo
     started = time.process_time()
     verdict = judge(validator, steps)
     ms = 1000 * (time.process_time() - started)
-    counts[f"plans recorded as {row['val']}"] += 1
+    found = [f"plans recorded as {row['val']}"]
     report = validator.check(steps)
     if report.valid != (row["val"] == "valid") or verdict.valid != report.valid:
-        counts["verdict otherwise"] += 1
-    course = Course.of(task.initial, verdict.plan)
-    first = min(course.failing, default=None)
-    said = None if report.failure is None or report.failure.step is None else report.failure.step
+        found.append("verdict otherwise")
+    family = re.sub(r"^planbench-|(-\d+)+$", "", row["id"])
+    if row["val"] == "valid":
+        found += ["valid plans with superfluous steps"] if verdict.removed else []
+        found += ["superfluous steps in valid plans"] * len(verdict.removed)
+        return family, found, ms
+    failure = report.failure
+    said = None if failure is None else failure.step
+    first = min(Course.of(task.initial, verdict.plan).failing, default=None)
     recorded = _recorded_step(row)
-    if row["val"] == "invalid":
-        agrees = (first is None) == (said is None) and (first is None or first + 1 == said)
-        agrees = agrees and (recorded is None or recorded == said)
-        counts["first wrong step exact" if agrees else "first wrong step otherwise"] += 1
-        if verdict.repaired is not None and Validator(task).check(verdict.repaired).valid:
-            counts["invalid plans repaired"] += 1
-        else:
-            answer = make_planner("fast-downward", 10).solve(task)
-            solvable = answer.plan is not None
-            counts["not repaired, solvable" if solvable else "not repaired, unsolvable"] += 1
-        best = min((c.index for c in verdict.critiques), default=0)
-        counts["a finding no later than the first failure"] += best <= (said or len(steps) + 1)
+    agrees = said == (None if first is None else first + 1) and recorded in (None, said)
+    found.append("first wrong step exact" if agrees else f"first wrong step otherwise: {row['id']}")
+    if verdict.repaired is not None and Validator(task).check(verdict.repaired).valid:
+        found.append("invalid plans repaired")
     else:
-        counts["valid plans with superfluous steps"] += bool(verdict.removed)
-        counts["superfluous steps in valid plans"] += len(verdict.removed)
-    return ms
+        solvable = make_planner("fast-downward", 60).solve(task).plan is not None
+        found.append(
+            f"not repaired, solvable: {row['id']}" if solvable else "not repaired, unsolvable"
+        )
+    earliest = min((c.index for c in verdict.critiques), default=0)
+    if earliest <= (said or len(steps) + 1):
+        found.append("a finding no later than the first failure")
+    return family, found, ms
 
 
 def _recorded_step(row: dict[str, Any]) -> int | None:
@@ -128,72 +143,6 @@ def growth() -> int:
             f"{'yes' if verdict.proven else 'no':>8}"
         )
     return 0
-
-
-def models(data: Path, limit: int | None) -> int:
-    """Print what simulated models name alone, what of it is proven, and the loop of both."""
-    cases = list(read_cases(data))
-    if limit is not None and limit < len(cases):
-        cases = [cases[i * len(cases) // limit] for i in range(limit)]
-    domains: dict[str, Any] = {}
-    loaded = [(case, Task(*load(case, data.parent, domains))) for case in cases]
-    print(f"{'judge':24}{'alone P/R':>16}{'proven P/R':>16}{'loop P/R/F1':>22}  converged by round")
-    for rates in PAPER:
-        alone, proven, looped = [], [], []
-        rounds: Counter[int] = Counter()
-        for number, (case, task) in enumerate(loaded):
-            validator = Validator(task)
-            plan = case.actions()
-            model = SimulatedJudge(validator, rates, Random(f"{rates.name} {number}"))
-            opinion = model.opinion(plan)
-            removes = [(n, plan[n - 1]) for n, _ in opinion.remove]
-            wishes = [(w.index or 1, a) for w in opinion.missing for a in w.actions]
-            alone.append(score(case, _verdict(plan, removes, wishes), task).both)
-            checked = check(task.initial, plan, opinion)
-            named = [(n, plan[n - 1]) for n in checked.removed]
-            found = _verdict(plan, named, list(checked.inserted), checked.plan)
-            proven.append(score(case, found, task).both)
-            loop = run_loop(validator, plan, opinion=model.opinion, symbolic=False)
-            rounds[len(loop.rounds)] += 1
-            looped.append(_by_end(case.inserted, case.length, plan, loop.plan, task))
-        share = [sum(n for r, n in rounds.items() if r <= k) / len(loaded) for k in range(1, 6)]
-        a, p, e = total(alone), total(proven), total(looped)
-        print(
-            f"{rates.name:24}{100 * a.precision:9.1f}/{100 * a.recall:.1f}"
-            f"{100 * p.precision:10.1f}/{100 * p.recall:.1f}"
-            f"{100 * e.precision:10.1f}/{100 * e.recall:.1f}/{100 * e.f1:.1f}  "
-            + " ".join(f"{100 * s:.1f}" for s in share)
-        )
-    return 0
-
-
-def _verdict(
-    plan: tuple[GroundAction, ...],
-    removes: list[tuple[int, GroundAction]],
-    wishes: list[tuple[int, GroundAction]],
-    repaired: tuple[GroundAction, ...] | None = None,
-) -> PlanVerdict:
-    critiques = [Critique(CritiqueKind.REMOVE, n, (a,), "") for n, a in removes]
-    critiques += [Critique(CritiqueKind.MISSING, n, (a,), "") for n, a in wishes]
-    return PlanVerdict(plan, tuple(critiques), repaired)
-
-
-def _by_end(
-    inserted: int,
-    length: int,
-    plan: tuple[GroundAction, ...],
-    end: tuple[GroundAction, ...],
-    task: Task,
-) -> Counts:
-    """Score what the loop came to: how far it is from the best repair, in steps."""
-    wrong = len(plan) + inserted - length
-    same = Counter(plan) & Counter(end)
-    removed, added = len(plan) - same.total(), len(end) - same.total()
-    if Validator(task).check(end).valid:
-        left = max(0, len(end) - length)
-        return Counts(max(0, wrong + inserted - left), 0, left)
-    done = min(removed, wrong) + min(added, inserted)
-    return Counts(done, removed + added - done, max(0, wrong + inserted - done))
 
 
 _GRIPPER = """(define (domain g) (:requirements :strips :typing) (:types room ball)

@@ -4,7 +4,7 @@
 
 A completion is the plan in a model's answer: as it is, with a step dropped, with two steps
 exchanged, or with a wrong object, half of them within prose. Hostile ones are random bytes, deep
-brackets, long names, broken JSON and plans of a hundred thousand steps. One process, processor time.
+brackets, long names, broken JSON and plans of 100,000 characters. One process, processor time.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -43,7 +44,7 @@ def tower() -> tuple[str, str]:
     """Return a problem of building a tower, and its plan of 20 steps."""
     names = [f"b{i}" for i in range(TOWER)]
     there = " ".join(f"(ontable {b}) (clear {b})" for b in names)
-    goal = " ".join(f"(on {a} {b})" for a, b in zip(names, names[1:], strict=False))
+    goal = " ".join(f"(on {a} {b})" for a, b in pairwise(names))
     problem = (
         f"(define (problem tower) (:domain blocks) (:objects {' '.join(names)})"
         f"(:init (handempty) {there}) (:goal (and {goal})))"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
+from hvr.errors import ImpossibleGoalError
 from hvr.pddl import Domain, Problem, Task
 from hvr.pddl.model import GroundAction
 from hvr.retrieval.relevance import Relevant
@@ -154,6 +155,9 @@ asked again."""
 Wanted = TypeVar("Wanted")
 """What a policy plans for: a condition, or a request in words."""
 
+Find = Callable[[Wanted], "Inventory"]
+"""Looks for what a goal needs and nobody has seen; returns what there is to be known then."""
+
 
 @dataclass(frozen=True)
 class Understanding(Generic[Wanted]):
@@ -291,6 +295,43 @@ class Policy(Protocol[Wanted]):
             place: name of what they are on or in.
         """
         ...
+
+    def needs(self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
+        """Return the things that a plan would use, those included whose place nobody knows.
+
+        They are looked for before a plan is made (`hvr.execution.looking`); nothing by default.
+
+        Args:
+            stage: what to reach.
+            graph: the world.
+            inventory: what there is in it.
+        """
+        del stage, graph, inventory
+        return ()
+
+    def opening(
+        self,
+        place: str,
+        closing: Sequence[str],
+        stage: Wanted,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+    ) -> Planned:
+        """Return a plan to open a place and look into it.
+
+        Args:
+            place: its name.
+            closing: places that were opened for nothing, to be closed again.
+            stage: what is to be reached afterwards, and under which constraints.
+            graph: the world.
+            inventory: what there is in it.
+
+        Raises:
+            ImpossibleGoalError: there is no plan, or the policy makes none.
+            PlannerError: none was found in the time allowed.
+        """
+        del closing, stage, graph, inventory
+        raise ImpossibleGoalError(f"this policy does not look into {place}")
 
     def keeping(self, stage: Wanted, constraints: Sequence[str]) -> Wanted:
         """Return a goal to be reached under other constraints than its own.

@@ -1,4 +1,7 @@
-"""The tasks: T1 to T12 of the paper and the harder T13 to T24, each a file of `tasks/`."""
+"""The tasks: T1 to T12 of the paper and the harder T13 to T24, each a file of `tasks/`.
+
+A user's own task is named by the path of its file (docs/tasks.md).
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hvr.errors import DataFileError, UsageError
+from hvr.agents import DEFAULT_AGENT, load_agent
+from hvr.errors import DataFileError, PddlError, UsageError
 from hvr.files import data_path
-from hvr.pddl import GroundAction, parse_plan
+from hvr.pddl import GroundAction, TypedName, parse_constraint, parse_formula, parse_plan
 from hvr.texts import read_toml
 
 _LAST_OF_PAPER = 12
+_ENDING = ".toml"
+_NAME = re.compile(r"\b([a-z]+)-\d+\b")
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,10 @@ class PaperTask:
         ground_truth: a minimal plan for one scene.
         optimum: length of a shortest plan for each scene.
         constraints: PDDL trajectory constraints that a plan must keep on the way.
+        step_budget: most steps that a plan in the scene of the ground truth should take; None
+            where there is no such limit. A plan that takes more is judged to be beyond it.
+        unseen: what is behind closed doors has not been seen at the beginning.
+        file: path of its file, of a task that is not hvr's own.
     """
 
     id: str
@@ -89,6 +99,18 @@ class PaperTask:
     ground_truth: GroundTruth
     optimum: Mapping[str, Optimum]
     constraints: tuple[str, ...] = ()
+    step_budget: int | None = None
+    unseen: bool = False
+    file: str = ""
+
+    @property
+    def reference(self) -> str:
+        """What `load_task` finds it by: its id, or the path of its file."""
+        return self.file or self.id
+
+    def budget_in(self, scene: str) -> int | None:
+        """Return the budget of steps in a scene; it is that of the ground truth's scene alone."""
+        return self.step_budget if scene == self.ground_truth.scene else None
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -110,14 +132,23 @@ def paper_task_ids(folder: Path | None = None) -> tuple[str, ...]:
 def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, ...]:
     """Return ids for what a user writes: ids, ranges (`T13-T24`), `all` and `paper`.
 
+    Paths of files stay as they are, and folders become the files in them.
+
     Raises:
-        UsageError: a range begins or ends with no task, or holds none.
+        UsageError: a range begins or ends with no task, or holds none, or a folder has no task.
     """
     known = task_ids(folder)
     found: list[str] = []
     for name in names:
         first, dash, last = name.partition("-")
-        if name.lower() == "all":
+        if name.endswith(_ENDING):
+            found.append(name)
+        elif "/" in name or "\\" in name:
+            own = [str(Path(name) / f"{i}{_ENDING}") for i in task_ids(Path(name))]
+            if not own:
+                raise UsageError(f"{name}: there is no folder with tasks (files *{_ENDING}) there")
+            found += own
+        elif name.lower() == "all":
             found += known
         elif name.lower() == "paper":
             found += paper_task_ids(folder)
@@ -147,52 +178,137 @@ def _id(text: str, known: Sequence[str]) -> str:
     return name
 
 
+def label(reference: str) -> str:
+    """Return the short name of a task: its id, or the name of its file without the ending."""
+    return Path(reference).stem if reference.endswith(_ENDING) else reference
+
+
 def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
     """Read a task.
 
+    Args:
+        task_id: its id, or the path of the file of a user's own task.
+        folder: where tasks with an id are; None for hvr's own.
+
     Raises:
         UsageError: there is no such task.
-        DataFileError: its file is damaged.
+        DataFileError: its file is missing or damaged.
     """
-    folder = folder or data_path("tasks")
-    path = folder / f"{_id(task_id, task_ids(folder))}.toml"
-    return _task(read_toml(path), path)
+    if task_id.endswith(_ENDING):
+        path = Path(task_id).absolute()
+        return _task(read_toml(path), path, own=False)
+    path = (folder or data_path("tasks")) / f"{_id(task_id, task_ids(folder))}{_ENDING}"
+    return _task(read_toml(path), path, own=folder is None)
 
 
-def _task(values: Mapping[str, Any], path: Path) -> PaperTask:
+def _task(values: Mapping[str, Any], path: Path, *, own: bool) -> PaperTask:
     try:
+        _check_names(values)
         truth = values["ground_truth"]
-        return PaperTask(
+        optimum = {
+            scene: Optimum(_whole(entry, "steps"), _whole(entry, "bound"))
+            for scene, entry in values["optimum"].items()
+        }
+        task = PaperTask(
             id=_text(values, "id"),
             name=_text(values, "name"),
             goal_oriented=_text(values, "goal_oriented"),
             constructive=_text(values, "constructive"),
-            paraphrases=tuple(map(str, values["paraphrases"])),
+            paraphrases=_texts(values, "paraphrases") if "paraphrases" in values else (),
             goal=_text(values, "goal"),
-            requires=tuple(map(str, values["requires"])),
-            scenes=tuple(values["optimum"]),
-            paper_steps=_text(values, "paper_steps"),
+            requires=_texts(values, "requires") if "requires" in values else (),
+            scenes=tuple(optimum),
+            paper_steps=_text(values, "paper_steps") if "paper_steps" in values else "",
             ground_truth=GroundTruth(
                 _text(truth, "scene"),
                 tuple(parse_plan("\n".join(b), file=str(path)) for b in truth["blocks"]),
                 tuple((int(a), int(b)) for a, b in truth["order"]),
             ),
-            optimum={
-                scene: Optimum(int(entry["steps"]), int(entry["bound"]))
-                for scene, entry in values["optimum"].items()
-            },
-            constraints=tuple(map(str, values.get("constraints", ()))),
+            optimum=optimum,
+            constraints=_texts(values, "constraints") if "constraints" in values else (),
+            step_budget=_whole(values, "step_budget") if "step_budget" in values else None,
+            unseen=_truth_value(values, "unseen") if "unseen" in values else False,
+            file="" if own else str(path),
         )
+        _check(task)
+        if not own:  # hvr's own are tested
+            _check_formulas(task)
     except KeyError as error:
         raise DataFileError(f"{path}: the entry {error.args[0]!r} is missing") from error
     except (TypeError, ValueError, AttributeError) as error:
         raise DataFileError(f"{path}: an entry has the wrong form: {error}") from error
+    return task
+
+
+_ENTRIES = frozenset((
+    "id", "name", "goal_oriented", "constructive", "paraphrases", "goal", "constraints", "requires",
+    "scenes", "paper_steps", "step_budget", "unseen", "ground_truth", "optimum",
+))  # fmt: skip
+
+
+def _check_names(values: Mapping[str, Any]) -> None:
+    for name in values:
+        if name not in _ENTRIES:
+            near = difflib.get_close_matches(name, sorted(_ENTRIES), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f": {', '.join(sorted(_ENTRIES))}"
+            raise ValueError(f"{name!r} is no entry of a task{hint}")
+
+
+def _check(task: PaperTask) -> None:
+    truth = task.ground_truth
+    if truth.scene not in task.optimum:
+        raise ValueError(f"'optimum' has no line for {truth.scene}, the scene of 'ground_truth'")
+    count = len(truth.blocks)
+    for pair in truth.order:
+        if not all(1 <= number <= count for number in pair) or pair[0] == pair[1]:
+            raise ValueError(f"'order' has {list(pair)}, and there are blocks 1 to {count}")
+    bound = task.optimum[truth.scene].bound
+    if task.step_budget is not None and task.step_budget < bound:
+        raise ValueError(
+            f"'step_budget' is {task.step_budget}, and no plan has fewer than {bound} steps"
+        )
+
+
+def _check_formulas(task: PaperTask) -> None:
+    """Parse goal and constraints: else a bench would be paid for before the error is found."""
+    domain = load_agent(DEFAULT_AGENT).domain()
+    texts = {"goal": (task.goal,), "constraints": task.constraints}
+    named = {m[0]: m[1] for text in (task.goal, *task.constraints) for m in _NAME.finditer(text)}
+    objects = [TypedName(name, (kind,)) for name, kind in named.items()]
+    for entry, formulas in texts.items():
+        parse = parse_formula if entry == "goal" else parse_constraint
+        for text in formulas:
+            try:
+                parse(text, domain, objects, file=entry)
+            except PddlError as error:
+                raise ValueError(f"{entry!r}: {error}") from error
 
 
 def _text(values: Mapping[str, Any], key: str) -> str:
     value = values[key]
     if not isinstance(value, str):
         raise TypeError(f"{key!r} must be text, not {value!r}")
+    return value
+
+
+def _texts(values: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    texts = values[key]
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise TypeError(f"{key!r} must be a list of texts, not {texts!r}")
+    return tuple(texts)
+
+
+def _whole(values: Mapping[str, Any], key: str) -> int:
+    number = values[key]
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise TypeError(f"{key!r} must be a whole number from 1, not {number!r}")
+    return number
+
+
+def _truth_value(values: Mapping[str, Any], key: str) -> bool:
+    value = values[key]
+    if not isinstance(value, bool):
+        raise TypeError(f"{key!r} must be true or false, not {value!r}")
     return value
 
 

@@ -199,3 +199,49 @@ def test_a_damaged_task_file_says_what_is_wrong(tmp_path: Path, text: str, words
     (tmp_path / "T1.toml").write_text(text)
     with pytest.raises(DataFileError, match=words):
         load_task("T1", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('requires = ["Mug"', 'requires = "Mug" #', "'requires' must be a list of texts"),
+        ("paper_steps =", "step_bugdet = 9\npaper_steps =", "did you mean 'step_budget'"),
+        ("paper_steps =", "step_budget = 3\npaper_steps =", "no plan has fewer than 9 steps"),
+        ("paper_steps =", 'step_budget = "9"\npaper_steps =', "must be a whole number"),
+        ("paper_steps =", 'unseen = "yes"\npaper_steps =', "must be true or false"),
+        ("(exists (?", "(exist (?", "'goal': .*exist"),
+        ("paper_steps =", 'constraints = ["(alwys)"]\npaper_steps =', "'constraints': .*alwys"),
+        ("order = [[", "order = [[1, 9], [", "'order' has .1, 9., and there are blocks 1 to"),
+        ('scene = "FloorPlan1"', 'scene = "FloorPlan99"', "no line for FloorPlan99"),
+    ],
+)
+def test_a_task_of_ones_own_that_is_malformed_says_what_is_wrong(
+    old: str, new: str, words: str, tmp_path: Path
+) -> None:
+    text = (data_path("tasks") / "T2.toml").read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "mine.toml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(DataFileError, match=words) as caught:
+        load_task(str(tmp_path / "mine.toml"))
+    assert "mine.toml" in str(caught.value)
+
+
+def test_tasks_of_ones_own_are_named_by_their_files(tmp_path: Path) -> None:
+    text = (data_path("tasks") / "T2.toml").read_text(encoding="utf-8")
+    path = tmp_path / "mine.toml"
+    path.write_text(f"step_budget = 9\n{text}", encoding="utf-8")
+    assert expand_ids([str(path), "T2"]) == (str(path), "T2")
+    assert expand_ids([f"{tmp_path}/"]) == (str(path),)
+    mine = load_task(str(path))
+    assert mine.reference == str(path) and load_task("T2").reference == "T2"
+    assert mine.budget_in(mine.ground_truth.scene) == 9 and mine.budget_in("FloorPlan2") is None
+    with pytest.raises(UsageError, match="no folder with tasks"):
+        expand_ids([f"{tmp_path}/nowhere/"])
+
+
+@pytest.mark.parametrize("name", HARDER)
+def test_a_harder_task_has_a_budget_close_to_the_best_known(name: str) -> None:
+    task = load_task(name)
+    best = task.optimum[task.ground_truth.scene].steps
+    assert task.step_budget is not None
+    assert best <= task.step_budget <= (2 if task.unseen else 1.1) * best

@@ -145,9 +145,10 @@ def policy_line(event: Event | PolicyEvent) -> str:
             return f"   check of {number} (correction {attempt} of {attempts}): {problem}"
         case StepsLeftOut(actions):
             return f"left out as unnecessary: {' '.join(map(str, actions))}"
-        case PlanJudged(removed, inserted):
+        case PlanJudged(removed, inserted, unmended):
             parts = ["superfluous: " + " ".join(map(str, removed))] * bool(removed)
             parts += ["put in: " + " ".join(map(str, inserted))] * bool(inserted)
+            parts += [f"not mended: {unmended}"] * bool(unmended)
             return f"judged: {'; '.join(parts)}"
         case _:
             return ""

@@ -63,7 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "text", metavar="TEXT", nargs="?", type=words, help="what to do, in English"
     )
-    parser.add_argument("--task", help="do one of the paper's tasks instead, such as T2")
+    parser.add_argument(
+        "--task",
+        help=("do a task instead: an id such as T2, or a file of your own such as mine.toml"),
+    )
     parser.add_argument(
         "--policy",
         help=(
@@ -148,9 +151,13 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
         "an option of AI2-THOR, such as platform=CloudRendering"))  # fmt: skip
     group.add_argument("--seed", type=whole, help=(
         "seed of the environment (default: 0)"))  # fmt: skip
-    group.add_argument("--sight", help=(
-        "what the robot sees: omniscient (all metadata), or visible "
-        "(default: omniscient)"))  # fmt: skip
+    group.add_argument(
+        "--sight",
+        help=(
+            "what the robot sees: omniscient (all metadata), doors (not what is behind closed "
+            "doors), or visible (default: omniscient; with a task that hides things doors)"
+        ),
+    )
     group.add_argument("--error-rate", metavar="RATE", type=real, help=(
         "wrong readings that its sensor is taken to have, 0 to 0.5 (default: 0)"))  # fmt: skip
     group.add_argument("--faults", metavar="FILE", type=Path, help=(

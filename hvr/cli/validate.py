@@ -42,6 +42,7 @@ examples:
   some-planner domain.pddl problem.pddl | hvr validate domain.pddl problem.pddl - --json
   hvr validate domain.pddl problem.pddl plan.txt --watch
   hvr validate benchmarks/ --skip '*.log'
+  hvr validate --serve < requests.jsonl
   hvr validate '{domain}/domain.pddl' '{domain}/{problem}.pddl' 'plans/{domain}-{problem}.*'
 
 exit codes:
@@ -67,6 +68,7 @@ class _Request(Value):
     skip: tuple[str, ...]
     format: str
     output_file: Path | None
+    plot: Path | None
     exit_zero: bool
     quiet: bool
     watch: bool
@@ -114,6 +116,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _value(asking, "--state-at", "STEP", arguments.whole,
            "show the state after a step; 0: the initial state")  # fmt: skip
     _flag(asking, "--happenings", "show what changed when")
+    _flag(asking, "--values", "show the numeric fluents over time")
+    asking.add_argument("--plot", metavar="FILE", help=(
+        "draw the numeric fluents of the one plan over time, as an SVG picture"))  # fmt: skip
 
     reporting = parser.add_argument_group("reporting")
     reporting.add_argument("--format", choices=FORMATS, help=(
@@ -125,6 +130,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _flag(reporting, "--quiet", "print nothing", "-q")
     reporting.add_argument("--watch", action="store_true", help=(
         "validate again whenever a file changes, until Ctrl-C"))  # fmt: skip
+    reporting.add_argument("--serve", action="store_true", help=(
+        "stay, and answer requests: a line of JSON each with domain, problem and plan, from "
+        "standard input"))  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -136,6 +144,12 @@ def run(args: argparse.Namespace) -> int:
     # Reading makes many objects and hardly any garbage.
     gc.set_threshold(100_000)
     request = _request(args)
+    if args.serve:
+        if args.files or args.watch or args.output_file or args.format:
+            raise UsageError("--serve takes no files, no --watch, no --output-file and no --format")
+        from hvr.cli.serve import serve
+
+        return serve(request.options)
     if request.watch:
         from hvr.cli.watch import watch
 
@@ -176,12 +190,14 @@ def _request(given: argparse.Namespace) -> _Request:
     if given.watch and "-" in given.files:
         raise UsageError("--watch cannot read a plan from standard input: name a file")
     jobs: int = chosen("jobs", 1)
+    form = _format(given, settings)
     return _Request(
         files=tuple(given.files),
         settings=settings,
         skip=tuple(chosen("skip", ())),
-        format=_format(given, settings),
+        format=form,
         output_file=Path(output) if output else None,
+        plot=Path(given.plot) if given.plot else None,
         exit_zero=chosen("exit_zero", False),
         quiet=chosen("quiet", False),
         watch=given.watch,
@@ -199,6 +215,7 @@ def _request(given: argparse.Namespace) -> _Request:
             extract=chosen("extract", False),
             plan_number=given.plan_number,
             happenings=chosen("happenings", False),
+            values=bool(given.plot) or chosen("values", None if form.startswith("json") else False),
             any_order=chosen("any_order", False),
             no_decomposition=given.no_decomposition,
         ),
@@ -235,11 +252,19 @@ def _validate(request: _Request) -> int:
 
         check_writable(request.output_file)
     suite = _suite(request)
+    if request.plot is not None:
+        from hvr.cli.plot import check_plot
+
+        check_plot(request.plot, suite)
     outcomes: Counter[Outcome] = Counter()
     try:
         results = judge_suite(suite, request.options, jobs=request.jobs)
     except UnusableModelError as error:
         return _refused(request, error, outcomes)
+    if request.plot is not None:
+        from hvr.cli.plot import plotted
+
+        results = plotted(request.plot, results)
     _report(request, results, outcomes, several=len(suite.jobs) > 1)
     _remark(request, suite)
     if outcomes[Outcome.UNKNOWN]:

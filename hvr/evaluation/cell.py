@@ -14,22 +14,28 @@ from hvr.envs.registry import EnvironmentSetup, open_environment
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
 from hvr.evaluation.bench.folder import BenchFolder
 from hvr.evaluation.scoring import score
-from hvr.execution.world import open_world
+from hvr.execution.belief import Sight
+from hvr.execution.events import Event, StepDone
+from hvr.execution.executor import Executor
+from hvr.execution.perception import Senses
+from hvr.execution.world import World, open_world
 from hvr.knowledge.ontology import load_ontology
 from hvr.llm.choice import ModelChoice
 from hvr.llm.connect import connect, embedder_options
 from hvr.llm.factory import loads_weights
 from hvr.llm.options import ModelOptions
-from hvr.pddl import Domain, Problem, Task
-from hvr.plans import PolicyContext
+from hvr.pddl import Domain, GroundAction, Problem, Task
+from hvr.plans import AABlock, MacroAction, Planned, PolicyContext
 from hvr.policies.goal.policy import GoalPolicy
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
+from hvr.policies.llm.record import PlanningRecord
 from hvr.policies.llm.settings import is_goal
 from hvr.retrieval.embedders import Embedder, make_embedder
+from hvr.retrieval.inventory import Inventory
 from hvr.search.planners import FastDownward, Planner
 from hvr.search.recorded import RecordedPlanner
-from hvr.tasks import load_task
+from hvr.tasks import PaperTask, load_task
 
 
 def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
@@ -65,9 +71,9 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
         )
     )
     env = open_environment("kitchen", EnvironmentSetup(scene=cell.scene, seed=cell.seed))
-    world = open_world(env)
+    world = open_world(env, senses=Senses(Sight.DOORS) if task.unseen else None)
     with world.graph:
-        record = policy.write(task.goal_oriented, world.graph, world.inventory())
+        record = _written(policy, task, world)
     meter = policy.meter
     assert meter is not None
     spent = meter.spent(time.perf_counter() - started)
@@ -82,6 +88,34 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
         seconds=time.perf_counter() - started,
         record=record.to_json(),
     )
+
+
+def _ignore(planned: Planned) -> None:
+    del planned
+
+
+def _written(policy: GoalPolicy | LLMPolicy, task: PaperTask, world: World) -> PlanningRecord:
+    """Return the plan of a task; where things have to be looked for, after the steps of that."""
+    inventory = world.inventory()
+    if not task.unseen:
+        return policy.write(task.goal_oriented, world.graph, inventory)
+    looked: list[GroundAction] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, StepDone) and event.success:
+            looked.append(event.action)
+
+    executor: Executor[Any] = Executor(world, policy, listen, _ignore)
+
+    def find(wanted: Any) -> Inventory:
+        executor.find(wanted)
+        return world.inventory()
+
+    record = policy.write(task.goal_oriented, world.graph, inventory, find)
+    if not looked:
+        return record
+    first = AABlock(MacroAction("look behind closed doors"), tuple(looked))
+    return replace(record, plan=replace(record.plan, blocks=(first, *record.plan.blocks)))
 
 
 def check_models(cells: Sequence[Cell], options: CellOptions) -> None:

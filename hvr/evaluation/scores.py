@@ -33,6 +33,7 @@ class Scores:
             executed.
         reached: the goal holds in what was seen after execution; None when not executed.
         best: steps of the shortest plan known for the scene.
+        step_budget: most steps that the task wants a plan to take; None where it has no budget.
         aligned: PC, ES and LD are against the plan itself without unnecessary steps, see
             `hvr.evaluation.scoring.OPEN_ENDED`.
         corrections: tries that were asked of the model to correct blocks.
@@ -59,6 +60,7 @@ class Scores:
     executed: int | None
     reached: bool | None
     best: int | None = None
+    step_budget: int | None = None
     aligned: bool = False
     corrections: int = 0
     planner_calls: int = 0
@@ -72,6 +74,13 @@ class Scores:
     def over(self) -> float | None:
         """How much longer a plan that reaches the goal is than the shortest known, as a share."""
         return self.plan_length / self.best - 1 if self.success and self.best else None
+
+    @property
+    def within_budget(self) -> bool | None:
+        """Whether the plan reaches the goal within the task's budget of steps; None without one."""
+        if self.step_budget is None:
+            return None
+        return self.success and self.plan_length <= self.step_budget
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""

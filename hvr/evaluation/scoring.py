@@ -140,6 +140,7 @@ def score(
         executed=run.executed if run else None,
         reached=run.state.holds(goal) and keeps if run else None,
         best=task.optimum[scene].steps,
+        step_budget=task.budget_in(scene),
         aligned=aligned,
         corrections=sum(block.tries for block in record.blocks),
         planner_calls=record.planner_calls,

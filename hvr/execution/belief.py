@@ -23,6 +23,8 @@ class Sight(StrEnum):
     VISIBLE = "visible"
     """What AI2-THOR calls visible (in view, within 1.5 m, not shut in), what is in the hand,
     and what is in or on a compact open receptacle that is visible."""
+    DOORS = "doors"
+    """Everything but what is behind a closed door; that is not known at the beginning, either."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class Belief:
     Args:
         scene: every known object as it is believed to be.
         seen: names of the objects seen now.
-        last_seen: step in which each object was last seen, 0 before the first step.
+        last_seen: step in which each object was last seen, 0 before the first step; what has
+            never been seen is not in it.
     """
 
     scene: SceneGraph
@@ -40,10 +43,30 @@ class Belief:
     last_seen: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
 
-def first_look(scene: SceneGraph) -> Belief:
-    """Return the belief at the start of a run: the robot has been shown the room."""
+def first_look(scene: SceneGraph, sight: Sight = Sight.OMNISCIENT) -> Belief:
+    """Return the belief at the start of a run: the robot has been shown the room.
+
+    With `Sight.DOORS` nobody has opened anything for it: it knows which things there are, and not
+    where those are that it does not see.
+
+    Args:
+        scene: all that is there.
+        sight: what the robot sees.
+    """
     names = frozenset(scene.objects)
+    if sight is Sight.DOORS:
+        names = not_shut_in(scene)
+        unseen = {
+            name: replace(o, parents=(), in_reach=False)
+            for name, o in scene.objects.items() if name not in names
+        }  # fmt: skip
+        scene = replace(scene, objects=MappingProxyType({**scene.objects, **unseen}))
     return Belief(scene, names, MappingProxyType(dict.fromkeys(names, 0)))
+
+
+def not_shut_in(scene: SceneGraph) -> frozenset[str]:
+    """Return the objects that are behind no closed door."""
+    return frozenset(name for name in scene.objects if not scene.shut_in(name))
 
 
 def seen_objects(

@@ -27,6 +27,7 @@ from hvr.execution.events import (
 )
 from hvr.execution.failures import Deviation
 from hvr.execution.ladder import Ladder
+from hvr.execution.looking import likeliest, missing
 from hvr.execution.promises import Promises, deviation
 from hvr.execution.recovery import MENDS, REPLANS, Impasse, crowding, replaceable
 from hvr.execution.watching import Watch
@@ -34,6 +35,7 @@ from hvr.execution.words import opposite, say
 from hvr.execution.world import World
 from hvr.pddl import Expression, GroundAction, State, Trajectory
 from hvr.plans import Planned, Policy
+from hvr.retrieval.inventory import Inventory
 from hvr.validation import Validator
 
 Goal = TypeVar("Goal")
@@ -66,6 +68,8 @@ class Executor(Generic[Goal]):
     _done: int = field(default=0, init=False)  # steps since the last new plan
     _failures: Counter[str] = field(default_factory=Counter, init=False)
     _avoid: frozenset[str] = field(default=frozenset(), init=False)
+    _for_nothing: tuple[str, ...] = field(default=(), init=False)  # the place looked into last
+    _shut: frozenset[str] = field(default=frozenset(), init=False)  # places that did not open
     _promises: Promises = field(default_factory=Promises, init=False)  # of the stage
     _promised: Promises = field(default_factory=Promises, init=False)  # of the run
     _broken: list[Deviation] = field(default_factory=list, init=False)
@@ -105,6 +109,16 @@ class Executor(Generic[Goal]):
         self.listen(finished)
         return finished
 
+    def find(self, stage: Goal) -> None:
+        """Look behind closed doors for what a stage needs and there is nowhere else."""
+        while True:
+            inventory = self.world.inventory()
+            if not inventory.unplaced:
+                return
+            sought = missing(self.policy.needs(stage, self.world.graph, inventory), inventory)
+            if not sought or not self._look_into_next(sought, stage, inventory):
+                return
+
     def prepare(self, stage: Goal, reason: str = "") -> Planned:
         """Plan and validate a stage without executing it.
 
@@ -118,6 +132,15 @@ class Executor(Generic[Goal]):
         if self._avoid:
             inventory = inventory.without(self._avoid)
         planned = self.policy.plan(stage, self.world.graph, inventory, reason)
+        self._announce(planned, started)
+        return planned
+
+    def _announce(self, planned: Planned, started: float) -> None:
+        """Validate a plan and tell of it.
+
+        Raises:
+            InvalidPlanError: the plan does not validate.
+        """
         report = Validator(planned.task).check(planned.plan.actions)
         self.planned(planned)
         self.listen(
@@ -126,15 +149,14 @@ class Executor(Generic[Goal]):
         )  # fmt: skip
         if not report.valid:
             raise InvalidPlanError(f"the plan does not validate: {report.explain()}")
-        return planned
 
     # one stage
 
     def _reach(self, stage: Goal) -> Finished:
-        planned = self.prepare(stage)
+        self.find(stage)
+        planned = self._first_plan(stage)
         self._promises = Promises.of(planned.task)
-        if self.steps == 0:
-            self._keep(self._promised, planned.task.initial, None)
+        self._begin(planned)
         while True:
             watch = Watch(self.world, planned, self._promises)
             impasse = self._execute(planned, watch)
@@ -148,6 +170,51 @@ class Executor(Generic[Goal]):
             if new is None:
                 return self._finished(reason, watch.unmet_goal())
             planned = new
+
+    def _first_plan(self, stage: Goal) -> Planned:
+        """Return a plan for a stage; while there is none, look for more of what it needs.
+
+        Raises:
+            ImpossibleGoalError: there is no plan, and nothing is left to look for.
+        """
+        while True:
+            try:
+                return self.prepare(stage)
+            except ImpossibleGoalError:
+                inventory = self.world.inventory()
+                needed = self.policy.needs(stage, self.world.graph, inventory)
+                sought = inventory.unplaced.intersection(needed)
+                if not sought or not self._look_into_next(sorted(sought), stage, inventory):
+                    raise
+
+    def _look_into_next(self, sought: Sequence[str], stage: Goal, inventory: Inventory) -> bool:
+        """Open places until one of some things is found; return whether it was."""
+        while True:
+            places = [p for p in self.world.unopened() if p not in self._shut]
+            place = likeliest(sought, places, inventory)
+            if place is None:
+                return False
+            try:
+                planned = self.policy.opening(
+                    place, self._for_nothing, stage, self.world.graph, inventory
+                )
+            except (ImpossibleGoalError, PlannerError):
+                self._shut |= {place}
+                continue
+            self._announce(planned, time.perf_counter())
+            self._begin(planned)
+            if self._execute(planned, Watch(self.world, planned, aside=True)) is not None:
+                self._shut |= {place}
+            inventory = self.world.inventory()
+            if not inventory.unplaced.issuperset(sought):
+                self._for_nothing = ()
+                return True
+            self._for_nothing = (place,)
+
+    def _begin(self, planned: Planned) -> None:
+        """Take note of the state at the beginning of the run."""
+        if self.steps == 0:
+            self._keep(self._promised, planned.task.initial, None)
 
     def _finished(self, reason: str = "", unmet: Iterable[Expression] = ()) -> Finished:
         unmet = tuple(unmet)

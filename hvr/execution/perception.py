@@ -9,7 +9,14 @@ from types import MappingProxyType
 from hvr.envs.base import Environment
 from hvr.envs.naming import Names
 from hvr.envs.observe import scene_graph
-from hvr.execution.belief import Belief, Sight, first_look, seen_objects, update
+from hvr.execution.belief import (
+    Belief,
+    Sight,
+    first_look,
+    not_shut_in,
+    seen_objects,
+    update,
+)
 from hvr.execution.hearing import hear
 from hvr.execution.noise import filtered, votes_needed
 from hvr.execution.prediction import predict
@@ -51,6 +58,7 @@ class Look:
         last_seen: step in which each object had last been seen before.
         sounds: what was heard.
         looks: how often it was looked again.
+        found: objects that had never been seen before.
     """
 
     scene: SceneGraph
@@ -59,10 +67,12 @@ class Look:
     last_seen: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     sounds: tuple[Sound, ...] = ()
     looks: int = 0
+    found: frozenset[str] = frozenset()
 
 
 class Perception:
-    """The robot's eyes and ears, and its belief. The first look is perfect and sees everything.
+    """The robot's eyes and ears, and its belief. The first look is perfect, and but for what is
+    behind closed doors with `Sight.DOORS` it sees everything.
 
     Args:
         env: what is looked at, reset to its scene.
@@ -77,7 +87,11 @@ class Perception:
         self.large: frozenset[str] = frozenset()
         """Receptacles that are too long to be seen as a whole."""
         self._there = scene_graph(env.last_event.metadata, names)  # as the environment has it
-        self._belief = first_look(self._there)
+        self._belief = first_look(self._there, senses.sight)
+        self._opened: frozenset[str] = frozenset()
+        """Receptacles that the robot has seen into."""
+        if senses.sight is Sight.DOORS:
+            _, self._opened = seen_objects(self._there, not_shut_in(self._there), ())
         self._votes = votes_needed(senses.error_rate)
 
     @property
@@ -94,6 +108,17 @@ class Perception:
             o.name for o in self.scene.objects.values()
             if o.attributes.get("pickupable") and not o.parents and o.name != self.scene.held
             and not (o.attributes.get("isSliced") or o.attributes.get("isBroken"))
+        )  # fmt: skip
+
+    @property
+    def unopened(self) -> tuple[str, ...]:
+        """Places with a closed door of which the robot has never seen the inside."""
+        if self.senses.sight is not Sight.DOORS:
+            return ()
+        return tuple(
+            o.name for o in self.scene.objects.values()
+            if o.attributes.get("openable") and o.attributes.get("receptacle")
+            and not o.attributes.get("isOpen") and o.name not in self._opened
         )  # fmt: skip
 
     @property
@@ -134,10 +159,16 @@ class Perception:
         predicted = hear(predicted, earlier.scene, heard, self._there)
         observed, looks = filtered(predicted, first, self._again, self._votes, seen)
         self._belief = update(earlier, predicted, observed, seen, whole, step, self.stands_at)
-        return Look(self.scene, seen, whole, earlier.last_seen, heard, looks)
+        self._opened |= whole
+        found = frozenset(
+            n for n in seen if n in earlier.scene.objects and n not in earlier.last_seen
+        )
+        return Look(self.scene, seen, whole, earlier.last_seen, heard, looks, found)
 
     def look_around(self, step: int) -> tuple[str, ...]:
         """Turn around once level and once looking down; return the lost things that were found."""
+        if self.senses.sight is Sight.DOORS:
+            return ()  # what could be seen from here is seen
         lost = self.lost
         for action in _AROUND:
             self.env.step(action=action)
@@ -153,6 +184,8 @@ class Perception:
         return scene if self.senses.sense is None else self.senses.sense(scene)
 
     def _visible(self) -> frozenset[str]:
+        if self.senses.sight is Sight.DOORS:
+            return not_shut_in(self._there)
         return frozenset(
             self.names.name(o["objectId"])
             for o in self.env.last_event.metadata["objects"] if o["visible"]

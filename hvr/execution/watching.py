@@ -73,7 +73,10 @@ class Watch:
         # The graph cannot see what the robot means to use; the domain says it.
         near = [a.args[0] for a in after if a.predicate == "near"]
         outcome = self.world.do(number, action, near, report.added, report.deleted)
+        # Where a thing is that was never seen before is no surprise.
+        found = frozenset(a for a in outcome.gained if a.args and a.args[0] in outcome.look.found)
         gained = frozenset(a for a in outcome.gained if self._concerns(a))
+        believed, after = believed | (gained & found), after | (gained & found)
         self.observed = (self.observed - outcome.lost) | gained
         result, look = outcome.result, outcome.look
         observed = Observed(
@@ -87,7 +90,7 @@ class Watch:
             error=result.error,
             # Only if it failed: the preconditions of what was done need not hold any more.
             unmet=() if result.success else self.unmet(action),
-            gained=outcome.gained - gained,
+            gained=outcome.gained - gained - found,
             lost=frozenset(a for a in outcome.lost if not self._concerns(a)),
         )
         effects = changeable(self.task.domain.actions[action.name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,7 @@ class World:
         env: the environment, reset to its scene.
         graph: a graph with nothing but the ontology; the scene is added to it.
         force_put: put things down without asking AI2-THOR's placement table.
-        senses: how the robot perceives. The first look is perfect and sees everything.
+        senses: how the robot perceives. The first look is perfect.
     """
 
     def __init__(
@@ -88,8 +89,19 @@ class World:
 
     def inventory(self) -> Inventory:
         """Return the objects and facts of the present, nearest to the robot first."""
-        positions = {name: o.position for name, o in self.scene.objects.items()}
+        lost = set(self.perception.lost)
+        positions = {n: o.position for n, o in self.scene.objects.items() if n not in lost}
         return take_inventory(self.graph, self.scene.scene, positions, self.perception.stands_at)
+
+    def unopened(self) -> tuple[str, ...]:
+        """Return the places that the robot has never seen into, nearest first."""
+        x, _, z = self.perception.stands_at
+
+        def way(name: str) -> float:
+            at = self.scene.objects[name].position
+            return round(math.hypot(at[0] - x, at[2] - z), 2)
+
+        return tuple(sorted(self.perception.unopened, key=lambda name: (way(name), name)))
 
     def facts(self, objects: Iterable[str]) -> frozenset[Atom]:
         """Return the PDDL atoms that hold over some objects, as last observed."""

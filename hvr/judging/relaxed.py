@@ -2,12 +2,14 @@
 
 A state is abstracted to two sets of bits: those that may be true and those that may be false. A
 step that may be left out adds to both, a step that every solution keeps changes them for certain.
-What the goal needs and this abstraction cannot reach, no part of the plan reaches.
+What the goal needs and this abstraction cannot reach, no part of the plan reaches. Where a few
+steps may be put in, too, what can be so is known for each number of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from hvr.pddl import Task
@@ -15,6 +17,12 @@ from hvr.pddl.conditions import Conjunction, Operator
 
 Maybe: TypeAlias = tuple[int, int]
 """Bits that may be true, and bits that may be false."""
+
+Levels: TypeAlias = tuple[Maybe, ...]
+"""What may be so after at most so many steps were put in as the place in the tuple says."""
+
+Offer: TypeAlias = tuple[int, int]
+"""A place, and the number of an operator that may be put in there."""
 
 
 def may_hold(condition: Conjunction, true: int, false: int) -> bool:
@@ -29,26 +37,87 @@ def may_hold(condition: Conjunction, true: int, false: int) -> bool:
     return True
 
 
+class Effects:
+    """A step as the abstraction sees it, restricted to bits that something reads.
+
+    Args:
+        operator: the step.
+        read: those bits.
+    """
+
+    __slots__ = ("add", "delete", "makes", "perhaps", "precondition", "spoils")
+
+    def __init__(self, operator: Operator, read: int) -> None:
+        self.precondition = operator.precondition
+        self.makes = makes_of(operator) & read
+        self.spoils = spoils_of(operator) & read
+        self.add = operator.add & read
+        self.delete = operator.delete & ~operator.add & read
+        further = [
+            (condition, add & read, delete & ~operator.add & read)
+            for condition, add, delete in operator.conditional
+        ]
+        self.perhaps = [change for change in further if change[1] or change[2]]
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What is known of every solution before any search.
+
+    Args:
+        kept: indexes of the steps that every solution keeps.
+        gone: those that none keeps.
+        useless: what no solution puts in.
+    """
+
+    kept: frozenset[int]
+    gone: frozenset[int]
+    useless: frozenset[Offer]
+
+
 class Steps:
-    """The steps of a plan as operators, with what each reads, may make true and may make false.
+    """The steps of a plan, and others that may be put in, with what each may make true and false.
+
+    Args:
+        task: the task.
+        operators: the steps.
+        others: operators that may be put in.
+        offers: of each place, the numbers of those that may be put in there; the last place is
+            after the last step.
+        budget: how many may be put in.
 
     Attributes:
         operators: the steps.
         reads: the bits that each depends on.
-        makes: the bits that each may make true.
-        spoils: the bits that each may make false.
+        effects: what each changes.
+        other_effects: the same of what may be put in.
     """
 
-    def __init__(self, task: Task, operators: Sequence[Operator]) -> None:
+    def __init__(
+        self,
+        task: Task,
+        operators: Sequence[Operator],
+        others: Sequence[Operator] = (),
+        offers: Sequence[Sequence[int]] = (),
+        budget: int = 0,
+    ) -> None:
         self.task = task
         self.operators = operators
+        self.offers = offers or [()] * (len(operators) + 1)
+        self.budget = budget
         self.derived = task.derived_bits
         self.reads = [reads_of(operator) for operator in operators]
-        self.makes = [makes_of(operator) for operator in operators]
-        self.spoils = [spoils_of(operator) for operator in operators]
+        read = task.goal.mentioned()
+        for mask in (*self.reads, *map(reads_of, others)):
+            read |= mask
+        if read & self.derived:
+            # What a derived atom follows from is not looked into.
+            read = -1
+        self.effects = [Effects(operator, read) for operator in operators]
+        self.other_effects = [Effects(operator, read) for operator in others]
 
-    def forced(self, bits: int) -> tuple[frozenset[int], frozenset[int]] | None:
-        """Return the steps that every solution keeps, and those that none keeps.
+    def forced(self, bits: int) -> Decided | None:
+        """Return what every solution keeps, and what none has.
 
         Both by probing: the abstraction without the step, or with it for certain, cannot reach
         the goal. More may have to be kept or left out than are found.
@@ -57,105 +126,165 @@ class Steps:
             bits: the state before the first step.
 
         Returns:
-            indexes of both kinds; None where no part of the plan reaches the goal.
+            None where no part of the plan reaches the goal.
         """
         kept: set[int] = set()
         gone: set[int] = set()
-        everything = range(len(self.operators))
+        useless: set[Offer] = set()
         more = True
         while more:
             more = False
-            trace = self._trace(bits, kept, gone)
+            decided = Decided(frozenset(kept), frozenset(gone), frozenset(useless))
+            trace = self._trace(bits, decided)
             if trace is None:
                 return None
-            for step in everything:
+            for step in range(len(self.operators)):
                 if step in kept or step in gone:
                     continue
-                if not self._reaches(trace, step, False, kept, gone):
+                levels = self._offered(step, trace[step], decided)
+                if not self._reaches(trace, step, levels, decided):
                     kept.add(step)
                     more = True
-                elif not self._reaches(trace, step, True, kept, gone):
+                elif not self._reaches(trace, step, self._after(step, levels, True), decided):
                     gone.add(step)
                     more = True
-        return frozenset(kept), frozenset(gone)
+            for place, numbers in enumerate(self.offers if self.budget else ()):
+                for number in numbers:
+                    if (place, number) in useless:
+                        continue
+                    if not self._helps(trace[place], place, number, decided):
+                        useless.add((place, number))
+                        more = True
+        return Decided(frozenset(kept), frozenset(gone), frozenset(useless))
 
-    def reachable(
-        self, bits: int, begin: int, kept: Collection[int], gone: Collection[int]
-    ) -> bool:
-        """Say whether the goal may be reached from a state before a step."""
-        state: Maybe | None = (bits | self.derived, ~bits)
-        for step in range(begin, len(self.operators)):
-            assert state is not None
-            if step in gone:
-                continue
-            state = self._after(step, state, step in kept)
-            if state is None:
-                return False
-        assert state is not None
-        return self._goal(state)
+    def reachable(self, bits: int, begin: int, decided: Decided, spent: int = 0) -> bool:
+        """Say whether the goal may be reached from a state before a step.
 
-    def _trace(self, bits: int, kept: Collection[int], gone: Collection[int]) -> list[Maybe] | None:
-        state: Maybe = (bits | self.derived, ~bits)
-        trace = [state]
-        for step in range(len(self.operators)):
-            if step not in gone:
-                after = self._after(step, state, step in kept)
+        Args:
+            bits: the state.
+            begin: the step; others may still be put in before it.
+            decided: what is known of every solution.
+            spent: how many steps were put in so far.
+        """
+        levels = ((bits | self.derived, ~bits),) * (self.budget - spent + 1)
+        return self._goes_on(begin, levels, decided)
+
+    def _goes_on(self, begin: int, levels: Levels | None, decided: Decided) -> bool:
+        for place in range(begin, len(self.operators)):
+            assert levels is not None
+            levels = self._offered(place, levels, decided)
+            if place not in decided.gone:
+                levels = self._after(place, levels, place in decided.kept)
+                if levels is None:
+                    return False
+        assert levels is not None
+        return self._goal(self._offered(len(self.operators), levels, decided))
+
+    def _trace(self, bits: int, decided: Decided) -> list[Levels] | None:
+        levels: Levels = ((bits | self.derived, ~bits),) * (self.budget + 1)
+        trace = [levels]
+        for place in range(len(self.operators)):
+            levels = self._offered(place, levels, decided)
+            if place not in decided.gone:
+                after = self._after(place, levels, place in decided.kept)
                 if after is None:
                     return None
-                state = after
-            trace.append(state)
-        return trace if self._goal(state) else None
+                levels = after
+            trace.append(levels)
+        return trace if self._goal(self._offered(len(self.operators), levels, decided)) else None
 
     def _reaches(
-        self,
-        trace: list[Maybe],
-        probed: int,
-        keep: bool,
-        kept: Collection[int],
-        gone: Collection[int],
+        self, trace: list[Levels], probed: int, levels: Levels | None, decided: Decided
     ) -> bool:
-        state: Maybe | None = trace[probed]
-        for step in range(probed, len(self.operators)):
-            assert state is not None
-            if step == probed:
-                state = self._after(step, state, True) if keep else state
-            elif step not in gone:
-                state = self._after(step, state, step in kept)
-            if state is None:
+        """Say whether the goal may be reached from what is so after a step."""
+        for place in range(probed + 1, len(self.operators) + 1):
+            if levels is None:
                 return False
             # What follows is as it was, and the goal was reached.
-            if state == trace[step + 1]:
+            if levels == trace[place]:
                 return True
-        assert state is not None
-        return self._goal(state)
+            if place == len(self.operators):
+                break
+            levels = self._offered(place, levels, decided)
+            if place not in decided.gone:
+                levels = self._after(place, levels, place in decided.kept)
+        return levels is not None and self._goal(
+            self._offered(len(self.operators), levels, decided)
+        )
 
-    def _after(self, step: int, state: Maybe, certain: bool) -> Maybe | None:
+    def _helps(self, levels: Levels, place: int, number: int, decided: Decided) -> bool:
+        """Say whether the goal may be reached if something is put in."""
+        effects = self.other_effects[number]
+        before = self._offered(place, levels, decided)[:-1]
+        after = [self._once(effects, state, True) for state in before]
+        possible = tuple([state for state in after if state is not None])
+        return bool(possible) and self._goes_on(place, possible, decided)
+
+    def _offered(self, place: int, levels: Levels, decided: Decided) -> Levels:
+        """Return the abstract states with what may be put in at a place."""
+        if len(levels) == 1 or not self.offers[place]:
+            return levels
+        effects = [
+            self.other_effects[number]
+            for number in self.offers[place]
+            if (place, number) not in decided.useless
+        ]
+        result = [levels[0]]
+        for here in levels[1:]:
+            true, false = here
+            below = result[-1]
+            for one in effects:
+                if one.makes & ~true or one.spoils & ~false:
+                    more = self._once(one, below, False)
+                    if more is not None:
+                        true |= more[0]
+                        false |= more[1]
+            result.append((true, false))
+        return tuple(result)
+
+    def _after(self, step: int, levels: Levels, certain: bool) -> Levels | None:
+        """Return the abstract states after a step; None where it must be kept and cannot be."""
+        effects = self.effects[step]
+        after: list[Maybe] = []
+        for state in levels:
+            one = self._once(effects, state, certain)
+            if one is not None:
+                after.append(one)
+        if not after:
+            return None
+        # Where it cannot be kept yet, something must have been put in before.
+        return (*(_NOTHING,) * (len(levels) - len(after)), *after)
+
+    def _once(self, effects: Effects, state: Maybe, certain: bool) -> Maybe | None:
+        """Return one abstract state after a step."""
         true, false = state
-        operator = self.operators[step]
-        if not may_hold(operator.precondition, true, false | self.derived):
+        if not certain and not (effects.makes & ~true or effects.spoils & ~false):
+            return state
+        if state == _NOTHING or not may_hold(effects.precondition, true, false | self.derived):
             return None if certain else state
-        add, delete = operator.add, operator.delete & ~operator.add
-        if not certain:
-            for condition, more_add, more_delete in operator.conditional:
-                if may_hold(condition, true, false | self.derived):
-                    add |= more_add
-                    delete |= more_delete
-            return true | add, false | delete
-        stored = ~self.derived
-        # Now it is known what the step found.
-        false &= ~(operator.positive & stored)
-        true &= ~(operator.negative & stored)
-        maybe_add = maybe_delete = 0
-        for condition, more_add, more_delete in operator.conditional:
-            if may_hold(condition, true, false | self.derived):
-                maybe_add |= more_add
-                maybe_delete |= more_delete
-        true = true & ~delete | add | maybe_add
-        false = false & ~add | delete | (maybe_delete & ~add)
-        return true, false
+        new_true, new_false = true, false
+        if certain:
+            # Now it is known what the step found, and what it leaves.
+            stored = ~self.derived
+            new_false &= ~(effects.precondition.positive & stored) & ~effects.add
+            new_true &= ~(effects.precondition.negative & stored) & ~effects.delete
+        new_true |= effects.add
+        new_false |= effects.delete
+        for condition, add, delete in effects.perhaps:
+            if (add & ~new_true or delete & ~new_false) and may_hold(
+                condition, true, false | self.derived
+            ):
+                new_true |= add
+                new_false |= delete
+        return new_true, new_false
 
-    def _goal(self, state: Maybe) -> bool:
-        return may_hold(self.task.goal, state[0], state[1] | self.derived)
+    def _goal(self, levels: Levels) -> bool:
+        true, false = levels[-1]
+        return levels[-1] != _NOTHING and may_hold(self.task.goal, true, false | self.derived)
+
+
+_NOTHING: Maybe = (0, 0)
+"""In place of an abstract state: there is none."""
 
 
 def reads_of(operator: Operator) -> int:

@@ -35,6 +35,7 @@ from hvr.pddl.model import (
     Timed,
     TypedName,
     When,
+    free_variables,
 )
 from hvr.pddl.numeric import Compiled, NumericTest, Rational
 
@@ -68,6 +69,43 @@ class Effects:
             self._last = condition
 
 
+class Parts:
+    """Compiled disjunctions and quantified formulas of a task, by what their variables stand for.
+
+    The same parts come again and again: each action that puts something on a table asks how the
+    table is reached, in the same words.
+
+    Attributes:
+        compiled: by `key`.
+    """
+
+    _MOST = 20_000
+
+    def __init__(self) -> None:
+        self.compiled: dict[tuple[object, ...], Conjunction] = {}
+        # The formula itself is kept, too, so that no other one gets its number.
+        self._free: dict[int, tuple[Expression, tuple[str, ...]]] = {}
+
+    def key(self, formula: Expression, binding: Binding, positive: bool) -> tuple[object, ...]:
+        """Return what tells an instance of a formula, or of its negation, from all others.
+
+        Raises:
+            KeyError: a free variable is not in `binding`.
+        """
+        number = id(formula)
+        if number not in self._free:
+            self._free[number] = formula, tuple(sorted(free_variables(formula)))
+        return (number, positive, *[binding[name] for name in self._free[number][1]])
+
+    def keep(self, key: tuple[object, ...], part: Conjunction) -> None:
+        """Keep what was compiled; all is dropped where it is too much."""
+        if len(self.compiled) >= self._MOST:
+            self.compiled.clear()
+            self._free.clear()
+            return
+        self.compiled[key] = part
+
+
 class Compiler:
     """Compiles for one task.
 
@@ -90,6 +128,17 @@ class Compiler:
             KeyError: a free variable is not in `binding`.
             GroundingLimitError: its quantifiers have too many instances.
         """
+        if isinstance(formula, Or | Exists | Forall) and self.duration is None:
+            known = self.task.parts
+            key = known.key(formula, binding, positive)
+            part = known.compiled.get(key)
+            if part is None:
+                part = self._made(formula, binding, positive)
+                known.keep(key, part)
+            return part
+        return self._made(formula, binding, positive)
+
+    def _made(self, formula: Expression, binding: Binding, positive: bool) -> Conjunction:
         match formula:
             case Atom(predicate, args):
                 task = self.task

@@ -10,19 +10,30 @@ from hvr.pddl.conditions import Conjunction, Operator
 from hvr.pddl.model import (
     TRUE,
     And,
+    Arithmetic,
     Comparison,
+    Duration,
     DurativeActionSchema,
     Expression,
     Forall,
     GroundAction,
+    NumericExpression,
     Preference,
     Timed,
     TimeSpecifier,
     When,
+    numbers_of,
+    preferences_of,
+    walk,
 )
 from hvr.pddl.numeric import Compiled, Rational
 from hvr.pddl.task import Task, binding_of
+from hvr.pddl.templates import template_of_parts
 from hvr.values import Value
+
+_TIMES = ("at start", "over all", "at end")
+_MOST_KNOWN = 10_000
+"""How many ground actions of one schema are kept."""
 
 
 class DurationTest(Value):
@@ -66,6 +77,7 @@ class DurativeOperator(Value):
     """A ground durative action with its duration, compiled.
 
     Attributes:
+        template: its schema, taken apart by time.
         start, end: what happens at its start and at its end.
         invariant: what must hold between, in the open interval.
         wishes: the preferences in its condition.
@@ -73,7 +85,7 @@ class DurativeOperator(Value):
         spanning: conditional effects that look at more than one time.
     """
 
-    schema: DurativeActionSchema
+    template: DurativeTemplate
     binding: Binding
     start: Operator
     invariant: Conjunction
@@ -83,59 +95,123 @@ class DurativeOperator(Value):
     spanning: tuple[SpanningEffect, ...]
 
 
-def ground_durative(
-    task: Task, action: GroundAction, duration: Rational | None
-) -> DurativeOperator:
-    """Compile a durative action that fits the task.
+class DurativeTemplate:
+    """A durative action schema, taken apart by time and prepared for grounding.
 
-    Raises:
-        GroundingLimitError: its quantifiers have too many instances.
+    Attributes:
+        schema: the schema.
+        conditions: the part of its condition at each time.
+        effects: the part of its effect at each end, without the effects of `SpanningEffect`.
     """
-    # Nothing is cached here: conditions and effects may depend on `?duration`.
-    schema = task.domain.durative_actions[action.name]
-    binding = binding_of(schema, action)
-    compiler = Compiler(task, duration)
 
-    def parts(
-        formula: Expression, instance: Binding
-    ) -> tuple[Conjunction, Conjunction, Conjunction]:
-        start, between, end = (
-            compiler.condition(part_at(formula, when), instance)
-            for when in ("at start", "over all", "at end")
+    def __init__(self, task: Task, schema: DurativeActionSchema) -> None:
+        self.schema = schema
+        self.conditions = {when: part_at(schema.condition, when) for when in _TIMES}
+        self.effects = {when: part_at(schema.effect, when) for when in ("at start", "at end")}
+        self._task = task
+        self._tests = tuple(_duration_tests(schema.duration, "at start"))
+        self._wishes = any(True for _ in preferences_of(schema.condition))
+        self._spanning = any(isinstance(part, When) for part in walk(schema.effect))
+        effects = {**self.effects, "over all": TRUE}
+        self._parts = {
+            when: template_of_parts(task, schema, self.conditions[when], effects[when])
+            for when in _TIMES
+        }
+        numbers = [n for part in (schema.condition, schema.effect) for n in numbers_of(part)]
+        numbers += [test.right for _, test in self._tests]
+        self._depends = any(map(_names_duration, numbers))
+        self._known: dict[tuple[GroundAction, Rational | None], DurativeOperator] = {}
+
+    def ground(self, action: GroundAction, duration: Rational | None) -> DurativeOperator:
+        """Compile an action of the schema, unless that was done before.
+
+        Raises:
+            GroundingLimitError: its quantifiers have too many instances.
+        """
+        key = action, duration if self._depends else None
+        operator = self._known.get(key)
+        if operator is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            operator = self._known[key] = self._compiled(action, duration)
+        return operator
+
+    def _compiled(self, action: GroundAction, duration: Rational | None) -> DurativeOperator:
+        binding = binding_of(self.schema, action)
+        compiler = Compiler(self._task, duration)
+        invariant = self._parts["over all"]
+        return DurativeOperator(
+            self,
+            binding,
+            self._end(compiler, action, binding, "at start"),
+            compiler.condition(self.conditions["over all"], binding)
+            if invariant is None
+            else invariant.condition(action),
+            self._end(compiler, action, binding, "at end"),
+            tuple(self._wishes_of(compiler, binding)) if self._wishes else (),
+            tuple(
+                [
+                    DurationTest(when, test.operator, compiler.number(test.right, binding), test)
+                    for when, test in self._tests
+                ]
+            ),
+            tuple(self._spanning_of(compiler, action, binding)) if self._spanning else (),
         )
-        return start, between, end
 
-    start, invariant, end = parts(schema.condition, binding)
-    wishes = [
-        Wish(preference.name, *parts(preference.body, instance))
-        for preference, instance in compiler.preferences(schema.condition, binding)
-    ]
-    spanning = []
-    for effect, instance in _spanning(compiler, schema.effect, binding):
-        at_end = part_at(effect.effect, "at end")
-        spanning.append(
-            SpanningEffect(
-                *parts(effect.condition, instance),
+    def _end(
+        self, compiler: Compiler, action: GroundAction, binding: Binding, when: str
+    ) -> Operator:
+        template = self._parts[when]
+        if template is not None:
+            return template.ground(action, compiler.duration)
+        condition = compiler.condition(self.conditions[when], binding)
+        return _operator(compiler, action, condition, self.effects[when], binding)
+
+    def _wishes_of(self, compiler: Compiler, binding: Binding) -> Iterator[Wish]:
+        for preference, instance in compiler.preferences(self.schema.condition, binding):
+            yield Wish(preference.name, *_parts(compiler, preference.body, instance))
+
+    def _spanning_of(
+        self, compiler: Compiler, action: GroundAction, binding: Binding
+    ) -> Iterator[SpanningEffect]:
+        for effect, instance in _spanning(compiler, self.schema.effect, binding):
+            at_end = part_at(effect.effect, "at end")
+            yield SpanningEffect(
+                *_parts(compiler, effect.condition, instance),
                 _operator(compiler, action, conditions.TRUE, at_end, instance),
                 part_at(effect.condition, "at end"),
                 at_end,
                 instance,
             )
-        )
-    tests = [
-        DurationTest(when, test.operator, compiler.number(test.right, binding), test)
-        for when, test in _duration_tests(schema.duration, "at start")
-    ]
-    return DurativeOperator(
-        schema,
-        binding,
-        _operator(compiler, action, start, part_at(schema.effect, "at start"), binding),
-        invariant,
-        _operator(compiler, action, end, part_at(schema.effect, "at end"), binding),
-        tuple(wishes),
-        tuple(tests),
-        tuple(spanning),
-    )
+
+
+def ground_durative(
+    task: Task, action: GroundAction, duration: Rational | None
+) -> DurativeOperator:
+    """Compile a durative action that fits the task, unless that was done before.
+
+    Raises:
+        GroundingLimitError: its quantifiers have too many instances.
+    """
+    template = task.durative_templates.get(action.name)
+    if template is None:
+        template = DurativeTemplate(task, task.domain.durative_actions[action.name])
+        task.durative_templates[action.name] = template
+    return template.ground(action, duration)
+
+
+def _parts(
+    compiler: Compiler, formula: Expression, binding: Binding
+) -> tuple[Conjunction, Conjunction, Conjunction]:
+    """Compile what a condition demands at the start, between, and at the end."""
+    start, between, end = (compiler.condition(part_at(formula, when), binding) for when in _TIMES)
+    return start, between, end
+
+
+def _names_duration(number: NumericExpression) -> bool:
+    if isinstance(number, Arithmetic):
+        return any(map(_names_duration, number.operands))
+    return isinstance(number, Duration)
 
 
 def _operator(

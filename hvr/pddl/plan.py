@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -147,15 +147,20 @@ def plain_steps(text: str) -> list[str] | None:
     return _PLAIN_STEP.findall(text.lower())
 
 
-def first_steps(text: str, count: int) -> str:
-    """Return the text up to the end of a step; it is a text of which `plain_steps` gives steps."""
-    end = 0
-    for match in _STEP_OR_COMMENT.finditer(text):
-        if match[1] is not None:
-            count, end = count - 1, match.end()
-            if count <= 0:
-                break
-    return text[:end]
+def step_reader(text: Source) -> Callable[[int], GroundAction]:
+    """Return what reads a single step, counted from 1, with its place.
+
+    Args:
+        text: a text of which `plain_steps` gives the steps.
+    """
+    matches = [m for m in _STEP_OR_COMMENT.finditer(text.text) if m[1] is not None]
+
+    def read(number: int) -> GroundAction:
+        match = matches[number - 1]
+        name, *args = _COMMENT.sub("", match[1]).strip("()").lower().split()
+        return GroundAction(name, tuple(args), text.location(match.start()))
+
+    return read
 
 
 def print_plan(steps: Iterable[Step], cost: float | Decimal | Fraction | None = None) -> str:
@@ -324,8 +329,7 @@ class _PlanReader:
         elif re.fullmatch(r"\d+", word):
             self._fail(place, f"{word!r} is not a step number", f"'{word}:'")
         else:
-            shown = word if len(word) <= 40 else word[:40] + "…"
-            self._overlook(place, f"{shown!r} is not part of a plan", _STEP)
+            self._overlook(place, f"{word!r} is not part of a plan", _STEP)
 
     def _dangling(self, stamp: re.Match[str]) -> NoReturn:
         self._fail(stamp.start(), f"{stamp.group().strip()!r} is not followed by a step", _STEP)

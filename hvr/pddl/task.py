@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hvr.errors import PddlSemanticError, UndefinedValueError, UnknownObjectError
 from hvr.pddl import conditions, numeric
-from hvr.pddl.compiler import Binding, Compiler, Effects
+from hvr.pddl.compiler import Binding, Compiler, Effects, Parts
 from hvr.pddl.conditions import Conjunction, NumericChange, Operator
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.facts import Facts, Row
@@ -45,6 +45,7 @@ from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.pddl.axioms import Axioms
+    from hvr.pddl.durative import DurativeTemplate
 
 TOTAL_COST = FunctionTerm("total-cost")
 _CACHE_BYTES = 64_000_000
@@ -114,8 +115,11 @@ class Task:
         self._members: dict[tuple[str, ...], dict[str, None]] = {}
         self._near: dict[tuple[str, bool], str] = {}
         self._templates: dict[str, Template | None] = {}
+        # Of `hvr.pddl.durative`, which a task without durative actions never loads.
+        self.durative_templates: dict[str, DurativeTemplate] = {}
         self._operators: dict[GroundAction, Operator] = {}
         self._conditions: dict[Expression, Conjunction] = {}
+        self.parts = Parts()
         self.preference_names = _preference_names(domain, problem)
         # Sorted: the same input gives the same bits in every process.
         begin = [a for a in problem.init if a.predicate in changing]
@@ -341,11 +345,16 @@ class Task:
         )
 
     def numeric_changes(
-        self, effects: Iterable[NumericEffect], action: GroundAction
+        self,
+        effects: Iterable[NumericEffect],
+        action: GroundAction,
+        duration: Rational | None = None,
     ) -> tuple[tuple[Conjunction, NumericChange], ...]:
-        """Compile the unconditional numeric effects of an action."""
-        binding = binding_of(self.domain.actions[action.name], action)
-        compiler, into = Compiler(self), Effects()
+        """Compile unconditional numeric effects of an action."""
+        schema = self.domain.schema(action.name)
+        assert schema is not None
+        compiler, into = Compiler(self, duration), Effects()
+        binding = binding_of(schema, action)
         for effect in effects:
             compiler.effect(effect, binding, conditions.TRUE, into)
         return tuple(into.numeric)
@@ -436,9 +445,9 @@ class Task:
                 parts = [self._metric(o, values, total_time, violated) for o in operands]
                 if len(parts) == 1:
                     return -parts[0]
-                result = parts[0]
+                result, text = parts[0], str(expression)
                 for part in parts[1:]:
-                    result = numeric.calculate(symbol, result, part, str(expression))
+                    result = numeric.calculate(symbol, result, part, text)
                 return result
             case _:
                 raise TypeError(f"not in a metric: {expression}")
@@ -464,5 +473,7 @@ def _changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]
         yield from changes_of(action.effect)
     for durative in domain.durative_actions.values():
         yield from changes_of(durative.effect)
+    for schema in (*domain.processes.values(), *domain.events.values()):
+        yield from changes_of(schema.effect)
     for timed in problem.timed_init:
         yield from changes_of(timed.effect)

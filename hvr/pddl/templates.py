@@ -11,10 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from hvr.pddl import conditions
 from hvr.pddl.conditions import Conjunction, Operator
-from hvr.pddl.model import ActionSchema, And, Atom, Expression, GroundAction, Not, NumericEffect
+from hvr.pddl.model import (
+    ActionSchema,
+    And,
+    Atom,
+    DurativeActionSchema,
+    Expression,
+    GroundAction,
+    Not,
+    NumericEffect,
+)
 
 if TYPE_CHECKING:
     from hvr.pddl.facts import Row
+    from hvr.pddl.numeric import Rational
     from hvr.pddl.task import Task
 
 _Row = Callable[[tuple[str, ...]], Any]
@@ -32,7 +42,7 @@ class Template:
         literals: list[tuple[Atom, bool]],
         changes: list[tuple[Atom, bool]],
         numeric: list[NumericEffect],
-        schema: ActionSchema,
+        schema: ActionSchema | DurativeActionSchema,
     ) -> None:
         self._task = task
         # Arguments of literals are numbered: the parameters first, then the constants. A row is
@@ -53,21 +63,25 @@ class Template:
         self._deletes = [(name, row) for name, row, sign in effects if not sign]
         self._numeric = numeric
 
-    def ground(self, action: GroundAction) -> Operator:
-        """Make an operator of an action that fits."""
+    def ground(self, action: GroundAction, duration: Rational | None = None) -> Operator:
+        """Make an operator of an action that fits; `duration` is what `?duration` stands for."""
         task = self._task
         objects = action.args + self._constants
-        condition = self._condition(objects)
+        condition = self._holds_for(objects)
         index_of = task.index_of
         add = delete = 0
         for predicate, row in self._adds:
             add |= 1 << index_of(predicate, row(objects))
         for predicate, row in self._deletes:
             delete |= 1 << index_of(predicate, row(objects))
-        numeric = task.numeric_changes(self._numeric, action) if self._numeric else ()
+        numeric = task.numeric_changes(self._numeric, action, duration) if self._numeric else ()
         return Operator(action, condition, add, delete, (), numeric)
 
-    def _condition(self, objects: Row) -> Conjunction:
+    def condition(self, action: GroundAction) -> Conjunction:
+        """Make the condition of an action that fits, without its effects."""
+        return self._holds_for(action.args + self._constants)
+
+    def _holds_for(self, objects: Row) -> Conjunction:
         task = self._task
         # Static literals first: where one fails, the others need no bits.
         for predicate, row, sign in self._statics:
@@ -130,12 +144,23 @@ def template_of(task: Task, schema: ActionSchema) -> Template | None:
     """
     if not schema.parameters:
         return None
+    return template_of_parts(task, schema, schema.precondition, schema.effect)
+
+
+def template_of_parts(
+    task: Task,
+    schema: ActionSchema | DurativeActionSchema,
+    condition: Expression,
+    effect: Expression,
+) -> Template | None:
+    """Prepare a condition and an effect of a schema, such as those at one end of its duration.
+
+    None when they are not conjunctions of literals throughout.
+    """
     literals: list[tuple[Atom, bool]] = []
     changes: list[tuple[Atom, bool]] = []
     numeric: list[NumericEffect] = []
-    if not _collect(schema.precondition, literals, None):
-        return None
-    if not _collect(schema.effect, changes, numeric):
+    if not _collect(condition, literals, None) or not _collect(effect, changes, numeric):
         return None
     return Template(task, literals, changes, numeric, schema)
 

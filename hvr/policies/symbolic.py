@@ -6,6 +6,7 @@ relevant objects, has a classical planner find a short plan, and cuts it into ma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Self
@@ -22,11 +23,14 @@ from hvr.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.macro import macro_blocks
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.places import any_place, tidy_places, unused
-from hvr.retrieval.relevance import relevant_objects
+from hvr.retrieval.relevance import Relevant, relevant_objects
 from hvr.search.fast_downward import SearchResult
 from hvr.search.planners import Planner
 from hvr.search.polish import eliminate, switch_late
 from hvr.values import cached_property
+
+_LATER = re.compile(r"\((?:sometime|at end)\b")
+"""Constraints on what is to happen at some time; the others forbid."""
 
 
 class SymbolicPolicy(Policy[Stage]):
@@ -100,6 +104,30 @@ class SymbolicPolicy(Policy[Stage]):
         """See `Policy`."""
         return replace(stage, constraints=tuple(constraints))
 
+    def needs(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
+        """See `Policy`."""
+        return self._relevant(stage, graph, inventory).names
+
+    def opening(
+        self,
+        place: str,
+        closing: Sequence[str],
+        stage: Stage,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+    ) -> Planned:
+        """See `Policy`; what is to happen at some time need not happen yet."""
+        kept = tuple(c for c in stage.constraints if not _LATER.search(c))
+        shut = " ".join(f"(not (opened {other}))" for other in closing)
+        wanted = f"(and (opened {place}) {shut})"
+        return self.plan(Stage(wanted, constraints=kept), graph, inventory)
+
+    def _relevant(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> Relevant:
+        objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
+        wanted = parse_formula(stage.wanted, self.domain, objects, file="<goal>")
+        kept = [parse_constraint(c, self.domain, objects) for c in stage.constraints]
+        return relevant_objects([wanted], inventory, kept, self._changing)
+
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
@@ -120,7 +148,7 @@ class SymbolicPolicy(Policy[Stage]):
         wanted = parse_formula(stage.wanted, self.domain, objects, file="<goal>")
         goal = parse_formula(stage.text, self.domain, objects, file="<goal>")
         kept = [parse_constraint(c, self.domain, objects) for c in stage.constraints]
-        relevant = relevant_objects([wanted], inventory, kept, self._changing)
+        relevant = self._relevant(stage, graph, inventory)
         problem = graph.problem(self.domain, "task", relevant.names, goal)
         problem = problem.replace(constraints=And(tuple(kept)))
         if self.any_place:
@@ -134,9 +162,12 @@ class SymbolicPolicy(Policy[Stage]):
             )
         if result.plan is None:
             keeping = f" that keeps {' and '.join(stage.constraints)}" if kept else ""
+            lost = sorted(inventory.unplaced & set(relevant.names))
+            unseen = f"; nobody has seen where {' and '.join(lost)} are" if lost else ""
             raise ImpossibleGoalError(
                 f"there is no way to do this in {inventory.scene} with "
-                f"{', '.join(relevant.names)}: the planner has shown that no plan exists{keeping}"
+                f"{', '.join(relevant.names)}: the planner has shown that no plan exists"
+                f"{keeping}{unseen}"
             )
         return Planned(problem, task, relevant, _finish(task, result), 1)
 

@@ -55,14 +55,24 @@ class Inventory:
         """Places in which there was no room for something."""
         return frozenset(place for _, place in self.did_not_fit)
 
+    @cached_property
+    def unplaced(self) -> frozenset[str]:
+        """Things that can be carried and of which nobody knows where they are."""
+        held = set(self.held)
+        return frozenset(
+            name for name in self.classes
+            if self.true("pickupable", name) and self.true("present", name)
+            and name not in self.parents and name not in held
+        )  # fmt: skip
+
     def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
         """Return a sort key: places with room first, what lies open before what is behind a
-        door, then the nearest.
+        door and what is known before what would have to be looked for, then the nearest.
         """
         number = name.rsplit("-", 1)[1]
         return (
             name in self.too_full,
-            int(self.hidden(name)),
+            2 if name in self.unplaced else int(self.hidden(name)),
             # Rounded, so that the last bits of a sum do not decide.
             round(self.distances.get(name, math.inf), 2),
             int(number) if number.isdigit() else 0,

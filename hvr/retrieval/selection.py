@@ -109,8 +109,11 @@ def mentioned(text: str, inventory: Inventory) -> tuple[str, ...]:
     start = 0
     while start < len(spoken):
         for length in (_MOST_WORDS, 2, 1):
-            phrase = " ".join(spoken[start : start + length])
-            kinds = known.get(_key(phrase), ()) if spoken[start] not in _FILLERS else ()
+            part = spoken[start : start + length]
+            phrase = " ".join(part)
+            # "cabinets, the apple": the article belongs to what comes next.
+            whole = part[0] not in _FILLERS and part[-1] not in _FILLERS
+            kinds = known.get(_key(phrase), ()) if whole else ()
             below = (inventory.ontology.subclasses(kind, reflexive=True) for kind in kinds)
             if squeezed(phrase) in objects or any(present & classes for classes in below):
                 named.append(phrase)

@@ -13,7 +13,7 @@ print(score.reward, score.says)
 
 from __future__ import annotations
 
-from hvr.rewards.rewards import Limits, PlanRewards
+from hvr.rewards.rewards import Bounds, PlanRewards
 from hvr.rewards.score import PlanScore
 
-__all__ = ["Limits", "PlanRewards", "PlanScore"]
+__all__ = ["Bounds", "PlanRewards", "PlanScore"]

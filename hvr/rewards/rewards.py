@@ -20,7 +20,7 @@ from hvr.validation.occurrences import schemas_of
 from hvr.values import Value
 
 
-class Limits(Value):
+class Bounds(Value):
     """What one completion may cost.
 
     Attributes:
@@ -44,8 +44,8 @@ class PlanRewards:
         limits: what a completion may cost.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+    def __init__(self, limits: Bounds | None = None) -> None:
+        self._limits = limits or Bounds()
         self._validators: OrderedDict[tuple[str, str], tuple[Validator, tuple[str, ...]]] = (
             OrderedDict()
         )
@@ -115,7 +115,7 @@ class PlanRewards:
 
 def _judged(
     validator: Validator, actions: tuple[str, ...], completion: str, best: int | None,
-    limits: Limits,
+    limits: Bounds,
 ) -> PlanScore:  # fmt: skip
     """Return the score of a completion.
 

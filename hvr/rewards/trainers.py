@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hvr.errors import UsageError
-from hvr.rewards.rewards import Limits, PlanRewards
+from hvr.rewards.rewards import Bounds, PlanRewards
 
 Completion = str | Sequence[Mapping[str, Any]]
 """What a model wrote: a text, or the messages of a conversation."""
 
 
-def trl_reward(limits: Limits | None = None) -> Callable[..., list[float]]:
+def trl_reward(limits: Bounds | None = None) -> Callable[..., list[float]]:
     """Return a reward function for TRL's trainers.
 
     The data set has columns `domain` and `problem` with PDDL texts, and may have `best`, the length
@@ -42,7 +42,7 @@ def trl_reward(limits: Limits | None = None) -> Callable[..., list[float]]:
     return plan_reward
 
 
-def verifiers_reward(limits: Limits | None = None) -> Callable[..., float]:
+def verifiers_reward(limits: Bounds | None = None) -> Callable[..., float]:
     """Return a reward function for a `Rubric` of the package verifiers.
 
     The data set has in `info` the PDDL texts `domain` and `problem`, and may have `best`.

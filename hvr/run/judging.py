@@ -15,8 +15,8 @@ from hvr.judging.symbolic import judge
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
-from hvr.language.goals import Stage, end_conditions
-from hvr.language.reader import Reader
+from hvr.language.goals import Goal, Stage, end_conditions
+from hvr.language.readers import make_reader
 from hvr.language.taxonomy import Taxonomy
 from hvr.llm.model import Model
 from hvr.pddl import (
@@ -24,16 +24,14 @@ from hvr.pddl import (
     GroundAction,
     Problem,
     Step,
-    Task,
-    TypedName,
     parse_domain,
-    parse_formula,
     parse_problem,
     read_plan,
 )
 from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.relevance import relevant_objects
+from hvr.run.judged_goals import judge_by_goals, kitchen_problem
 from hvr.run.options import DEFAULT_SCENE
+from hvr.tools.tool_plan import ToolPlan
 from hvr.validation import Validator
 from hvr.validation.sequences import action_of
 
@@ -71,6 +69,8 @@ class JudgedPlan:
         steps: as they stand in the file.
         validator: where the plan begins; None where the goal is unknown.
         goal: what it is judged against, in words or PDDL.
+        reading: what a sentence was taken to mean, where it can mean several things; else "".
+        tool_plan: the plan where it is one over tools.
     """
 
     file: Path
@@ -78,6 +78,13 @@ class JudgedPlan:
     steps: tuple[Step, ...]
     validator: Validator | None
     goal: str = ""
+    reading: str = ""
+    tool_plan: ToolPlan | None = None
+
+    @property
+    def title(self) -> str:
+        """The name of the plan: its file, and its id where a file has many."""
+        return self.file.name if self.tool_plan is None else f"plan {self.tool_plan.id}"
 
 
 def judge_plan(plan: Path, asked: Asked, *, seconds: float) -> tuple[JudgedPlan, ...]:
@@ -163,10 +170,10 @@ def _judged_in_kitchen(
 
     try:
         if asked.goal is not None:
-            stage = _only_stage(asked.goal, domain, inventory)
+            goals = _goals(asked.goal, domain, inventory)
         else:
             assert asked.goal_pddl is not None
-            stage = with_ends(asked.goal_pddl.read_text(encoding="utf-8"))
+            goals = (Goal((with_ends(asked.goal_pddl.read_text(encoding="utf-8")),)),)
     except (LanguageError, ImpossibleGoalError) as error:
         return undecided(f"the goal is not understood: {error}")
     except OSError as error:
@@ -174,21 +181,23 @@ def _judged_in_kitchen(
     strange = _strange(actions, inventory)
     if strange:
         named = ", ".join(strange[:_MOST_OBJECTS_NAMED])
-        return undecided(f"{scene.name} has no {named}", stage.text)
+        return undecided(f"{scene.name} has no {named}", goals[0].stages[-1].text)
     named_objects = [name for action in actions for name in action.args]
-    problem = kitchen_problem(world, inventory, domain, stage, named_objects)
-    return _judged(file, steps, Validator(Task(domain, problem)), stage.text, seconds)
+
+    def problem_of(stages: Sequence[Stage]) -> Problem:
+        return kitchen_problem(world, inventory, domain, stages, named_objects)
+
+    found = judge_by_goals(goals, problem_of, domain, steps, seconds=seconds)
+    return JudgedPlan(file, found.verdict, steps, found.validator, found.goal, found.reading)
 
 
-def _only_stage(sentence: str, domain: Domain, inventory: Inventory) -> Stage:
-    goal = Reader(load_ontology(), domain).goal(sentence, inventory)
-    if goal.unread:
-        raise LanguageError(f"{', '.join(map(repr, goal.unread))} was not read in {sentence!r}")
-    if len(goal.stages) > 1:
-        raise LanguageError(
-            f"{sentence!r} has {len(goal.stages)} stages: judge the plan of each, or the run"
-        )
-    return goal.stages[0]
+def _goals(sentence: str, domain: Domain, inventory: Inventory) -> tuple[Goal, ...]:
+    """Return what a sentence can mean."""
+    goals = make_reader(None, load_ontology(), domain).goals(sentence, inventory)
+    whole = tuple(goal for goal in goals if not goal.unread)
+    if not whole:
+        raise LanguageError(f"{', '.join(map(repr, goals[0].unread))} was not read in {sentence!r}")
+    return whole
 
 
 def _strange(actions: Sequence[GroundAction], inventory: Inventory) -> list[str]:
@@ -201,38 +210,6 @@ def with_ends(wanted: str) -> Stage:
     holding = "(holding" in wanted
     ends = end_conditions(Taxonomy(load_ontology()), set(), holding=holding)
     return Stage(wanted, tuple(ends))
-
-
-def kitchen_problem(
-    world: World, inventory: Inventory, domain: Domain, stage: Stage, named: Iterable[str]
-) -> Problem:
-    """Return the problem of a goal, over the objects that it needs and those that a plan names.
-
-    Args:
-        world: the kitchen.
-        inventory: what there is in it.
-        domain: the actions.
-        stage: the goal.
-        named: objects of the plan.
-    """
-    objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in inventory.classes]
-    wanted = parse_formula(stage.wanted, domain, objects, file="<goal>")
-    goal = parse_formula(stage.text, domain, objects, file="<goal>")
-    chosen = {*relevant_objects([wanted], inventory).names, *named}
-    sources = {world.names.source(name) for name in chosen}
-    chosen |= {name for name in sources if name is not None}
-    for name in list(chosen):
-        chosen.update(world.names.pieces(name))
-    for name in list(chosen):
-        parent = inventory.parents.get(name)
-        while parent is not None and parent not in chosen:
-            chosen.add(parent)
-            parent = inventory.parents.get(parent)
-    problem = world.graph.problem(domain, "judged", sorted(chosen), goal)
-    if not stage.constraints:
-        return problem
-    text = f"(and {' '.join(stage.constraints)})"
-    return problem.replace(constraints=parse_formula(text, domain, objects, file="<constraints>"))
 
 
 def with_opinion(judged: JudgedPlan, model: Model) -> JudgedPlan:

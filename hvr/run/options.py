@@ -34,7 +34,9 @@ class Options:
         model: the language model, for policies that ask one.
         env: the environment to execute in, one of `hvr.envs.registry.ENVIRONMENTS`.
         env_options: options of the environment, as texts `name=value`.
-        sight: what the robot sees: `omniscient`, all of the metadata, or `visible`.
+        sight: what the robot sees: `omniscient`, all of the metadata; `doors`, all but what is
+            behind closed doors; or `visible`. None for `doors` with a task whose things have to be
+            looked for, and for `omniscient` otherwise.
         error_rate: share of wrong readings that the robot assumes its sensor to have.
         faults: file of faults to play (docs/faults.md); None for none.
         reader: who reads the request for the symbolic policy, one of
@@ -54,7 +56,7 @@ class Options:
     model: ModelChoice = field(default_factory=ModelChoice)
     env: str = "kitchen"
     env_options: tuple[str, ...] = ()
-    sight: str = Sight.OMNISCIENT.value
+    sight: str | None = None
     error_rate: float = 0.0
     faults: Path | None = None
     reader: str | None = None
@@ -66,7 +68,7 @@ class Options:
         check_whole("max_replans", self.max_replans)
         if self.reading is not None:
             check_whole("reading", self.reading, least=1)
-        if self.sight not in set(Sight):
+        if self.sight is not None and self.sight not in set(Sight):
             raise UsageError(
                 f"unknown sight {self.sight!r} (sights: {', '.join(Sight)})", field="sight"
             )
@@ -91,4 +93,4 @@ class Options:
     @property
     def senses(self) -> Senses:
         """How the robot perceives."""
-        return Senses(Sight(self.sight), self.error_rate)
+        return Senses(Sight(self.sight or Sight.OMNISCIENT), self.error_rate)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hvr.envs.registry import ENVIRONMENTS, names_program
 from hvr.envs.scenes import load_scene
 from hvr.errors import DataFileError, ImpossibleGoalError, UsageError
+from hvr.execution.belief import Sight
 from hvr.llm.choice import ModelChoice
 from hvr.plans import Policy
 from hvr.policies.registry import policy_class
@@ -55,7 +56,7 @@ class RunRequest:
         options = self.options
         return {
             "request": self.text,
-            "task": self.task.id if self.task else None,
+            "task": self.task.reference if self.task else None,
             "scene": self.scene,
             "seed": options.seed,
             "planner": options.planner,
@@ -229,6 +230,9 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
             f"{scene} lacks what {chosen.id} needs ({', '.join(chosen.requires)}); "
             f"scenes that have it: {', '.join(chosen.scenes)}"
         )
+    if options.sight is None:
+        unseen = chosen is not None and chosen.unseen
+        options = replace(options, sight=str(Sight.DOORS if unseen else Sight.OMNISCIENT))
     return RunRequest(
         text=chosen.goal_oriented if chosen else text or "",
         task=chosen,
@@ -253,7 +257,7 @@ def _repeated(options: Options, recorded: Recorded) -> Options:
         budget=float(run["budget"]),
         max_replans=int(run["max_replans"]),
         execute=bool(run["execute"]),
-        sight=str(run.get("sight", options.sight)),
+        sight=str(run.get("sight", Sight.OMNISCIENT)),
         error_rate=float(run.get("error_rate", options.error_rate)),
         model=repeated(options.model, recorded),
     )

@@ -37,6 +37,7 @@ class Run:
         model: name of the language model; empty without one.
         simulated: whether the model is a simulation of one.
         spent: what the model used; None without one.
+        step_budget: most steps that the task wants to be taken here; None without such a limit.
     """
 
     request: str
@@ -53,6 +54,16 @@ class Run:
     model: str = ""
     simulated: bool = False
     spent: Spent | None = None
+    step_budget: int | None = None
+
+    @property
+    def within_budget(self) -> bool | None:
+        """Whether the goal was reached within the task's budget of steps; None without one, or
+        where it was not judged.
+        """
+        if self.step_budget is None or self.finished is None or self.reached is None:
+            return None
+        return self.reached and self.finished.steps <= self.step_budget
 
     def __repr__(self) -> str:
         return f"<Run {self.request!r} in {self.scene}: {self._outcome}; {self.folder}>"
@@ -96,6 +107,8 @@ class Run:
             "notes": list(self.goal.notes) if self.goal else [],
             "reached": self.reached,
             "verdict": self.verdict,
+            "step_budget": self.step_budget,
+            "within_budget": self.within_budget,
             "plans": [p.to_json() for p in self.plans],
             "steps": [s.to_json() for s in self.steps],
             "finished": self.finished.to_json() if self.finished else None,
@@ -138,7 +151,7 @@ def result_of(
         judgement: whether the request was met.
         seconds: wall time of all of it.
     """
-    meter = run.policy.meter
+    meter, task = run.policy.meter, run.request.task
     return Run(
         request=run.request.text,
         scene=run.request.scene,
@@ -154,6 +167,7 @@ def result_of(
         model=meter.name if meter else "",
         simulated=bool(meter and meter.simulated),
         spent=meter.spent() if meter else None,
+        step_budget=task.budget_in(run.request.scene) if task else None,
     )
 
 

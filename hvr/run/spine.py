@@ -116,6 +116,7 @@ def _carried_out(
                 for name, record in run.policy.records().items():
                     folder.write_json(name, record)
             judgement = _judge(run, understanding, finished)
+            judgement = _with_budget(judgement, run.request, finished)
         seconds = time.perf_counter() - started
         result = result_of(run, understanding.goal, finished, judgement, seconds)
         account.finish(summary(result))
@@ -189,6 +190,15 @@ def _judge(
         except DataFileError as error:
             judgement = judgement.noting(f"nothing was added to the library: {error}")
     return with_reservations(judgement, understanding, finished)
+
+
+def _with_budget(judgement: Judgement, request: RunRequest, finished: Finished | None) -> Judgement:
+    """Return a judgement that says whether the goal was reached within the task's budget."""
+    budget = request.task.budget_in(request.scene) if request.task else None
+    if budget is None or finished is None or not judgement.reached:
+        return judgement
+    where = "within" if finished.steps <= budget else "beyond"
+    return judgement.noting(f"{where} the budget of {budget} steps")
 
 
 def with_reservations(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from time import perf_counter
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hvr.validation.findings import Finding
 
 _STDIN_NAME = "<stdin>"
+_MOST_DOMAINS = 200
 
 
 class BatchOptions(Value):
@@ -45,6 +46,7 @@ class BatchOptions(Value):
         minimise: look for steps that a valid plan does not need.
         state_at: the number of a step, to show the state after it.
         happenings: show what changed when.
+        values: show the numeric fluents over time; None: where they change continuously.
         extract: look for the plan in a text that is more than a plan and does not mark it.
         plan_number: which of several plans in a text is meant, from 1; 0 is the last.
         any_order: of a hierarchical plan, let tasks be listed in any order.
@@ -60,6 +62,7 @@ class BatchOptions(Value):
     minimise: bool = False
     state_at: int | None = None
     happenings: bool = False
+    values: bool | None = False
     extract: bool = False
     plan_number: int | None = None
     any_order: bool = False
@@ -68,7 +71,8 @@ class BatchOptions(Value):
     @property
     def needs_steps(self) -> bool:
         """Whether the steps of a plan are needed besides the verdict about it."""
-        return self.advise or self.minimise or self.happenings or self.state_at is not None
+        asked = self.advise or self.minimise or self.happenings or self.values
+        return bool(asked) or self.state_at is not None
 
 
 class LoadedModel(Value):
@@ -110,26 +114,32 @@ class ModelReader:
 
     def __init__(self, options: BatchOptions) -> None:
         self._options = options
-        self._domains: dict[str, tuple[Any, Language | None]] = {}
+        self._domains: dict[tuple[str, str], tuple[Any, Language | None]] = {}
 
-    def read(self, domain: str, problem: str) -> LoadedModel:
+    def read(
+        self, domain: str, problem: str, *, texts: tuple[str, str] | None = None
+    ) -> LoadedModel:
         """Read a problem, and its domain unless it is known.
 
         The warnings about a domain are those of the first problem that is read with it.
+
+        Args:
+            domain, problem: the names of the files.
+            texts: what the two say, if they are not to be opened.
 
         Raises:
             UnusableModelError: one of the files cannot be read or used.
         """
         options, warnings = self._options, list[Diagnostic]()
+        one, two = texts or (Path(domain), Path(problem))
+        key = domain, texts[0] if texts else ""
         file = domain
-        known = self._domains.get(domain)
+        known = self._domains.get(key)
         try:
-            lifted, language = known or self._domain(domain, warnings)
+            lifted, language = known or self._domain(domain, one, warnings)
             file = problem
             read = parse_problem if language is None else language.parse_problem
-            task = read(
-                Path(problem), lifted, file=problem, lenient=options.lenient, warnings=warnings
-            )
+            task = read(two, lifted, file=problem, lenient=options.lenient, warnings=warnings)
             validator = _judge_of(lifted, task, options, language)
         except UsageError:
             raise
@@ -138,16 +148,20 @@ class ModelReader:
             raise UnusableModelError(
                 error, _unusable("", domain, problem, error, place=start)
             ) from error
-        self._domains[domain] = lifted, language
+        if len(self._domains) >= _MOST_DOMAINS:
+            self._domains.clear()
+        self._domains[key] = lifted, language
         flags = lifted if known is None and language is None else None
         findings = _warnings(flags, domain, warnings)
         return LoadedModel(domain, problem, validator, findings, options)
 
-    def _domain(self, file: str, warnings: list[Diagnostic]) -> tuple[Any, Language | None]:
-        language = language_of(file)
+    def _domain(
+        self, file: str, source: str | Path, warnings: list[Diagnostic]
+    ) -> tuple[Any, Language | None]:
+        language = language_of(source, file)
         read = parse_domain if language is None else language.parse_domain
         lenient = self._options.lenient
-        return read(Path(file), file=file, lenient=lenient, warnings=warnings), language
+        return read(source, file=file, lenient=lenient, warnings=warnings), language
 
 
 def _judge_of(
@@ -228,13 +242,25 @@ def judge_all(model: LoadedModel, files: Sequence[str], *, jobs: int = 1) -> Ite
 
 def judge(model: LoadedModel, file: str) -> Judged:
     """Judge one plan file; `-` is standard input."""
+    if file == STDIN:
+        return judge_source(model, _STDIN_NAME, _read_stdin)
+    return judge_source(model, file, lambda: _plan_source(file))
+
+
+def judge_source(model: LoadedModel, name: str, read: Callable[[], str | Path]) -> Judged:
+    """Judge one plan.
+
+    Args:
+        model: the domain and the problem.
+        name: the name that the result gives it.
+        read: returns its text, or the path of its file; an HvrError is part of the result.
+    """
     start = perf_counter()
     options = model.options
-    name = _STDIN_NAME if file == STDIN else file
     try:
-        source = _read_stdin() if file == STDIN else _plan_source(file)
-        report, source = _checked(model, name, source)
-        if options.needs_steps and report.outcome is not Outcome.UNKNOWN:
+        report, source = _checked(model, name, read())
+        more = options.needs_steps or _wants_values(model)
+        if more and report.outcome is not Outcome.UNKNOWN:
             return _more(model, name, source, report, start)
     except (HvrError, RecursionError, MemoryError) as error:
         return _unusable(name, model.domain, model.problem, error, perf_counter() - start)
@@ -281,12 +307,11 @@ def _checked(
             refused = error
     from hvr.pddl.lexer import Source
     from hvr.validation.extraction import extract
-    from hvr.validation.occurrences import schemas_of
 
     plan = extract(
         Source.read(source, file=name, lenient=True).text,
         name,
-        actions=[schema.name for schema in schemas_of(validator.task.domain)],
+        actions=[*validator.task.domain.actions, *validator.task.domain.durative_actions],
         asked=options.extract or name == _STDIN_NAME,
         number=options.plan_number,
     )
@@ -318,6 +343,7 @@ def _more(
 
         shorter, removed = minimise(validator, plan)
     happenings = _happenings(validator, plan) if options.happenings else None
+    values = validator.curves(plan) if _wants_values(model) else None
     state = None
     if options.state_at is not None:
         state = _state(validator, plan, report, options.state_at)
@@ -335,7 +361,15 @@ def _more(
         seconds=perf_counter() - start,
         state=state,
         happenings=happenings,
+        values=values,
     )
+
+
+def _wants_values(model: LoadedModel) -> bool:
+    wanted, validator = model.options.values, model.validator
+    if wanted is None:
+        return isinstance(validator, Validator) and validator.task.domain.moves
+    return wanted
 
 
 def _happenings(validator: Validator, plan: Sequence[Step]) -> tuple[HappeningText, ...]:

@@ -39,13 +39,19 @@ class Language(Protocol):
     """A module that knows a language. Its domains and problems are its own affair."""
 
     def parse_domain(
-        self, source: Path, *, file: str, lenient: bool, warnings: list[Diagnostic]
+        self, source: str | Path, *, file: str, lenient: bool, warnings: list[Diagnostic]
     ) -> Any:
         """Parse a domain."""
         ...
 
     def parse_problem(
-        self, source: Path, domain: Any, *, file: str, lenient: bool, warnings: list[Diagnostic]
+        self,
+        source: str | Path,
+        domain: Any,
+        *,
+        file: str,
+        lenient: bool,
+        warnings: list[Diagnostic],
     ) -> Any:
         """Parse a problem of a domain."""
         ...
@@ -59,18 +65,26 @@ class Language(Protocol):
         ...
 
 
-def language_of(domain: str) -> Language | None:
-    """Return the language of the file of a domain; None for PDDL, or if it cannot be read."""
-    from hvr.pddl.lexer import decode
-    from hvr.texts import read_bytes
+def language_of(domain: str | Path, name: str = "") -> Language | None:
+    """Return the language of a domain; None for PDDL, or if its file cannot be read.
 
-    path = Path(domain)
-    try:
-        # A pipe can be read only once, and that is not for here.
-        text = decode(read_bytes(path), domain) if path.is_file() else ""
-    except (HvrError, OSError, ValueError):
-        return None
+    Args:
+        domain: the text of the domain, or its file.
+        name: the name of the file.
+    """
+    text = domain if isinstance(domain, str) else _text_of(domain, name)
     # Comments are taken out only where something is there to be found in them.
     if _HIERARCHY.search(text) and _HIERARCHY.search(_COMMENT.sub("", text)):
         return cast("Language", import_module(_HDDL))
     return None
+
+
+def _text_of(path: Path, name: str) -> str:
+    from hvr.pddl.lexer import decode
+    from hvr.texts import read_bytes
+
+    try:
+        # A pipe can be read only once, and that is not for here.
+        return decode(read_bytes(path), name) if path.is_file() else ""
+    except (HvrError, OSError, ValueError):
+        return ""

@@ -19,6 +19,7 @@ from hvr.pddl import (
     And,
     Atom,
     DerivedPredicate,
+    Equal,
     Forall,
     GroundAction,
     Not,
@@ -411,12 +412,16 @@ def _reads(unit: _Packed) -> int:
     return needs
 
 
-def suppliers(state: State, literals: Mapping[Atom, bool]) -> Iterator[GroundAction]:
+def suppliers(
+    state: State, literals: Mapping[Atom, bool], *, positive: bool = False
+) -> Iterator[GroundAction]:
     """Yield the actions, applicable or nearly so, that can make a literal true in a state.
 
     Args:
         state: the state that their preconditions are joined with.
         literals: ground atoms and the value wanted.
+        positive: join only what must be true. With the atoms of several states together this
+            yields what is applicable in any of them, and more.
     """
     task = state.task
     relations: dict[str, Relation] = {}
@@ -430,7 +435,14 @@ def suppliers(state: State, literals: Mapping[Atom, bool]) -> Iterator[GroundAct
 
     seen: set[GroundAction] = set()
     for schema in task.domain.actions.values():
-        conditions = list(necessary_literals(schema.precondition))
+        conditions = [
+            (literal, sign)
+            for literal, sign in necessary_literals(schema.precondition)
+            if sign
+            or not positive
+            or isinstance(literal, Equal)
+            or task.is_static(literal.predicate)
+        ]
         names = {p.name: p.types for p in schema.parameters}
         for effect, value in _atoms(schema):
             for literal, wanted in literals.items():

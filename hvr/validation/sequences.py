@@ -1,7 +1,7 @@
 """Plans that are mere sequences of steps: in which order, and whether they are valid.
 
-A sequence is judged twice at most: quickly, by bits and numbers alone, which can only accept; and
-where that does not, again with the history that explains what went wrong.
+A sequence is judged quickly, by bits and numbers alone. That accepts a valid plan; of another it
+says where it fails, and what went wrong there is explained with the history of the steps before.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ from hvr.validation.trajectory import Constraints, Violation
 def sequence_order(task: Task, plan: Sequence[Step], epsilon: Fraction) -> Sequence[int] | None:
     """Return the indexes of the steps in the order of execution; None if time matters.
 
-    Time matters for a task with durative actions or timed initial literals, and in a plan with
-    steps no further apart than `epsilon`.
+    Time matters for a task with durative actions, processes, events or timed initial literals, and
+    in a plan with steps no further apart than `epsilon`.
     """
-    if task.domain.durative_actions or task.problem.timed_init:
+    domain = task.domain
+    if domain.durative_actions or domain.processes or domain.events or task.problem.timed_init:
         return None
     starts = [(step.start, i) for i, step in enumerate(plan) if isinstance(step, TimedAction)]
     if not starts:
@@ -64,49 +65,59 @@ def action_of(step: Step) -> GroundAction:
 # Quickly ------------------------------------------------------------------------------------
 
 
-def is_simple(task: Task) -> bool:
-    """Say whether sequences can be judged by bits and numbers alone."""
-    domain, problem = task.domain, task.problem
-    constraints = And((domain.constraints, problem.constraints))
+def forgets_the_past(task: Task) -> bool:
+    """Say whether a state is all that the rest of a sequence depends on.
+
+    Not where preferences and trajectory constraints look at the states before, too.
+    """
+    constraints = And((task.domain.constraints, task.problem.constraints))
     return not (
-        domain.derived
-        or task.preference_names
-        or any(isinstance(item, Trajectory) for item in walk(constraints))
+        task.preference_names or any(isinstance(item, Trajectory) for item in walk(constraints))
     )
+
+
+def is_simple(task: Task) -> bool:
+    """Say whether operators alone judge sequences: nothing is derived from their effects."""
+    return not task.domain.derived and forgets_the_past(task)
 
 
 def check_quickly(
     start: State, steps: Iterable[Operator | None], count: int, before: int
-) -> ValidationReport | None:
-    """Accept a valid plan; None if it is invalid, or not to be judged by bits and numbers.
+) -> ValidationReport | int:
+    """Accept a valid plan, or say how many of its steps can be executed before something fails.
 
     Args:
-        start: the state to begin in, of a task that `is_simple`.
+        start: the state to begin in, of a task that `forgets_the_past`.
         steps: the operators; None for a step that has none.
         count: how many steps there are.
         before: how many steps were executed before, which counts in the metric.
     """
     bits, values = start.bits, start.values
     task = start.task
+    close = task.close if task.derived_predicates else None
+    executed = 0
     # Written out instead of calling `Operator.applicable` and `apply`: calls would cost more than
     # what they do.
     try:
         for operator in steps:
             if operator is None:
-                return None
+                return executed
             before_step = bits
             if bits & operator.positive != operator.positive or bits & operator.negative:
-                return None
+                return executed
             if not operator.plain and not operator.precondition.holds(bits, values):
-                return None
+                return executed
             if operator.conditional:
                 bits = operator.apply(bits, values)
             else:
                 bits = bits & operator.keep | operator.add
             if operator.numeric:
                 values = operator.apply_numbers(before_step, values)
+            if close is not None:
+                bits = close(bits, values)
+            executed += 1
         if not task.goal.holds(bits, values):
-            return None
+            return executed
         cost = task.metric_value(values, Fraction(before + count), {})
     except (
         GroundingLimitError,
@@ -114,8 +125,8 @@ def check_quickly(
         NumberTooLargeError,
         UndefinedValueError,
     ):
-        # The other way says which step it was.
-        return None
+        # Whoever executes the step in full gets the same error, and tells it.
+        return executed
     return ValidationReport(Outcome.VALID, count, count, cost=cost)
 
 
@@ -129,18 +140,27 @@ class SequenceRun:
         stepper: where the plan begins; it stays there.
         plan: the steps.
         on_failure: what to do about a step that fails.
+        executed: the first steps, when they are known to be applicable: `plan` has those behind
+            them.
     """
 
     def __init__(
-        self, stepper: Stepper, plan: Sequence[GroundAction], on_failure: OnFailure
+        self,
+        stepper: Stepper,
+        plan: Sequence[GroundAction],
+        on_failure: OnFailure,
+        executed: Sequence[Operator] = (),
     ) -> None:
         self.task = stepper.task
         self.plan = plan
         self._ahead = stepper.fork()
+        for operator in executed:
+            self._ahead.follow(operator)
         self._on_failure = on_failure
         self._constraints = Constraints(self.task)
         self._failures: list[Failure] = []
-        self._executed = 0
+        self._count = len(executed) + len(plan)
+        self._executed = len(executed)
 
     def run(self) -> ValidationReport:
         """Judge the plan."""
@@ -195,14 +215,14 @@ class SequenceRun:
                 violated[preferred.name] = violated.get(preferred.name, 0) + preferred.violated
         cost: Fraction | None = None
         # Without some of its steps a plan has another cost than it would have.
-        if self._executed == len(self.plan):
+        if self._executed == self._count:
             values, steps = ahead.state.values, Fraction(ahead.step_number)
             cost = self.task.metric_value(values, steps, violated)
         outcome = Outcome.INVALID if self._failures else Outcome.VALID
         return self._report(outcome).replace(cost=cost, violated=tuple(violated.items()))
 
     def _report(self, outcome: Outcome) -> ValidationReport:
-        return ValidationReport(outcome, len(self.plan), self._executed, tuple(self._failures))
+        return ValidationReport(outcome, self._count, self._executed, tuple(self._failures))
 
     def _note(self, violation: Violation | None) -> None:
         """Note a violation of a constraint, once."""

@@ -20,10 +20,10 @@ from hvr.pddl import (
     applicable_actions,
 )
 from hvr.pddl.compiler import Binding, Compiler
-from hvr.pddl.conditions import set_bits
+from hvr.pddl.conditions import Operator, set_bits
 from hvr.pddl.numeric import Values
 from hvr.pddl.task import TOTAL_COST, binding_of
-from hvr.printable import short
+from hvr.printable import short, short_names
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -183,6 +183,13 @@ class Stepper:
     def advance(self, action: GroundAction, *, force: bool = False) -> Failure | None:
         """Execute a step; return why it cannot be. With `force` it is executed all the same."""
         operator = self.task.try_ground(action)
+        if self.task.domain.moves and not isinstance(operator, Misfit):
+            return self._failure(
+                FailureKind.START_TIME,
+                action,
+                "has no time, and here numbers change and events happen while time goes by: only "
+                "a whole plan can be judged",
+            )
         if isinstance(operator, Misfit):
             return self._failure(
                 KINDS[operator.kind],
@@ -219,11 +226,24 @@ class Stepper:
             return failure or self._failure(
                 FailureKind.INTERFERENCE, action, f"cannot be executed: {error}"
             )
-        self._history = self._history, action, tuple(set_bits(bits ^ after)), values, violated
-        self._bits = after
-        self._values = numbers
-        self._steps += 1
+        self._moved(action, after, numbers, violated)
         return failure
+
+    def follow(self, operator: Operator) -> None:
+        """Execute a step that is known to be applicable and to violate no preference."""
+        bits, values = self._bits, self._values
+        numbers = operator.apply_numbers(bits, values)
+        after = self.task.close(operator.apply(bits, values), numbers)
+        self._moved(operator.action, after, numbers, ())
+
+    def _moved(
+        self, action: GroundAction, bits: int, values: Values, violated: tuple[str, ...]
+    ) -> None:
+        changed = tuple(set_bits(self._bits ^ bits))
+        self._history = self._history, action, changed, self._values, violated
+        self._bits = bits
+        self._values = values
+        self._steps += 1
 
     def skip(self, action: GroundAction) -> None:
         """Count a step without executing it, so that later ones keep their numbers."""
@@ -242,7 +262,7 @@ class Stepper:
         step = self._steps + 1
         return Failure(
             kind,
-            f"Step {step} {short(action)} {why}.",
+            short_names(f"Step {step} {short(action)} {why}."),
             step,
             action,
             literals,

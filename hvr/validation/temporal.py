@@ -8,8 +8,10 @@ is checked in every state strictly between its start and its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import pairwise
+from math import lcm
 from typing import TYPE_CHECKING
 
 from hvr.errors import InconsistentEffectError, UndefinedValueError
@@ -34,12 +36,12 @@ from hvr.pddl.durative import (
     DurativeOperator,
     SpanningEffect,
     ground_durative,
-    part_at,
 )
 from hvr.pddl.numeric import Rational, Values, evaluate, exact
 from hvr.pddl.plan import decimal_text
 from hvr.pddl.task import binding_of
-from hvr.printable import short
+from hvr.printable import short, short_names
+from hvr.validation.curves import Curve, Stretch, curves_of
 from hvr.validation.interference import StepParts, access, interferences
 from hvr.validation.report import (
     Failure,
@@ -58,6 +60,10 @@ from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.validation.validator import Validator
+
+
+_MOST_UNIT_BITS = 4096
+"""Times with a longer common denominator are compared as fractions."""
 
 
 class Happening(Value):
@@ -107,6 +113,31 @@ class TimedEvent(Value):
         return StepRef(self.number, self.action, self.time)
 
 
+def happenings_of(events: list[TimedEvent], epsilon: Fraction) -> list[list[TimedEvent]]:
+    """Put events in the order of their times, those of one happening together.
+
+    A happening is what lies within epsilon of its first event. Measured from event to event, a
+    chain of close ones would become one happening of any length.
+    """
+    # As multiples of one unit times are integers, which are compared far faster than fractions.
+    unit = lcm(epsilon.denominator, *{event.time.denominator for event in events})
+    if unit.bit_length() <= _MOST_UNIT_BITS:
+        ticks: list[Rational] = [
+            event.time.numerator * (unit // event.time.denominator) for event in events
+        ]
+        width: Rational = epsilon.numerator * (unit // epsilon.denominator)
+    else:
+        ticks, width = [event.time for event in events], epsilon
+    happenings: list[list[TimedEvent]] = []
+    end: Rational = -1
+    for place in sorted(range(len(events)), key=ticks.__getitem__):
+        if not happenings or ticks[place] > end:
+            happenings.append([])
+            end = ticks[place] + width
+        happenings[-1].append(events[place])
+    return happenings
+
+
 class TemporalRun:
     """Judges one timed plan.
 
@@ -120,6 +151,7 @@ class TemporalRun:
         self.tolerance = validator.tolerance
         self.epsilon = validator.epsilon
         self.plan = plan
+        self._before = validator.state
         self.bits = validator.state.bits
         self.values = validator.state.values
         self.happenings: list[Happening] = []
@@ -135,33 +167,34 @@ class TemporalRun:
     def run(self, on_failure: OnFailure) -> ValidationReport:
         """Judge the plan."""
         self._on_failure = on_failure
-        events = sorted(self._events(), key=lambda event: event.time)
+        happenings = happenings_of(list(self._events()), self.epsilon)
         if self._constraints:
             self._constrain(
                 self._constraints.observe(Fraction(0), self.bits, self.values), Fraction(0)
             )
-        last_step = max((e.time for e in events if e.number is not None), default=Fraction(0))
+        steps_left = sum(any(e.number is not None for e in events) for events in happenings)
         interesting = self.values
         total_time = Fraction(0)
-        begin = 0
-        while begin < len(events) and not self._stopped:
-            # A happening is what lies within epsilon of its first event. Measured from event to
-            # event, a chain of close ones would become one happening of any length.
-            time = events[begin].time
-            end = begin
-            while end < len(events) and events[end].time <= time + self.epsilon:
-                end += 1
-            self._happen(time, events[begin:end])
-            begin = end
+        for events in happenings:
+            if self._stopped:
+                break
+            time = events[0].time
+            self._advance(time)
+            if self._stopped:
+                break
+            self._happen(time, events)
+            if not self._stopped:
+                self._respond(last=events is happenings[-1])
             # Nothing changes until the next happening, so one look is enough for all that lies
             # between.
             if not self._stopped and self._running:
                 self._check_invariants(time)
             if not self._stopped and self._constraints:
                 self._constrain(self._constraints.observe(time, self.bits, self.values), time)
-            if time <= last_step:
+            if steps_left or not time:
                 # What the world does by itself after the last step takes no part in the metric.
                 interesting, total_time = self.values, time
+                steps_left -= any(event.number is not None for event in events)
         return self._report(interesting, total_time)
 
     def trace(
@@ -173,6 +206,8 @@ class TemporalRun:
         bits = self.bits
         self.run(OnFailure.STOP)
         for change in self._changes:
+            if change.gradual:
+                continue
             added: list[Atom] = []
             deleted: list[Atom] = []
             for index in change.bits:
@@ -189,6 +224,22 @@ class TemporalRun:
             if any(ref.number == number for ref in happening.steps):
                 state = State(self.task, happening.bits, happening.values)
         return state
+
+    def curves(self) -> tuple[Curve, ...]:
+        """Judge the plan and return its numbers over time, up to the first failure."""
+        self.run(OnFailure.STOP)
+        stretches = list(self._stretches())
+        time = max(
+            [stretch.end for stretch in stretches] + [h.time for h in self.happenings],
+            default=Fraction(0),
+        )
+        return curves_of(self.task, stretches, Stretch(time, time, time, self.values))
+
+    def _stretches(self) -> Iterable[Stretch]:
+        """Return the numbers from one happening to the next, after `run`."""
+        first = Happening(Fraction(0), (), self._before.bits, self._before.values)
+        for one, two in pairwise((first, *self.happenings)):
+            yield Stretch(one.time, two.time, one.time, one.values)
 
     @property
     def _stopped(self) -> bool:
@@ -276,27 +327,31 @@ class TemporalRun:
             return
         duration = exact(step.duration)
         durative = ground_durative(self.task, action, duration)
-        schema = durative.schema
-        start, end = (
-            TimedEvent(
+        template = durative.template
+        for time, operator, when in (
+            (step.start, durative.start, "at start"),
+            (step.start + step.duration, durative.end, "at end"),
+        ):
+            yield TimedEvent(
                 time,
                 number,
                 operator,
                 durative.binding,
-                part_at(schema.condition, when),
-                part_at(schema.effect, when),
-                action=action,
-                duration=duration,
+                template.conditions[when],
+                template.effects[when],
+                durative if when == "at start" else None,
+                durative if when == "at end" else None,
+                action,
+                duration,
             )
-            for time, operator, when in (
-                (step.start, durative.start, "at start"),
-                (step.start + step.duration, durative.end, "at end"),
-            )
-        )
-        yield start.replace(start=durative)
-        yield end.replace(end=durative)
 
     # Happenings -----------------------------------------------------------------------------
+
+    def _advance(self, time: Fraction) -> None:
+        """Let happen what happens by itself before a time (`hvr.validation.hybrid`)."""
+
+    def _respond(self, *, last: bool) -> None:
+        """Let happen what a happening brings about at once; after the last one no time goes by."""
 
     def _happen(self, time: Fraction, events: list[TimedEvent]) -> None:
         """Check all events in the state before, then let them happen together."""
@@ -534,8 +589,12 @@ class TemporalRun:
 
     def _check_invariants(self, time: Fraction) -> None:
         """Check what must hold between this happening and the next."""
+        self._check_going_on(time, list(self._running.values()))
+
+    def _check_going_on(self, time: Fraction, going_on: list[_Running]) -> None:
+        """Check in the present state what must hold while some actions go on."""
         bits, values = self.bits, self.values
-        for running in list(self._running.values()):
+        for running in going_on:
             operator = running.operator
             ok = operator.invariant.holds(bits, values)
             for place, effect in enumerate(operator.spanning):
@@ -544,22 +603,27 @@ class TemporalRun:
             running.violated |= {i for i, w in wishes if not w.between.holds(bits, values)}
             if ok or running.invariant_failed:
                 continue
-            running.invariant_failed = True
-            invariant = part_at(operator.schema.condition, "over all")
-            self._fail(
-                running.number,
-                FailureKind.INVARIANT,
-                f"cannot go on after {decimal_text(time)}: what must hold all the time does not",
-                time=time,
-                literals=self._unmet(invariant, operator.binding),
-                condition=place_of(invariant),
-            )
-            if self._on_failure is OnFailure.SKIP:
-                # Its start has happened; only its end is left out.
-                self._skipped.add(running.number)
-                del self._running[running.number]
+            self._break(running, time)
             if self._stopped:
                 return
+
+    def _break(self, running: _Running, time: Fraction) -> None:
+        """Note that what must hold while an action goes on does not, in the present state."""
+        running.invariant_failed = True
+        operator = running.operator
+        invariant = operator.template.conditions["over all"]
+        self._fail(
+            running.number,
+            FailureKind.INVARIANT,
+            f"cannot go on after {decimal_text(time)}: what must hold all the time does not",
+            time=time,
+            literals=self._unmet(invariant, operator.binding),
+            condition=place_of(invariant),
+        )
+        if self._on_failure is OnFailure.SKIP:
+            # Its start has happened; only its end is left out.
+            self._skipped.add(running.number)
+            del self._running[running.number]
 
     # Failures -------------------------------------------------------------------------------
 
@@ -598,7 +662,7 @@ class TemporalRun:
         self._failures.append(
             Failure(
                 kind,
-                f"Step {number} {short(action)} {why}.",
+                short_names(f"Step {number} {short(action)} {why}."),
                 number,
                 action,
                 literals,

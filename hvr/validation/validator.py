@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from operator import length_hint
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.errors import UsageError
+from hvr.errors import ContinuousChangeError, UsageError
 from hvr.pddl import (
     Atom,
     Domain,
@@ -28,18 +27,21 @@ from hvr.pddl import (
 )
 from hvr.pddl.conditions import Operator
 from hvr.pddl.lexer import Source
-from hvr.pddl.plan import first_steps, plain_steps
+from hvr.pddl.plan import plain_steps, step_reader
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
     SequenceRun,
     action_of,
     check_quickly,
-    is_simple,
+    forgets_the_past,
     sequence_order,
 )
 from hvr.validation.stepper import Stepper
+from hvr.validation.violations import with_steps
 
 if TYPE_CHECKING:
+    from hvr.validation.curves import Curve
+    from hvr.validation.dynamics import Dynamics
     from hvr.validation.temporal import TemporalRun
 
 TOLERANCE = Fraction(1, 100)
@@ -90,7 +92,8 @@ class Validator(Stepper):
         # Operators by the text of the step: plans of one problem repeat their steps, and looking up
         # a text is quicker than reading it.
         self._by_text: dict[str, Operator] = {}
-        self._simple = is_simple(task)
+        self._by_states = forgets_the_past(task)
+        self._dynamics: Dynamics | None = None
 
     def check(
         self, plan: Iterable[Step], *, on_failure: OnFailure = OnFailure.STOP
@@ -110,13 +113,17 @@ class Validator(Stepper):
             actions = self._sequence(plan)
             if actions is None:
                 return self._in_time(plan).run(on_failure)
-            if self._simple:
-                operators = map(self._operator_of, actions)
-                report = check_quickly(self.state, operators, len(actions), self.step_number)
-                if report is not None:
-                    return report
-            return SequenceRun(self, actions, on_failure).run()
-        except (GroundingLimitError, NumberTooLargeError) as error:
+            if not self._by_states:
+                return SequenceRun(self, actions, on_failure).run()
+            count, operators = len(actions), map(self._operator_of, actions)
+            verdict = check_quickly(self.state, operators, count, self.step_number)
+            if isinstance(verdict, ValidationReport):
+                return verdict
+            if on_failure is not OnFailure.STOP:
+                return SequenceRun(self, actions, on_failure).run()
+            report = self._explained(actions[:verdict], actions[verdict : verdict + 1])
+            return report.replace(steps=count)
+        except (ContinuousChangeError, GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(plan), 0, reason=str(error))
 
     def check_file(
@@ -140,49 +147,37 @@ class Validator(Stepper):
             PddlSyntaxError: it is not a plan.
         """
         text = Source.read(source, file=file, default="<plan>", lenient=lenient)
-        if self._simple and (steps := plain_steps(text.text)) is not None:
-            known, left = self._by_text, iter(steps)
-            operators = (known.get(step) or self._operator(step) for step in left)
-            report = check_quickly(self.state, operators, len(steps), self.step_number)
-            timed = self.task.domain.durative_actions or self.task.problem.timed_init
-            if report is None and not timed:
-                # The step that the quick way could not do: what is behind it need not be read.
-                reached = len(steps) - length_hint(left)
-                return self._explained(text, len(steps), reached, on_failure)
-            if report is not None:
-                overlooked = tuple([f"{w.location}: {w.message}" for w in text.warnings])
+        overlooked = tuple([f"{w.location}: {w.message}" for w in text.warnings])
+        domain = self.task.domain
+        timed = domain.durative_actions or domain.moves or self.task.problem.timed_init
+        if self._by_states and not timed and (steps := plain_steps(text.text)) is not None:
+            known, count = self._by_text, len(steps)
+            operators = (known.get(step) or self._operator(step) for step in steps)
+            report = check_quickly(self.state, operators, count, self.step_number)
+            if not isinstance(report, ValidationReport) and on_failure is OnFailure.STOP:
+                # What is behind the step that cannot be executed is not read.
+                step_at, before = step_reader(text), [_action(step) for step in steps[:report]]
+                failing = [step_at(report + 1)] if report < count else []
+                report = self._explained(before, failing).replace(steps=count)
+                report = with_steps(report, step_at, self.step_number)
+            if isinstance(report, ValidationReport):
                 return report.replace(notes=overlooked) if overlooked else report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
         report = self.check(plan.steps, on_failure=on_failure)
-        notes = [f"{w.location}: {w.message}" for w in (*text.warnings, *plan.warnings)]
+        notes = [*overlooked, *(f"{w.location}: {w.message}" for w in plan.warnings)]
         if plan.notation == "call":
             notes.append("the steps were read as action(object, …)")
         return report.replace(notes=(*report.notes, *notes)) if notes else report
 
     def _explained(
-        self, text: Source, count: int, reached: int, on_failure: OnFailure
+        self, executed: Sequence[GroundAction], failing: Sequence[GroundAction]
     ) -> ValidationReport:
-        """Say why a plan is invalid.
-
-        Args:
-            text: the plan, which is in order as a text.
-            count: how many steps it has.
-            reached: how many of them were looked at.
-            on_failure: see `check`.
-        """
-        words = text.text
-        if on_failure is OnFailure.STOP and reached < count:
-            words = first_steps(words, reached)
+        """Say why the step behind some that can be executed cannot, or what the goal lacks."""
         try:
-            actions = [action_of(step) for step in read_plan(words, file=text.file).steps]
-            report = SequenceRun(self, actions, on_failure).run()
+            operators = [self.task.ground(action) for action in executed]
+            return SequenceRun(self, failing, OnFailure.STOP, operators).run()
         except (GroundingLimitError, NumberTooLargeError) as error:
-            report = ValidationReport(Outcome.UNKNOWN, count, 0, reason=str(error))
-        if len(words) < len(text.text) and (report.failure is None or report.failure.step is None):
-            # What comes first by its bits is not what is wrong: the whole plan has to be looked at.
-            return self._explained(text, count, count, on_failure)
-        overlooked = [f"{w.location}: {w.message}" for w in text.warnings]
-        return report.replace(steps=count, notes=(*report.notes, *overlooked))
+            return ValidationReport(Outcome.UNKNOWN, len(executed), 0, reason=str(error))
 
     def trace(
         self, plan: Iterable[Step]
@@ -207,6 +202,13 @@ class Validator(Stepper):
             if not report.ok:
                 return
             yield report.step, None, action, report.added, report.deleted
+
+    def curves(self, plan: Iterable[Step]) -> tuple[Curve, ...]:
+        """Return the numeric fluents over the time of a plan, up to the first failure.
+
+        Steps without a time have the times 1, 2, 3 and so on.
+        """
+        return self._in_time(tuple(plan)).curves()
 
     def state_after(self, plan: Iterable[Step], number: int) -> State:
         """Return the state after a step of a plan has ended; 0 is the present state.
@@ -234,14 +236,19 @@ class Validator(Stepper):
         # Imported when it is wanted: most plans are sequences, and the command is to start fast.
         from hvr.validation.temporal import TemporalRun
 
-        return TemporalRun(self, _with_times(plan))
+        steps = _with_times(plan)
+        if not self.task.domain.moves:
+            return TemporalRun(self, steps)
+        from hvr.validation.dynamics import Dynamics
+        from hvr.validation.hybrid import HybridRun
+
+        if self._dynamics is None:
+            self._dynamics = Dynamics(self.task)
+        return HybridRun(self, steps, self._dynamics)
 
     def _operator(self, text: str) -> Operator | None:
         """Return the operator of what stands in the parentheses of a step, if there is one."""
-        names = text.split()
-        if not names:
-            return None
-        operator = self._operator_of(GroundAction(names[0], tuple(names[1:])))
+        operator = self._operator_of(_action(text))
         if operator is None:
             return None
         if len(self._by_text) > _MOST_TEXTS:
@@ -303,6 +310,12 @@ def validate(
     if isinstance(plan, str | Path):
         return validator.check_file(text_or_path(plan), lenient=lenient)
     return validator.check(plan)
+
+
+def _action(text: str) -> GroundAction:
+    """Return the action that stands in the parentheses of a step."""
+    name, *args = text.split()
+    return GroundAction(name, tuple(args))
 
 
 def _with_times(plan: Sequence[Step]) -> list[TimedAction]:

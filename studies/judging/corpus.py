@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hvr.errors import DataFileError, HvrError
 from hvr.pddl import Domain, GroundAction, Problem, parse_domain, parse_plan, parse_problem
+from hvr.texts import parse_json
 from studies.judging import demonstrations
 
 FULL_HANDS = "kitchen-full-hands"
@@ -75,19 +77,54 @@ class Case:
 
 
 def read_cases(path: Path) -> Iterator[Case]:
-    """Yield the cases of a file, gzipped or not."""
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            if not line.strip():
-                continue
-            values: dict[str, Any] = json.loads(line)
-            known = {name: values[name] for name in values if name in Case.__dataclass_fields__}
-            known["missing"] = tuple([Missing(**m) for m in known.get("missing", ())])
-            known["remove"] = tuple([tuple(r) for r in known.get("remove", [()])])
-            for name in ("plan", "kinds", "sentences"):
-                known[name] = tuple(known.get(name, ()))
-            yield Case(**known)
+    """Yield the cases of a file, gzipped or not.
+
+    Raises:
+        DataFileError: the file cannot be read, or a line of it is no case; the message names it.
+    """
+    try:
+        opened = gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield _case(line, f"{path}:{number}")
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise DataFileError(f"{path}: {error}") from error
+
+
+def _case(line: str, where: str) -> Case:
+    try:
+        values = parse_json(line)
+        if not isinstance(values, dict):
+            raise TypeError("a case is a JSON object")
+        known = {name: values[name] for name in values if name in Case.__dataclass_fields__}
+        for name in ("id", "source", "domain", "problem"):
+            if not isinstance(known.get(name), str):
+                raise TypeError(f"{name!r} must be there and text")
+        known["missing"] = tuple([_missing(m) for m in known.get("missing", ())])
+        known["remove"] = tuple([tuple(map(int, r)) for r in known.get("remove", [()])])
+        for name in ("plan", "kinds", "sentences"):
+            texts = known.get(name, [])
+            if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+                raise TypeError(f"{name!r} must be a list of texts")
+            known[name] = tuple(texts)
+        if not known["remove"]:
+            raise ValueError("'remove' must name at least one set of steps: [[]] for none")
+        case = Case(**known)
+        count = len(case.actions())
+        numbers = [n for steps in case.remove for n in steps]
+        if any(not 1 <= n <= count for n in numbers):
+            raise ValueError(f"'remove' names a step that is not among the {count}")
+        return case
+    except (TypeError, ValueError, HvrError) as error:
+        raise DataFileError(f"{where}: {error} (docs/judging.md describes the format)") from error
+
+
+def _missing(value: Any) -> Missing:
+    match value:
+        case {"step": int(step), "action": str(action)}:
+            return Missing(step, action, str(value.get("kind", "")))
+    raise TypeError("'missing' must have objects with 'step', a number, and 'action', a text")
 
 
 def write_cases(path: Path, cases: Iterable[Case]) -> int:
@@ -101,15 +138,22 @@ def write_cases(path: Path, cases: Iterable[Case]) -> int:
 
 
 def load(case: Case, beside: Path, domains: dict[str, Domain]) -> tuple[Domain, Problem]:
-    """Return the domain and the problem of a case; `domains` keeps what was read."""
-    domain = domains.get(case.domain)
-    if domain is None:
-        if case.domain == FULL_HANDS:
-            domain = demonstrations.domain()
-        else:
-            domain = parse_domain(_text(case.domain, beside))
-        domains[case.domain] = domain
-    return domain, parse_problem(_text(case.problem, beside), domain)
+    """Return the domain and the problem of a case; `domains` keeps what was read.
+
+    Raises:
+        DataFileError: they cannot be read; the message names the case.
+    """
+    try:
+        domain = domains.get(case.domain)
+        if domain is None:
+            if case.domain == FULL_HANDS:
+                domain = demonstrations.domain()
+            else:
+                domain = parse_domain(_text(case.domain, beside))
+            domains[case.domain] = domain
+        return domain, parse_problem(_text(case.problem, beside), domain)
+    except (OSError, HvrError) as error:
+        raise DataFileError(f"case {case.id}: {error}") from error
 
 
 def _text(source: str, beside: Path) -> str:

@@ -8,7 +8,7 @@ everything everywhere; so do the plans here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -22,7 +22,8 @@ from hvr.language.goals import Stage
 from hvr.pddl import Domain, GroundAction, Problem, Task, parse_domain
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.places import any_place
-from hvr.run.judging import kitchen_problem, with_ends
+from hvr.run.judged_goals import kitchen_problem
+from hvr.run.judging import with_ends
 from hvr.validation import Validator
 from studies.alfred import resolve_id, scene_from_alfred
 
@@ -95,7 +96,7 @@ def read_demonstration(record: Mapping[str, Any], wanted: str) -> Demonstration 
             names = tuple([world.names.name(str(i)) for i in ids])
             asked.append((str(interaction["action"]), names))
         named = [name for _, names in asked for name in names]
-        problem = problem_of(world, inventory, with_ends(wanted), named)
+        problem = problem_of(world, inventory, [with_ends(wanted)], named)
         plan = _plan(Task(domain(), problem), asked)
     except HvrError:
         return None
@@ -110,18 +111,20 @@ def read_demonstration(record: Mapping[str, Any], wanted: str) -> Demonstration 
     )
 
 
-def problem_of(world: World, inventory: Inventory, stage: Stage, named: Iterable[str]) -> Problem:
+def problem_of(
+    world: World, inventory: Inventory, stages: Sequence[Stage], named: Iterable[str]
+) -> Problem:
     """Return the problem of a goal, over what it needs and some more objects.
 
     Args:
         world: the kitchen.
         inventory: what there is in it.
-        stage: the goal.
+        stages: the goal.
         named: objects that a plan names.
     """
     chosen = set(named)
     wider = [*chosen, *_bystanders(inventory, chosen)]
-    return any_place(kitchen_problem(world, inventory, domain(), stage, wider))
+    return any_place(kitchen_problem(world, inventory, domain(), stages, wider))
 
 
 def _bystanders(inventory: Inventory, chosen: set[str], count: int = 3) -> Iterator[str]:

@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from hvr.envs.kitchen import Kitchen
-from hvr.errors import HvrError, ImpossibleGoalError, LanguageError
+from hvr.errors import HvrError
 from hvr.execution.world import World
-from hvr.judging.symbolic import judge
+from hvr.judging.symbolic import SECONDS
 from hvr.judging.verdict import PlanVerdict
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
+from hvr.language.goals import Stage
 from hvr.language.reader import Reader
 from hvr.language.readers import make_reader
-from hvr.pddl import GroundAction, Task
-from hvr.validation import Validator
+from hvr.pddl import GroundAction, Problem
+from hvr.run.judged_goals import judge_by_goals
 from studies.alfred import scene_from_alfred
 from studies.judging.corpus import Case
 from studies.judging.demonstrations import domain, problem_of
@@ -38,15 +39,14 @@ def judge_by_sentence(
         return undecided("the demonstration is not there")
     world = World(Kitchen(scene_from_alfred(record)), KnowledgeGraph.create(), force_put=True)
     inventory = world.inventory()
-    try:
-        goal = _reader().goal(case.sentences[0], inventory)
-    except (LanguageError, ImpossibleGoalError) as error:
-        return undecided(f"{case.sentences[0]!r}: {error}")
-    # The last stage has all that the ones before it leave behind.
     named = [name for action in plan for name in action.args]
+
+    def problem(stages: Sequence[Stage]) -> Problem:
+        return problem_of(world, inventory, stages, named)
+
     try:
-        problem = problem_of(world, inventory, goal.stages[-1], named)
-        return judge(Validator(Task(domain(), problem)), plan)
+        goals = _reader().goals(case.sentences[0], inventory)
+        return judge_by_goals(goals, problem, domain(), plan, seconds=SECONDS).verdict
     except HvrError as error:
         return undecided(f"{case.sentences[0]!r}: {error}")
 

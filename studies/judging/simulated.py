@@ -6,14 +6,13 @@ good steps that they should go.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from hvr.judging.model import Opinion, read_opinion
-from hvr.judging.symbolic import judge
+from hvr.judging.verdict import PlanVerdict
 from hvr.pddl import GroundAction
-from hvr.validation import Validator
 
 
 @dataclass(frozen=True)
@@ -32,26 +31,28 @@ class Rates:
 
 
 PAPER = (
-    Rates("as GPT o4-mini", 0.93, 0.80),
-    Rates("as DeepSeek-R1", 1.00, 0.68),
-    Rates("as Gemini 2.5", 0.90, 0.74),
-    Rates("as Llama 4 Scout", 0.85, 0.74),
-    Rates("as the paper's rules", 0.71, 0.22),
+    Rates("as GPT o4-mini", recall=0.80, precision=0.93),
+    Rates("as DeepSeek-R1", recall=0.68, precision=1.00),
+    Rates("as Gemini 2.5", recall=0.74, precision=0.90),
+    Rates("as Llama 4 Scout", recall=0.74, precision=0.85),
+    Rates("as the paper's rules", recall=0.22, precision=0.71),
 )
-"""One pass of the paper's judges over its own data; their labels are not public."""
+"""One pass of the paper's judges over its own data (table 1); their labels are not public."""
 
 
 class SimulatedJudge:
     """A model with given rates.
 
     Args:
-        validator: where plans begin, which the model is told by nobody else.
+        knows: the verdict of the symbolic judge on a plan.
         rates: how often it errs.
         rng: draws the errors.
     """
 
-    def __init__(self, validator: Validator, rates: Rates, rng: Random) -> None:
-        self._validator = validator
+    def __init__(
+        self, knows: Callable[[tuple[GroundAction, ...]], PlanVerdict], rates: Rates, rng: Random
+    ) -> None:
+        self._knows = knows
         self._rates = rates
         self._rng = rng
 
@@ -62,7 +63,7 @@ class SimulatedJudge:
     def answer(self, plan: Sequence[GroundAction]) -> str:
         """Return its answer."""
         rng, rates = self._rng, self._rates
-        verdict = judge(self._validator, plan)
+        verdict = self._knows(tuple(plan))
         wrong = verdict.removed
         missing = [(c.index, a) for c in verdict.missing for a in c.actions]
         seen = [m for m in missing if rng.random() < rates.recall]

@@ -51,6 +51,16 @@ def test_a_simulated_model_without_errors_is_right(setting: str, tmp_path: Path)
 
 
 @pytest.mark.slow
+def test_the_judge_mends_a_plan_in_a_kitchen_with_a_hundred_objects(tmp_path: Path) -> None:
+    cells = plan_cells(["T2"], ["LLM+judge"], ["scripted:error=0.3"], [4])
+    options = CellOptions(execute=False)
+    (result,) = run_bench(tmp_path, cells, run_cell, options, prompts=prompt_digests(options))
+    assert result.scores is not None and result.scores.epv == 1, result.error
+    measures = [(done["before"], done["after"]) for done in result.record["judged"]]
+    assert measures and all(after < before for before, after in measures)
+
+
+@pytest.mark.slow
 def test_a_bench_is_repeated_from_its_transcripts(tmp_path: Path) -> None:
     first, transcript = cell_of("HVR", 0.4, tmp_path / "one")
     cassettes = transcript.parent

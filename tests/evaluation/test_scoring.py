@@ -82,6 +82,17 @@ def test_a_plan_that_ends_early_is_verified_and_does_not_meet_the_goal(salad: Pa
     assert scores.failures == {"goal not met": 1}
 
 
+def test_a_budget_of_steps_is_kept_or_not(coffee: PaperTask) -> None:
+    blocks, best = coffee.ground_truth.blocks, len(coffee.ground_truth.steps)
+    assert score(record(blocks), coffee, execute=False).within_budget is None
+    for budget, kept in ((best, True), (best - 1, False)):
+        scores = score(record(blocks), replace(coffee, step_budget=budget), execute=False)
+        assert scores.success and scores.within_budget is kept
+        assert Scores.from_json(scores.to_json()) == scores
+    short = score(record(blocks[:-1]), replace(coffee, step_budget=best), execute=False)
+    assert not short.success and short.within_budget is False
+
+
 def test_blocks_in_another_allowed_order_are_as_correct(salad: PaperTask) -> None:
     blocks = list(salad.ground_truth.blocks)
     blocks[1], blocks[2] = blocks[2], blocks[1]  # what is cut first

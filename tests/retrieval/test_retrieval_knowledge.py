@@ -86,6 +86,8 @@ def test_a_sentence_names_objects_and_kinds() -> None:
     assert mentioned("Put the mug on the coffee machine", inventory) == ("mug", "coffee machine")
     assert mentioned("Put mug-1 into the sink", inventory) == ("mug 1", "sink")
     assert mentioned("Do it", inventory) == ()
+    listed = "a washed mug in closed drawers, the apple and a butter knife"
+    assert mentioned(listed, inventory) == ("mug", "drawers", "apple", "butter knife")
 
 
 @given(st.text(max_size=60))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import UsageError
-from hvr.rewards import Limits, PlanRewards
+from hvr.rewards import Bounds, PlanRewards
 from hvr.rewards.score import MISSED, REACHED, missed, reached
 from hvr.rewards.trainers import text_of, trl_reward, verifiers_reward
 
@@ -90,7 +90,7 @@ def test_hostile_answers_are_worth_little(text: str) -> None:
 
 
 def test_judging_ends() -> None:
-    limits = Limits(characters=10**7, steps=10**7, seconds=0.01)
+    limits = Bounds(characters=10**7, steps=10**7, seconds=0.01)
     steps = ["(take b)", "(put b c)", "(take a)", "(put a b)"] * 100_000
     random.Random(0).shuffle(steps)
     (score,) = PlanRewards(limits).scores(["\n".join(steps)], domain=DOMAIN, problem=PROBLEM)

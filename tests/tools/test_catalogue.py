@@ -15,14 +15,14 @@ from hvr.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.json_schema import leaves, parameters
 from hvr.tools.catalogue.merging import Overrides, meanings, read_overrides, tool_graph
 from hvr.tools.catalogue.reading import read_catalogue, read_tool_graph, read_tools
-from hvr.tools.catalogue.schema import Catalogue, Effect, Parameter, ToolSchema
+from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 from hvr.tools.plan_files import read_plans
 from tests.command_line import Hvr
 
 TOWN = {"type": "string", "description": "the town"}
 ARGUMENTS = {"type": "object", "properties": {"town": TOWN}, "required": ["town"]}
 WEATHER = {"name": "weather", "description": "Tells the weather", "parameters": ARGUMENTS}
-EXPECTED = (Parameter("town", "string", "the town", required=True),)
+EXPECTED = (ToolParameter("town", "string", "the town", required=True),)
 
 
 def written(folder: Path, value: Any, name: str = "tools.json") -> Path:
@@ -140,8 +140,8 @@ def test_any_schema_has_some_parameters(schema: Any) -> None:
 
 def tool(name: str, takes: str = "", gives: str = "") -> ToolSchema:
     return ToolSchema(
-        name, "", tuple(Parameter(p, "string") for p in takes.split()),
-        tuple(Parameter(p, "string") for p in gives.split()),
+        name, "", tuple(ToolParameter(p, "string") for p in takes.split()),
+        tuple(ToolParameter(p, "string") for p in gives.split()),
     )  # fmt: skip
 
 

@@ -82,6 +82,7 @@ def _print(
 ) -> None:
     from hvr.evaluation.bench import tables
     from hvr.evaluation.bench.compare import delta_table
+    from hvr.tasks import label
 
     screen = console()
     for table in tables.main_tables(summary):
@@ -94,7 +95,7 @@ def _print(
     errors = [r for r in results if not r.finished]
     for result in errors[:_MOST_ERRORS]:
         cell = result.cell
-        where = f"{cell.task} {cell.setting} {cell.model} seed {cell.seed}"
+        where = f"{label(cell.task)} {cell.setting} {cell.model} seed {cell.seed}"
         screen.print(f"error in {where}: {result.error}", markup=False)
     if len(errors) > _MOST_ERRORS:
         screen.print(f"and {len(errors) - _MOST_ERRORS} more errors: see {folder / 'cells'}",

@@ -55,7 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("--tasks", default=_TWELVE, help=(
-        "tasks, such as T2,T7 or T13-T24, or paper, or all (default: %(default)s)"))  # fmt: skip
+        "tasks, such as T2,T7 or T13-T24, or paper, or all, or files and folders of your own "
+        "(default: %(default)s)"))  # fmt: skip
     parser.add_argument("--settings", default="HVR,HV,HR,VR,R,LLM", help=(
         "settings, such as HVR+, LLM+P or HVR+planner_repair (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--models", action="append", help=(
@@ -141,6 +142,8 @@ def _progress(*, quiet: bool) -> Iterator[Listen]:
     )  # fmt: skip
     from rich.progress import Progress as Bar
 
+    from hvr.tasks import label
+
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
@@ -150,7 +153,7 @@ def _progress(*, quiet: bool) -> Iterator[Listen]:
 
         def listen(progress: Progress) -> None:
             latest = progress.result.cell if progress.result else None
-            text = f"{latest.task} {latest.setting}" if latest else "cells"
+            text = f"{label(latest.task)} {latest.setting}" if latest else "cells"
             bar.update(task, total=progress.total, completed=progress.done, description=text)
 
         yield listen

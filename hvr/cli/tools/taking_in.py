@@ -12,7 +12,7 @@ from hvr.cli.output import check_writable, print_json
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
-    from hvr.tools.catalogue.merging import Meaning
+    from hvr.tools.catalogue.merging import ParameterMeaning
     from hvr.tools.catalogue.schema import Catalogue
     from hvr.tools.tool_graph import ToolGraph
 
@@ -81,7 +81,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _document(catalogue: Catalogue, found: tuple[Meaning, ...], graph: ToolGraph) -> dict[str, Any]:
+def _document(
+    catalogue: Catalogue, found: tuple[ParameterMeaning, ...], graph: ToolGraph
+) -> dict[str, Any]:
     """Return what is known as one JSON object, in the format of the files of tool graphs."""
     return {
         "nodes": [
@@ -101,7 +103,9 @@ def _document(catalogue: Catalogue, found: tuple[Meaning, ...], graph: ToolGraph
     }  # fmt: skip
 
 
-def _lines(catalogue: Catalogue, found: tuple[Meaning, ...], graph: ToolGraph) -> list[str]:
+def _lines(
+    catalogue: Catalogue, found: tuple[ParameterMeaning, ...], graph: ToolGraph
+) -> list[str]:
     shared = [m for m in found if len(m.slots) > 1]
     slots = sum(len(m.slots) for m in found)
     lines = [

@@ -17,7 +17,7 @@ from hvr.llm.choice import ModelChoice
 from hvr.llm.factory import is_simulation
 from hvr.policies.llm.settings import named
 from hvr.secrets.scrubber import Scrubber
-from hvr.tasks import load_task
+from hvr.tasks import label, load_task
 from hvr.texts import check_fields
 
 _SLUG = 60
@@ -31,7 +31,7 @@ class Cell:
     """One plan to make.
 
     Args:
-        task: id of the task.
+        task: id of the task, or the path of the file of a user's own.
         scene: where.
         setting: name of the settings, such as `HVR` or `HVR+planner_repair`.
         model: spec of the model, such as `scripted:error=0.1` or `openai:gpt-4o-mini`.
@@ -47,7 +47,7 @@ class Cell:
     @property
     def id(self) -> str:
         """Stable, unlike any other cell's, and usable as a file name."""
-        words = f"{self.task}-{self.setting}-{self.model}-{self.scene}-{self.seed}"
+        words = f"{label(self.task)}-{self.setting}-{self.model}-{self.scene}-{self.seed}"
         slug = re.sub(r"[^A-Za-z0-9.+]+", "_", words)[:_SLUG].strip("._")
         text = json.dumps(self.to_json(), sort_keys=True)
         return f"{slug}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
@@ -197,7 +197,7 @@ def plan_cells(
                 f"{place} lacks what {task.id} needs; it can be done in {', '.join(task.scenes)}"
             )
     cells = tuple(
-        Cell(task.id, place or task.ground_truth.scene, setting, model, seed)
+        Cell(task.reference, place or task.ground_truth.scene, setting, model, seed)
         for task in loaded
         for setting in chosen
         for model in dict.fromkeys(models)

@@ -68,6 +68,13 @@ COLUMNS: Mapping[str, Column] = {
             -1,
             lambda s: s.over,
         ),
+        Column(
+            "within_budget",
+            "Goal reached within the budget of steps",
+            True,
+            1,
+            lambda s: _flag(s.within_budget),
+        ),
         Column("reached", "Goal reached when executed", True, 1, lambda s: _flag(s.reached)),
         Column("pc", "Plan correctness (PC)", True, 1, lambda s: s.pc),
         Column("es", "Execution success (ES)", True, 1, lambda s: s.es),

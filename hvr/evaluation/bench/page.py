@@ -21,6 +21,7 @@ from hvr.report.markup import (
     side_by_side,
     table,
 )
+from hvr.tasks import label as task_label
 
 _SECTIONS = {
     "success": "Valid plans that reach the goal",
@@ -34,7 +35,12 @@ _SECTIONS = {
 }
 _COST = ("calls", "corrections", "planner_calls", "library_hits", "tokens", "cost", "seconds")
 # Title, name in a row's statistics, name in the paper's table 2.
-_LEADING = (("goal", "success"), ("executed", "reached"), ("over", "over"))
+_LEADING = (
+    ("goal", "success"),
+    ("executed", "reached"),
+    ("over", "over"),
+    ("in budget", "within_budget"),
+)
 _MAIN = (
     ("PC", "pc", "pc_all"),
     ("PC moderate", "pc_moderate", "pc_moderate"),
@@ -124,7 +130,8 @@ def _summary(summary: Summary) -> str:
         "deviation over seeds. "
         "Goal: valid plans that reach the goal; executed: of the plans that were carried out, "
         "those that reached the goal; over: how many more steps than the shortest plan known they "
-        "have, of plans that reach the goal. MPV and AABV: (before) after correction. Conditions: "
+        "have, of plans that reach the goal; in budget: of the tasks with a budget of steps, those "
+        "reached within it. MPV and AABV: (before) after correction. Conditions: "
         "share of the goal's conditions that hold."
     )
     parts = [table("hvr", header, own, note)]
@@ -142,7 +149,8 @@ def _plots(summary: Summary) -> Iterator[str]:
         label = summary.label(model)
         for title, key in (("Goals reached", "success"), ("PC", "pc")):
             series = [_series(summary, model, setting, key) for setting in summary.settings]
-            yield bars(f"{title} by task and setting, per cent · {label}", summary.tasks, series)
+            names = [task_label(task) for task in summary.tasks]
+            yield bars(f"{title} by task and setting, per cent · {label}", names, series)
             yield _table_of(summary, model, key)
         yield _calls(summary, model)
         yield _failures(summary, model)
@@ -150,7 +158,7 @@ def _plots(summary: Summary) -> Iterator[str]:
 
 def _series(summary: Summary, model: str, setting: str, key: str) -> Series:
     stats = {t: summary.stats.get((key, model, setting, t)) for t in summary.tasks}
-    return Series(setting, {task: stat.mean for task, stat in stats.items() if stat})
+    return Series(setting, {task_label(task): stat.mean for task, stat in stats.items() if stat})
 
 
 def _calls(summary: Summary, model: str) -> str:
@@ -250,7 +258,7 @@ def _table_of(summary: Summary, model: str, key: str) -> str:
         for s in summary.settings
     ]
     caption = f"hvr, {COLUMNS[key].title}, per cent · {summary.label(model)}"
-    return table(caption, ("setting", *summary.tasks), rows)
+    return table(caption, ("setting", *map(task_label, summary.tasks)), rows)
 
 
 def _paper(measure: str, model: str, stage: str) -> str:
@@ -268,7 +276,7 @@ def _errors(results: Sequence[CellResult]) -> str:
         return ""
     rows = [
         (
-            f"{r.cell.task} {r.cell.setting} {r.cell.model} seed {r.cell.seed}",
+            f"{task_label(r.cell.task)} {r.cell.setting} {r.cell.model} seed {r.cell.seed}",
             r.error_kind,
             r.error[:300],
         )

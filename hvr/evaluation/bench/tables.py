@@ -9,19 +9,23 @@ from rich.table import Table
 
 from hvr.evaluation.bench.columns import COLUMNS
 from hvr.evaluation.bench.summary import Row, Stat, Summary
+from hvr.tasks import label
 
 # Table 2 of the paper in two halves, so that each fits a terminal of 80 columns.
 _PLANS = (
     ("goal", "success"),
     ("over", "over"),
+    ("in budget", "within_budget"),
     ("PC", "pc"),
     ("moderate", "pc_moderate"),
     ("high", "pc_high"),
     ("LD", "ld"),
 )
+_OF_SOME = frozenset(("within_budget",))
 _PER_TASK = (
     "success",
     "over",
+    "within_budget",
     "pc",
     "es",
     "ld",
@@ -37,9 +41,11 @@ def main_tables(summary: Summary) -> Iterator[Table]:
     """Yield two tables for each model, plans and their verification; one row a setting."""
     for model in summary.models:
         rows = [row for row in summary.rows if row.model == model]
-        plans = _table(f"Plans, per cent · {summary.label(model)}", [t for t, _ in _PLANS])
+        # Only some tasks have a budget of steps.
+        shown = [(t, k) for t, k in _PLANS if k not in _OF_SOME or any(k in r.stats for r in rows)]
+        plans = _table(f"Plans, per cent · {summary.label(model)}", [t for t, _ in shown])
         for row in rows:
-            plans.add_row(row.setting, *(with_spread(row.stats.get(k), k) for _, k in _PLANS))
+            plans.add_row(row.setting, *(with_spread(row.stats.get(k), k) for _, k in shown))
         yield plans
         title = f"Verification, per cent · {summary.label(model)}"
         making = _table(title, ["EPV", "MPV", "AABV", "calls", "errors"])
@@ -105,7 +111,9 @@ def task_table(summary: Summary, model: str, key: str) -> Table:
     """Return a measure of a model: a line for each setting, a column for each task."""
     column = COLUMNS[key]
     unit = " (per cent)" if column.percent else ""
-    table = _table(f"{column.title}{unit} · {summary.label(model)}", summary.tasks)
+    table = _table(
+        f"{column.title}{unit} · {summary.label(model)}", [label(t) for t in summary.tasks]
+    )
     for setting in summary.settings:
         stats = [summary.stats.get((key, model, setting, task)) for task in summary.tasks]
         table.add_row(setting, *(_rounded(stat, key) for stat in stats))

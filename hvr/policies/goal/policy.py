@@ -13,7 +13,7 @@ from hvr.language.goals import Goal, Stage
 from hvr.llm.choice import ModelChoice
 from hvr.llm.meter import Meter
 from hvr.pddl import Task, TypedName, parse_formula
-from hvr.plans import Judgement, Plan, Planned, Policy, PolicyContext, Understanding
+from hvr.plans import Find, Judgement, Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.goal.words import GoalWords
 from hvr.policies.goal.writing import GoalDraft, GoalWriting
 from hvr.policies.llm.dialogue import Dialogue
@@ -89,7 +89,10 @@ class GoalPolicy(Policy[Stage]):
         words = GoalWords(taxonomy, inventory, equipment.domain)
 
         def reachable(goal: Goal) -> None:
-            self.plan(goal.stages[0], graph, inventory)
+            first = goal.stages[0]
+            # What has to be looked for first cannot be planned for yet.
+            if not inventory.unplaced.intersection(self.needs(first, graph, inventory)):
+                self.plan(first, graph, inventory)
 
         writing = GoalWriting(dialogue, request, graph, words, reachable)
         self.drafts = writing.drafts
@@ -113,21 +116,48 @@ class GoalPolicy(Policy[Stage]):
         """See `Policy`."""
         return self._symbolic.clearing(things, place)
 
+    def needs(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
+        """See `Policy`."""
+        return self._symbolic.needs(stage, graph, inventory)
+
+    def opening(
+        self,
+        place: str,
+        closing: Sequence[str],
+        stage: Stage,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+    ) -> Planned:
+        """See `Policy`."""
+        return self._symbolic.opening(place, closing, stage, graph, inventory)
+
     def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
         """See `Policy`."""
         return self._symbolic.keeping(stage, constraints)
 
-    def write(self, request: str, graph: KnowledgeGraph, inventory: Inventory) -> PlanningRecord:
+    def write(
+        self,
+        request: str,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+        find: Find[Stage] | None = None,
+    ) -> PlanningRecord:
         """Return a plan for all stages of a request, with the record of its making.
 
         Where the model's goal is none that can be met, the plan is empty.
+
+        Args:
+            request: the request.
+            graph: the world.
+            inventory: what there is in it.
+            find: looks for what the goal needs before it is planned for; None where all is known.
 
         Raises:
             LLMError: the model did not answer.
         """
         started = time.perf_counter()
         try:
-            plans = self._plans(request, graph, inventory)
+            plans = self._plans(request, graph, inventory, find)
         except (ImpossibleGoalError, PlannerError):
             plans = []
         blocks = tuple(block for plan in plans for block in plan.blocks)
@@ -152,10 +182,14 @@ class GoalPolicy(Policy[Stage]):
             planner_calls=self._calls,
         )
 
-    def _plans(self, request: str, graph: KnowledgeGraph, inventory: Inventory) -> list[Plan]:
+    def _plans(
+        self, request: str, graph: KnowledgeGraph, inventory: Inventory, find: Find[Stage] | None
+    ) -> list[Plan]:
         """Return the plans of the stages, each from the state that the one before it leads to."""
         equipment = self.equipment
         understanding = self.understand(request, graph, inventory)
+        if find is not None:
+            inventory = find(understanding.stages[0])
         foresight = Foresight(graph, equipment.domain, inventory, equipment.compile_task)
         plans: list[Plan] = []
         for number, stage in enumerate(understanding.stages):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from hvr.pddl import (
@@ -176,12 +176,19 @@ def _contradiction(macro: MacroAction) -> str:
     return ""
 
 
-def describe(macros: Sequence[MacroAction]) -> str:
-    """Return macro actions and their conditions in the form of the prompts."""
+def describe(macros: Sequence[MacroAction], shown: Collection[int] | None = None) -> str:
+    """Return macro actions and their conditions in the form of the prompts.
+
+    Args:
+        macros: the macro actions.
+        shown: numbers of those whose conditions are given, from 1; None for all.
+    """
     lines = []
     for number, macro in enumerate(macros, start=1):
+        lines.append(f"{number}. {macro.name}")
+        if shown is not None and number not in shown:
+            continue
         lines += [
-            f"{number}. {macro.name}",
             f"Preconditions: {' '.join(macro.precondition) or 'none'}",
             f"Postconditions: {' '.join(macro.postcondition) or 'none'}",
         ]

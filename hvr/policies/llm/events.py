@@ -149,10 +149,14 @@ class StepsLeftOut:
 
 @dataclass(frozen=True)
 class PlanJudged:
-    """The plan was judged before its execution: superfluous steps left out, missing ones put in."""
+    """The plan was judged before its execution: superfluous steps left out, missing ones put in.
+
+    `unmended` says why what is still wrong stays so; "" where nothing is.
+    """
 
     removed: tuple[GroundAction, ...]
     inserted: tuple[GroundAction, ...]
+    unmended: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -160,6 +164,7 @@ class PlanJudged:
             "event": "judged",
             "removed": [str(a) for a in self.removed],
             "inserted": [str(a) for a in self.inserted],
+            "unmended": self.unmended or None,
         }
 
 

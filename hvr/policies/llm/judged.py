@@ -6,14 +6,16 @@ if each of them could be executed: the state that all it touches is in then, but
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from hvr.judging.loop import Round, run_loop
-from hvr.judging.verdict import CritiqueKind
-from hvr.pddl import And, GroundAction, Misfit, Not, State, Task
+from hvr.judging.loop import MOST_ROUNDS, Round, run_loop
+from hvr.judging.verdict import PlanVerdict
+from hvr.pddl import And, Atom, GroundAction, Misfit, Not, Problem, State, Task
 from hvr.plans import AABlock
 from hvr.policies.llm.events import PlanJudged
+from hvr.retrieval.inventory import Inventory
+from hvr.retrieval.relevance import relevant_objects
 from hvr.validation import Validator
 
 
@@ -22,6 +24,7 @@ def judged_blocks(
     blocks: tuple[AABlock, ...],
     fleeting: frozenset[str],
     listen: Callable[[PlanJudged], None],
+    inventory: Inventory | None = None,
 ) -> tuple[tuple[AABlock, ...], tuple[Round, ...]]:
     """Return the blocks of a plan without superfluous steps and with missing ones.
 
@@ -29,26 +32,63 @@ def judged_blocks(
         task: the task, in whose initial state the plan begins.
         blocks: the plan.
         fleeting: predicates that do not count, such as nearness.
-        listen: is told what was changed.
+        listen: is told what was changed, and that what is wrong could not be mended.
+        inventory: the objects of the world, of which those are looked at that the plan has to do
+            with; None for all objects.
 
     Returns:
-        the blocks, and the rounds; none where there is nothing to say, or the plan changes
-        nothing for good.
+        the blocks, and the rounds; none where there is nothing to say, nothing is known to mend
+        the plan, or it changes nothing for good.
     """
     state = task.initial
-    actions = tuple(action for block in blocks for action in block.actions)
+    actions = _steps(blocks)
     goal = intended(task, state, actions, fleeting)
     if not goal.operands:
         return blocks, ()
-    problem = task.problem.replace(init=state.atoms(static=True), goal=goal)
-    loop = run_loop(Validator(Task(task.domain, problem)), actions, most=1)
-    verdict = loop.verdict
-    if not loop.rounds or verdict is None:
-        return blocks, ()
+    whole = task.problem.replace(init=state.atoms(static=True), goal=goal)
+    problem = whole if inventory is None else _smaller(task, whole, actions, inventory)
+    everywhere = Validator(Task(task.domain, whole))
+    validator = everywhere if problem is whole else Validator(Task(task.domain, problem))
+    rounds: list[Round] = []
+    removed: list[GroundAction] = []
+    inserted: list[GroundAction] = []
+    unmended = ""
+    changed = blocks
+    while len(rounds) < MOST_ROUNDS:
+        loop = run_loop(validator, _steps(changed), most=1)
+        verdict = loop.verdict
+        if not loop.rounds or verdict is None:
+            unmended = "" if verdict is None or verdict.valid else _why(verdict)
+            break
+        done = _mended(changed, verdict)
+        # Where few objects were looked at, a condition on all of a kind may say more.
+        if problem is not whole and not everywhere.check(_steps(done)).valid:
+            unmended = "the steps that were found do not do with all objects of the world"
+            break
+        removed += [verdict.plan[number - 1] for number in sorted(verdict.removed)]
+        inserted += [a for critique in verdict.missing for a in critique.actions]
+        rounds += loop.rounds
+        changed = done
+    if rounds or unmended:
+        listen(PlanJudged(tuple(removed), tuple(inserted), unmended))
+    return tuple(block for block in changed if block.actions), tuple(rounds)
+
+
+def _steps(blocks: Iterable[AABlock]) -> tuple[GroundAction, ...]:
+    return tuple(action for block in blocks for action in block.actions)
+
+
+def _why(verdict: PlanVerdict) -> str:
+    """Return in words why a plan stays as it is."""
+    reasons = [critique.reason for critique in verdict.critiques]
+    return "; ".join([verdict.unknown or "no steps were found that mend the plan", *reasons])
+
+
+def _mended(blocks: tuple[AABlock, ...], verdict: PlanVerdict) -> tuple[AABlock, ...]:
+    """Return blocks with what a verdict says of their steps done."""
     put_in: dict[int, list[GroundAction]] = {}
-    for critique in verdict.critiques:
-        if critique.kind is CritiqueKind.MISSING:
-            put_in.setdefault(critique.index, []).extend(critique.actions)
+    for critique in verdict.missing:
+        put_in.setdefault(critique.index, []).extend(critique.actions)
     changed: list[AABlock] = []
     number = 0
     for block in blocks:
@@ -59,12 +99,26 @@ def judged_blocks(
             if number not in verdict.removed:
                 steps.append(action)
         changed.append(replace(block, actions=tuple(steps)))
-    last = put_in.get(len(actions) + 1)
+    last = put_in.get(number + 1)
     if last:
         changed[-1] = replace(changed[-1], actions=(*changed[-1].actions, *last))
-    removed = tuple([actions[number - 1] for number in sorted(verdict.removed)])
-    listen(PlanJudged(removed, tuple([a for steps in put_in.values() for a in steps])))
-    return tuple(block for block in changed if block.actions), loop.rounds
+    return tuple(changed)
+
+
+def _smaller(
+    task: Task, problem: Problem, actions: Iterable[GroundAction], inventory: Inventory
+) -> Problem:
+    """Return a problem with the objects alone that its goal and a plan have to do with.
+
+    In a kitchen with a hundred objects the search for missing steps would take half a minute.
+    """
+    named = dict.fromkeys(name for action in actions for name in action.args)
+    spoken_of = And(tuple([Atom("present", (n,)) for n in named if n in inventory.classes]))
+    names = set(relevant_objects([problem.goal, spoken_of], inventory).names)
+    objects = tuple([o for o in problem.objects if o.name in names])
+    known = {o.name for o in objects} | {c.name for c in task.domain.constants}
+    init = frozenset(atom for atom in problem.init if known.issuperset(atom.args))
+    return problem.replace(objects=objects, init=init)
 
 
 def intended(

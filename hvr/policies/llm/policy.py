@@ -10,17 +10,22 @@ from typing import Any, Self
 import hvr
 from hvr.errors import ImpossibleGoalError, LanguageError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
+from hvr.language.goals import Stage
 from hvr.language.reader import Reader
 from hvr.library import Library, Origin, learn, update_library
 from hvr.llm.meter import Meter
 from hvr.pddl import Task, TypedName, parse_formula
-from hvr.plans import IS_TOLD, Judgement, Planned, Policy, PolicyContext, Understanding
+from hvr.plans import IS_TOLD, Find, Judgement, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.llm.lean import outcome
 from hvr.policies.llm.record import PlanningRecord
 from hvr.policies.llm.settings import is_goal
 from hvr.policies.llm.writing import Equipment, Writing
+from hvr.policies.symbolic import SymbolicPolicy
+from hvr.retrieval.expansion import expand
 from hvr.retrieval.inventory import Inventory
+from hvr.retrieval.knowledge import ingredients
 from hvr.retrieval.relevance import Relevant
+from hvr.retrieval.selection import mentioned, select
 from hvr.search.navigation import find_navigation
 
 
@@ -97,6 +102,28 @@ class LLMPolicy(Policy[str]):
         """Return the request to take things away from a place."""
         return f"take {' and '.join(things)} away from {place} and put it somewhere else"
 
+    def needs(self, stage: str, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
+        """See `Policy`: what the request names, itself or by a dish, with what that depends on."""
+        del graph
+        equipment = self.equipment
+        words = (*mentioned(stage, inventory), *ingredients(stage, inventory.ontology))
+        named = select(words, inventory, equipment.embedder).names
+        return tuple(dict.fromkeys((*named, *expand(named, inventory))))
+
+    def opening(
+        self,
+        place: str,
+        closing: Sequence[str],
+        stage: str,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+    ) -> Planned:
+        """See `Policy`; planned without the model, which is asked once all is found."""
+        del stage  # in words; what is to be kept on the way is not known
+        equipment = self.equipment
+        symbolic = SymbolicPolicy(equipment.ontology, equipment.domain, equipment.planner)
+        return symbolic.opening(place, closing, Stage("(and)"), graph, inventory)
+
     def plan(
         self, stage: str, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
@@ -119,12 +146,27 @@ class LLMPolicy(Policy[str]):
         relevant = Relevant({o.name: "it is in the scene" for o in problem.objects})
         return Planned(problem, Task(domain, problem), relevant, record.plan, record.planner_calls)
 
-    def write(self, request: str, graph: KnowledgeGraph, inventory: Inventory) -> PlanningRecord:
+    def write(
+        self,
+        request: str,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+        find: Find[str] | None = None,
+    ) -> PlanningRecord:
         """Return a plan for a request in the world of a graph, with the record of its making.
+
+        Args:
+            request: the request.
+            graph: the world.
+            inventory: what there is in it.
+            find: looks for what the request speaks of before anything else; None where all is
+                known.
 
         Raises:
             LLMError: the model did not answer; its transcript has the dialogue so far.
         """
+        if find is not None:
+            inventory = find(request)
         writing = Writing(self.equipment, request, graph, inventory)
         record = writing.write()
         self._library_uses |= set(writing.library_uses)

@@ -7,7 +7,7 @@ request ─▶ objects ─▶ macro plan ─▶ conditions ─▶ check ─▶ f
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -25,7 +25,8 @@ from hvr.policies.llm.answers import read_conditions, read_macro_plan
 from hvr.policies.llm.batches import Batches
 from hvr.policies.llm.blocks import Assignment, BlockWriter, finish
 from hvr.policies.llm.bridge import Bridge
-from hvr.policies.llm.conditions import check_macros, describe, lasting, with_conditions
+from hvr.policies.llm.conditions import check_macros, lasting, with_conditions
+from hvr.policies.llm.correcting import correction
 from hvr.policies.llm.dialogue import Dialogue
 from hvr.policies.llm.events import (
     BlockWritten,
@@ -110,6 +111,7 @@ class Writing:
         self.library_uses: list[str] = []
         """Ids of the entries of the library whose blocks went into the plan."""
         self._listen = equipment.listen
+        self._inventory = inventory
         self._foresight = Foresight(graph, equipment.domain, inventory, equipment.compile_task)
         self._dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
         self._retrieval = Retrieval(self._dialogue, self.settings, equipment.embedder, self._listen)
@@ -147,7 +149,7 @@ class Writing:
         if self.settings.judge:
             foresight = self._foresight
             written, rounds = judged_blocks(
-                foresight.task, written, foresight.nearness, self._listen
+                foresight.task, written, foresight.nearness, self._listen, self._inventory
             )
         blocks, removed = self._elimination(written)
         name = self._dialogue.model.name
@@ -239,17 +241,28 @@ class Writing:
             self._listen(MacroPlanChecked(check, attempt))
             if not check.problem or attempt == tries:
                 break
-            answer = self._dialogue.ask(
-                "correct_conditions",
-                **self._world(),
-                conditions=describe(macros),
-                problem=f"{check.problem}\n(correction {attempt + 1})",
-            )
+            values = self._correction(macros, check.problem, attempt + 1)
+            answer = self._dialogue.ask("correct_conditions", **values)
             written, dropped = self._read_conditions(answer, [m.name for m in macros], macros)
             macros = (*macros[:fixed], *written[fixed:])
             self._listen(ConditionsWritten(macros, dropped))
         assert first is not None
         return macros, (first, check)
+
+    def _correction(self, macros: Macros, problem: str, number: int) -> dict[str, str]:
+        """Return the values of a prompt that tells the problems of some conditions."""
+
+        def objects(words: Iterable[str]) -> str:
+            spoken = set(words)
+            return self._telling.objects(self._foresight, [n for n in self._names if n in spoken])
+
+        def fits(values: dict[str, str]) -> bool:
+            # Without R the whole scene is in the prompt, however long it is.
+            return not self.settings.retrieval or self._dialogue.fits(
+                "correct_conditions", **{**values, "knowledge": ""}
+            )
+
+        return correction(self._world(), macros, problem, number, objects=objects, fits=fits)
 
     def _read_conditions(
         self, answer: str, titles: Sequence[str], earlier: Sequence[MacroAction] = ()

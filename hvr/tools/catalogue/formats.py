@@ -7,7 +7,7 @@ from typing import Any
 
 from hvr.errors import DataFileError
 from hvr.tools.catalogue.json_schema import leaves, parameters
-from hvr.tools.catalogue.schema import Effect, Parameter, ToolSchema, quoted
+from hvr.tools.catalogue.schema import Effect, ToolParameter, ToolSchema, quoted
 
 Record = Mapping[str, Any]
 
@@ -66,18 +66,18 @@ def read_tool(record: Any, place: str) -> ToolSchema:
     )
 
 
-def _takes(body: Record) -> tuple[Parameter, ...]:
+def _takes(body: Record) -> tuple[ToolParameter, ...]:
     for name in _SCHEMAS:
         if isinstance(body.get(name), dict):
             return parameters(body[name], body[name])
-    return tuple(Parameter(kind, required=True) for kind in _types(body, "input"))
+    return tuple(ToolParameter(kind, required=True) for kind in _types(body, "input"))
 
 
-def _gives(body: Record) -> tuple[Parameter, ...]:
+def _gives(body: Record) -> tuple[ToolParameter, ...]:
     for name in ("outputSchema", "output_schema", "response", "returns"):
         if isinstance(body.get(name), dict):
             return leaves(body[name], body[name])
-    return tuple(Parameter(kind, required=True) for kind in _types(body, "output"))
+    return tuple(ToolParameter(kind, required=True) for kind in _types(body, "output"))
 
 
 def _types(body: Record, which: str) -> list[str]:

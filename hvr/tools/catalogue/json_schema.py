@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hvr.tools.catalogue.schema import Parameter
+from hvr.tools.catalogue.schema import ToolParameter
 
 Schema = Mapping[str, Any]
 
@@ -20,7 +20,7 @@ MOST = 500
 """Parameters that one schema can have; more are left out."""
 
 
-def parameters(schema: Any, root: Any) -> tuple[Parameter, ...]:
+def parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
     """Return the properties of an object's schema: what a call takes.
 
     Args:
@@ -34,12 +34,12 @@ def parameters(schema: Any, root: Any) -> tuple[Parameter, ...]:
     )
 
 
-def leaves(schema: Any, root: Any) -> tuple[Parameter, ...]:
+def leaves(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
     """Return what a value has in it, however deep: what a call gives.
 
     A value that is no object and no list of objects is one parameter named `result`.
     """
-    found: list[Parameter] = []
+    found: list[ToolParameter] = []
     for leaf in _leaves(schema, root, "", True, ()):
         if len(found) == MOST:
             break
@@ -49,7 +49,7 @@ def leaves(schema: Any, root: Any) -> tuple[Parameter, ...]:
 
 def _leaves(
     schema: Any, root: Any, name: str, required: bool, above: tuple[int, ...]
-) -> Iterator[Parameter]:
+) -> Iterator[ToolParameter]:
     flat = _resolved(schema, root)
     inner, marks, shown = flat, "", name
     while inner["items"] is not None and len(marks) < 2 * DEEPEST:
@@ -69,9 +69,9 @@ def _leaves(
         yield parameter
 
 
-def _parameter(name: str, schema: Any, root: Any, required: bool) -> Parameter:
+def _parameter(name: str, schema: Any, root: Any, required: bool) -> ToolParameter:
     flat = schema if isinstance(schema, _Flat) else _resolved(schema, root)
-    return Parameter(str(name), flat["type"], flat["description"], required, flat["choices"])
+    return ToolParameter(str(name), flat["type"], flat["description"], required, flat["choices"])
 
 
 class _Flat(dict[str, Any]):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hvr.errors import DataFileError, UsageError
 from hvr.texts import read_toml
-from hvr.tools.catalogue.schema import Catalogue, Parameter, ToolSchema, quoted
+from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema, quoted
 from hvr.tools.tool_graph import Tool, ToolGraph
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Meaning:
+class ParameterMeaning:
     """Slots whose values are the same kind of thing.
 
     Args:
@@ -116,7 +116,7 @@ def read_overrides(path: Path) -> Overrides:
 
 def meanings(
     catalogue: Catalogue, encoder: TextVectors, alike: float = ALIKE, overrides: Overrides = NONE
-) -> tuple[Meaning, ...]:
+) -> tuple[ParameterMeaning, ...]:
     """Return the meanings of a catalogue's parameters; each slot has one.
 
     Groups grow from the likest pair on, as long as all of a group are alike (complete linkage),
@@ -142,15 +142,15 @@ def meanings(
     vectors = encoder.encode([text for text, _, _ in kinds])
     groups = _clusters(vectors, [_Kind(*k, _sides(slots)) for k, slots in kinds.items()], alike)
     members_of = list(kinds.values())
-    found = [Meaning(name, tuple(slots), said=True) for name, slots in said.items()]
+    found = [ParameterMeaning(name, tuple(slots), said=True) for name, slots in said.items()]
     for members, least in groups:
         slots = sorted((s for m in members for s in members_of[m]), key=_order(catalogue))
         for part in _parted(slots, apart):
-            found.append(Meaning("", tuple(part), least if len(members) > 1 else 1.0))
+            found.append(ParameterMeaning("", tuple(part), least if len(members) > 1 else 1.0))
     return _named(found)
 
 
-def tool_graph(catalogue: Catalogue, found: Iterable[Meaning]) -> ToolGraph:
+def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolGraph:
     """Return the tools with meanings as types, and a link wherever one gives what another takes."""
     meaning = {slot: m.name for m in found for slot in m.slots}
     tools = []
@@ -172,7 +172,7 @@ def tool_graph(catalogue: Catalogue, found: Iterable[Meaning]) -> ToolGraph:
     return ToolGraph(tuple(tools), tuple(links))
 
 
-def _slots(catalogue: Catalogue) -> Iterator[tuple[ToolSchema, Parameter, Slot]]:
+def _slots(catalogue: Catalogue) -> Iterator[tuple[ToolSchema, ToolParameter, Slot]]:
     for tool in catalogue.tools:
         for parameter in tool.takes:
             yield tool, parameter, Slot(tool.name, parameter.name)
@@ -205,7 +205,7 @@ def _said(
     return same, [[set(find(text)) for text in group] for group in overrides.apart]
 
 
-def _text(tool: ToolSchema, parameter: Parameter) -> str:
+def _text(tool: ToolSchema, parameter: ToolParameter) -> str:
     """Return what is said of a parameter; of a bare name also what it is of."""
     leaf = _words(parameter.leaf)
     if not set(leaf.split()) - _BARE:
@@ -292,19 +292,19 @@ def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]
     return parts
 
 
-def _named(found: list[Meaning]) -> tuple[Meaning, ...]:
+def _named(found: list[ParameterMeaning]) -> tuple[ParameterMeaning, ...]:
     """Return meanings with names: the commonest of their slots', with the tool's where needed."""
     used: set[str] = {m.name for m in found if m.name}
     named = []
     for meaning in found:
         name = meaning.name
         if not name:
-            leaves = [_words(Parameter(s.name).leaf).replace(" ", "_") for s in meaning.slots]
+            leaves = [_words(ToolParameter(s.name).leaf).replace(" ", "_") for s in meaning.slots]
             leaf = max(dict.fromkeys(leaves), key=leaves.count) or "value"
             of = "_".join(_words(meaning.slots[0].tool).split())
             name = next(n for n in _candidates(leaf, of, bare=leaf in _BARE) if n not in used)
             used.add(name)
-        named.append(Meaning(name, meaning.slots, meaning.alike, meaning.said))
+        named.append(ParameterMeaning(name, meaning.slots, meaning.alike, meaning.said))
     return tuple(named)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from hvr.errors import DataFileError
 from hvr.tools.catalogue.json_schema import leaves, parameters, referred
-from hvr.tools.catalogue.schema import Effect, Parameter, ToolSchema
+from hvr.tools.catalogue.schema import Effect, ToolParameter, ToolSchema
 
 _READING = ("get", "head", "options", "trace")
 _METHODS = (*_READING, "put", "post", "delete", "patch")
@@ -77,7 +77,7 @@ def _tool(path: str, method: str, item: Any, operation: Any, root: Any) -> ToolS
     )
 
 
-def _fields(holder: Mapping[str, Any], root: Any) -> Iterator[Parameter]:
+def _fields(holder: Mapping[str, Any], root: Any) -> Iterator[ToolParameter]:
     """Return the parameters outside the body."""
     some = holder.get("parameters")
     for entry in some if isinstance(some, list) else []:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 
 from hvr.errors import DataFileError
-from hvr.tools.catalogue.schema import Parameter, ToolSchema
+from hvr.tools.catalogue.schema import ToolParameter, ToolSchema
 
 _TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean",
           "list": "array", "tuple": "array", "set": "array", "frozenset": "array",
@@ -77,12 +77,12 @@ def _tool(function: _Function, records: dict[str, ast.ClassDef], name: str) -> T
     )
 
 
-def _parameter(argument: ast.arg, required: bool, described: dict[str, str]) -> Parameter:
+def _parameter(argument: ast.arg, required: bool, described: dict[str, str]) -> ToolParameter:
     kind, choices = _type(argument.annotation)
-    return Parameter(argument.arg, kind, described.get(argument.arg, ""), required, choices)
+    return ToolParameter(argument.arg, kind, described.get(argument.arg, ""), required, choices)
 
 
-def _gives(hint: ast.expr | None, records: dict[str, ast.ClassDef]) -> tuple[Parameter, ...]:
+def _gives(hint: ast.expr | None, records: dict[str, ast.ClassDef]) -> tuple[ToolParameter, ...]:
     mark, inner = "", _unquoted(hint)
     while isinstance(inner, ast.Subscript) and _TYPES.get(_name(inner.value)) == "array":
         mark, inner = mark + "[]", _unquoted(inner.slice)
@@ -90,12 +90,12 @@ def _gives(hint: ast.expr | None, records: dict[str, ast.ClassDef]) -> tuple[Par
     if record is not None:
         fields = [n for n in record.body if isinstance(n, ast.AnnAssign)]
         return tuple(
-            Parameter(f"{mark}.{n.target.id}".removeprefix("."), *_kind(n.annotation))
+            ToolParameter(f"{mark}.{n.target.id}".removeprefix("."), *_kind(n.annotation))
             for n in fields
             if isinstance(n.target, ast.Name)
         )
     kind, choices = _type(hint)
-    return (Parameter("result", kind, required=True, choices=choices),) if kind else ()
+    return (ToolParameter("result", kind, required=True, choices=choices),) if kind else ()
 
 
 def _kind(hint: ast.expr) -> tuple[str]:

@@ -19,7 +19,7 @@ class Effect(Enum):
 
 
 @dataclass(frozen=True)
-class Parameter:
+class ToolParameter:
     """Something that a tool takes or gives.
 
     Args:
@@ -58,8 +58,8 @@ class ToolSchema:
 
     name: str
     description: str = ""
-    takes: tuple[Parameter, ...] = ()
-    gives: tuple[Parameter, ...] = ()
+    takes: tuple[ToolParameter, ...] = ()
+    gives: tuple[ToolParameter, ...] = ()
     effect: Effect = Effect.UNKNOWN
     idempotent: bool | None = None
 

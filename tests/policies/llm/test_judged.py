@@ -28,6 +28,14 @@ def test_a_good_plan_stays() -> None:
     assert judged_blocks(gripper().task, blocks, frozenset(), lambda _: None) == (blocks, ())
 
 
+def test_a_plan_that_nothing_mends_stays_and_it_is_said() -> None:
+    # Both are carried at the end, if each step could be executed: one hand is not enough.
+    blocks = (AABlock(MacroAction("all"), parse_plan("(pick bag a) (pick ball a)")),)
+    said: list[PlanJudged] = []
+    assert judged_blocks(gripper().task, blocks, frozenset({"robot"}), said.append) == (blocks, ())
+    assert [bool(event.unmended) for event in said] == [True]
+
+
 def test_the_judge_is_a_switch_of_its_own() -> None:
     assert named("HVR+judge").judge and not named("HVR+").judge
     assert "judge" not in named("HVR").to_json()

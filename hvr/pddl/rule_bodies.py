@@ -1,0 +1,136 @@
+"""Bodies of rules for derived predicates, taken apart into conjunctions that can be joined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from typing import TYPE_CHECKING
+
+from hvr.pddl.facts import Literal
+from hvr.pddl.model import (
+    And,
+    Atom,
+    DerivedPredicate,
+    Equal,
+    Exists,
+    Expression,
+    Forall,
+    Imply,
+    Not,
+    Or,
+    TypedName,
+    substitute,
+)
+from hvr.values import Value
+
+if TYPE_CHECKING:
+    from hvr.pddl.task import Task
+
+_MOST_DISJUNCTS = 64
+"""A rule body that multiplies out into more conjunctions than this is checked as it stands."""
+
+
+class _Disjunct(Value):
+    """A conjunction: variables to find, literals to join, and what is left to be checked."""
+
+    variables: tuple[TypedName, ...] = ()
+    literals: tuple[Literal, ...] = ()
+    rest: tuple[Expression, ...] = ()
+
+
+class Clause(Value):
+    """A head and one conjunction that it follows from; `variables` are those of both."""
+
+    head: Atom
+    variables: tuple[TypedName, ...]
+    literals: tuple[Literal, ...]
+    rest: tuple[Expression, ...]
+
+    def fits(self, task: Task, binding: Mapping[str, str]) -> bool:
+        """Say whether what some variables stand for has their types."""
+        members = task.members
+        return all(binding[v.name] in members(v.types) for v in self.variables if v.name in binding)
+
+
+def clauses_of(rule: DerivedPredicate) -> list[Clause]:
+    """Take a rule apart as far as it pays."""
+    head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
+    return [
+        Clause(head, (*rule.parameters, *body.variables), body.literals, body.rest)
+        for body in _disjuncts(rule.body, True, _Names())
+    ]
+
+
+class _Names:
+    """Makes new names for the variables of inner quantifiers."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def fresh(self, name: str) -> str:
+        self.count += 1
+        return f"{name}.{self.count}"
+
+
+def _disjuncts(formula: Expression, positive: bool, names: _Names) -> list[_Disjunct]:
+    """Take a formula (or its negation) apart as far as it pays.
+
+    Each disjunct becomes a rule of its own, whose literals can be joined. Negation is pushed
+    inwards on the way.
+    """
+    match formula:
+        case Atom() | Equal():
+            return [_Disjunct(literals=((formula, positive),))]
+        case Not(operand):
+            return _disjuncts(operand, not positive, names)
+        case And(operands) | Or(operands):
+            parts = [_disjuncts(o, positive, names) for o in operands]
+            # De Morgan: a negated conjunction is a disjunction, and the other way round.
+            if isinstance(formula, And) != positive:
+                return [one for part in parts for one in part]
+            return _all_of(parts) or _as_it_is(formula, positive)
+        case Imply(left, right):
+            parts = [_disjuncts(left, not positive, names), _disjuncts(right, positive, names)]
+            if positive:
+                return [one for part in parts for one in part]
+            return _all_of(parts) or _as_it_is(formula, positive)
+        case Exists(variables, body) if positive:
+            return _quantified(variables, body, True, names)
+        case Forall(variables, body) if not positive:
+            return _quantified(variables, body, False, names)
+        case _:
+            return _as_it_is(formula, positive)
+
+
+def _as_it_is(formula: Expression, positive: bool) -> list[_Disjunct]:
+    return [_Disjunct(rest=(formula if positive else Not(formula),))]
+
+
+def _quantified(
+    variables: tuple[TypedName, ...], body: Expression, positive: bool, names: _Names
+) -> list[_Disjunct]:
+    # A variable of a quantifier becomes one of the rule, where its name may be taken already.
+    renamed = {v.name: names.fresh(v.name) for v in variables}
+    new = tuple([TypedName(renamed[v.name], v.types) for v in variables])
+    inner = _disjuncts(substitute(body, renamed), positive, names)
+    return [_Disjunct((*new, *one.variables), one.literals, one.rest) for one in inner]
+
+
+def _all_of(parts: list[list[_Disjunct]]) -> list[_Disjunct]:
+    """Return the conjunction of disjunctions as one disjunction, nothing when it is too long.
+
+    Nothing, too, where a part is never true; the caller then keeps the formula as it is.
+    """
+    size = 1
+    for part in parts:
+        size *= len(part)
+        if size > _MOST_DISJUNCTS:
+            return []
+    return [
+        _Disjunct(
+            tuple([v for one in row for v in one.variables]),
+            tuple([item for one in row for item in one.literals]),
+            tuple([item for one in row for item in one.rest]),
+        )
+        for row in product(*parts)
+    ]

@@ -1,0 +1,158 @@
+"""Plans judged against the goals that a sentence can mean in a kitchen.
+
+A goal with several stages is judged as its last stage, reached by a plan in the course of which
+each of the stages before it was reached, too. Where a sentence can mean several things, the plan
+tells which: the likeliest reading for which it needs most of its steps, else the one that there is
+least to say against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from hvr.errors import HvrError
+from hvr.execution.world import World
+from hvr.judging.symbolic import judge
+from hvr.judging.verdict import PlanVerdict
+from hvr.language.goals import Goal, Stage
+from hvr.language.saying import in_order
+from hvr.pddl import (
+    TRUE,
+    And,
+    Domain,
+    Problem,
+    Step,
+    Task,
+    TypedName,
+    parse_constraint,
+    parse_formula,
+)
+from hvr.retrieval.inventory import Inventory
+from hvr.retrieval.relevance import relevant_objects
+from hvr.validation import Validator
+
+
+@dataclass(frozen=True)
+class JudgedGoal:
+    """A verdict, and the goal that it is about.
+
+    Args:
+        verdict: the verdict.
+        validator: where the plan begins, with the goal.
+        goal: its stages as PDDL.
+        reading: the goal in words, where the sentence can mean several things; else "".
+    """
+
+    verdict: PlanVerdict
+    validator: Validator
+    goal: str
+    reading: str = ""
+
+
+def judge_by_goals(
+    goals: Sequence[Goal],
+    problem_of: Callable[[Sequence[Stage]], Problem],
+    domain: Domain,
+    plan: Sequence[Step],
+    *,
+    seconds: float,
+) -> JudgedGoal:
+    """Judge a plan by the one of some goals that it fits best.
+
+    Args:
+        goals: what a sentence can mean, the likeliest first.
+        problem_of: makes the problem of a goal's stages.
+        domain: the actions.
+        plan: the plan.
+        seconds: how long to look for missing steps, for each goal.
+
+    Raises:
+        HvrError: the plan cannot be judged by any of them.
+    """
+    judged: list[JudgedGoal] = []
+    refusal: HvrError | None = None
+    for goal in goals:
+        try:
+            found = judge_by_stages(
+                goal.stages, problem_of(goal.stages), domain, plan, seconds=seconds
+            )
+        except HvrError as error:
+            refusal = refusal or error
+            continue
+        found = found if len(goals) == 1 else replace(found, reading=in_order(goal.said))
+        if _fits(found.verdict):
+            return found
+        judged.append(found)
+    if not judged:
+        assert refusal is not None, "there must be a goal"
+        raise refusal
+    return min(judged, key=lambda found: _findings(found.verdict))
+
+
+def judge_by_stages(
+    stages: Sequence[Stage],
+    problem: Problem,
+    domain: Domain,
+    plan: Sequence[Step],
+    *,
+    seconds: float,
+) -> JudgedGoal:
+    """Judge a plan for a problem; its constraints are left aside where that makes no difference."""
+    validator = Validator(Task(domain, problem))
+    goal = ", then ".join(stage.text for stage in stages)
+    if problem.constraints != TRUE:
+        free = Validator(Task(domain, problem.replace(constraints=TRUE)))
+        verdict = judge(free, plan, seconds=seconds)
+        # What is smallest without the constraints and keeps them is smallest with them.
+        if verdict.repaired is not None and validator.check(verdict.repaired).valid:
+            valid = validator.check(plan).valid
+            return JudgedGoal(replace(verdict, valid=valid), validator, goal)
+    return JudgedGoal(judge(validator, plan, seconds=seconds), validator, goal)
+
+
+def _fits(verdict: PlanVerdict) -> bool:
+    """Say whether a plan needs most of its steps for its goal."""
+    return verdict.repaired is not None and 2 * len(verdict.removed) <= len(verdict.plan)
+
+
+def _findings(verdict: PlanVerdict) -> tuple[bool, int]:
+    missing = sum(len(critique.actions) or 1 for critique in verdict.missing)
+    unmended = verdict.repaired is None and verdict.outcome != "clean"
+    return unmended, missing + len(verdict.removed)
+
+
+def kitchen_problem(
+    world: World,
+    inventory: Inventory,
+    domain: Domain,
+    stages: Sequence[Stage],
+    named: Iterable[str],
+) -> Problem:
+    """Return the problem of a goal, over the objects that it needs and those that a plan names.
+
+    Args:
+        world: the kitchen.
+        inventory: what there is in it.
+        domain: the actions.
+        stages: the goal; the stages before the last one are to hold at some time.
+        named: objects of the plan.
+    """
+    objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in inventory.classes]
+    wanted = [parse_formula(stage.wanted, domain, objects, file="<goal>") for stage in stages]
+    goal = parse_formula(stages[-1].text, domain, objects, file="<goal>")
+    chosen = {*relevant_objects(wanted, inventory).names, *named}
+    sources = {world.names.source(name) for name in chosen}
+    chosen |= {name for name in sources if name is not None}
+    for name in list(chosen):
+        chosen.update(world.names.pieces(name))
+    for name in list(chosen):
+        parent = inventory.parents.get(name)
+        while parent is not None and parent not in chosen:
+            chosen.add(parent)
+            parent = inventory.parents.get(parent)
+    problem = world.graph.problem(domain, "judged", sorted(chosen), goal)
+    texts = [f"(sometime {stage.wanted})" for stage in stages[:-1]]
+    texts += dict.fromkeys(text for stage in stages for text in stage.constraints)
+    kept = [parse_constraint(text, domain, objects) for text in texts]
+    return problem.replace(constraints=And(tuple(kept)))

@@ -1,0 +1,105 @@
+"""Answers to requests, one after the other, by a process that stays: models are read once.
+
+A request is an object with `domain`, `problem` and `plan`, each the text itself or the name of a
+file, and if it likes with `id`, which comes back with the answer. The answer is what
+`hvr validate --json` says of one plan; a request that cannot be used is answered by `error`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import HvrError, UsageError
+from hvr.files import text_or_path
+from hvr.pddl.lexer import decode
+from hvr.texts import parse_json, read_bytes
+from hvr.validation.batch import (
+    BatchOptions,
+    LoadedModel,
+    ModelReader,
+    UnusableModelError,
+    judge_source,
+)
+
+_MOST_MODELS = 16
+_MOST_CHARACTERS = 10_000_000
+"""Bounds of memory: models that are kept, and the length of their texts together."""
+_PARTS = ("domain", "problem", "plan")
+
+
+class Resident:
+    """Judges plans as requests ask for it, and keeps the models that it has read.
+
+    A model is known by what its texts say: a file that was changed is another model.
+
+    Args:
+        options: what to find out about each plan.
+    """
+
+    def __init__(self, options: BatchOptions) -> None:
+        self._reader = ModelReader(options)
+        self._models: dict[tuple[str, ...], LoadedModel] = {}
+
+    def answer(self, line: str | bytes) -> dict[str, Any]:
+        """Return the answer to a request: JSON values. Nothing in a request raises."""
+        try:
+            request = parse_json(line)
+        except (ValueError, MemoryError) as error:
+            return {"id": None, "error": f"this is not JSON: {error}"}
+        if not isinstance(request, dict):
+            return {"id": None, "error": "a request is an object"}
+        try:
+            said = self._judge(request)
+        except (HvrError, MemoryError, RecursionError) as error:
+            said = {"error": str(error) or "it cannot be judged"}
+        except Exception as error:
+            # A fault of hvr itself; the next request may well be answered.
+            said = {"error": f"hvr failed: {type(error).__name__}: {error}"}
+        return {"id": request.get("id"), **said}
+
+    def _judge(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        if surplus := [name for name in request if name not in ("id", *_PARTS)]:
+            raise UsageError(f"a request has no {surplus[0][:60]!r}")
+        for name in _PARTS:
+            if not isinstance(request.get(name), str):
+                raise UsageError(f'"{name}" has to be a text, or the name of a file')
+        domain, problem, plan = (text_or_path(request[name]) for name in _PARTS)
+        try:
+            model = self._model(domain, problem)
+        except UnusableModelError as error:
+            return error.result.to_json()
+        name = "<plan>" if isinstance(plan, str) else str(plan)
+        return judge_source(model, name, lambda: plan).to_json()
+
+    def _model(self, domain: str | Path, problem: str | Path) -> LoadedModel:
+        names = (
+            "<domain>" if isinstance(domain, str) else str(domain),
+            "<problem>" if isinstance(problem, str) else str(problem),
+        )
+        texts = _text(domain, names[0]), _text(problem, names[1])
+        key = *names, *texts
+        model = self._models.pop(key, None)
+        if model is None:
+            model = self._reader.read(*names, texts=texts)
+        # The one used last is the last to go.
+        self._models[key] = model
+        while len(self._models) > 1 and self._too_many:
+            del self._models[next(iter(self._models))]
+        return model
+
+    @property
+    def _too_many(self) -> bool:
+        size = sum(len(text) for _, _, *texts in self._models for text in texts)
+        return len(self._models) > _MOST_MODELS or size > _MOST_CHARACTERS
+
+
+def _text(source: str | Path, name: str) -> str:
+    """Return the text of a domain or problem.
+
+    Raises:
+        DataFileError: its file cannot be read.
+        PddlSyntaxError: it is no text.
+    """
+    return source if isinstance(source, str) else decode(read_bytes(source), name)

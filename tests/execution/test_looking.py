@@ -1,0 +1,101 @@
+"""Things behind doors that nobody has opened: looked for, found, and no surprise."""
+
+from __future__ import annotations
+
+import pytest
+
+from hvr.envs.kitchen import Kitchen
+from hvr.errors import ImpossibleGoalError
+from hvr.execution.belief import Sight
+from hvr.execution.events import PlanReady
+from hvr.execution.looking import likeliest, missing
+from hvr.execution.perception import Senses
+from hvr.execution.world import World, open_world
+from hvr.pddl import GroundAction
+from hvr.retrieval.context import object_context
+from tests.execution.execution_worlds import run
+
+DOORS = Senses(Sight.DOORS)
+SCENE = "FloorPlan7"
+"""Its fork and spoon are in drawer-4, the tomato is in the fridge, all else in the open."""
+
+
+@pytest.fixture
+def world() -> World:
+    return open_world(Kitchen(SCENE), senses=DOORS)
+
+
+def done(world: World, *steps: tuple[str, str]) -> None:
+    for number, (name, thing) in enumerate(steps, 1):
+        assert world.act(number, GroundAction(name, (thing,)), [thing]).result.success
+
+
+def test_what_is_behind_closed_doors_is_known_to_be_somewhere(world: World) -> None:
+    inventory = world.inventory()
+    assert {"fork-1", "spoon-1", "tomato-1"} <= inventory.unplaced
+    assert inventory.unplaced.isdisjoint({"plate-1", "knife-1", "cup-1"})
+    assert not any(inventory.contents.get(place) for place in world.unopened())
+    assert inventory.unplaced.isdisjoint(inventory.distances)
+    told = object_context(world.graph, ["fork-1", "drawer-4"])
+    assert "fork-1 (Fork): place unknown" in told and "in it" not in told
+    everything = open_world(Kitchen(SCENE)).inventory()
+    assert everything.parents["fork-1"] == "drawer-4" and not everything.unplaced
+
+
+def test_a_place_that_was_opened_is_known_and_stays_known(world: World) -> None:
+    assert "drawer-4" in world.unopened()
+    done(world, ("navigate_to_obj", "drawer-4"), ("open_obj", "drawer-4"))
+    assert "drawer-4" not in world.unopened()
+    assert {"fork-1", "spoon-1"} <= set(world.inventory().contents["drawer-4"])
+    done(world, ("close_obj", "drawer-4"))
+    assert "drawer-4" not in world.unopened()
+    assert {"fork-1", "spoon-1"} <= set(world.inventory().contents["drawer-4"])
+
+
+def test_only_what_there_is_none_of_in_sight_is_missing(world: World) -> None:
+    inventory = world.inventory()
+    assert missing(["plate-1", "fork-1", "tomato-1", "fork-1"], inventory) == ("fork-1", "tomato-1")
+    assert missing(["fork-1"], open_world(Kitchen(SCENE)).inventory()) == ()
+
+
+def test_it_is_looked_first_where_such_things_are_kept(world: World) -> None:
+    inventory = world.inventory()
+    places = world.unopened()
+    chosen = [likeliest([thing], places, inventory) for thing in ("fork-1", "tomato-1")]
+    assert [inventory.classes[str(place)] for place in chosen] == ["Drawer", "Fridge"]
+    assert likeliest(["fork-1"], (), inventory) is None
+    others = [p for p in places if inventory.classes[p] != "Fridge"]
+    assert likeliest(["tomato-1"], others, inventory) is None, "a tomato is put nowhere else"
+
+
+def test_the_robot_looks_for_a_fork_and_closes_what_it_opened_for_nothing() -> None:
+    ran = run("put the fork on the dining table", scene=SCENE, senses=DOORS)
+    assert ran.finished.reached and ran.finished.replans == 0 and not ran.failures
+    opened = [s.action.args[0] for s in ran.steps if s.action.name == "open_obj"]
+    closed = [s.action.args[0] for s in ran.steps if s.action.name == "close_obj"]
+    assert opened[-1] == "drawer-4" and len(set(opened)) == len(opened)
+    assert set(opened[:-1]) <= set(closed)
+    assert all(e.report.valid for e in ran.events if isinstance(e, PlanReady))
+    assert len(run("put the fork on the dining table", scene=SCENE).steps) < len(ran.steps)
+
+
+def test_two_doors_are_not_opened_at_once_while_looking() -> None:
+    wanted = "put the fork on the dining table and never have two doors open"
+    ran = run(wanted, scene=SCENE, senses=DOORS)
+    assert ran.finished.reached
+    open_now: set[str] = set()
+    for step in ran.steps:
+        if step.action.name == "open_obj":
+            open_now.add(step.action.args[0])
+        elif step.action.name == "close_obj":
+            open_now.discard(step.action.args[0])
+        assert len(open_now) < 2
+
+
+def test_where_nothing_is_left_to_look_into_the_goal_is_impossible() -> None:
+    def locked(kitchen: Kitchen, action: str, _count: int, args: dict[str, object]) -> object:
+        jammed = action == "OpenObject" and "Drawer" in str(args["objectId"])
+        return kitchen.step("NoSuchAction") if jammed else None
+
+    with pytest.raises(ImpossibleGoalError, match="nobody has seen where fork-1"):
+        run("put the fork on the dining table", locked, SCENE, senses=DOORS)  # type: ignore[arg-type]

@@ -1,0 +1,111 @@
+"""A process that stays and answers requests: `hvr validate --serve`."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hvr.cli.main import main
+from hvr.validation.batch import BatchOptions
+from hvr.validation.resident import Resident
+from tests.validation.validation_task import write_task
+
+TEXTS = {
+    "domain": "(define (domain d) (:predicates (p) (q)) (:action a :precondition (p) :effect (q)))",
+    "problem": "(define (problem one) (:domain d) (:init (p)) (:goal (q)))",
+    "plan": "(a)",
+}
+
+
+def ask(resident: Resident, **request: Any) -> dict[str, Any]:
+    return resident.answer(json.dumps({**TEXTS, **request}))
+
+
+def test_texts_are_judged_and_the_id_comes_back() -> None:
+    answer = ask(Resident(BatchOptions()), id=["any", 1])
+    assert (answer["id"], answer["outcome"], answer["cost"]) == (["any", 1], "valid", 1)
+
+
+def test_files_are_read_anew_for_each_request(tmp_path: Path) -> None:
+    resident = Resident(BatchOptions())
+    names = {part: str(tmp_path / f"{part}.pddl") for part in TEXTS}
+    for part, text in TEXTS.items():
+        Path(names[part]).write_text(text)
+    assert ask(resident, **names)["outcome"] == "valid"
+    Path(names["problem"]).write_text(TEXTS["problem"].replace("(:init (p))", "(:init)"))
+    answer = ask(resident, **names)
+    assert answer["outcome"] == "invalid"
+    assert answer["failure"]["literals"][0]["location"]["file"] == names["domain"]
+
+
+def test_a_model_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    resident = Resident(BatchOptions())
+    ask(resident)
+    monkeypatch.setattr("hvr.validation.batch.parse_problem", None)
+    assert ask(resident, plan="")["outcome"] == "invalid"
+
+
+def test_few_models_are_kept() -> None:
+    resident = Resident(BatchOptions())
+    for number in range(40):
+        assert ask(resident, problem=TEXTS["problem"] + f"; {number}")["outcome"] == "valid"
+    assert len(resident._models) == 16
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("", "not JSON"),
+        ("{", "not JSON"),
+        ("[]", "object"),
+        ("[" * 100_000, "nested"),
+        (b"\xff\xfe{}", "not JSON"),
+        ('{"id": 1, "domain": "a"}', "problem"),
+        (json.dumps({**TEXTS, "plans": []}), "plans"),
+        (json.dumps({**TEXTS, "domain": 5}), "domain"),
+        (json.dumps({**TEXTS, "domain": "no-such-file"}), "no-such-file"),
+    ],
+)
+def test_a_request_that_cannot_be_used_is_answered_by_an_error(
+    line: str | bytes, words: str
+) -> None:
+    assert words in Resident(BatchOptions()).answer(line)["error"]
+
+
+@given(st.dictionaries(st.sampled_from(["id", *TEXTS]), st.text() | st.none() | st.integers()))
+def test_whatever_is_asked_is_answered(request: dict[str, Any]) -> None:
+    resident = Resident(BatchOptions(advise=True))
+    for line in (json.dumps(request), json.dumps({**TEXTS, **request})):
+        answer = resident.answer(line)
+        assert answer["id"] is None or answer["id"] == request["id"]
+        assert "error" in answer or answer["outcome"] in ("valid", "invalid", "unknown")
+        json.dumps(answer)
+
+
+def test_the_command_answers_as_json_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_task(tmp_path)
+    names = {"domain": "domain.pddl", "problem": "problem.pddl", "plan": "bad.plan"}
+    Path("bad.plan").write_text("(brew)")
+    main(["validate", *names.values(), "--json"])
+    (expected,) = json.loads(capsys.readouterr().out)
+    lines = f"\n{json.dumps({'id': 1, **names})}\nnonsense\n".encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
+    assert main(["validate", "--serve"]) == 0
+    one, two = map(json.loads, capsys.readouterr().out.splitlines())
+    assert one == {"id": 1, **expected}
+    assert "not JSON" in two["error"]
+
+
+def test_serving_takes_no_files(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--serve", "domain.pddl"]) == 2
+    assert "--serve" in capsys.readouterr().err
