@@ -70,6 +70,8 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             clauses = [*only_fetched(cursor, clauses), _to_be(cursor)]
         elif start and cursor.word() == "but":
             cursor.at += 1
+            if clauses and cursor.take("first"):  # 'make coffee, but first wash the mug'
+                clauses = earlier(read_clause(cursor), clauses)
         elif clauses and (state := _until(cursor)) is not None:
             clauses.append(state)
         elif cursor.function("instead"):

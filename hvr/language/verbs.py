@@ -282,6 +282,9 @@ class Interpreter:
             LanguageError: the verb implies neither.
         """
         live = self.draft.live(things)
+        others = all(t.kind == "rest" or t.determiner.other for t in group.things)
+        if verb.word.startswith("leav") and others:
+            return things  # 'and leave the others' asks for nothing
         if verb.places:
             for number in live:
                 self.draft.place([number], self.adjuncts.default_place(verb, number), verb.word)
