@@ -176,7 +176,8 @@ class Adjuncts:
         avoid = self.draft.entities[number].place_from
         fitting = [c for c in classes if c in allowed and c not in avoid]
         group = any(len(self.taxonomy.concrete(name)) > 1 for name in verb.places)
-        entity = Entity(tuple(fitting or classes), self.taxonomy.label(verb.places[0]), group=group)
+        places = tuple(fitting or classes)
+        entity = Entity(places, self.taxonomy.label(places[0]), group=group)
         for known, other in enumerate(self.draft.entities):
             if other == entity and self.draft.fresh(known):
                 return known  # one bin for all that is thrown away

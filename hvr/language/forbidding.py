@@ -53,10 +53,10 @@ class Forbidding:
             LanguageError: what it forbids is no condition on the world.
         """
         for thing in prohibition.things:
-            if self._left_out(prohibition, thing):
-                continue
             if prohibition.instead and not self._is_tool(thing):
                 continue  # 'in the bowl instead of the fridge' says where, and no more
+            if self._left_out(prohibition, thing):
+                continue
             requires = prohibition.verb.requires if prohibition.verb else None
             classes, name = self._meant(thing, requires)
             if requires and classes and not any(self.taxonomy.is_a(c, requires) for c in classes):

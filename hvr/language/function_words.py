@@ -192,6 +192,7 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                "if it's not too much trouble", "if it is not too much trouble",
                "when you get a chance", "when you have a moment", "when you have time",
                "if you have time", "if you get a chance",
+               "before you leave", "before you go", "when you leave", "when you go",
                "sorry", "sorry to bother you",
                "excuse me", "meanwhile", "in the meantime",
                "the same", "same", "area", "instead", "until done", "until it is done",
