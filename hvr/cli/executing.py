@@ -75,6 +75,9 @@ def summary(run: WorldRun) -> str:
         parts.append(count(len(run.faults), "fault") + " injected")
     parts += [f"{number} {kind}" for kind, number in done.failures]
     facts = ", ".join(parts)
+    if done.reached and run.unseen:
+        unseen = " and ".join(run.unseen)
+        return f"the goal is believed to hold, and {unseen} cannot be seen: {facts}"
     if done.reached:
         return f"goal reached: {facts}"
     if run.unreachable:
