@@ -79,6 +79,22 @@ def test_a_refusal_makes_hidden_beliefs_doubtful() -> None:
     assert run.exit_code == 2 and not run.unreachable
 
 
+@pytest.mark.parametrize("step", range(1, 9))
+def test_what_fails_unseen_is_done_again_when_it_shows(step: int) -> None:
+    """Where the robot is cannot be seen, so that a move without effect shows only later."""
+    text = ROOMS.replace(" (>= (battery) 1)", "").replace(" (decrease (battery) 1)", "")
+    domain = parse_domain(text)
+    problem = parse_problem(TASK, domain)
+    rules = [FaultRule(WorldFault.NO_EFFECT, step=step)]
+    run, env = acted(domain, problem, rules, hidden=["robot-at"])
+    assert run.faults and env.env.state.holds(problem.goal) and run.exit_code == 0
+
+
+def test_a_goal_that_cannot_be_seen_is_not_claimed() -> None:
+    run, _ = acted(*rooms(), hidden=["at"])
+    assert run.finished.reached and run.unseen == ("at",) and run.exit_code == 2
+
+
 def test_what_needs_time_is_refused_by_name() -> None:
     domain = parse_domain(
         "(define (domain d) (:predicates (p)) (:durative-action wait :parameters ()"
