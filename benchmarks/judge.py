@@ -34,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import measured
 
 from hvr.errors import DataFileError, HvrError
 from hvr.judging.symbolic import judge
@@ -270,4 +271,4 @@ def _main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections import Counter
@@ -12,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from alfred_judge import DATA
+from inputs import records
 
 from hvr.judging.course import Course
 from hvr.judging.symbolic import judge
@@ -25,8 +25,8 @@ PDDL = DATA.parent.parent / "pddl"
 def planbench(folder: Path | None, limit: int | None, jobs: int = 1) -> int:
     """Judge the plans of PlanBench: the first wrong step, its repair, and what is superfluous."""
     root = folder if folder is not None and folder != Path() else PDDL
-    lines = (root / "manifest.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [row for row in map(json.loads, lines) if row["set"] == "planbench"]
+    rows = records(root / "manifest.jsonl", "set", "domain", "problem", "plan", "val")
+    rows = [row for row in rows if row["set"] == "planbench"]
     rows = [row for row in rows if row["val"] in ("valid", "invalid")]
     if limit is not None and limit < len(rows):
         rows = [rows[i * len(rows) // limit] for i in range(limit)]

@@ -5,9 +5,10 @@
 The sentences describe ALFRED's kitchen demonstrations; each is read in the kitchen at the start of
 its demonstration, and nothing is carried out. A reading is right where whatever meets it meets the
 demonstration's goal (`as ALFRED`), or does so with another way to make things clean, hot or cold
-(`any way`). `asked` counts sentences of which two readings are named. The last lines show the
-learnt reader alone at rising thresholds, and how often the sentences of one demonstration were read
-as goals with the same end.
+(`any way`). `asked` counts sentences of which two readings are named; `right with the answer` also
+counts those of them of which one is right, any way. The last lines show the learnt reader alone at
+rising thresholds, and how often the sentences of one demonstration were read as goals with the same
+end: all of them, or those that were understood.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TypeGuard
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -28,10 +30,11 @@ from alfred_goals import goal_of
 from alfred_judge import DATA as STARTS
 from alfred_judge import TASK_TYPES, Wanted
 from conditions import conditions
+from inputs import measured
 
 from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.kitchen import Kitchen
-from hvr.errors import AmbiguousError, HvrError
+from hvr.errors import HvrError
 from hvr.execution.world import open_world
 from hvr.knowledge.ontology import load_ontology
 from hvr.language.goals import Goal, Stage
@@ -39,12 +42,16 @@ from hvr.language.learnt.agreement import Thresholds, agreed
 from hvr.language.learnt.end_state import EndStates
 from hvr.language.learnt.reader import LearntReader, Reading
 from hvr.language.reader import Reader
+from hvr.language.readers import is_plain
 from hvr.retrieval.inventory import Inventory
 from studies.alfred import scene_from_alfred
 from studies.human_language import PARTS, Demonstration, demonstrations
 
 DATA = STARTS.parents[1] / "alfred_language" / STARTS.name
 """Where the sentences are looked for: beside the checkout of hvr."""
+
+Outcome = tuple[Goal, ...] | HvrError
+"""What a reader makes of a sentence: a goal, several to choose from, or none."""
 
 READERS = ("grammar", "learnt", "both")
 _ANY = "learnt, however unsure"
@@ -61,6 +68,7 @@ class Result:
         asked: two readings are named instead.
         strict: the goal is right as ALFRED judges.
         right: it is right, any way.
+        named: it is, or one of the two readings that are named is.
         said: the goal in words, or why there is none.
     """
 
@@ -68,6 +76,7 @@ class Result:
     asked: bool = False
     strict: bool = False
     right: bool = False
+    named: bool = False
     said: str = ""
 
 
@@ -96,10 +105,17 @@ class Sentence:
 
 @dataclass
 class Described:
-    """The sentences of a demonstration, and which readers read all of them as the same end."""
+    """The sentences of a demonstration, and which readers read them as the same end.
+
+    Args:
+        sentences: what people said.
+        equal: of each reader, whether it read all of them so.
+        equal_read: whether it read all so that it understood; None of fewer than two.
+    """
 
     sentences: list[Sentence]
     equal: dict[str, bool]
+    equal_read: dict[str, bool | None]
 
 
 class Bench:
@@ -128,52 +144,67 @@ class Bench:
         for text in demonstration.sentences:
             sentence = Sentence(text, demonstration.id, demonstration.wanted.task_type)
             for reader, outcome in self._outcomes(sentence, inventory, ends).items():
-                goal = outcome if isinstance(outcome, Goal) else None
-                goals[reader].append(goal)
+                goals[reader].append(outcome[0] if _is_read(outcome) else None)
                 sentence.results[reader] = _judged(outcome, demonstration.wanted, ends)
             sentences.append(sentence)
         equal = {reader: _all_equal(found, ends) for reader, found in goals.items()}
-        return Described(sentences, equal)
+        read = {reader: [g for g in found if g is not None] for reader, found in goals.items()}
+        equal_read = {
+            reader: _all_equal(found, ends) if len(found) > 1 else None
+            for reader, found in read.items()
+        }
+        return Described(sentences, equal, equal_read)
 
     def _outcomes(
         self, sentence: Sentence, inventory: Inventory, ends: EndStates
-    ) -> dict[str, Goal | HvrError]:
+    ) -> dict[str, Outcome]:
         started = time.perf_counter()
         reading = self.learnt.read(sentence.text, inventory)
         sentence.seconds = time.perf_counter() - started
         sentence.p, sentence.frame = reading.p, str(reading.frame)
-        grammar = _attempt(lambda: self.grammar.goal(sentence.text, inventory))
-        alone: Goal | HvrError = HvrError("not sure")
+        grammar = _attempt(lambda: self.grammar.goals(sentence.text, inventory))
+        alone: Outcome = HvrError("not sure")
         if reading.goal is not None and reading.p >= self.thresholds.alone:
-            alone = reading.goal
-        both = _attempt(lambda: self._both(grammar, reading, ends))
-        anyhow = reading.goal or HvrError("no reading")
+            alone = (reading.goal,)
+        both = _attempt(lambda: self._both(grammar, sentence.text, reading, ends))
+        anyhow: Outcome = (reading.goal,) if reading.goal else HvrError("no reading")
         return {"grammar": grammar, "learnt": alone, "both": both, _ANY: anyhow}
 
-    def _both(self, grammar: Goal | HvrError, reading: Reading, ends: EndStates) -> Goal:
-        """Return the goal that both readers come to."""
-        goals = agreed(grammar, reading, ends, self.thresholds, "")
-        if len(goals) > 1:
-            raise AmbiguousError(tuple("; then ".join(goal.said) for goal in goals))
-        return goals[0]
+    def _both(
+        self, grammar: Outcome, text: str, reading: Reading, ends: EndStates
+    ) -> tuple[Goal, ...]:
+        """Return the goals that both readers come to, as `Agreement` does."""
+        if isinstance(grammar, HvrError):
+            return agreed(grammar, reading, ends, self.thresholds, "")
+        if len(grammar) > 1 or is_plain(text, grammar[0]):
+            return grammar
+        return agreed(grammar[0], reading, ends, self.thresholds, "")
 
 
-def _attempt(read: Callable[[], Goal]) -> Goal | HvrError:
+def _attempt(read: Callable[[], tuple[Goal, ...]]) -> Outcome:
     try:
         return read()
     except HvrError as error:
         return error
 
 
-def _judged(outcome: Goal | HvrError, wanted: Wanted, ends: EndStates) -> Result:
+def _is_read(outcome: Outcome) -> TypeGuard[tuple[Goal]]:
+    return not isinstance(outcome, HvrError) and len(outcome) == 1
+
+
+def _judged(outcome: Outcome, wanted: Wanted, ends: EndStates) -> Result:
     if isinstance(outcome, HvrError):
-        return Result(asked=isinstance(outcome, AmbiguousError), said=str(outcome))
+        return Result(said=str(outcome))
     text = goal_of(wanted)
-    strict = ends.entails(outcome, Goal((Stage(text),)))
+    strict = [ends.entails(goal, Goal((Stage(text),))) for goal in outcome]
     for mark, state in _OTHER_WAYS.items():
         text = text.replace(mark, state)
-    right = strict or ends.entails(outcome, Goal((Stage(text),)))
-    return Result(True, False, strict, right, "; then ".join(outcome.said))
+    right = [ends.entails(goal, Goal((Stage(text),))) for goal in outcome]
+    named = any((*strict, *right))
+    said = " / ".join("; then ".join(goal.said) for goal in outcome)
+    if len(outcome) > 1:
+        return Result(asked=True, named=named, said=said)
+    return Result(True, False, strict[0], strict[0] or right[0], named, said)
 
 
 def _all_equal(goals: Sequence[Goal | None], ends: EndStates) -> bool:
@@ -186,8 +217,10 @@ def _all_equal(goals: Sequence[Goal | None], ends: EndStates) -> bool:
 def show(described: Sequence[Described]) -> None:
     """Print the tables."""
     sentences = [s for d in described for s in d.sentences]
-    print("| reader | task type | sentences | read | asked | right, as ALFRED | right, any way | "
-          "wrong of read |\n|---|---|---|---|---|---|---|---|")  # fmt: skip
+    print(
+        "| reader | task type | sentences | read | asked | right, as ALFRED | right, any way | "
+        "wrong of read | right with the answer |\n|---|---|---|---|---|---|---|---|---|"
+    )
     for reader in READERS:
         for name in (*TASK_TYPES, "all"):
             some = [s.results[reader] for s in sentences if name in (s.task_type, "all")]
@@ -197,7 +230,11 @@ def show(described: Sequence[Described]) -> None:
     for reader in READERS:
         equal = sum(d.equal[reader] for d in several)
         print(f"equal ends within a demonstration, {reader}: {equal} of {len(several)} "
-              f"({_percent(equal, len(several))})")  # fmt: skip
+              f"({_percent(equal, len(several))})", end="")  # fmt: skip
+        compared = [d.equal_read[reader] for d in described]
+        compared = [same for same in compared if same is not None]
+        print(f"; of those understood: {sum(compared)} of {len(compared)} "
+              f"({_percent(sum(compared), len(compared))})")  # fmt: skip
     print("\n| learnt alone, p at least | answered | right of answered |\n|---|---|---|")
     for p in (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95):
         sure = [s.results[_ANY] for s in sentences if s.p >= p and s.results[_ANY].read]
@@ -215,6 +252,7 @@ def _shares(some: Sequence[Result]) -> Iterator[str]:
     yield _percent(sum(r.strict for r in some), len(some))
     yield _percent(sum(r.right for r in some), len(some))
     yield _percent(sum(r.read and not r.right for r in some), read)
+    yield _percent(sum(r.named for r in some), len(some))
 
 
 def _percent(part: int, whole: int) -> str:
@@ -234,6 +272,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--no-scene", action="store_true", help="compare the classes of all scenes")
     parser.add_argument("--alone", type=float, default=Thresholds.alone, help="see Thresholds")
     parser.add_argument("--against", type=float, default=Thresholds.against, help="see Thresholds")
+    parser.add_argument("--heard", type=float, default=Thresholds.heard, help="see Thresholds")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every reading there")
     return parser.parse_args(arguments)
 
@@ -250,7 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen = [chosen[i * len(chosen) // options.limit] for i in range(options.limit)]
     bench = Bench(
         restricted=not options.no_scene,
-        thresholds=Thresholds(alone=options.alone, against=options.against),
+        thresholds=Thresholds(alone=options.alone, against=options.against, heard=options.heard),
     )
     print(f"{conditions()} · part {options.part} · {len(chosen)} demonstrations · "
           f"head {bench.learnt.head.digest}")  # fmt: skip
@@ -263,4 +302,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

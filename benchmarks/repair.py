@@ -9,7 +9,6 @@ many got advice within the time limit, how long it is, whether it makes the whol
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 import time
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from conditions import conditions
+from inputs import measured, records
 
 from hvr.errors import HvrError
 from hvr.pddl import parse_domain, parse_problem, read_plan
@@ -93,8 +93,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--verbose", action="store_true", help="print each case")
     args = parser.parse_args()
-    with args.manifest.open(encoding="utf-8") as lines:
-        cases = [case for case in map(json.loads, lines) if chosen(case)]
+    cases = records(args.manifest, "id", "set", "domain", "problem", "plan", "val")
+    cases = [case for case in cases if chosen(case)]
     by_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for case in cases:
         by_set[case["set"]].append(case)
@@ -143,4 +143,4 @@ def report(rows: list[Row]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -6,6 +6,7 @@ The encoder stays as it is but for its top layers (`--tuned`), which become part
 folders that are kept apart are not looked at; one in twenty of the others is for calibration.
 Encodings are kept in `--cache`, so a second training starts at once.
 
+    --words          only the weights of words are trained, in a minute
     --relabel        no training: the head gets the labels that the ontology has now
     --no-steps       without the sentences of single steps
     --no-made        without sentences made from the ontology's words
@@ -24,6 +25,7 @@ import time
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -37,7 +39,7 @@ from hvr.language.learnt.encoder import LAYERS, Encoder
 from hvr.language.learnt.frames import OTHER
 from hvr.language.learnt.head import POINTERS, SHIPPED, Head, labels_of
 from hvr.language.taxonomy import Taxonomy
-from studies.learnt_reader.batches import Batches, States, Vocabulary
+from studies.learnt_reader.batches import Batches, Meanings, States, Vocabulary
 from studies.learnt_reader.examples import (
     Example,
     confusing_examples,
@@ -50,6 +52,7 @@ from studies.learnt_reader.examples import (
     task_examples,
 )
 from studies.learnt_reader.network import Network, loss_of
+from studies.learnt_reader.ngrams import ngrams
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "alfred_language"
 FILES = [DATA / "train_kitchen.jsonl.gz", DATA / "train_other_rooms.jsonl.gz"]
@@ -68,18 +71,19 @@ def correct(network: Network, batches: Batches, examples: Sequence[Example]) -> 
         for i in range(0, len(examples), 128):
             some = examples[i : i + 128]
             batch = batches.of(some)
+            targets = batch.targets
             scores = network(batch.states, batch.mask, batch.marks)
             kinds = scores["kind"].argmax(-1)
-            best = {s: scores[s].masked_fill(~batch.allowed, -1e4).argmax(-1) for s in POINTERS}
+            best = {s: scores[s].masked_fill(~targets.allowed, -1e4).argmax(-1) for s in POINTERS}
             for j, example in enumerate(some):
-                row = {"kind": bool(kinds[j] == batch.kind[j])}
+                row = {"kind": bool(kinds[j] == targets.kind[j])}
                 if example.frame.kind != OTHER:
-                    row["sliced"] = bool((scores["sliced"][j] > 0) == (batch.sliced[j] > 0))
-                    row["thing"] = bool(best["thing"][j] == batch.pointers["thing"][j])
+                    row["sliced"] = bool((scores["sliced"][j] > 0) == (targets.sliced[j] > 0))
+                    row["thing"] = bool(best["thing"][j] == targets.pointers["thing"][j])
                     if example.frame.kind not in ("hold", "slice"):
-                        row["place"] = bool(best["place"][j] == batch.pointers["place"][j])
+                        row["place"] = bool(best["place"][j] == targets.pointers["place"][j])
                     if example.frame.kind == "stack":
-                        row["carrier"] = bool(best["carrier"][j] == batch.pointers["carrier"][j])
+                        row["carrier"] = bool(best["carrier"][j] == targets.pointers["carrier"][j])
                 rows.append(row)
     network.train()
     shares = {s: [r[s] for r in rows if s in r] for s in ("kind", *POINTERS, "sliced")}
@@ -106,7 +110,7 @@ def train(network: Network, batches: Batches, parts: Mapping[str, Sequence[Examp
     for epoch in range(options.epochs):
         losses = []
         for number, batch in enumerate(batches.shuffled(parts["train"], options.batch, rng)):
-            loss = loss_of(network(batch.states, batch.mask, batch.marks), batch)
+            loss = loss_of(network(batch.states, batch.mask, batch.marks), batch.targets)
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
@@ -139,6 +143,13 @@ def thinned(examples: Sequence[Example], every: int) -> list[Example]:
     return [e for e in examples if e.source == "task"] + others[::every]
 
 
+def in_eight_bits(name: str, array: np.ndarray) -> dict[str, np.ndarray]:
+    """Return a table as numbers from -127 to 127, with the scale of each row."""
+    scale = np.maximum(np.abs(array).max(axis=1), 1e-12) / 127
+    rounded = np.round(array / scale[:, None]).astype(np.int8)
+    return {name: rounded, f"{name}#scale": scale.astype(np.float32)}
+
+
 def stored(network: Network, tuned: Sequence[int], vocabulary: Vocabulary) -> dict[str, np.ndarray]:
     """Return what the file holds: large tables in eight bits a number, the rest in sixteen."""
     tensors = {
@@ -152,9 +163,7 @@ def stored(network: Network, tuned: Sequence[int], vocabulary: Vocabulary) -> di
     for name, tensor in tensors.items():
         array = tensor.numpy()
         if name.startswith("layer.") and array.ndim == 2:
-            scale = np.abs(array).max(axis=1) / 127
-            file[f"{name}#scale"] = scale.astype(np.float32)
-            file[name] = np.round(array / scale[:, None]).astype(np.int8)
+            file |= in_eight_bits(name, array)
         else:
             file[name] = array.astype(np.float16)
     about = {
@@ -163,6 +172,20 @@ def stored(network: Network, tuned: Sequence[int], vocabulary: Vocabulary) -> di
     }  # fmt: skip
     file["about"] = np.array(json.dumps(about))
     return file
+
+
+def with_grams(
+    file: Mapping[str, np.ndarray], known: Sequence[str], arrays: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Return a file with other weights of words."""
+    file = {name: array for name, array in file.items() if not name.startswith("gram.")}
+    about = {**json.loads(str(file["about"])), "grams": list(known)}
+    return {
+        **file, **in_eight_bits("gram.table", arrays["table"]),
+        "gram.rarity": arrays["rarity"].astype(np.float16),
+        "gram.bias": arrays["bias"].astype(np.float16),
+        "about": np.array(json.dumps(about)),
+    }  # fmt: skip
 
 
 _FOREIGN = 0.5
@@ -274,6 +297,12 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         action="store_true",
         help="only give the head the labels that the ontology has now",
     )
+    parser.add_argument(
+        "--words",
+        action="store_true",
+        help="only train the weights of words, for the head of --start or --out",
+    )
+    parser.add_argument("--share", type=float, default=0.8, help="how much the words' scores count")
     parser.add_argument("--start", type=Path, help="begin from this head")
     parser.add_argument(
         "--thin",
@@ -304,34 +333,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     records = [r for path in options.data for r in read_records(path)]
     packaged = {n: {o.object_type for o in load_scene(n).objects} for n in scene_names()}
     scenes = scene_classes(records, ontology, packaged)
-    open_records = [r for r in records if not is_kept(str(r["id"]).partition("/")[0])]
-    examples = list(task_examples(open_records, ontology))
-    held_back = [e for e in examples if is_validation(e.folder)]
+    examples = open_examples(records, ontology, options)
+    held_back = [e for e in examples if e.source == "task" and is_validation(e.folder)]
     validation = [e for e in held_back if is_kitchen(e.scene)]
-    examples += [] if options.no_steps else step_examples(open_records, ontology)
-    examples += [] if options.no_made else made_examples(ontology, options.made)
-    parts = {"train": [e for e in examples if not is_validation(e.folder) or not e.folder],
-             "validation": validation}  # fmt: skip
+    training = [e for e in examples if not is_validation(e.folder) or not e.folder]
+    parts = {"train": thinned(training, options.thin), "validation": validation}
     vocabulary = Vocabulary.of(ontology, examples)
+    earlier: dict[str, np.ndarray] = {}
+    if options.words:
+        with np.load(options.start or options.out) as stored_before:
+            earlier = dict(stored_before)
+        vocabulary = vocabulary.ordered(json.loads(str(earlier["about"]))["classes"])
     say(f"{len(parts['train'])} examples, {len(validation)} for validation, "
         f"{len(vocabulary.classes)} classes")  # fmt: skip
-    layers = LAYERS - options.tuned
-    said = States([e.text for p in parts.values() for e in p], encoder, layers, options.cache)
-    confusing = [] if options.no_made else confusing_examples(ontology, options.made)
-    states = States([e.text for e in confusing], encoder, layers, options.cache, more=said)
-    parts["train"] += confusing
-    vectors = torch.tensor(np.stack([encoder.sentence(label) for label in vocabulary.labels]))
-    tuned = range(layers, LAYERS)
-    network = Network(encoder, tuned, vectors, torch.tensor(vocabulary.owners),
-                      len(vocabulary.classes))  # fmt: skip
-    batches = Batches(vocabulary, states, scenes, encoder.pieces, restricted=not options.no_scene)
-    if options.start:
-        begin(network, Head(encoder, options.start), tuned)
-    parts["train"] = thinned(parts["train"], options.thin)
-    say(f"{len(parts['train'])} of them to train on")
-    train(network, batches, parts, options)
-    network.eval()
-    file = stored(network, tuned, vocabulary)
+    meanings = Meanings(vocabulary, scenes, restricted=not options.no_scene)
+    file = earlier or pointers(parts, meanings, encoder, options)
+    known, arrays = ngrams(parts["train"], meanings, options.share, options.seed, say)
+    file = with_grams(file, known, arrays)
     write(options.out, file)
     about = json.loads(str(file["about"]))
     about["calibration"] = calibrated(options.out, ontology, held_back, scenes)
@@ -344,6 +362,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     write(options.out, file)
     say(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")
     return 0
+
+
+def open_examples(
+    records: Sequence[Mapping[str, Any]], ontology: Ontology, options: argparse.Namespace
+) -> list[Example]:
+    """Return the examples that are not kept apart."""
+    records = [r for r in records if not is_kept(str(r["id"]).partition("/")[0])]
+    examples = list(task_examples(records, ontology))
+    examples += [] if options.no_steps else step_examples(records, ontology)
+    if not options.no_made:
+        examples += made_examples(ontology, options.made)
+        examples += confusing_examples(ontology, options.made)
+    return examples
+
+
+def pointers(
+    parts: Mapping[str, Sequence[Example]], meanings: Meanings, encoder: Encoder,
+    options: argparse.Namespace,
+) -> dict[str, np.ndarray]:  # fmt: skip
+    """Train the network, and return what the file holds of it."""
+    vocabulary, layers = meanings.vocabulary, LAYERS - options.tuned
+    texts = [e.text for part in parts.values() for e in part]
+    states = States(texts, encoder, layers, options.cache)
+    vectors = torch.tensor(np.stack([encoder.sentence(label) for label in vocabulary.labels]))
+    tuned = range(layers, LAYERS)
+    network = Network(encoder, tuned, vectors, torch.tensor(vocabulary.owners),
+                      len(vocabulary.classes))  # fmt: skip
+    if options.start:
+        begin(network, Head(encoder, options.start), tuned)
+    train(network, Batches(meanings, states, encoder.pieces), parts, options)
+    network.eval()
+    return stored(network, tuned, vocabulary)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from hvr.errors import LanguageError
 from hvr.language.containment import holder
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Verb
-from hvr.language.meaning import Entity
+from hvr.language.meaning import Ban, Entity
 from hvr.language.referents import ReferentReading, Referents
 from hvr.language.syntax import Adjunct
 
@@ -63,9 +63,21 @@ class Adjuncts:
             raise LanguageError(
                 f"hvr does not know how to {verb.word} something with {entity.text!r}"
             )
+        self._only_with(entity.classes)
         self.unless_wanted(number)
         for thing in things if mark else ():
             draft.demand(thing, str(mark), verb.word)
+
+    def _only_with(self, tools: tuple[str, ...]) -> None:
+        """Forbid the tool whose name is less exact than that of the one to use: with a butter
+        knife, not with the knife.
+        """
+        label = self.taxonomy.label
+        for tool in tools:
+            others = tuple(c for c in self.taxonomy.concrete("CuttingTool")
+                           if label(tool).endswith(f" {label(c)}"))  # fmt: skip
+            if others:
+                self.draft.less_exact.append(Ban("(holding ?x)", others))
 
     def unless_wanted(self, number: int) -> None:
         """Forget an entity of which nothing is asked: it was only a means."""

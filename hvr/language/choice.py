@@ -17,7 +17,7 @@ from functools import partial
 from hvr.errors import ImpossibleGoalError, MissingObjectError
 from hvr.language.instead import possible
 from hvr.language.literals import asks, in_words
-from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
+from hvr.language.meaning import PORTION, Condition, Entity, Meaning, SpatialRelation
 from hvr.language.nearness import narrowed
 from hvr.language.singling import single_out, stands_at
 from hvr.language.taxonomy import Taxonomy
@@ -28,9 +28,6 @@ from hvr.retrieval.inventory import PLACEHOLDER, Inventory
 MANY = 15
 """Most things that one request moves: each is a goal of its own for the planner, whose time grows
 with every one."""
-
-PORTION = 4
-"""Most pieces that are sure to fit on a plate or in a bowl."""
 
 _HOT = re.compile(r"\(or \(hot \?x\) \(warm_liquid \?x\)\)|\(hot \?x\)")
 
@@ -62,9 +59,9 @@ class ObjectChoice:
         self.classes = [self._choose(n) for n in range(len(self.entities))]
         for number in self.numbers:
             entity, pool = self.entities[number], self.available(number)
-            holds = partial(self._holds_somewhere, pool)
+            among = partial(self._among, pool)
             self.entities[number], told = possible(
-                entity, self.classes[number], self.taxonomy, holds
+                entity, self.classes[number], self.taxonomy, among
             )
             list(map(self.note, told))
         self._names: dict[int, tuple[str, ...]] = {}
@@ -120,6 +117,8 @@ class ObjectChoice:
             ImpossibleGoalError: there are fewer.
         """
         wanted, every = self.entities[number].count, len(self.pool(number))
+        if self.entities[number].apart:
+            wanted = sum(self.copies(n) for n in self.inside(number)) or wanted
         if wanted == 0:
             return every
         if wanted < 0:  # 'some': two are the fewest that make a plural
@@ -135,6 +134,11 @@ class ObjectChoice:
             )
         return count
 
+    def inside(self, number: int) -> list[int]:
+        """Return the entities that shall be on or in another, in the order of the request."""
+        inner = (r.inner for r in self.relations if r.outer == number)
+        return [n for n in dict.fromkeys(inner) if self.entities[n].classes]
+
     # --- classes -------------------------------------------------------------------------
 
     def _adapt(self, number: int) -> Entity:
@@ -143,7 +147,7 @@ class ObjectChoice:
         Eggs are cooked cracked, bread is toasted in slices; hot water is warm, its cup is not.
         """
         entity = self._asked[number]
-        conditions = tuple(self._afresh(entity, c) for c in entity.conditions)
+        conditions = entity.conditions
         if entity.liquid:
             # The condition is on the vessel, the only object the domain has for the liquid.
             conditions = tuple(
@@ -167,15 +171,6 @@ class ObjectChoice:
         if boiled and self.any_is(classes, "Cookable"):
             conditions = (*conditions, Condition("(cooked ?x)", boiled[0].clause, "boil"))
         return replace(entity, classes=classes, conditions=conditions)
-
-    def _afresh(self, entity: Entity, condition: Condition) -> Condition:
-        """Return a condition as it is meant where it holds of all things of the kind: 'clean' is
-        washed, where nothing is dirty.
-        """
-        things = [n for c in entity.classes for n in self.inventory.of(c)]
-        if condition.afresh and all(self.holds(condition.template, n) for n in things):
-            return replace(condition, template=condition.afresh)
-        return condition
 
     def _loosely(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
         """Return what people confuse a thing with, if only that goes where it is to be: 'a cup' in
@@ -237,10 +232,21 @@ class ObjectChoice:
         if not enough and entity.unnamed:
             return tuple(present)  # two coffees: one in a mug, one in a cup
         best = (enough or present)[0]
+        if not enough and entity.count > 1 and (kinds := self._also_called(best)):
+            return (best, *kinds)
         if len(entity.classes) > 1 and best != fitting[0]:
             missing = self.taxonomy.label(fitting[0])
             self.note(f"no {missing} here: using the {self.taxonomy.label(best)}")
         return (best,)
+
+    def _also_called(self, object_class: str) -> tuple[str, ...]:
+        """Return the classes here whose names end in that of a class: butter knives are knives."""
+        label = f" {self.taxonomy.label(object_class)}"
+        here = dict.fromkeys(self.inventory.classes.values())
+        kinds = tuple(c for c in here if self.taxonomy.label(c).endswith(label))
+        for kind in kinds:
+            self.note(f"counting the {self.taxonomy.label(kind)}, too")
+        return kinds
 
     def _fitting(self, number: int) -> list[str]:
         """Return the classes that can be what is asked; where all are meant, note those that
@@ -301,6 +307,10 @@ class ObjectChoice:
             chosen = tuple(n for n in chosen if self.inventory.true("present", n))
         for template in entity.selectors:
             fitting = tuple(n for n in chosen if self.holds(template, n))
+            if not fitting and every and chosen:
+                self.note(f"none of the {entity.text} here is {in_words(template)}")
+                self.entities[number] = replace(entity, classes=())
+                return ()
             if not fitting:
                 what = entity.text if entity.group else self.label(number)
                 self.note(f"no {what} here is {in_words(template)}: taking any")
@@ -326,10 +336,12 @@ class ObjectChoice:
         chosen = single_out(entity, chosen, self.inventory, self.holds)
         if entity.returns is not None and entity.count > 0:
             chosen = chosen[: entity.count]  # where it was depends on which it is
-        if every and entity.group and len(chosen) > MANY and self._asked_of(number):
-            raise ImpossibleGoalError(
-                f"{entity.text!r} are {len(chosen)} things here: name fewer than {MANY + 1}"
-            )
+        if every and entity.group and self._asked_of(number):
+            changing = self._changing(number, chosen)
+            if changing > MANY:
+                raise ImpossibleGoalError(
+                    f"{entity.text!r} are {changing} things here: name fewer than {MANY + 1}"
+                )
         if every:
             chosen = self._portion(number, chosen)
             self.classes[number] = tuple(
@@ -351,6 +363,10 @@ class ObjectChoice:
         """
         entity = self.entities[number]
         taken: set[str] = set()
+        if entity.distinct and not self._alike_before(number):
+            # 'to the other table': not where it stands
+            taken.update(filter(None, (self.inventory.parents.get(n) for i in self.inside(number)
+                                       for n in self.pool(i)[: self.copies(i)])))  # fmt: skip
         for other in entity.besides:
             names = self.pool(other)
             if entity.rest and self.entities[other].classes:
@@ -362,6 +378,18 @@ class ObjectChoice:
         if not left and (taken or entity.spare):
             raise ImpossibleGoalError(f"{self.inventory.scene} has no other {self.label(number)}")
         return left
+
+    def _changing(self, number: int, names: Iterable[str]) -> int:
+        """Return of how many objects something is asked that does not hold of them yet."""
+        conditions = self.entities[number].conditions
+        if any(number in (r.inner, r.outer) for r in self.relations):
+            return len(tuple(names))
+        return sum(not all(self.holds(c.template, n) for c in conditions) for n in names)
+
+    def _alike_before(self, number: int) -> bool:
+        """Return whether a thing of the same kind was named before."""
+        kinds = set(self.classes[number])
+        return any(kinds & set(self.classes[n]) for n in self.numbers if n < number)
 
     def _asked_of(self, number: int) -> bool:
         """Return whether anything is asked of an entity: pieces may only be spoken of later."""
@@ -429,8 +457,10 @@ class ObjectChoice:
             sources = self.pool(entity.cut_from)[: self.copies(entity.cut_from)]
             self._names[entity.cut_from] = sources
 
-    def _holds_somewhere(self, names: Iterable[str], template: str) -> bool:
-        return any(self.holds(template, name) for name in names)
+    def _among(self, names: Iterable[str], template: str) -> str:
+        """Return of how many of some objects a condition holds: `all`, `some` or `none`."""
+        held = {self.holds(template, name) for name in names}
+        return "some" if len(held) > 1 else "all" if held == {True} else "none"
 
     def holds(self, template: str, name: str) -> bool:
         """Return whether a condition on `?x` holds of an object at the start."""

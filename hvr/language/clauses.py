@@ -67,7 +67,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
         elif clauses and cursor.word() == "to" and cursor.function("be", at=cursor.at + 1):
             cursor.at += 1
             clauses = [*_only_fetched(cursor, clauses), _to_be(cursor)]
-        elif clauses and cursor.word() == "but":
+        elif start and cursor.word() == "but":
             cursor.at += 1
         elif clauses and (state := _until(cursor)) is not None:
             clauses.append(state)
@@ -305,6 +305,7 @@ def _elliptic(cursor: Cursor, before: Clause) -> Clause:
 
 def read_clause(cursor: Cursor) -> list[Clause]:
     """Read one clause, or several that share their objects ('wash and slice the tomato')."""
+    cursor.clause_at = cursor.at
     cursor.skip_fillers()
     cursor.take("first")
     if cursor.take("ensure"):

@@ -161,8 +161,14 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     pronoun = _pronoun(cursor)
     if pronoun is not None:
         return NounPhrase("pronoun", cursor.between(start), determiner)
+    if cursor.take("apart"):
+        determiner = replace(determiner, apart=True)
     adjectives = read_adjectives(cursor)
     thing = _head(cursor, determiner, adjectives, after)
+    if determiner.both and any(noun.plural for noun in thing.nouns):
+        thing = replace(thing, determiner=replace(thing.determiner, count=2))  # 'both mugs'
+    if cursor.word() == "of" and cursor.take("own"):
+        thing = replace(thing, determiner=replace(thing.determiner, apart=True))
     return NounPhrase(thing.kind, thing.text, thing.determiner, thing.adjectives, thing.nouns,
                  thing.dish, thing.of, _relative(cursor))  # fmt: skip
 
@@ -254,10 +260,20 @@ def _head(
             of=NounPhrase("noun", whole.text, nouns=nouns, dish=dish),
         )
     of_word = cursor.function("of")
+    more = cursor.function("own", "filler")
+    if (
+        of_word
+        and more
+        and more.length > of_word.length
+        and not cursor.named(cursor.at + more.length)
+    ):
+        of_word = None  # 'of its own', 'of the kitchen'
     if of_word and nouns and cursor.starts_thing(cursor.at + of_word.length):
         cursor.at += of_word.length
-        return NounPhrase("noun", whole.text, determiner, adjectives, nouns, dish,
-                     of=read_thing(cursor, "of"))  # fmt: skip
+        whole_of = read_thing(cursor, "of")
+        if {n.object_class for n in nouns} & {n.object_class for n in whole_of.nouns}:
+            return whole  # 'the left basin of the sink'
+        return NounPhrase("noun", whole.text, determiner, adjectives, nouns, dish, of=whole_of)
     return whole
 
 
@@ -318,6 +334,9 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         cursor.at += either.length
     if cursor.take("hand"):
         return Adjunct("hand", "in hand", ())
+    own = cursor.function("own")
+    if own and cursor.word() == "each" and cursor.function("prep", at=cursor.at + own.length):
+        cursor.at += own.length  # 'put the fork and the knife each in a drawer'
     if (leaving_out := _exception(cursor)) is not None:
         return leaving_out
     if (origin := _origin(cursor)) is not None:
@@ -334,6 +353,10 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         return Adjunct("for", str(persons), ())
     if cursor.at > before:
         return read_adjunct(cursor)
+    if _for_what(cursor):
+        return read_adjunct(cursor)
+    if (beside := _where(cursor)) is not None:
+        return beside
     match = cursor.function("prep", "from", "means", "with", "unplaced", "of")
     noted = cursor.function("unsupported")
     if match is None or (noted and noted.length > match.length):
@@ -392,6 +415,38 @@ def _origin(cursor: Cursor) -> Adjunct | None:
     return Adjunct("origin", "back", ())
 
 
+def _where(cursor: Cursor) -> Adjunct | None:
+    """Read 'where the bread is', which is next to it."""
+    start = cursor.at
+    cursor.at += int(cursor.word() == "to")
+    if cursor.word() in {"where", "wherever"} and cursor.starts_exactly(cursor.at + 1):
+        cursor.at += 1
+        thing = read_thing(cursor, "where")
+        if cursor.take("be"):
+            return Adjunct("unplaced", "next to", (thing,))
+    cursor.at = start
+    return None
+
+
+def _for_what(cursor: Cursor) -> bool:
+    """Move over what something is for, with a note: 'for the salad', 'for serving'."""
+    match = cursor.function("for")
+    if match is None:
+        return False
+    start = cursor.at
+    cursor.at += match.length
+    use = cursor.last_verb()
+    if use:
+        cursor.at += use.length
+    elif cursor.starts_thing():
+        read_thing(cursor, "for")
+    else:
+        cursor.at = start
+        return False
+    cursor.heed_not(cursor.between(start))
+    return True
+
+
 def _for_how_many(cursor: Cursor) -> int | None:
     """Read 'for two' or 'for four people'; return how many."""
     match = cursor.function("for")
@@ -425,11 +480,27 @@ def read_inside(cursor: Cursor) -> str:
         cursor.at += there.length
         return "in"
     prep = cursor.function("prep")
-    pronoun = cursor.function("pronoun", at=cursor.at + prep.length) if prep else None
-    if prep is None or pronoun is None:
+    if prep is None:
         return ""
-    cursor.at += prep.length + pronoun.length
+    after = cursor.at + prep.length
+    pronoun = cursor.function("pronoun", at=after)
+    again = _named_again(cursor, after)
+    if pronoun is None and not again:
+        return ""
+    cursor.at = after + (pronoun.length if pronoun else again)
     return str(prep.entry.value)
+
+
+def _named_again(cursor: Cursor, at: int) -> int:
+    """Return the length of 'the pan' if a pan is the first thing that the clause named: 'a pan with
+    an apple on the pan'.
+    """
+    if cursor.word(at) != "the" or not (length := cursor.named(at + 1)):
+        return 0
+    said = cursor.tokens[at + 1 : at + 1 + length]
+    starts = range(cursor.clause_at, at - length)
+    first = next((n for n in starts if cursor.named(n)), None)
+    return 1 + length if first is not None and cursor.tokens[first : first + length] == said else 0
 
 
 def _skip_interjection(cursor: Cursor) -> None:

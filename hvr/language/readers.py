@@ -101,7 +101,7 @@ class Agreement(_WithLearnt):
             grammar, *others = super().goals(request, inventory)
         except HvrError as error:
             grammar, others = error, []
-        if isinstance(grammar, Goal) and (others or _is_plain(request, grammar)):
+        if isinstance(grammar, Goal) and (others or is_plain(request, grammar)):
             return grammar, *others
         from hvr.language.learnt.agreement import Thresholds, agreed
         from hvr.language.learnt.end_state import EndStates
@@ -116,9 +116,9 @@ class Agreement(_WithLearnt):
         return agreed(grammar, reading, ends, Thresholds(), self.learnt.head.digest)
 
 
-def _is_plain(request: str, goal: Goal) -> bool:
+def is_plain(request: str, goal: Goal) -> bool:
     """Return whether a request is so short, and read so fully, that no one else is asked."""
     return len(request.split()) <= _PLAIN_WORDS and not goal.unread and not goal.notes
 
 
-__all__ = ["READERS", "Agreement", "LearntOnly", "check_reader", "make_reader"]
+__all__ = ["READERS", "Agreement", "LearntOnly", "check_reader", "is_plain", "make_reader"]

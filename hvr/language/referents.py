@@ -34,7 +34,8 @@ class ReferentReading:
 
     def use(self, thing: NounPhrase) -> AdjectiveUse:
         """Return what the adjectives of a noun phrase stand for."""
-        return AdjectiveUse(self.condition, thing.determiner.definite, self.moved)
+        every = thing.determiner.count == 0
+        return AdjectiveUse(self.condition, thing.determiner.definite, self.moved, every)
 
 
 class Referents:
@@ -108,6 +109,9 @@ class Referents:
         """
         groups = [g for g in self.draft.spoken()
                   if not any(self.draft.entities[n].somewhere for n in g)]  # fmt: skip
+        together = thing.many and ("all" in thing.text or "both" in thing.text)
+        if together and not groups:  # 'the pan and the cup in cabinets, all of them closed'
+            groups = self.draft.spoken(now=True)
         if not groups:
             raise LanguageError(f"it is not clear what {thing.text!r} stands for")
         suited = [g for g in groups if all(self._suits(n, reading.requires) for n in g)]
@@ -118,16 +122,24 @@ class Referents:
             pair = self._pair(suited)
             if pair:
                 return pair
+        if "all" in thing.text and thing.many and (union := self._union(suited)):
+            return union
         if thing.many:
             several = next((g for g in suited if self._several(g)), None)
             if several is not None:
                 return several
             # Things named one by one ('wash a mug. slice an apple. put them …') together.
-            union: list[int] = []
-            for group in reversed(suited):
-                union += [n for n in group if n not in union and self.draft.is_a(n, "Pickupable")]
-            return union or groups[0]
+            carried = [[n for n in g if self.draft.is_a(n, "Pickupable")] for g in suited]
+            return self._union(carried) or groups[0]
         return (suited or groups)[0]
+
+    def _union(self, groups: Iterable[list[int]]) -> list[int]:
+        """Return the entities of all groups, the first spoken of first; of what was cut, the
+        pieces.
+        """
+        union = list(dict.fromkeys(n for group in reversed(list(groups)) for n in group))
+        cut = {self.draft.entities[n].cut_from for n in union}
+        return [n for n in union if n not in cut]
 
     def _some_of(self, group: list[int], count: int) -> list[int]:
         """Return the entities for some of the things of a group: 'two of them'."""
@@ -159,6 +171,9 @@ class Referents:
         draft = self.draft
         named = [n for n in draft.live(draft.objects)
                  if self._suits(n, requires) and not draft.holds_something(n)]  # fmt: skip
+        if not named and requires == "Receptacle":
+            outers = [r.outer for r in draft.relations if r.clause == draft.clause]
+            named = draft.live(outers)[-1:]  # 'a fork in one drawer and a knife in another'
         if not named:
             raise LanguageError(f"it is not clear what {thing.text!r} is left of")
         known = draft.entities[named[-1]]
@@ -253,6 +268,7 @@ class Referents:
                 count=count,
                 distinct=determiner.other and count != 0,
                 each=determiner.each,
+                apart=determiner.apart,
                 besides=self._alike(classes) if determiner.other and count == 0 else (),
                 rest=determiner.other and count == 0,
             )
@@ -283,7 +299,7 @@ class Referents:
             if each:
                 return each  # 'a slice of each'
         if thing.of is None or thing.of.kind == "pronoun":
-            return [self._slices_spoken_of(thing, count)]
+            return self._slices_spoken_of(thing, count)
         of = thing.of
         if of.dish and not of.nouns:
             return self._dish(of, of.dish, count)
@@ -304,23 +320,27 @@ class Referents:
             raise LanguageError(f"{self.taxonomy.a_label(object_class)} cannot be cut into slices")
         return [self._pieces(thing, (pieces,), count, reading)]
 
-    def _slices_spoken_of(self, thing: NounPhrase, count: int) -> int:
+    def _slices_spoken_of(self, thing: NounPhrase, count: int) -> list[int]:
         """Return the slices of what was spoken of: 'two slices of it', or 'the slices' after
-        something was cut.
+        something was cut; all of them are of all that was cut together.
 
         Raises:
             LanguageError: nothing that was spoken of gives slices.
         """
         for group in self.draft.spoken(now=True):
-            for number in group:
-                entity = self.draft.entities[number]
-                if entity.cut_from is not None:
-                    return self.draft.pieces(entity.cut_from, count)
-                if self.draft.is_a(number, "Slice"):
-                    return number
-                if self.draft.is_a(number, "Sliceable"):
-                    return self.draft.pieces(number, count)
+            slices = [s for number in group if (s := self._slices_from(number, count)) is not None]
+            if slices:
+                return slices if count == 0 else slices[:1]
         raise LanguageError(f"{thing.text} of what? Say for example 'a slice of bread'")
+
+    def _slices_from(self, number: int, count: int) -> int | None:
+        """Return the entity for slices of an entity, or None if it gives none."""
+        entity = self.draft.entities[number]
+        if entity.cut_from is not None:
+            return self.draft.pieces(entity.cut_from, count)
+        if self.draft.is_a(number, "Slice"):
+            return number
+        return self.draft.pieces(number, count) if self.draft.is_a(number, "Sliceable") else None
 
     def _pieces(
         self, thing: NounPhrase, classes: tuple[str, ...], count: int, reading: ReferentReading

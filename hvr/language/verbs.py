@@ -31,6 +31,18 @@ _IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
 """Verbs that end with a thing in the hand even if it must be made first; 'get' does not."""
 
 
+def _with_as_beside(group: NounGroup) -> NounGroup:
+    """Return a group in which 'with' says where, if nothing else does: 'put the fork with the
+    spoon'.
+    """
+    if any(a.kind in {"place", "origin", "unplaced", "hand"} or a.inside for a in group.adjuncts):
+        return group
+    return replace(group, adjuncts=tuple(
+        replace(a, kind="unplaced", word="next to") if a.kind == "with" else a
+        for a in group.adjuncts
+    ))  # fmt: skip
+
+
 def _nouns(lexicon: Lexicon, word: str) -> tuple[Noun, ...]:
     return tuple(entry for entry in lexicon.lookup(word) if isinstance(entry, Noun))
 
@@ -129,6 +141,8 @@ class Interpreter:
             verb = verb_of(self.lexicon, "put")
         frame = verb.frame if verb else ""
         group = replace(group, adjuncts=tuple(self._under_tap(frame, a) for a in group.adjuncts))
+        if frame == "put" and verb is not None and not (inherited or verb.places or verb.condition):
+            group = _with_as_beside(group)
         group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
             return self._in_hand(verb, group)

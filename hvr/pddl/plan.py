@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NoReturn, TypeAlias
 
@@ -147,12 +147,20 @@ def plain_steps(text: str) -> list[str] | None:
     return _PLAIN_STEP.findall(text.lower())
 
 
-def read_step(text: Source, number: int) -> tuple[GroundAction, ...]:
-    """Read one step, counted from 0, of a text of which `plain_steps` gives the steps."""
-    steps = (match for match in _STEP_OR_COMMENT.finditer(text.text) if match[1] is not None)
-    match = next(islice(steps, number, None))
-    name, *args = _COMMENT.sub("", match[1]).strip("()").lower().split()
-    return (GroundAction(name, tuple(args), text.location(match.start())),)
+def step_reader(text: Source) -> Callable[[int], GroundAction]:
+    """Return what reads a single step, counted from 1, with its place.
+
+    Args:
+        text: a text of which `plain_steps` gives the steps.
+    """
+    matches = [m for m in _STEP_OR_COMMENT.finditer(text.text) if m[1] is not None]
+
+    def read(number: int) -> GroundAction:
+        match = matches[number - 1]
+        name, *args = _COMMENT.sub("", match[1]).strip("()").lower().split()
+        return GroundAction(name, tuple(args), text.location(match.start()))
+
+    return read
 
 
 def print_plan(steps: Iterable[Step], cost: float | Decimal | Fraction | None = None) -> str:
@@ -321,8 +329,7 @@ class _PlanReader:
         elif re.fullmatch(r"\d+", word):
             self._fail(place, f"{word!r} is not a step number", f"'{word}:'")
         else:
-            shown = word if len(word) <= 40 else word[:40] + "…"
-            self._overlook(place, f"{shown!r} is not part of a plan", _STEP)
+            self._overlook(place, f"{word!r} is not part of a plan", _STEP)
 
     def _dangling(self, stamp: re.Match[str]) -> NoReturn:
         self._fail(stamp.start(), f"{stamp.group().strip()!r} is not followed by a step", _STEP)

@@ -458,9 +458,9 @@ class Task:
                 parts = [self._metric(o, values, total_time, violated) for o in operands]
                 if len(parts) == 1:
                     return -parts[0]
-                result = parts[0]
+                result, text = parts[0], str(expression)
                 for part in parts[1:]:
-                    result = numeric.calculate(symbol, result, part, str(expression))
+                    result = numeric.calculate(symbol, result, part, text)
                 return result
             case _:
                 raise TypeError(f"not in a metric: {expression}")
@@ -486,5 +486,7 @@ def _changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]
         yield from changes_of(action.effect)
     for durative in domain.durative_actions.values():
         yield from changes_of(durative.effect)
+    for schema in (*domain.processes.values(), *domain.events.values()):
+        yield from changes_of(schema.effect)
     for timed in problem.timed_init:
         yield from changes_of(timed.effect)

@@ -2,7 +2,8 @@
 
 A goal with several stages is judged as its last stage, reached by a plan in the course of which
 each of the stages before it was reached, too. Where a sentence can mean several things, the plan
-tells which: the reading that there is least to say against it counts.
+tells which: the likeliest reading for which it needs most of its steps, else the one that there is
+least to say against it.
 """
 
 from __future__ import annotations
@@ -79,7 +80,10 @@ def judge_by_goals(
         except HvrError as error:
             refusal = refusal or error
             continue
-        judged.append(found if len(goals) == 1 else replace(found, reading=in_order(goal.said)))
+        found = found if len(goals) == 1 else replace(found, reading=in_order(goal.said))
+        if _fits(found.verdict):
+            return found
+        judged.append(found)
     if not judged:
         assert refusal is not None, "there must be a goal"
         raise refusal
@@ -105,6 +109,11 @@ def judge_by_stages(
             valid = validator.check(plan).valid
             return JudgedGoal(replace(verdict, valid=valid), validator, goal)
     return JudgedGoal(judge(validator, plan, seconds=seconds), validator, goal)
+
+
+def _fits(verdict: PlanVerdict) -> bool:
+    """Say whether a plan needs most of its steps for its goal."""
+    return verdict.repaired is not None and 2 * len(verdict.removed) <= len(verdict.plan)
 
 
 def _findings(verdict: PlanVerdict) -> tuple[bool, int]:

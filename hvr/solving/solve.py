@@ -165,6 +165,8 @@ def _programs(name: str | None, features: frozenset[Feature]) -> Sequence[Progra
 def _engines(features: frozenset[Feature]) -> Sequence[Program]:
     from hvr.search.unified import installed_engines
 
+    if Feature.CONTINUOUS in features:
+        raise UsageError(f"none of hvr's planners can plan with {Feature.CONTINUOUS}")
     wanted = _listed(features & (GROUNDED.lacks | FORWARD.lacks))
     own = [FORWARD] if not FORWARD.lacks & features else []
     if Feature.DERIVED in features:

@@ -51,6 +51,8 @@ class FailureKind(StrEnum):
     """Two steps at the same time, one of which changes what the other reads or changes."""
     CONSTRAINT = "constraint"
     """A trajectory constraint is violated."""
+    EVENT = "event"
+    """An event happens again and again without time going by, or cannot happen."""
     NO_DECOMPOSITION = "no decomposition"
     """A hierarchical problem, and a plan that does not say which tasks its actions carry out."""
     UNKNOWN_TASK = "unknown task"
@@ -72,8 +74,8 @@ class StepRef(Value):
     """A step that was executed; numbers count from 1.
 
     Attributes:
-        number: its place in the plan; None for a timed initial literal.
-        action: the step, or a stand-in named `at` for a timed initial literal.
+        number: its place in the plan; None for what is no step of it.
+        action: the step, the event or the process; None for a timed initial literal.
         time: when it changed the state, in a temporal plan.
     """
 
@@ -85,6 +87,8 @@ class StepRef(Value):
         if self.action is None:
             return f"the timed initial literal at {decimal_text(self.time or Fraction(0))}"
         at = "" if self.time is None else f" at {decimal_text(self.time)}"
+        if self.number is None:
+            return f"{short(self.action)}{at}"
         return f"step {self.number} {short(self.action)}{at}"
 
     def to_json(self) -> dict[str, Any]:

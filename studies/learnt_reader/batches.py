@@ -20,7 +20,7 @@ from hvr.language.learnt.mentions import Mentions
 from hvr.language.learnt.tokens import WordPieces
 from hvr.language.taxonomy import Taxonomy
 from studies.learnt_reader.examples import Example
-from studies.learnt_reader.network import KIND_NUMBERS, Batch, Layer
+from studies.learnt_reader.network import KIND_NUMBERS, Batch, Layer, Targets
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,16 @@ class Vocabulary:
             owners += [number] * len(words)
         return cls(classes, tuple(labels), tuple(owners), frozenset(range(len(own))))
 
+    def ordered(self, classes: Sequence[str]) -> Vocabulary:
+        """Return the same classes in the order of a head; those that it lacks are left out."""
+        labels = self.labels_of_classes
+        pairs = [(n, label) for n, name in enumerate(classes) for label in labels.get(name, ())]
+        own = {self.classes[n] for n in self.known}
+        return Vocabulary(
+            tuple(classes), tuple(label for _, label in pairs), tuple(n for n, _ in pairs),
+            frozenset(n for n, name in enumerate(classes) if name in own),
+        )  # fmt: skip
+
     @property
     def labels_of_classes(self) -> dict[str, list[str]]:
         """The labels of each class."""
@@ -76,14 +86,12 @@ class States:
         layers: how many of its layers they go through.
         cache: folder of the encodings.
         say: is told how far it is.
-        more: has the vectors of other sentences.
     """
 
     def __init__(
         self, texts: Sequence[str], encoder: Encoder, layers: int, cache: Path,
-        say: Callable[[str], None] = print, more: States | None = None,
+        say: Callable[[str], None] = print,
     ) -> None:  # fmt: skip
-        self._more = more
         self.texts = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         key = hashlib.sha256(json.dumps([layers, list(self.texts)]).encode()).hexdigest()[:16]
         cache.mkdir(parents=True, exist_ok=True)
@@ -115,10 +123,7 @@ class States:
 
     def of(self, text: str) -> np.ndarray:
         """Return the vectors of a sentence."""
-        number = self.texts.get(text)
-        if number is None:
-            assert self._more is not None, text
-            return self._more.of(text)
+        number = self.texts[text]
         begin = self.ends[number - 1] if number else 0
         return self.states[begin : self.ends[number]]
 
@@ -134,27 +139,20 @@ def padded(rows: Sequence[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
     return states, mask
 
 
-class Batches:
-    """Makes batches of examples.
+class Meanings:
+    """Turns the frames of examples into numbers.
 
     Args:
         vocabulary: the classes.
-        states: the sentences' vectors.
         scenes: the classes of each floor plan.
-        pieces: cuts sentences.
         restricted: only classes of the scene are compared.
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, states: States, scenes: Mapping[str, frozenset[str]],
-        pieces: WordPieces, *,
-        restricted: bool,
-    ) -> None:  # fmt: skip
+        self, vocabulary: Vocabulary, scenes: Mapping[str, frozenset[str]], *, restricted: bool
+    ) -> None:
         self.vocabulary = vocabulary
-        self.states = states
-        self._pieces = pieces
-        self._mentions = Mentions(vocabulary.labels_of_classes, pieces)
-        self.numbers = {c: i for i, c in enumerate(vocabulary.classes)}
+        self._numbers = {c: i for i, c in enumerate(vocabulary.classes)}
         kitchens = frozenset(vocabulary.classes[i] for i in vocabulary.known)
         self._scenes = {
             name: torch.tensor([c in classes for c in vocabulary.classes] + [True])
@@ -163,12 +161,11 @@ class Batches:
         if not restricted:
             self._scenes = {n: torch.ones_like(m) for n, m in self._scenes.items()}
 
-    def of(self, examples: Sequence[Example]) -> Batch:
-        """Return some examples as a batch."""
-        states, mask = padded([self.states.of(e.text) for e in examples])
-        none = len(self.numbers)
+    def of(self, examples: Sequence[Example]) -> Targets:
+        """Return what some examples mean."""
+        none = len(self._numbers)
         pointers = {
-            slot: torch.tensor([self.numbers.get(getattr(e.frame, slot) or "", none)
+            slot: torch.tensor([self._numbers.get(getattr(e.frame, slot) or "", none)
                                 for e in examples])
             for slot in POINTERS
         }  # fmt: skip
@@ -177,11 +174,34 @@ class Batches:
             allowed[torch.arange(len(examples)), target] = True
         kind = torch.tensor([KIND_NUMBERS[e.frame.kind] for e in examples])
         sliced = torch.tensor([float(e.frame.sliced) for e in examples])
-        marks = torch.zeros(*mask.shape, none + 1)
+        return Targets(kind, sliced, pointers, allowed)
+
+
+class Batches:
+    """Makes batches of examples.
+
+    Args:
+        meanings: turns frames into numbers.
+        states: the sentences' vectors.
+        pieces: cuts sentences.
+    """
+
+    def __init__(self, meanings: Meanings, states: States, pieces: WordPieces) -> None:
+        vocabulary = meanings.vocabulary
+        self.meanings = meanings
+        self.states = states
+        self._pieces = pieces
+        self._mentions = Mentions(vocabulary.labels_of_classes, pieces)
+        self._width = len(vocabulary.classes) + 1
+
+    def of(self, examples: Sequence[Example]) -> Batch:
+        """Return some examples as a batch."""
+        states, mask = padded([self.states.of(e.text) for e in examples])
+        marks = torch.zeros(*mask.shape, self._width)
         for i, example in enumerate(examples):
             found = self._mentions.marks(self._pieces.numbers(example.text))
             marks[i, : len(found)] = torch.from_numpy(found)
-        return Batch(states, mask, kind, sliced, pointers, allowed, marks)
+        return Batch(states, mask, marks, self.meanings.of(examples))
 
     def shuffled(
         self, examples: Sequence[Example], size: int, rng: random.Random

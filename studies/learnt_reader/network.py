@@ -70,26 +70,37 @@ class Layer(nn.Module):
 
 
 @dataclass(frozen=True)
+class Targets:
+    """What sentences mean, as numbers.
+
+    Args:
+        kind: index of the kind.
+        sliced: 1 or 0.
+        pointers: index of the class for each slot; for the place, the number of classes is none.
+        allowed: classes of the scene.
+    """
+
+    kind: Tensor
+    sliced: Tensor
+    pointers: Mapping[str, Tensor]
+    allowed: Tensor
+
+
+@dataclass(frozen=True)
 class Batch:
     """Sentences of similar length with their targets.
 
     Args:
         states: vectors of the pieces before the tuned layers, padded.
         mask: true where there is a piece.
-        kind: index of the kind.
-        sliced: 1 or 0.
-        pointers: index of the class for each slot; for the place, the number of classes is none.
-        allowed: classes of the scene.
         marks: which classes each piece names.
+        targets: what they mean.
     """
 
     states: Tensor
     mask: Tensor
-    kind: Tensor
-    sliced: Tensor
-    pointers: Mapping[str, Tensor]
-    allowed: Tensor
     marks: Tensor
+    targets: Targets
 
 
 class Network(nn.Module):
@@ -158,25 +169,25 @@ _SAID = torch.tensor([k != OTHER for k in KINDS])
 _STACK = KIND_NUMBERS["stack"]
 
 
-def loss_of(scores: Mapping[str, Tensor], batch: Batch) -> Tensor:
+def loss_of(scores: Mapping[str, Tensor], targets: Targets) -> Tensor:
     """Return the loss: of each slot where the kind has it, with and without the scene's classes."""
     counts = {
-        "thing": _SAID[batch.kind],
-        "place": _PLACING[batch.kind],
-        "carrier": batch.kind == _STACK,
+        "thing": _SAID[targets.kind],
+        "place": _PLACING[targets.kind],
+        "carrier": targets.kind == _STACK,
     }
-    total = functional.cross_entropy(scores["kind"], batch.kind, label_smoothing=0.02)
+    total = functional.cross_entropy(scores["kind"], targets.kind, label_smoothing=0.02)
     said = counts["thing"].float()
     sliced = functional.binary_cross_entropy_with_logits(
-        scores["sliced"], batch.sliced, reduction="none"
+        scores["sliced"], targets.sliced, reduction="none"
     )
     total = total + (sliced * said).sum() / said.sum().clamp(min=1)
     for slot in POINTERS:
         some = counts[slot]
         if not some.any():
             continue
-        target, every = batch.pointers[slot][some], scores[slot][some]
-        here = every.masked_fill(~batch.allowed[some], _NONE)
+        target, every = targets.pointers[slot][some], scores[slot][some]
+        here = every.masked_fill(~targets.allowed[some], _NONE)
         share = some.float().mean()
         total = total + share * (
             functional.cross_entropy(here, target)
@@ -185,4 +196,4 @@ def loss_of(scores: Mapping[str, Tensor], batch: Batch) -> Tensor:
     return total
 
 
-__all__ = ["KIND_NUMBERS", "ONLY_PLACING", "Batch", "Layer", "Network", "loss_of"]
+__all__ = ["KIND_NUMBERS", "ONLY_PLACING", "Batch", "Layer", "Network", "Targets", "loss_of"]

@@ -102,8 +102,11 @@ def reading(text: str | None, p: float) -> Reading:
     return Reading(Frame("place", "Apple", "CounterTop"), goal(text) if text else None, p)
 
 
+THRESHOLDS = Thresholds(alone=0.7, against=0.8, heard=0.6, instead=0.85, near=0.3)
+
+
 def choose(first: Goal | HvrError, second: Reading, ends: EndStates) -> tuple[Goal, ...]:
-    return agreed(first, second, ends, Thresholds(alone=0.7, against=0.8, near=0.3), "abc")
+    return agreed(first, second, ends, THRESHOLDS, "abc")
 
 
 def test_readings_that_agree_are_the_grammars(ends: EndStates) -> None:
@@ -122,6 +125,24 @@ def test_the_stronger_reading_meets_both(ends: EndStates) -> None:
 def test_readings_that_end_differently_are_asked_about(ends: EndStates) -> None:
     grammar, learnt = choose(goal(ON), reading(IN, 0.9), ends)
     assert (grammar.reader, learnt.reader) == ("grammar", "learnt abc")
+
+
+def test_a_sure_reading_of_the_same_things_wins_an_unsure_one_is_asked_about(
+    ends: EndStates,
+) -> None:
+    both = "(exists (?s - dishsponge ?p - pot ?t - countertop) (and (on ?s ?t) (on ?p ?t)))"
+    inside = "(exists (?s - dishsponge ?p - pot ?t - countertop) (and (in ?s ?p) (on ?p ?t)))"
+    (chosen,) = choose(goal(both), reading(inside, 0.9), ends)
+    assert chosen.stages == goal(inside).stages
+    assert len(choose(goal(both), reading(inside, 0.7), ends)) == 2
+
+
+def test_a_clean_thing_may_be_washed(ends: EndStates) -> None:
+    clean = "(exists (?a - apple ?t - countertop) (and (not (dirty ?a)) (on ?a ?t)))"
+    washed = clean.replace("(not (dirty ?a))", "(washed ?a) (not (dirty ?a))")
+    (chosen,) = choose(goal(clean), reading(washed, 0.9), ends)
+    assert chosen.stages == goal(washed).stages
+    assert choose(goal(clean), reading(washed, 0.7), ends) == (goal(clean),)
 
 
 def test_an_unsure_reading_does_not_speak_against_the_grammar(ends: EndStates) -> None:

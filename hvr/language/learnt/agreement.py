@@ -1,13 +1,16 @@
 """Which reading of a request counts: the grammar's, the learnt reader's, or neither.
 
     both want the same end                         it is done
-    the learnt one says by what a thing is heated
-    or chilled, too, and is sure                   its reading is done, and said
+    the learnt one adds by what a thing is heated
+    or chilled, or that a clean one is washed,
+    and is sure                                    its reading is done, and said: it meets both
     only the grammar has a reading                 it is done
     only the learnt reader has one, and is sure    it is done, and said; surer still where the
                                                    grammar's is impossible
-    they end differently, and the latter is sure   the question which one is meant, if a frame could
-                                                   say what the grammar read; else the grammar's
+    they want different ends of the same things,
+    and the learnt one is sure                     its reading is done, and said
+    they want different things, or it is not sure  the question which one is meant
+    a frame cannot say what the grammar read       the grammar's is done
     neither                                        the grammar's refusal
 
 Nothing is guessed in silence: a learnt reading carries a note, its probability and its head.
@@ -25,6 +28,7 @@ from hvr.language.saying import in_order
 
 _PLACES = frozenset({"on", "in"})
 _WARMTH = frozenset({"hot", "microwaved", "cold", "chilled", "cooked"})
+_STATES = _WARMTH | {"washed", "dirty"}
 _FRAMES = _PLACES | _WARMTH | {"washed", "dirty", "="}
 """The predicates of which frames can speak."""
 
@@ -33,16 +37,20 @@ _FRAMES = _PLACES | _WARMTH | {"washed", "dirty", "="}
 class Thresholds:
     """How sure the learnt reader must be.
 
+    Fitted on demonstrations that are not kept apart, by a head that had not seen them.
+
     Args:
         alone: for a reading where the grammar has none.
-        against: to be heard where the grammar reads otherwise.
+        against: for its reading of the same things where the grammar reads otherwise.
+        heard: to be named beside the grammar's in a question.
         instead: for a reading where the grammar's is impossible in the scene: people call a mug
             a cup.
         near: to be named in a refusal.
     """
 
-    alone: float = 0.7
-    against: float = 0.5
+    alone: float = 0.8
+    against: float = 0.7
+    heard: float = 0.5
     instead: float = 0.85
     near: float = 0.2
 
@@ -70,17 +78,20 @@ def agreed(
         if reading.p >= (thresholds.alone if refused else thresholds.instead):
             return (marked(learnt, reading.p, head),)
         raise _with_nearest(grammar, reading, thresholds)
-    if learnt is None or reading.p < thresholds.against:
+    if learnt is None or reading.p < thresholds.heard:
         return (grammar,)
     said, heard = ends.predicates(grammar), ends.predicates(learnt)
     more = len(grammar.stages) > len(learnt.stages) or ends.things(grammar) > ends.things(learnt)
     if more or not _could_be_a_frame(said, heard) or ends.entails(grammar, learnt):
         return (grammar,)
     other = marked(learnt, reading.p, head)
+    sure = reading.p >= thresholds.against
     if ends.entails(learnt, grammar):
-        # By what a thing is heated may be added; that it is heated, if nobody said so, may not.
-        further = heard - said
-        return (other,) if further <= _WARMTH and said & _WARMTH else (grammar,)
+        # How a thing comes to its state may be added; a state that nobody spoke of may not.
+        added = heard - said <= _STATES and said & _STATES
+        return (other,) if sure and added else (grammar,)
+    if sure and ends.kinds(learnt) <= ends.kinds(grammar):
+        return (other,)
     return grammar, other
 
 

@@ -69,6 +69,12 @@ class EndStates:
         end = self._conjunction(goal.stages[-1], "a")
         return len(end.types) + len(self._named(end))
 
+    def kinds(self, goal: Goal) -> frozenset[str]:
+        """Return of which types of things and places the end of a goal speaks."""
+        end = self._conjunction(goal.stages[-1], "a")
+        return frozenset(t for types in (*end.types.values(), *self._named(end).values())
+                         for t in types)  # fmt: skip
+
     def entails(self, one: Goal, other: Goal) -> bool:
         """Return whether whatever meets one goal meets the other.
 

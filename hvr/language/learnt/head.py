@@ -1,8 +1,8 @@
 """The head of the learnt reader: the encoder's tuned top layers and a pointer for each slot.
 
 A slot looks at the pieces of a sentence, and points at a class by the vectors of the class's
-labels; so a word that is added to the ontology counts without training. The file is made by
-`tools/train_learnt_reader.py`.
+labels; so a word that is added to the ontology counts without training. The sentence's words and
+pairs of words add to every score. The file is made by `tools/train_learnt_reader.py`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import math
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,9 @@ from hvr.language.learnt.encoder import (
     softmax,
     transformed,
 )
+from hvr.language.learnt.frames import KINDS
 from hvr.language.learnt.mentions import Mentions
+from hvr.language.learnt.ngrams import Ngrams
 
 SLOTS = ("kind", "thing", "place", "carrier", "sliced")
 POINTERS = ("thing", "place", "carrier")
@@ -92,13 +95,17 @@ class Head:
             with self._np.load(io.BytesIO(data), allow_pickle=False) as file:
                 stored = {name: file[name] for name in file.files}
             about = json.loads(str(stored.pop("about")))
+            self.weights: Mapping[str, Array] = _restored(stored, self._np)
+            self._ngrams = Ngrams(
+                about["grams"],
+                *(self.weights[f"gram.{part}"] for part in ("rarity", "table", "bias")),
+            )
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise DataFileError(f"{path}: no head of a learnt reader: {error}") from error
         self.digest = hashlib.sha256(data).hexdigest()[:12]
         """Says which head it is, in records of runs."""
         self.about: Mapping[str, Any] = about
         self.classes: tuple[str, ...] = tuple(about["classes"])
-        self.weights: Mapping[str, Array] = _restored(stored, self._np)
         lead = "layer."
         self._tuned: dict[int, Layer] = {
             number: {
@@ -133,13 +140,15 @@ class Head:
         looks = {slot: self._looks(states, slot) for slot in SLOTS}
         pooled = {slot: look @ states for slot, look in looks.items()}
         marks = labels.mentions.marks(self.pieces.numbers(text))
+        grams = split(self._ngrams.scores(text), len(self.classes))
         kind = pooled["kind"] @ self.weights["kind.weight"].T + self.weights["kind.bias"]
-        sliced = float(
-            (pooled["sliced"] @ self.weights["sliced.weight"].T + self.weights["sliced.bias"])[0]
-        )
+        kind = kind + grams["kind"]
+        sliced = pooled["sliced"] @ self.weights["sliced.weight"].T + self.weights["sliced.bias"]
+        sliced = float((sliced + grams["sliced"])[0])
         pointers = {
             slot: self._pointed(pooled[slot], slot, labels)
             + self.weights[f"copy.{slot}"] * (looks[slot] @ marks)
+            + grams[slot]
             for slot in POINTERS
         }
         whole = -math.log1p(math.exp(sliced)) if sliced < 30 else -sliced
@@ -156,6 +165,21 @@ class Head:
         by_label = np.append(np.maximum.reduceat(labels.vectors @ point, labels.starts), 0.0)
         own = self.weights[f"own.{slot}"] @ point
         return (by_label + own) / math.sqrt(ROOM) + self.weights[f"bias.{slot}"]
+
+
+def split(scores: Array, classes: int) -> dict[str, Array]:
+    """Return the scores of every slot from one row of all, or from many.
+
+    Args:
+        scores: of the kinds, of pieces, and of all classes and none for each pointer.
+        classes: how many there are.
+    """
+    widths = {"kind": len(KINDS), "sliced": 1, **dict.fromkeys(POINTERS, classes + 1)}
+    ends = list(accumulate(widths.values()))
+    return {
+        slot: scores[..., end - width : end]
+        for (slot, width), end in zip(widths.items(), ends, strict=True)
+    }
 
 
 def labels_of(head: Head, ontology: Ontology) -> Labels:
