@@ -21,7 +21,7 @@ out of reach the run ended without it, and another planner proves, from the true
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -29,8 +29,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conditions import conditions
+from inputs import measured, records
 
-from hvr.errors import HvrError, ImpossibleGoalError
+from hvr.errors import HvrError, ImpossibleGoalError, UsageError
 from hvr.execution.events import StepDone
 from hvr.pddl import Domain, GroundAction, Problem, Task, parse_domain, parse_problem
 from hvr.plans import Planned
@@ -249,13 +250,13 @@ def _outcome(env: FaultyWorld, domain: Domain, problem: Problem, seconds: float)
 def _problems(data: Path, name: str) -> Iterator[tuple[Path, Path]]:
     """Yield the domain and problem files of a domain, in the order of the manifest."""
     seen: dict[tuple[Path, Path], None] = {}
-    with (data / "manifest.jsonl").open(encoding="utf-8") as file:
-        for line in file:
-            row = json.loads(line)
-            if row["set"] in ("ipc", "long") and Path(row["domain"]).stem == name:
-                seen[data / row["domain"], data / row["problem"]] = None
+    for row in records(data / "manifest.jsonl", "set", "domain", "problem"):
+        if row["set"] in ("ipc", "long") and Path(row["domain"]).stem == name:
+            seen[data / row["domain"], data / row["problem"]] = None
+    if not seen:
+        raise UsageError(f"{data / 'manifest.jsonl'} has no domain {name!r}")
     yield from seen
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(measured(main))

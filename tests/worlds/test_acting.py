@@ -95,13 +95,19 @@ def test_a_goal_that_cannot_be_seen_is_not_claimed() -> None:
     assert run.finished.reached and run.unseen == ("at",) and run.exit_code == 2
 
 
-def test_what_needs_time_is_refused_by_name() -> None:
-    domain = parse_domain(
-        "(define (domain d) (:predicates (p)) (:durative-action wait :parameters ()"
-        " :duration (= ?duration 1) :condition (and) :effect (at end (p))))"
-    )
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        ("(:durative-action wait :parameters () :duration (= ?duration 1) :condition (and)"
+         " :effect (at end (p)))", "durative actions, such as 'wait'"),
+        ("(:event ring :parameters () :precondition (not (p)) :effect (p))",
+         "processes or events, such as 'ring'"),
+    ],
+)  # fmt: skip
+def test_what_needs_time_is_refused_by_name(action: str, message: str) -> None:
+    domain = parse_domain(f"(define (domain d) (:predicates (p)) {action})")
     problem = parse_problem("(define (problem p) (:domain d) (:init) (:goal (p)))", domain)
-    with pytest.raises(UsageError, match="durative actions, such as 'wait'"):
+    with pytest.raises(UsageError, match=message):
         PddlEnvironment(domain, problem)
 
 
