@@ -80,6 +80,8 @@ def summary(run: WorldRun) -> str:
         return f"the goal is believed to hold, and {unseen} cannot be seen: {facts}"
     if done.reached:
         return f"goal reached: {facts}"
+    if run.unreachable and not done.steps:
+        return f"no plan reaches the goal, which is proven: {facts}"
     if run.unreachable:
         return f"no plan reaches the goal any more, which is proven: {facts}"
     return f"goal not reached, undecided: {facts}; {done.reason}"

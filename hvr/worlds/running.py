@@ -31,6 +31,9 @@ from hvr.worlds.faults import FaultyWorld, InjectedFault
 from hvr.worlds.planning import StatePlanner
 
 MOST_REPLANS = 20
+"""Most new plans, if nothing else is said."""
+MOST_TRIES = 3
+"""How often the same step is tried again in a run: it may stand in its plans many times."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ def run_world(
 
     world = FactWorld(env, domain, problem, wording)
     policy = FactPolicy(domain, planner or StatePlanner())
-    executor = Executor(world, policy, take, plans.append, max_replans)
+    executor = Executor(world, policy, take, plans.append, max_replans, MOST_TRIES)
     try:
         finished = executor.run((problem,))
     except (ImpossibleGoalError, PlannerError) as error:
