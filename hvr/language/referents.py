@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hvr.errors import LanguageError
 from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
