@@ -8,7 +8,7 @@ that nothing changes are constants, the others get an index.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -217,6 +217,19 @@ class Task:
         for i in indexes:
             data[i >> 3] |= 1 << (i & 7)
         return State(self, self.close(int.from_bytes(data, "little"), values), values)
+
+    def state_with(self, atoms: Iterable[Atom], numbers: Mapping[FunctionTerm, Fraction]) -> State:
+        """Return the state in which exactly these fluents are true and numbers have these values.
+
+        As `State.atoms` and `State.numbers` give them, also those of a state of another task.
+        """
+        known = {
+            self.number_index(term): numeric.exact(number)
+            for term, number in numbers.items()
+            if term.function in self.fluent_functions
+        }
+        size = max(known, default=-1) + 1
+        return self.state(atoms, tuple([known.get(index) for index in range(size)]))
 
     def close(self, bits: int, values: Values = ()) -> int:
         """Return the bits with exactly those derived atoms that follow from the others."""

@@ -25,9 +25,12 @@ NO_PLAN = frozenset({10, 11})
 _RAN_OUT = frozenset({1, 2, 3, 12, 20, 21, 22, 23, 24})
 _ENDED = "; cost"
 _ALL_LACK = frozenset({Feature.CONTINUOUS})
-_BOTH_LACK = _ALL_LACK | {Feature.DURATIVE, Feature.NUMERIC, Feature.TIMED, Feature.CONSTRAINTS}
+_BOTH_LACK = _ALL_LACK | {Feature.DURATIVE, Feature.NUMERIC, Feature.TIMED}
 _GROUNDED_LACKS = _BOTH_LACK | {Feature.DERIVED}
-_DOWNWARD_LACKS = _BOTH_LACK | {Feature.PREFERENCES, Feature.METRIC}
+_FORWARD_LACKS = _ALL_LACK | {
+    Feature.DURATIVE, Feature.TIMED, Feature.CONSTRAINTS, Feature.PREFERENCES,
+}  # fmt: skip
+_DOWNWARD_LACKS = _BOTH_LACK | {Feature.CONSTRAINTS, Feature.PREFERENCES, Feature.METRIC}
 _LM_CUT = "astar(lmcut())"
 
 
@@ -86,6 +89,10 @@ GROUNDED = Program("fast-downward", _GROUNDED_LACKS, "hvr.solving.grounded")
 """Fast Downward's searches on hvr's grounding, which shrinks the problem before."""
 DOWNWARD = Program("downward", _DOWNWARD_LACKS)
 """Fast Downward as it comes, with its own translator; `lama`."""
+
+
+FORWARD = Program("forward", _FORWARD_LACKS, "hvr.solving.forward")
+"""hvr's own forward search, which knows numbers and derived predicates."""
 
 
 def unified(engine: str) -> Program:
