@@ -79,6 +79,23 @@ def test_what_cannot_be_judged_is_said(hvr_: Hvr, arguments: tuple[str, ...]) ->
     assert "Traceback" not in result.err
 
 
+def test_the_fix_of_a_plan_with_times_keeps_them(hvr_: Hvr) -> None:
+    Path("lamps.pddl").write_text(
+        "(define (domain t) (:requirements :durative-actions) (:predicates (lit ?l) (power))"
+        "(:durative-action on :parameters (?l) :duration (= ?duration 2)"
+        " :condition (at start (power)) :effect (at end (lit ?l))))",
+        encoding="utf-8",
+    )
+    Path("two.pddl").write_text(
+        "(define (problem p) (:domain t) (:objects a b) (:init (power)) (:goal (lit a)))",
+        encoding="utf-8",
+    )
+    Path("timed.plan").write_text("0: (on a) [2]\n3: (on b) [2]\n", encoding="utf-8")
+    task = ("--domain", "lamps.pddl", "--problem", "two.pddl")
+    assert hvr_("judge", "timed.plan", *task, "--fix", "fixed.plan").code == 1
+    assert hvr_("judge", "fixed.plan", *task).code == 0
+
+
 def test_plans_over_tools(hvr_: Hvr) -> None:
     plans = [
         {"id": "one", "task_nodes": [{"task": "a"}, {"task": "b"}, {"task": "c"}],
