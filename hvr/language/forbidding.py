@@ -141,6 +141,11 @@ class Forbidding:
             kinds = [c for c in classes if self.taxonomy.is_a(c, "PhysicalObject")]
             used = {next((u for k, u in _USES if self.taxonomy.is_a(c, k)), "") for c in kinds}
             yield from sorted(used - {""}) or ["(near ?x)"]
+            vessels = [c for c in kinds if self.taxonomy.is_a(c, "PortableReceptacle")]
+            if vessels:
+                # It may stand where it is to be used already.
+                inside = {f"({self.taxonomy.relation(c)} ?inside ?x)" for c in vessels}
+                yield from (f"(exists (?inside - item) {at})" for at in sorted(inside))
         elif verb.frame == "state" and verb.condition:
             yield telling(verb.condition)
         elif verb.frame in {"put", "hold", "clear", "discard", "drop", "set"}:

@@ -194,7 +194,7 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                "when you get a chance", "when you have a moment", "when you have time",
                "if you have time", "if you get a chance",
                "before you leave", "before you go", "when you leave", "when you go",
-               "only", "nothing else", "and nothing else", "sorry", "sorry to bother you",
+               "sorry", "sorry to bother you",
                "excuse me", "meanwhile", "in the meantime",
                "the same", "same", "area", "instead", "until done", "until it is done",
                "until ready", "until it is ready", "until they are done", "exactly",
@@ -202,7 +202,8 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                "i need help to", "i need your help to", "your job is to", "your goal is to",
                "the goal is to", "i'm asking you to", "i ask you to"),
     # Ignored, with a note that says so.
-    "unheeded": ("small", "big", "large", "little", "tiny", "huge", "red", "green", "blue",
+    "unheeded": ("only", "nothing else", "and nothing else", "small", "big", "large", "little",
+                 "tiny", "huge", "red", "green", "blue",
                  "white", "yellow", "brown", "black", "purple", "orange", "round", "old", "ripe",
                  "quickly", "slowly", "carefully", "gently", "quick", "simple", "nicely",
                  "thoroughly", "thinly", "thin", "thick", "finely", "evenly", "properly",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hvr.errors import LanguageError
 from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
@@ -64,6 +64,7 @@ class Referents:
         Raises:
             LanguageError: it is not clear what is meant.
         """
+        thing = _cut_before(thing)
         entities = self._entities(thing, reading)
         if thing.relative:
             self._relative(thing, entities, reading)
@@ -161,6 +162,9 @@ class Referents:
                 return known
         group = self._is_group(thing, classes)
         count = how_many(thing, group)
+        if determiner.other and count != 0 and not self._alike(classes):
+            # 'the second drawer': hvr does not number the things of a kitchen.
+            self.draft.note(f"no other {thing.text} was named before: taking any")
         number = self.draft.new(
             Entity(
                 tuple(classes),
@@ -411,3 +415,19 @@ class Referents:
                     self._nearby((Nearby(adjunct.word, (other,)),), things)
                 else:
                     raise LanguageError(f"hvr does not understand {adjunct.word!r} here")
+
+
+def _cut_before(thing: NounPhrase) -> NounPhrase:
+    """Return 'a tomato that was cut' as 'a cut tomato', which speaks of its slices."""
+    if thing.relative is None:
+        return thing
+    cut = tuple(a for a in thing.relative.adjectives if asks(a.condition, "sliced"))
+    if not cut:
+        return thing
+    others = tuple(a for a in thing.relative.adjectives if a not in cut)
+    left = replace(thing.relative, adjectives=others)
+    return replace(
+        thing,
+        adjectives=(*thing.adjectives, *cut),
+        relative=left if others or left.adjuncts else None,
+    )

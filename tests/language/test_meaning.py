@@ -40,6 +40,8 @@ WANTED = [
     ("1", "put the lettuce in the sink and wash it, then put it on the plate and slice it",
      "in lettuce sinkbasin; washed lettuce | sliced lettuce; on lettucesliced plate",
      "on lettuce plate"),
+    ("1", "set a potato that has been cut and cooked on the counter",
+     "cooked potatosliced; on potatosliced countertop", "cooked potato"),
     # order
     ("1", "make coffee and then wash the mug",
      "contains mug coffee | washed mug; on mug countertop", "contains mug coffee"),
@@ -467,3 +469,18 @@ def test_what_is_not_heeded_is_kept_as_unread(understand):
 def test_what_no_word_joins_is_not_guessed_at(understand):
     with pytest.raises(LanguageError, match="cannot make sense of 'bread'"):
         understand("1", "make coffee bread")
+
+
+def test_what_is_not_to_be_used_is_neither_held_nor_filled(understand):
+    (stage,) = understand("1", "boil an egg without the pot").stages
+    banned = " ".join(map(str, stage.constraints))
+    assert "(holding ?x)" in banned and "(in ?inside ?x)" in banned
+
+
+def test_the_top_of_what_is_closed_is_no_place(understand):
+    with pytest.raises(LanguageError, match="nothing can be put on top of a fridge"):
+        understand("1", "put the plate on top of the fridge")
+
+
+def test_another_of_what_was_not_named_is_told(understand):
+    assert "no other drawer was named before" in understand("1", "open the second drawer").notes[0]
