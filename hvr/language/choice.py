@@ -183,7 +183,6 @@ class ObjectChoice(ClassChoice):
             taken.update(names)
         left = tuple(n for n in chosen if n not in taken)
         left = left[: len(left) - entity.spare] if entity.spare else left
-        left = left[: entity.count] if entity.rest and entity.count > 0 else left
         if not left and (taken or entity.spare):
             raise ImpossibleGoalError(f"{self.inventory.scene} has no other {self.label(number)}")
         return left
