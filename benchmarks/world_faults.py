@@ -18,7 +18,7 @@ out of reach the run ended without it, and another planner proves, from the true
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conditions import conditions
+from inputs import measured, records
 
 from hvr.errors import HvrError, ImpossibleGoalError
 from hvr.execution.events import StepDone
@@ -199,13 +200,11 @@ def _outcome(env: FaultyWorld, domain: Domain, problem: Problem, seconds: float)
 def _problems(data: Path, name: str) -> Iterator[tuple[Path, Path]]:
     """Yield the domain and problem files of a domain, in the order of the manifest."""
     seen: dict[tuple[Path, Path], None] = {}
-    with (data / "manifest.jsonl").open(encoding="utf-8") as file:
-        for line in file:
-            row = json.loads(line)
-            if row["set"] in ("ipc", "long") and Path(row["domain"]).stem == name:
-                seen[data / row["domain"], data / row["problem"]] = None
+    for row in records(data / "manifest.jsonl", "set", "domain", "problem"):
+        if row["set"] in ("ipc", "long") and Path(row["domain"]).stem == name:
+            seen[data / row["domain"], data / row["problem"]] = None
     yield from seen
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(measured(main))
