@@ -385,6 +385,18 @@ def test_constraints_see_what_lies_between(constraint: str, time: Fraction | Non
     assert (report.failure and report.failure.time) == time, report.explain()
 
 
+def test_time_goes_by_until_a_time_that_is_asked_for() -> None:
+    judge = validator(RISING + OVERFLOW, "(full)")
+    steps = read_plan("0: (start)").steps
+    later = Validator(judge.task, until=Fraction(5))
+    assert not judge.check(steps).valid
+    assert later.check(steps).valid
+    assert later.check(steps).cost == judge.check(steps).cost
+    assert not Validator(judge.task, until=Fraction(4)).check(steps).valid
+    assert [time for _, time, *_ in later.trace(steps)] == [0, 5]
+    assert Validator(judge.task, until=Fraction(5)).check([]).failure is not None
+
+
 # Values over time ---------------------------------------------------------------------------
 
 
