@@ -75,8 +75,13 @@ def summary(run: WorldRun) -> str:
         parts.append(count(len(run.faults), "fault") + " injected")
     parts += [f"{number} {kind}" for kind, number in done.failures]
     facts = ", ".join(parts)
+    if done.reached and run.unseen:
+        unseen = " and ".join(run.unseen)
+        return f"the goal is believed to hold, and {unseen} cannot be seen: {facts}"
     if done.reached:
         return f"goal reached: {facts}"
+    if run.unreachable and not done.steps:
+        return f"no plan reaches the goal, which is proven: {facts}"
     if run.unreachable:
         return f"no plan reaches the goal any more, which is proven: {facts}"
     return f"goal not reached, undecided: {facts}; {done.reason}"

@@ -28,6 +28,7 @@ from hvr.pddl import (
     Expression,
     FunctionTerm,
     GroundAction,
+    Not,
     Problem,
     State,
     Task,
@@ -39,6 +40,7 @@ from hvr.pddl.task import binding_of
 from hvr.plans import Planned, Rungs
 from hvr.validation import Validator
 from hvr.validation.report import StepReport
+from hvr.worlds.beliefs import Beliefs
 from hvr.worlds.detection import (
     FactOutcome,
     base,
@@ -106,7 +108,8 @@ class FactWorld(Acting):
         self.impossible = False
         self.hidden: frozenset[str] = frozenset()
         self._refused: Counter[GroundAction] = Counter()
-        self._doubted: Counter[Atom] = Counter()
+        self._beliefs = Beliefs()
+        self._guesses: list[State] = []
         self._ask("reset", env.reset)
         self.state = self.look(self.task.initial)
         """What holds, by what is seen, and by belief where nothing is."""
@@ -123,14 +126,17 @@ class FactWorld(Acting):
     ) -> Planned:
         """See `hvr.execution.acting.Acting`."""
         del avoid, reason
-        task = Task(self.domain, problem_at(stage, self.state))
         self.impossible = False
-        try:
-            return policy.planner.plan(task)
-        except ImpossibleGoalError:
-            # From a state that is partly believed nothing is proven of the true one.
-            self.impossible = not self.hidden
-            raise
+        while True:
+            task = Task(self.domain, problem_at(stage, self.state))
+            try:
+                return policy.planner.plan(task)
+            except ImpossibleGoalError:
+                # From a state that is partly believed nothing is proven of the true one.
+                self.impossible = not self.hidden
+                if not self._guesses:
+                    raise
+                self.state = self._guesses.pop(0)
 
     def watch(self, planned: Planned, promises: Promises, *, aside: bool = False) -> FactWatch:
         """See `hvr.execution.acting.Acting`."""
@@ -177,24 +183,42 @@ class FactWorld(Acting):
         }  # fmt: skip
         return believed.task.state_with(atoms, numbers)
 
-    def doubt(self, action: GroundAction) -> Atom | None:
-        """Return the hidden fact to believe no longer, after an action was refused again."""
+    def doubt(self, action: GroundAction, state: State) -> tuple[Atom, State] | None:
+        """Return which hidden fact to believe no longer after a second refusal, and the state then.
+
+        The first guess of several is returned, the others are kept for when it leaves no plan.
+
+        Args:
+            action: the action that was refused, though it should be possible.
+            state: what is believed.
+        """
         if self._refused[action] < 2:
             return None
+        guesses = self._beliefs.guesses(self._hidden_needs(action), state)
+        if not guesses:
+            return None
+        self._refused[action] = 0
+        (atom, guess), *others = guesses
+        self._guesses = [one for _, one in others]
+        return atom, guess
+
+    def believe(self, before: State, expected: State, observed: State) -> None:
+        """Take note of what a step that was done has changed that cannot be seen."""
+        hidden = [a for a in base(before) ^ base(expected) if a.predicate in self.hidden]
+        came = base(observed)
+        other = before if any((a in came) == (a in base(expected)) for a in hidden) else expected
+        self._beliefs.note({a: a in base(other) for a in hidden})
+
+    def _hidden_needs(self, action: GroundAction) -> tuple[tuple[Atom, bool], ...]:
+        """Return the hidden facts that an action needs, with the value needed."""
         schema = self.domain.actions[action.name]
         binding = binding_of(schema, action)
-        ground = [
-            substitute(literal, binding)
+        ground = (
+            (substitute(literal, binding), positive)
             for literal, positive in necessary_literals(schema.precondition)
-            if positive and isinstance(literal, Atom) and literal.predicate in self.hidden
-        ]
-        candidates = [a for a in ground if isinstance(a, Atom)]
-        if not candidates:
-            return None
-        atom = min(candidates, key=lambda a: self._doubted[a])
-        self._doubted[atom] += 1
-        self._refused[action] = 0
-        return atom
+            if isinstance(literal, Atom) and literal.predicate in self.hidden
+        )
+        return tuple((a, positive) for a, positive in ground if isinstance(a, Atom))
 
     def _ask(self, what: str, call: Callable[[], _Result]) -> _Result:
         try:
@@ -246,12 +270,14 @@ class FactWatch:
         if not error and self._in_vain(before, expected, observed):
             # Where nothing came of what can be seen, nothing is believed of what cannot.
             observed = self.world.look(before)
+        if not error:
+            self.world.believe(before, expected, observed)
         unmet = literals(Validator(self.task, state=observed).apply(action).failure)
         outcome = FactOutcome(before, expected, observed, error, unmet if error else ())
         failures = detect_facts(number, action, outcome, self.world.wording)
-        if error and not unmet and (atom := self.world.doubt(action)) is not None:
-            observed = self.task.state_with(base(observed) - {atom}, observed.numbers())
-            failures = (*failures, self._misbelieved(number, action, atom))
+        if error and not unmet and (doubted := self.world.doubt(action, observed)) is not None:
+            atom, observed = doubted
+            failures = (*failures, self._misbelieved(number, action, atom, observed))
         self._state = self.world.state = observed
         changed = (*report.added, *report.deleted)
         return StepDone(
@@ -305,13 +331,16 @@ class FactWatch:
             return state
         return self.task.state_with(base(state), state.numbers())
 
-    def _misbelieved(self, number: int, action: GroundAction, atom: Atom) -> Deviation:
+    def _misbelieved(
+        self, number: int, action: GroundAction, atom: Atom, guess: State
+    ) -> Deviation:
+        believed: Expression = Not(atom) if atom in guess else atom
         text = (
             f"{action} was refused again, so what cannot be seen is taken to be otherwise: "
-            f"{explained((atom,), self.world.wording)}."
+            f"{explained((believed,), self.world.wording)}."
         )
         return Deviation(
-            DeviationKind.MISPERCEIVED, Side.PRE, (atom,), number, action, text, atom.args
+            DeviationKind.MISPERCEIVED, Side.PRE, (believed,), number, action, text, atom.args
         )
 
 

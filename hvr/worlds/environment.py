@@ -116,6 +116,12 @@ def check_timeless(domain: Domain, problem: Problem) -> None:
             f"{domain.name} has durative actions, such as {name!r}: a world is acted in step by "
             "step, without time"
         )
+    if domain.processes or domain.events:
+        name = next(iter((*domain.processes, *domain.events)))
+        raise UsageError(
+            f"{domain.name} has processes or events, such as {name!r}: a world is acted in step by "
+            "step, and nothing in it changes by itself"
+        )
     if problem.timed_init:
         raise UsageError(
             f"{problem.name} has timed initial literals, such as {problem.timed_init[0]}: a world "

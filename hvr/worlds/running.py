@@ -13,7 +13,17 @@ from hvr.execution.events import Event, Finished
 from hvr.execution.executor import Executor
 from hvr.files import write_whole, writing
 from hvr.knowledge.wording import Wording
-from hvr.pddl import Domain, Problem, print_domain, print_plan, print_problem
+from hvr.pddl import (
+    Atom,
+    Comparison,
+    Domain,
+    Expression,
+    Problem,
+    print_domain,
+    print_plan,
+    print_problem,
+)
+from hvr.pddl.model import functions_of, walk
 from hvr.plans import Planned
 from hvr.worlds.acting import FactPolicy, FactWorld
 from hvr.worlds.environment import FactEnvironment
@@ -21,6 +31,9 @@ from hvr.worlds.faults import FaultyWorld, InjectedFault
 from hvr.worlds.planning import StatePlanner
 
 MOST_REPLANS = 20
+"""Most new plans, if nothing else is said."""
+MOST_TRIES = 3
+"""How often the same step is tried again in a run: it may stand in its plans many times."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +46,8 @@ class WorldRun:
         plans: the plans that were begun, the first first.
         events: what happened.
         faults: what was injected.
+        unseen: hidden facts that the goal depends on, by predicate: that it is reached is only
+            believed.
     """
 
     finished: Finished
@@ -40,17 +55,21 @@ class WorldRun:
     plans: tuple[Planned, ...]
     events: tuple[Event, ...] = field(repr=False)
     faults: tuple[InjectedFault, ...] = ()
+    unseen: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
         """0: the goal is reached; 1: it is proven to be out of reach; 2: undecided."""
-        return 0 if self.finished.reached else 1 if self.unreachable else 2
+        if self.finished.reached:
+            return 2 if self.unseen else 0
+        return 1 if self.unreachable else 2
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return {
             "reached": self.finished.reached,
             "unreachable": self.unreachable,
+            "unseen": list(self.unseen),
             "faults": [fault.to_json() for fault in self.faults],
             "events": [event.to_json() for event in self.events],
         }
@@ -91,7 +110,7 @@ def run_world(
 
     world = FactWorld(env, domain, problem, wording)
     policy = FactPolicy(domain, planner or StatePlanner())
-    executor = Executor(world, policy, take, plans.append, max_replans)
+    executor = Executor(world, policy, take, plans.append, max_replans, MOST_TRIES)
     try:
         finished = executor.run((problem,))
     except (ImpossibleGoalError, PlannerError) as error:
@@ -102,7 +121,27 @@ def run_world(
         take(finished)
     faults = tuple(env.log) if isinstance(env, FaultyWorld) else ()
     unreachable = not finished.reached and world.impossible
-    return WorldRun(finished, unreachable, tuple(plans), tuple(events), faults)
+    unseen = tuple(sorted(world.hidden & read_by(domain, problem.goal)))
+    return WorldRun(finished, unreachable, tuple(plans), tuple(events), faults, unseen)
+
+
+def read_by(domain: Domain, formula: Expression) -> frozenset[str]:
+    """Return the predicates and functions that a formula depends on, also by way of rules."""
+    rules: dict[str, list[Expression]] = {}
+    for rule in domain.derived:
+        rules.setdefault(rule.predicate, []).append(rule.body)
+    known: set[str] = set()
+    todo: list[Expression] = [formula]
+    while todo:
+        for part in walk(todo.pop()):
+            names = {part.predicate} if isinstance(part, Atom) else set()
+            if isinstance(part, Comparison):
+                terms = (*functions_of(part.left), *functions_of(part.right))
+                names = {term.function for term in terms}
+            for name in names - known:
+                todo += rules.get(name, [])
+            known |= names
+    return frozenset(known)
 
 
 def save_run(folder: Path, domain: Domain, problem: Problem, run: WorldRun) -> None:

@@ -79,13 +79,35 @@ def test_a_refusal_makes_hidden_beliefs_doubtful() -> None:
     assert run.exit_code == 2 and not run.unreachable
 
 
-def test_what_needs_time_is_refused_by_name() -> None:
-    domain = parse_domain(
-        "(define (domain d) (:predicates (p)) (:durative-action wait :parameters ()"
-        " :duration (= ?duration 1) :condition (and) :effect (at end (p))))"
-    )
+@pytest.mark.parametrize("step", range(1, 9))
+def test_what_fails_unseen_is_done_again_when_it_shows(step: int) -> None:
+    """Where the robot is cannot be seen, so that a move without effect shows only later."""
+    text = ROOMS.replace(" (>= (battery) 1)", "").replace(" (decrease (battery) 1)", "")
+    domain = parse_domain(text)
+    problem = parse_problem(TASK, domain)
+    rules = [FaultRule(WorldFault.NO_EFFECT, step=step)]
+    run, env = acted(domain, problem, rules, hidden=["robot-at"])
+    assert run.faults and env.env.state.holds(problem.goal) and run.exit_code == 0
+
+
+def test_a_goal_that_cannot_be_seen_is_not_claimed() -> None:
+    run, _ = acted(*rooms(), hidden=["at"])
+    assert run.finished.reached and run.unseen == ("at",) and run.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        ("(:durative-action wait :parameters () :duration (= ?duration 1) :condition (and)"
+         " :effect (at end (p)))", "durative actions, such as 'wait'"),
+        ("(:event ring :parameters () :precondition (not (p)) :effect (p))",
+         "processes or events, such as 'ring'"),
+    ],
+)  # fmt: skip
+def test_what_needs_time_is_refused_by_name(action: str, message: str) -> None:
+    domain = parse_domain(f"(define (domain d) (:predicates (p)) {action})")
     problem = parse_problem("(define (problem p) (:domain d) (:init) (:goal (p)))", domain)
-    with pytest.raises(UsageError, match="durative actions, such as 'wait'"):
+    with pytest.raises(UsageError, match=message):
         PddlEnvironment(domain, problem)
 
 
