@@ -79,6 +79,15 @@ class HybridRun(TemporalRun):
         self._settle(list(self.values), 0, onward=min(times, default=Fraction(0)) > 0)
         return super().run(on_failure)
 
+    def state_after(self, number: int) -> State:
+        """Return the state after a step and the events that it brings about at once."""
+        state = super().state_after(number)
+        times = [h.time for h in self.happenings if any(r.number == number for r in h.steps)]
+        for happening in self.happenings:
+            if times and happening.time == times[-1]:
+                state = State(self.task, happening.bits, happening.values)
+        return state
+
     def _events(self) -> Iterator[TimedEvent]:
         yield from super()._events()
         if self._until is not None:

@@ -360,6 +360,12 @@ def test_happenings_name_events() -> None:
     ]
 
 
+def test_the_state_after_a_step_has_what_it_brings_about() -> None:
+    judge = validator("(:event e :precondition (and (on) (not (alarm))) :effect (alarm))")
+    state = judge.state_after(read_plan("1: (start)\n2: (stop)").steps, 1)
+    assert {str(atom) for atom in state.atoms()} == {"(on)", "(alarm)"}
+
+
 def test_a_single_step_cannot_be_judged() -> None:
     report = validator(RISING).apply(GroundAction("start"))
     assert not report.ok
