@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import TASKS_HELP, measured, tasks_of
 
 from hvr.cli.bench.lists import split_list
 from hvr.evaluation.bench.cells import CellOptions, CellResult, plan_cells
@@ -29,7 +30,6 @@ from hvr.evaluation.bench.runner import Progress, run_bench
 from hvr.evaluation.bench.summary import Row, summarise
 from hvr.evaluation.cell import prompt_digests, run_cell
 from hvr.llm.choice import ModelChoice
-from hvr.tasks import paper_task_ids
 
 PAPER = ("HVR", "HV", "HR", "VR", "R", "LLM")
 ADDED = (
@@ -46,7 +46,7 @@ COLUMNS = (
 def main() -> int:
     """Run what is missing and print the tables; exit code 1 when a cell ended in an error."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tasks", default=",".join(paper_task_ids()))
+    parser.add_argument("--tasks", default="paper", help=TASKS_HELP)
     parser.add_argument("--settings", default=",".join((*PAPER, *ADDED)))
     parser.add_argument("--errors", default="0,0.1,0.3,0.5", help="error rates of the model")
     parser.add_argument("--improve", default="0.7", help="probability that feedback helps")
@@ -67,7 +67,7 @@ def main() -> int:
     models = [f"scripted:error={rate},{habits}" for rate in rates]
     settings = split_list(chosen.settings)
     cells = plan_cells(
-        split_list(chosen.tasks), settings, models, range(1, chosen.seeds + 1), scene=None
+        tasks_of(chosen.tasks), settings, models, range(1, chosen.seeds + 1), scene=None
     )
     # Nothing is paid here, and plans full of errors are what is measured.
     options = CellOptions(execute=chosen.execute, model=ModelChoice(calls_per_plan=10_000))
@@ -135,4 +135,4 @@ def _show(progress: Progress) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

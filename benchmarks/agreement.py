@@ -12,7 +12,6 @@ code is 1 when a verdict disagrees.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 import traceback
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from conditions import conditions
+from inputs import measured, records
 
 from hvr.errors import HvrError
 from hvr.pddl import UnsupportedPddlError, parse_domain, parse_problem
@@ -97,8 +97,7 @@ def main() -> int:
     parser.add_argument("--quiet", action="store_true", help="no details of disagreements")
     args = parser.parse_args()
     root = args.manifest.parent
-    with args.manifest.open(encoding="utf-8") as lines:
-        cases = [json.loads(line) for line in lines]
+    cases = records(args.manifest, "id", "set", "domain", "problem", "plan", "val")
     cases = [case for case in cases if args.only in (None, case["set"])]
 
     print(conditions())
@@ -155,4 +154,4 @@ def report(rows: list[tuple[dict[str, Any], Answer]], quiet: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import gc
-import json
 import statistics
 import sys
 import time
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from conditions import conditions
+from inputs import measured, records
 
 from hvr.errors import HvrError
 from hvr.hddl.parse import parse_hddl_domain, parse_hddl_problem
@@ -223,7 +223,7 @@ def main() -> int:
     parser.add_argument("data", type=Path, help="the folder with manifest.jsonl")
     data: Path = parser.parse_args().data
     print(conditions())
-    cases = [json.loads(line) for line in (data / "manifest.jsonl").read_text().splitlines()]
+    cases = records(data / "manifest.jsonl", "id", "plan", "expected", "expected_any_order")
     unexplained = 0
     for any_order, key in ((False, "expected"), (True, "expected_any_order")):
         answers = {case["id"]: answer(data, case, any_order) for case in cases}
@@ -252,4 +252,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

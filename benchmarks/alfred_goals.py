@@ -36,6 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from alfred_judge import DATA, MARKS, TASK_TYPES, TWO, Judge, Wanted, read
 from conditions import conditions
+from inputs import measured
 
 from hvr.envs.facts import load_facts
 from hvr.envs.kitchen import Kitchen
@@ -375,4 +376,4 @@ def _with_progress(episodes: Iterator[Episode | None], total: int) -> Iterator[E
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

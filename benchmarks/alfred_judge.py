@@ -10,14 +10,13 @@ What counts, and only on the last state:
 
 from __future__ import annotations
 
-import gzip
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.inputs import lines_of, record
 from hvr.envs.base import Event
 from hvr.envs.kitchen import Kitchen
 from studies.alfred import RENAMED
@@ -173,9 +172,8 @@ def _inside(receptacle: str, by_id: Mapping[str, Mapping[str, Any]]) -> set[str]
 
 def read(path: Path, limit: int | None = None) -> Iterator[dict[str, Any]]:
     """The records of a file, or `limit` of them spread evenly over it."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        lines = list(file)
+    lines = lines_of(path)
     if limit is not None and limit < len(lines):
         lines = [lines[i * len(lines) // limit] for i in range(limit)]
-    for line in lines:
-        yield json.loads(line)
+    for number, line in lines:
+        yield record(line, f"{path}:{number}", ("id",))

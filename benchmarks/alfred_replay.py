@@ -32,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from alfred_judge import DATA, Judge, Wanted, read
 from conditions import conditions
+from inputs import measured
 
 from hvr.envs.kitchen import Kitchen
 from hvr.errors import HvrError
@@ -232,4 +233,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import TASKS_HELP, measured, tasks_of
 
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene
@@ -38,7 +39,7 @@ from hvr.retrieval.embedders import make_embedder
 from hvr.retrieval.expansion import expand
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.selection import PER_CLASS, select
-from hvr.tasks import PaperTask, load_task, paper_task_ids
+from hvr.tasks import PaperTask, load_task
 
 PICKS = ("goal-oriented", "both sentences")
 _SEED = 0
@@ -129,9 +130,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--per-class", type=int, default=PER_CLASS)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--tasks", default="paper", help=TASKS_HELP)
     options = parser.parse_args()
     found: list[Row] = []
-    for task_id in paper_task_ids():
+    for task_id in tasks_of(options.tasks):
         task = load_task(task_id)
         kitchen = Kitchen(load_scene(task.ground_truth.scene), _SEED)
         found += rows(task, open_world(kitchen), options.per_class)
@@ -163,4 +165,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(measured(main))

@@ -27,12 +27,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import TASKS_HELP, measured
 
 from hvr.envs.faults import FaultKind
 from hvr.errors import HvrError
 from hvr.execution.belief import Sight
 from hvr.execution.perception import Senses
-from hvr.tasks import PaperTask, load_task, paper_task_ids
+from hvr.tasks import PaperTask, expand_ids, load_task
 from studies.fault_runs import Lab, Row, cases, run_case, run_free
 from studies.fault_runs.cases import KINDS
 from studies.fault_runs.table import by_kind, confusion, share, without_faults
@@ -207,7 +208,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     """The options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all if none is given")
-    parser.add_argument("--tasks", nargs="*", default=list(paper_task_ids()), help="such as T2")
+    parser.add_argument("--tasks", nargs="*", default=["paper"], help=TASKS_HELP)
     parser.add_argument("--scenes", type=int, default=3, help="at most so many a task")
     parser.add_argument("--kinds", nargs="*", default=[k.value for k in KINDS],
                         choices=[k.value for k in KINDS], help="kinds of faults")  # fmt: skip
@@ -231,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{conditions(seed=0)} · sight {options.sight}")
     pairs = [
         (task_id, scene)
-        for task_id in options.tasks
+        for task_id in expand_ids(options.tasks)
         for scene in scenes_of(load_task(task_id), options.scenes)
     ]
     good = True
@@ -247,4 +248,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import TASKS_HELP, measured, tasks_of
 
 from hvr.cli.bench.lists import split_list
 from hvr.evaluation.bench.cells import CellOptions, plan_cells
@@ -32,7 +33,6 @@ from hvr.evaluation.bench.summary import summarise
 from hvr.evaluation.cell import prompt_digests, run_cell
 from hvr.evaluation.paper import paper_tables
 from hvr.llm.choice import ModelChoice
-from hvr.tasks import paper_task_ids
 
 UNCORRECTED = ("LLM", "R", "HR")
 """Settings in which nothing is corrected: `slip` makes no difference to them."""
@@ -49,6 +49,7 @@ def main() -> int:
     parser.add_argument("--choices", default="0.2,1")
     parser.add_argument("--macros", default="0.1")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--tasks", default="paper", help=TASKS_HELP)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--save", type=Path, default=Path("bench/fit"))
     chosen = parser.parse_args()
@@ -88,7 +89,7 @@ def _correctness(
     chosen: argparse.Namespace, name: str, settings: Sequence[str], models: Sequence[str]
 ) -> dict[tuple[str, str], float]:
     """PC in per cent by setting and model, averaged over T1 to T12."""
-    tasks = [t for t in paper_task_ids() if not t.endswith("bis")]
+    tasks = [t for t in tasks_of(chosen.tasks) if not t.endswith("bis")]
     cells = plan_cells(tasks, settings, models, range(1, chosen.seeds + 1), scene=None)
     # Nothing is paid here, and plans full of errors are what is measured.
     options = CellOptions(execute=False, model=ModelChoice(calls_per_plan=10_000))
@@ -111,4 +112,4 @@ def _show(progress: Progress) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(measured(main))

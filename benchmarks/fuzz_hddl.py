@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import random
 import re
 import sys
@@ -24,6 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conditions import conditions
+from inputs import measured, records
 
 from hvr.errors import HvrError
 from hvr.hddl.draw import draw_svg, draw_tree
@@ -138,8 +138,8 @@ def seeds(data: Path | None) -> list[tuple[str, str, str]]:
     """Return texts to damage: a domain, a problem, a plan."""
     found = [tuple((EXAMPLE / n).read_text() for n in ("domain.hddl", "problem.hddl", "plan.txt"))]
     if data is not None:
-        for line in (data / "manifest.jsonl").read_text().splitlines():
-            case = json.loads(line)
+        needed = ("id", "actions", "mutation", "domain", "problem", "plan")
+        for case in records(data / "manifest.jsonl", *needed):
             small = case["actions"] <= 30 and case["mutation"] is None
             if small and "Minecraft" not in case["id"] and "Monroe" not in case["id"]:
                 found.append(
@@ -191,4 +191,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -35,6 +35,7 @@ from pathlib import Path
 from types import FrameType
 
 from conditions import conditions
+from inputs import measured
 
 from hvr.errors import HvrError
 from hvr.pddl import Domain, parse_domain, parse_problem
@@ -482,4 +483,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -37,6 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.alfred_judge import DATA as STARTS
 from benchmarks.alfred_judge import TASK_TYPES
 from benchmarks.conditions import conditions
+from benchmarks.inputs import measured
 from hvr.envs.kitchen import Kitchen
 from hvr.errors import HvrError
 from hvr.execution.world import open_world
@@ -245,4 +246,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

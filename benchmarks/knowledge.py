@@ -28,6 +28,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from inputs import measured
 from pyoxigraph import Quad, Store
 
 from hvr.knowledge.asking import QueryLimits
@@ -321,4 +322,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(measured(main))

@@ -30,6 +30,7 @@ from alfred_goals import goal_of
 from alfred_judge import DATA as STARTS
 from alfred_judge import TASK_TYPES, Wanted
 from conditions import conditions
+from inputs import measured
 
 from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.kitchen import Kitchen
@@ -301,4 +302,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -19,11 +19,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import TASKS_HELP, measured, tasks_of
 
 from hvr.library import read_library
 from hvr.llm.choice import ModelChoice
 from hvr.run import Options, Run, plan
-from hvr.tasks import load_task, paper_task_ids
+from hvr.tasks import label, load_task
 
 
 def run_task(task_id: str, error: float, seed: int, library: Path, folder: Path) -> Run:
@@ -41,7 +42,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--error", type=float, default=0.1)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tasks", default="paper", help=TASKS_HELP)
     chosen = parser.parse_args()
+    tasks = tasks_of(chosen.tasks)
     print(f"{conditions(chosen.seed)} · SIMULATED model, error {chosen.error} · HVR+\n")
     print("| task | calls first | calls second | saved | valid | reached | entries |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
@@ -50,13 +53,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as root:
         library = Path(root) / "library.ttl"
         first = {}
-        for task_id in paper_task_ids():
+        for task_id in tasks:
             first[task_id] = run_task(
-                task_id, chosen.error, chosen.seed, library, Path(root) / f"{task_id}-1"
+                task_id, chosen.error, chosen.seed, library, Path(root) / f"{label(task_id)}-1"
             )
         entries = len(read_library(library).entries)
-        for task_id in paper_task_ids():
-            run = run_task(task_id, chosen.error, chosen.seed, library, Path(root) / f"{task_id}-2")
+        for task_id in tasks:
+            run = run_task(
+                task_id, chosen.error, chosen.seed, library, Path(root) / f"{label(task_id)}-2"
+            )
             before, after = first[task_id].spent, run.spent
             assert before is not None and after is not None
             totals[0] += before.calls
@@ -74,4 +79,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -13,7 +13,6 @@ same seeds make the same file. `--part test` takes every third of them, `fit` th
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections import Counter
@@ -27,6 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from alfred_goals import goal_of
 from alfred_judge import DATA, Wanted, read
+from conditions import conditions
+from inputs import measured
 
 from hvr.errors import HvrError
 from hvr.pddl import Task, parse_domain, parse_plan, parse_problem
@@ -97,7 +98,7 @@ def _jobs(args: argparse.Namespace) -> Iterator[tuple[str, Any, int]]:
         yield from (("alfred", record, args.seeds) for record in part)
     manifest = args.pddl / "manifest.jsonl"
     if manifest.exists():
-        rows = [json.loads(line) for line in manifest.read_text(encoding="utf-8").splitlines()]
+        rows = records(manifest, "set", "domain", "problem", "plan", "val", "mutation")
         rows = [
             r for r in rows
             if r["set"] == "ipc" and r["val"] == "valid" and r["mutation"] is None
@@ -118,6 +119,9 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=3, help="plans made of each (default: 3)")
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
+    print(conditions())
+    if not any(path.exists() for path in (args.alfred, args.pddl)):
+        parser.error(f"there is nothing at {args.alfred}, nor at {args.pddl}")
     started = time.perf_counter()
     with ProcessPoolExecutor(args.jobs) as pool:
         made = [case for cases in pool.map(_made, _jobs(args), chunksize=2) for case in cases]
@@ -136,4 +140,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

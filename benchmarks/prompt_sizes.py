@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import TASKS_HELP, measured, tasks_of
 
 from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.kitchen import Kitchen
@@ -44,7 +45,7 @@ from hvr.policies.llm.writing import Equipment
 from hvr.retrieval.embedders import make_embedder
 from hvr.scripted import make_scripted
 from hvr.search.planners import FastDownward
-from hvr.tasks import PaperTask, load_task, task_ids
+from hvr.tasks import PaperTask, load_task
 
 _OBJECT = re.compile(r"^([a-z]\w*-\d+) \(", re.MULTILINE)
 Count = Callable[[Sequence[Message]], int]
@@ -134,11 +135,11 @@ def main() -> int:
     """Print a table for each setting; exit code 1 when a prompt with R does not fit."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--settings", default="HVR,HVR+,VR,HV,LLM+P")
-    parser.add_argument("--tasks", help="ids separated by commas (default: all)")
-    parser.add_argument("--data", type=Path, help="folder of task files (default: hvr's own)")
+    parser.add_argument("--tasks", "--data", default="all", help=TASKS_HELP)
     parser.add_argument("--error", type=float, default=0.3)
     parser.add_argument("--tokenizer", help="name or folder of a Hugging Face tokenizer")
     chosen = parser.parse_args()
+    tasks = [load_task(name) for name in tasks_of(chosen.tasks)]
     count = _tokenizer(chosen.tokenizer) if chosen.tokenizer else count_tokens
     how = f"tokenizer {chosen.tokenizer}" if chosen.tokenizer else "estimate of hvr.llm.tokens"
     print(f"{conditions(1)} · {how} · SIMULATED model, error {chosen.error}\n")
@@ -149,8 +150,7 @@ def main() -> int:
         last = f" | within {CONTEXT} | recall | recall if the model picks nothing |"
         print("| task | " + " | ".join(purposes) + last)
         print("| --- |" + " --- |" * (len(purposes) + 3))
-        for task_id in chosen.tasks.split(",") if chosen.tasks else task_ids(chosen.data):
-            task = load_task(task_id, chosen.data)
+        for task in tasks:
             sizes = measure(task, setting, chosen.error, count)
             good = max(sizes.longest.values()) <= CONTEXT
             fits = fits and (good or not named(setting).retrieval)
@@ -161,7 +161,7 @@ def main() -> int:
                 alone = measure(task, setting, 0.0, count, picks=False)
                 recalls = [sizes.recall, alone.recall]
             cells += ["yes" if good else "NO", *recalls]
-            print(f"| {task_id} | " + " | ".join(cells) + " |", flush=True)
+            print(f"| {task.id} | " + " | ".join(cells) + " |", flush=True)
         print()
     return 0 if fits else 1
 
@@ -179,4 +179,4 @@ def _tokenizer(name: str) -> Count:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -19,9 +19,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from conditions import conditions
+from inputs import measured
 
 from hvr.envs.kitchen import Kitchen
-from hvr.errors import HvrError
+from hvr.errors import DataFileError, HvrError
 from hvr.execution.events import Event, PlanReady
 from hvr.execution.executor import Executor
 from hvr.execution.world import open_world
@@ -30,6 +34,7 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import parse_domain
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.search.planners import FastDownward
+from hvr.texts import read_text
 
 HERE = Path(__file__).parent
 
@@ -73,7 +78,7 @@ class Outcome:
 def read_lines(path: Path) -> Iterator[Line]:
     """The sentences of a file."""
     group = ""
-    for text in path.read_text(encoding="utf-8").splitlines():
+    for text in read_text(path).splitlines():
         if text.startswith("## "):
             group = text[3:]
         elif "|" in text and not text.startswith("#"):
@@ -149,14 +154,20 @@ def summary(outcomes: list[Outcome]) -> str:
 def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--file", type=Path, default=HERE / "sentences.txt")
+    parser.add_argument(
+        "--data", "--file", type=Path, default=HERE / "sentences.txt",
+        help="lines such as FloorPlan1 | make coffee",
+    )  # fmt: skip
     parser.add_argument("--match", default="", help="only sentences that match")
     parser.add_argument("--markdown", action="store_true", help="the whole table")
     parser.add_argument("--understand-only", action="store_true", help="do not plan")
     options = parser.parse_args()
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
     policy = SymbolicPolicy(load_ontology(), domain, FastDownward())
-    lines = [line for line in read_lines(options.file) if re.search(options.match, line.text)]
+    lines = [line for line in read_lines(options.data) if re.search(options.match, line.text)]
+    if not lines:
+        raise DataFileError(f"{options.data}: no sentences, lines such as FloorPlan1 | make coffee")
+    print(conditions())
     policy.reader.lexicon.lookup("mug")  # read the words before the clock starts
     outcomes = [try_line(line, policy, execute=not options.understand_only) for line in lines]
     if options.markdown:
@@ -168,4 +179,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(measured(main))

@@ -24,6 +24,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from conditions import conditions
+from inputs import measured, records
 
 from hvr.pddl import parse_domain, parse_problem
 from hvr.search.fast_downward import binary
@@ -88,8 +89,7 @@ _RAW = argparse.RawDescriptionHelpFormatter
 def _problems(manifest: Path, sets: list[str], take: str) -> Iterator[tuple[Path, Path]]:
     """Yield the domains and problems that are to be solved."""
     known: dict[str, dict[str, None]] = {}
-    for line in manifest.read_text(encoding="utf-8").splitlines():
-        case = json.loads(line)
+    for case in records(manifest, "set", "domain", "problem", "val"):
         if case["set"] in sets and case["val"] != "error":
             known.setdefault(case["domain"], {})[case["problem"]] = None
     for domain, problems in sorted(known.items()):
@@ -139,4 +139,4 @@ def _cost(result: Result) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(measured(main))

@@ -27,6 +27,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from conditions import conditions
+from inputs import measured
 
 from hvr.envs.kitchen import Kitchen
 from hvr.stand_in import controller_arguments
@@ -157,4 +158,4 @@ def _versions() -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(measured(main))

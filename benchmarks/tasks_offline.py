@@ -22,10 +22,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import TASKS_HELP, measured
 
 from hvr.errors import HvrError
 from hvr.run import Options, plan
-from hvr.tasks import PaperTask, load_task, task_ids
+from hvr.tasks import PaperTask, expand_ids, load_task
 
 
 def measure(task: PaperTask, scene: str, budget: float) -> dict[str, object]:
@@ -60,7 +61,7 @@ def measure(task: PaperTask, scene: str, budget: float) -> dict[str, object]:
 def main() -> int:
     """Run the table; exit code 1 when some run does not reach its goal."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("tasks", nargs="*", help="such as T2; all if none is given")
+    parser.add_argument("tasks", nargs="*", help=TASKS_HELP)
     parser.add_argument("--scenes", type=int, default=0, help="at most so many a task")
     parser.add_argument("--budget", type=float, default=10.0, help="seconds for the planner")
     parser.add_argument("--json", type=Path, help="write the rows here too")
@@ -69,7 +70,7 @@ def main() -> int:
     print(f"{'task':6} {'scene':12} {'steps':>5} {'optimum':>8} {'over':>6} {'truth':>5} "
           f"{'time s':>7} {'calls':>5}  result")  # fmt: skip
     rows = []
-    for task_id in options.tasks or task_ids():
+    for task_id in expand_ids(options.tasks or ["all"]):
         task = load_task(task_id)
         scenes = task.scenes[: options.scenes] if options.scenes else task.scenes
         for scene in scenes:
@@ -116,4 +117,4 @@ def _summary(task: PaperTask, rows: list[dict[str, object]]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -38,6 +38,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import measured
 
 from hvr.errors import HvrError
 from hvr.extras import need_gnn
@@ -370,4 +371,4 @@ def row(
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(measured(main))

@@ -9,12 +9,14 @@ where unified-planning's own validator is not.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 import warnings
 from typing import Any
 
 from conditions import conditions
+from inputs import measured
 from unified_planning.engines import SequentialPlanValidator, TimeTriggeredPlanValidator
 from unified_planning.test.examples import get_example_problems
 
@@ -35,6 +37,9 @@ def own_verdict(problem: Any, plan: Any) -> str:
 
 def main() -> int:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--only", default="", help="only examples with this in their name")
+    only = parser.parse_args().only
     warnings.simplefilter("ignore")
     print(conditions())
     engine = HvrPlanValidator()
@@ -43,7 +48,7 @@ def main() -> int:
     supported = claimed = without_plans = wrong = 0
     elapsed = 0.0
     differences: list[str] = []
-    examples = get_example_problems()
+    examples = {n: e for n, e in get_example_problems().items() if only in n}
     print(f"{'problem':48} {'valid':>7} {'invalid':>7}  {'own':3}  unsupported")
     for name, example in examples.items():
         problem = example.problem
@@ -88,4 +93,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -14,7 +14,6 @@ are generated with a fixed seed. The manifest has one JSON object a line; the ca
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import subprocess
@@ -27,6 +26,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from conditions import conditions
+from inputs import measured, records
 
 SEED = 20260101
 
@@ -274,6 +274,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--limit", type=float, default=120, help="seconds a process may take")
     args = parser.parse_args()
+    needed = ("id", "set", "mutation", "domain", "problem", "plan")
+    cases = records(args.manifest, *needed) if args.manifest else []
     print(conditions(SEED))
     if val := os.environ.get("VAL"):
         print(f"VAL: {Path(val).name}, {Path(val).stat().st_size} bytes")
@@ -300,8 +302,6 @@ def main() -> None:
         table("named tasks", named, args.limit, args.runs)
     if args.manifest:
         root = args.manifest.parent
-        with args.manifest.open(encoding="utf-8") as lines:
-            cases = [json.loads(line) for line in lines]
         long = {
             case["id"].removeprefix("long-"): (
                 root / case["domain"], root / case["problem"], root / case["plan"])
@@ -311,4 +311,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(measured(main))

@@ -20,6 +20,7 @@ HvrError                             2  root: catch this to catch everything bel
 ├── UndefinedValueError              2  a numeric expression has no value
 ├── NumberTooLargeError              2  a number has grown too large to compute with
 ├── InconsistentEffectError          2  an action gives a fluent two values at once
+├── ContinuousChangeError            2  numbers change in a way that has no exact solution here
 ├── UnusableModelError               2  domain or problem is unusable  [hvr.validation.batch]
 ├── InteropError                     2  no words for it on the other side  [hvr.interop.errors]
 ├── UnknownObjectError               2  no object of the scene or problem has the name
@@ -121,6 +122,10 @@ class NumberTooLargeError(HvrError):
 
 class InconsistentEffectError(HvrError):
     """An action gives a numeric fluent two values at once."""
+
+
+class ContinuousChangeError(HvrError):
+    """Numbers change continuously in a way that is not solved exactly; it says what is needed."""
 
 
 class UnknownObjectError(HvrError):

@@ -36,7 +36,7 @@ _BLOCK = 65_536
 
 
 def data_path(name: str) -> Path:
-    """Return the path of a data folder: `ontology`, `domains` or `tasks`.
+    """Return the path of a data folder: `ontology`, `domains`, `tasks` or `worlds`.
 
     An installed hvr has it inside the package; in a checkout it is at the top.
 

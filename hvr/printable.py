@@ -24,6 +24,11 @@ _UNPRINTABLE = re.compile(
 )
 
 
+_NAME = 60
+# What a number follows is the place of something: the name of a file and a line.
+_LONG_NAME = re.compile(r"[^\s()'\",:;]{61,}+(:[0-9])?")
+
+
 def printable(text: str) -> str:
     """Return a text in which characters that command a terminal are spelled out, as `\\u001b`."""
     return _UNPRINTABLE.sub(_spelled, text)
@@ -34,9 +39,18 @@ def one_line(text: str) -> str:
     return printable(text).replace("\r\n", r"\n").replace("\n", r"\n")
 
 
+def short_names(text: str) -> str:
+    """Return a message in which no name is longer than 60 characters; places stay whole."""
+    return _LONG_NAME.sub(_shortened, text) if len(text) > _NAME else text
+
+
+def _shortened(name: re.Match[str]) -> str:
+    return name[0] if name[1] else f"{name[0][:57]}…"
+
+
 def short(text: object, most: int = 200) -> str:
     """Return a text that a message quotes; of a long one the beginning, and how long it is."""
-    shown = str(text)
+    shown = short_names(str(text))
     if len(shown) <= most:
         return shown
     return f"{shown[: most // 2]}… ({len(shown)} characters)"

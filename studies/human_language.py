@@ -21,7 +21,7 @@ from typing import Any, Literal
 from benchmarks.alfred_judge import Judge, Wanted
 from hvr.envs.base import Event
 from hvr.envs.kitchen import Kitchen
-from hvr.errors import HvrError, ImpossibleGoalError, LanguageError
+from hvr.errors import DataFileError, HvrError, ImpossibleGoalError, LanguageError
 from hvr.execution.executor import Executor
 from hvr.execution.world import World, open_world
 from hvr.knowledge.graph import KnowledgeGraph
@@ -30,6 +30,7 @@ from hvr.pddl import Domain, Task, TypedName, parse_formula
 from hvr.pddl.model import And, Atom, Exists, Expression, Forall, Imply, Not, Or
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.retrieval.inventory import Inventory
+from hvr.texts import unreadable
 from hvr.validation import Validator
 from studies.alfred import scene_from_alfred
 
@@ -92,9 +93,16 @@ def demonstrations(
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            lines = list(file)
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise unreadable(path, error) from error
+    for number, line in enumerate(lines, 1):
+        try:
             yield json.loads(line)
+        except ValueError as error:
+            raise DataFileError(f"{path}:{number}: this is no JSON: {error}") from error
 
 
 def _sentences(record: Mapping[str, Any]) -> Iterator[str]:

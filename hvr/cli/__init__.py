@@ -33,6 +33,14 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
             "hvr.cli.plan"),
     Command("solve", "Find a plan for any PDDL domain and problem, and prove it.",
             "hvr.cli.solve"),
+    Group("world", "Make, check and show worlds: folders with a domain, words and an "
+          "environment.", (
+        Command("new", "Make a world of a PDDL domain.", "hvr.cli.world.new"),
+        Command("check", "Name every mismatch of a world's domain, words, tasks and environment.",
+                "hvr.cli.world.check"),
+        Command("show", "Show what there is in a world: types, facts, actions, objects.",
+                "hvr.cli.world.show"),
+    )),
     Command("validate", "Validate PDDL plans; say at which step and why a plan fails.",
             "hvr.cli.validate"),
     Command("judge", "Judge a plan step by step: what is superfluous, what is missing, and the "

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +14,8 @@ from hvr.errors import UsageError
 
 if TYPE_CHECKING:
     from hvr.run.judging import JudgedPlan
+
+_ADVICE_SECONDS = 10.0
 
 _DESCRIPTION = """\
 Judge a plan step by step: which steps are superfluous, which are missing, and the proof of each.
@@ -24,6 +29,7 @@ examples:
   hvr judge plan.pddl --domain domain.pddl --problem problem.pddl
   hvr judge plan.pddl --goal "put the apple in the fridge" --scene FloorPlan16
   hvr judge plan.pddl --problem problem.pddl --fix better.pddl --json
+  hvr judge plan.pddl --problem problem.pddl --advise
   hvr judge runs/coffee --html verdict.html
   hvr judge runs/coffee --llm openai:gpt-4o-mini
   hvr judge calls.json --tools tools.json --graph graph.json
@@ -65,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "gemini:MODEL, hf:NAME or replay:FOLDER"))  # fmt: skip
     judging.add_argument("--base-url", metavar="URL", type=words, help=(
         "address of the model's server"))  # fmt: skip
+    judging.add_argument("--advise", action="store_true", help=(
+        "look some seconds for a shorter plan with other steps: advice, no finding"))  # fmt: skip
     output = parser.add_argument_group("output")
     output.add_argument("--fix", metavar="FILE", type=Path, nargs="?", const=Path("-"), help=(
         "write the repaired plan, proven valid, to a file, or print it"))  # fmt: skip
@@ -92,16 +100,19 @@ def run(args: argparse.Namespace) -> int:
     results = _judged(args)
     if args.spec is not None:
         results = _with_model(args, results)
+    if args.advise:
+        results = tuple(map(_advised, results))
     if args.html is not None:
         from hvr.cli.output import write_whole
         from hvr.report.judged_page import judged_page
 
-        write_whole(args.html, judged_page([(r.file.name, r.goal, r.verdict) for r in results]))
+        write_whole(args.html, judged_page([(r.title, r.goal, r.verdict) for r in results]))
     fixed = _fixed(args, results)
     if args.json:
         documents = [
             {
                 "plan": str(r.file),
+                **({} if r.tool_plan is None else {"id": r.tool_plan.id}),
                 "goal": r.goal or None,
                 "reading": r.reading or None,
                 **r.verdict.to_json(),
@@ -115,6 +126,8 @@ def run(args: argparse.Namespace) -> int:
         print(fixed, end="")
     else:
         for result in results:
+            if len(results) > 1:
+                print(result.title)
             if result.reading:
                 print(f"read as: {result.reading} (of what it can mean, the plan fits this best)")
             print("\n".join(lines(result.verdict)))
@@ -122,19 +135,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
-    from hvr.cli.verify.tool_plans import is_json, read_tool_graph, read_tool_plans
-    from hvr.run.judging import Asked, JudgedPlan, judge_plan
+    from hvr.cli.verify.tool_plans import is_json
+    from hvr.run.judging import Asked, judge_plan
 
     if args.graph is not None and args.tools is None:
         raise UsageError("--graph has the links of the tools: give these with --tools")
     if is_json(args.plan):
-        from hvr.tools.judging import judge_tool_plan
-
-        graph = read_tool_graph(args.tools, args.graph) if args.tools is not None else None
-        return tuple(
-            JudgedPlan(args.plan, judge_tool_plan(plan, graph), (), None, plan.request)
-            for plan in read_tool_plans(args.plan)
-        )
+        return _judged_tool_plans(args)
+    if args.tools is not None:
+        raise UsageError(f"--tools is for tool plans (.json or .jsonl), and {args.plan} is none")
     asked = Asked(
         problem=args.problem,
         goal=args.goal,
@@ -144,6 +153,22 @@ def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
         lenient=args.lenient,
     )
     return judge_plan(args.plan, asked, seconds=args.seconds)
+
+
+def _judged_tool_plans(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
+    from hvr.cli.verify.tool_plans import read_tool_graph, read_tool_plans
+    from hvr.run.judging import JudgedPlan
+    from hvr.tools.judging import judge_tool_plan
+
+    for option in ("goal", "goal_pddl", "problem", "domain", "scene", "spec"):
+        if getattr(args, option) is not None:
+            name = "--llm" if option == "spec" else f"--{option.replace('_', '-')}"
+            raise UsageError(f"{name} is not for tool plans, which are judged by their links")
+    graph = read_tool_graph(args.tools, args.graph) if args.tools is not None else None
+    return tuple(
+        JudgedPlan(args.plan, judge_tool_plan(plan, graph), (), None, plan.request, tool_plan=plan)
+        for plan in read_tool_plans(args.plan)
+    )
 
 
 def _with_model(
@@ -158,6 +183,23 @@ def _with_model(
     return tuple(with_opinion(result, model) for result in results)
 
 
+def _advised(result: JudgedPlan) -> JudgedPlan:
+    """Return a judged plan with a shorter one, where one is found."""
+    from hvr.errors import PlannerError
+    from hvr.judging.advice import improvement
+    from hvr.search.planners import DEFAULT, make_planner
+
+    if result.validator is None:
+        raise UsageError("--advise is for plans with a problem or a goal", field="advise")
+    try:
+        planner = make_planner(DEFAULT, _ADVICE_SECONDS)
+        better = improvement(result.validator, result.verdict, planner)
+    except PlannerError as error:
+        print(f"hvr judge: no advice: {error}", file=sys.stderr)
+        return result
+    return replace(result, verdict=replace(result.verdict, improvement=better))
+
+
 def _fixed(args: argparse.Namespace, results: tuple[JudgedPlan, ...]) -> str:
     """Return the repaired plans as text, written where a file is named."""
     if args.fix is None:
@@ -167,9 +209,19 @@ def _fixed(args: argparse.Namespace, results: tuple[JudgedPlan, ...]) -> str:
 
     texts = []
     for result in results:
-        if result.verdict.repaired is None:
+        repaired = result.verdict.repaired
+        if result.tool_plan is not None:
+            from hvr.tools.judging import repaired_plan
+            from hvr.tools.plan_files import to_record
+
+            plan = repaired_plan(result.tool_plan, result.verdict)
+            texts.append(json.dumps(to_record(plan), ensure_ascii=False) + "\n")
+        elif repaired is None:
+            why = f"nothing to write for --fix: no plan was found that mends {result.file}"
+            print(why, file=sys.stderr)
             return ""
-        texts.append(print_plan(result.verdict.repaired))
+        else:
+            texts.append(print_plan(repaired))
     text = "".join(texts)
     if args.fix != Path("-"):
         write_whole(args.fix, text)

@@ -154,6 +154,7 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     "advise": _FLAG,
     "minimise": _FLAG,
     "happenings": _FLAG,
+    "values": _FLAG,
     "on-failure": (_on_failure, f"one of {', '.join(OnFailure)}"),
     "epsilon": _NUMBER,
     "tolerance": _NUMBER,

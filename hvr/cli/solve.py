@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.cli.arguments import add_json, seconds
+from hvr.cli.arguments import add_json, seconds, whole
 from hvr.cli.output import print_json, write_whole
 from hvr.errors import DataFileError, UsageError
 from hvr.files import writing
@@ -27,13 +27,29 @@ examples:
   hvr solve domain.pddl problem.pddl --optimal --budget 300
   hvr solve domain.pddl problem.pddl --save solved && hvr validate solved/{domain,problem,plan}.pddl
   hvr solve domain.pddl problem.pddl --planner up:enhsp --json
+  hvr solve domain.pddl problem.pddl --execute --faults lost-effect:0.1 --seed 1
+  hvr solve --world logistics --goal "parcel1 is at harbour" --execute
 
 planners:
   fast-downward   Fast Downward's searches on hvr's grounding
   downward        Fast Downward as it comes, with its own translator
+  forward         hvr's own search: numbers and derived predicates, for small problems
   up:ENGINE       an engine of unified-planning that is installed
   By default the first two search side by side and the best plan counts; for numbers and time,
-  which they do not know, engines of unified-planning take their place where they are installed.
+  which they do not know, engines of unified-planning take their place where they are installed,
+  beside hvr's own.
+
+with --execute:
+  The plan is carried out in an environment that runs the domain itself. Every step is watched,
+  every deviation explained, and a new plan is made from what is seen. Time, and what changes by
+  itself, it does not have. --faults KIND:RATE makes things go wrong at each step with this
+  probability, --faults KIND@STEP at one step:
+    refused       the action is refused, though it is possible
+    no-effect     it is reported as done and changes nothing
+    lost-effect   one of its effects does not come
+    changed-fact  a fact changes that it does not touch
+    other-agent   somebody else does a possible action
+  Exit code 0: the goal is reached; 1: it is proven to be out of reach; 2: undecided.
 
 exit codes:
   0  there is a plan, and it is valid
@@ -46,8 +62,14 @@ exit codes:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("domain", metavar="DOMAIN", type=Path, help="PDDL domain")
-    parser.add_argument("problem", metavar="PROBLEM", type=Path, help="PDDL problem")
+    parser.add_argument("domain", metavar="DOMAIN", type=Path, nargs="?", help="PDDL domain")
+    parser.add_argument("file", metavar="PROBLEM", type=Path, nargs="?", help="PDDL problem")
+    parser.add_argument("--world", metavar="FOLDER", help=(
+        "a world instead of DOMAIN and PROBLEM: its folder, or one that hvr brings"))  # fmt: skip
+    parser.add_argument("--problem", metavar="NAME", help=(
+        "which task or problem of the world; not needed where it has only one"))  # fmt: skip
+    parser.add_argument("--goal", metavar="TEXT", help=(
+        "another goal: PDDL, or a simple sentence in the world's words"))  # fmt: skip
     parser.add_argument("--planner", metavar="NAME", help="see below (default: those that can)")
     parser.add_argument("--optimal", action="store_true", help=(
         "search until the plan is proven to be best, or the time is up"))  # fmt: skip
@@ -55,6 +77,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "wall time at most (default: 60)"))  # fmt: skip
     parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
         "folder for domain, problem, plan and solution.json; new or empty"))  # fmt: skip
+    acting = parser.add_argument_group("acting")
+    acting.add_argument("--execute", action="store_true", help="carry the plan out, and recover")
+    acting.add_argument("--faults", metavar="KIND:RATE", action="append", default=[], help=(
+        "faults to inject, see below; may be repeated"))  # fmt: skip
+    acting.add_argument("--seed", metavar="N", type=whole, default=0, help=(
+        "of the faults that are drawn (default: 0)"))  # fmt: skip
+    acting.add_argument("--hide", metavar="PREDICATE", action="append", default=[], help=(
+        "facts of this predicate or function are not seen; may be repeated"))  # fmt: skip
+    acting.add_argument("--max-replans", metavar="N", type=whole, default=20, help=(
+        "most new plans (default: 20)"))  # fmt: skip
     add_json(parser, "print one JSON document")
     parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
 
@@ -65,23 +97,41 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         HvrError: see `hvr.solving.solve`.
     """
-    from hvr.solving.solve import solve
-
     if args.save is not None and args.save.exists() and (
         not args.save.is_dir() or any(args.save.iterdir())
     ):  # fmt: skip
         raise UsageError(f"{args.save} is there already and not an empty folder", field="save")
+    if args.execute:
+        from hvr.cli.executing import execute
+
+        return execute(args)
+    for name in ("faults", "hide"):
+        if getattr(args, name):
+            raise UsageError("this is for --execute, which is not given", field=name)
+    return _solve(args)
+
+
+def _solve(args: argparse.Namespace) -> int:
+    from hvr.cli.posed import posed_files
+
+    with posed_files(args) as (domain, problem):
+        return _solved(args, domain, problem)
+
+
+def _solved(args: argparse.Namespace, domain: Path, problem: Path) -> int:
+    from hvr.solving.solve import solve
+
     show = not (args.json or args.quiet) and sys.stderr.isatty()
     solution = solve(
-        args.domain,
-        args.problem,
+        domain,
+        problem,
         planner=args.planner,
         seconds=args.budget,
         optimal=args.optimal,
         listen=_found if show else None,
     )
     if args.save is not None:
-        _save(args.save, args.domain, args.problem, solution)
+        _save(args.save, domain, problem, solution)
     if args.json:
         print_json(solution.to_json())
     else:

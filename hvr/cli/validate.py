@@ -68,6 +68,7 @@ class _Request(Value):
     skip: tuple[str, ...]
     format: str
     output_file: Path | None
+    plot: Path | None
     exit_zero: bool
     quiet: bool
     watch: bool
@@ -115,6 +116,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _value(asking, "--state-at", "STEP", arguments.whole,
            "show the state after a step; 0: the initial state")  # fmt: skip
     _flag(asking, "--happenings", "show what changed when")
+    _flag(asking, "--values", "show the numeric fluents over time")
+    asking.add_argument("--plot", metavar="FILE", help=(
+        "draw the numeric fluents of the one plan over time, as an SVG picture"))  # fmt: skip
 
     reporting = parser.add_argument_group("reporting")
     reporting.add_argument("--format", choices=FORMATS, help=(
@@ -186,12 +190,14 @@ def _request(given: argparse.Namespace) -> _Request:
     if given.watch and "-" in given.files:
         raise UsageError("--watch cannot read a plan from standard input: name a file")
     jobs: int = chosen("jobs", 1)
+    form = _format(given, settings)
     return _Request(
         files=tuple(given.files),
         settings=settings,
         skip=tuple(chosen("skip", ())),
-        format=_format(given, settings),
+        format=form,
         output_file=Path(output) if output else None,
+        plot=Path(given.plot) if given.plot else None,
         exit_zero=chosen("exit_zero", False),
         quiet=chosen("quiet", False),
         watch=given.watch,
@@ -209,6 +215,7 @@ def _request(given: argparse.Namespace) -> _Request:
             extract=chosen("extract", False),
             plan_number=given.plan_number,
             happenings=chosen("happenings", False),
+            values=bool(given.plot) or chosen("values", None if form.startswith("json") else False),
             any_order=chosen("any_order", False),
             no_decomposition=given.no_decomposition,
         ),
@@ -245,11 +252,19 @@ def _validate(request: _Request) -> int:
 
         check_writable(request.output_file)
     suite = _suite(request)
+    if request.plot is not None:
+        from hvr.cli.plot import check_plot
+
+        check_plot(request.plot, suite)
     outcomes: Counter[Outcome] = Counter()
     try:
         results = judge_suite(suite, request.options, jobs=request.jobs)
     except UnusableModelError as error:
         return _refused(request, error, outcomes)
+    if request.plot is not None:
+        from hvr.cli.plot import plotted
+
+        results = plotted(request.plot, results)
     _report(request, results, outcomes, several=len(suite.jobs) > 1)
     _remark(request, suite)
     if outcomes[Outcome.UNKNOWN]:

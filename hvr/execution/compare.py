@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hvr.envs.skills import SHUFFLE
-from hvr.pddl.model import Atom
+from hvr.pddl.model import Atom, Comparison
 from hvr.scene_graph import SceneGraph
 
 
@@ -18,28 +18,32 @@ class Difference:
     Args:
         missing: expected to hold and not seen to.
         unexpected: seen to hold and not expected to.
+        numbers: values that were expected, as `(= (fuel t1) 3)`, and are others.
     """
 
     missing: tuple[Atom, ...] = ()
     unexpected: tuple[Atom, ...] = ()
+    numbers: tuple[Comparison, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.missing or self.unexpected)
+        return bool(self.missing or self.unexpected or self.numbers)
 
     def explain(self) -> str:
         """Return one line with what was expected and what was seen instead."""
         parts = []
-        if self.missing:
-            parts.append("expected " + " ".join(map(str, self.missing)))
+        if self.missing or self.numbers:
+            parts.append("expected " + " ".join(map(str, (*self.missing, *self.numbers))))
         if self.unexpected:
             parts.append("saw " + " ".join(map(str, self.unexpected)))
         return "; ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
+        numbers = {"numbers": [str(value) for value in self.numbers]} if self.numbers else {}
         return {
             "missing": [str(atom) for atom in self.missing],
             "unexpected": [str(atom) for atom in self.unexpected],
+            **numbers,
         }
 
 

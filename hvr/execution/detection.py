@@ -20,6 +20,7 @@ from hvr.execution.failures import Deviation, DeviationKind, Side
 from hvr.execution.observation import REMEMBERED, Expected, Observed, Truth
 from hvr.execution.refusals import refusal
 from hvr.execution.sounds import Noise
+from hvr.knowledge.wording import Wording
 from hvr.pddl.model import Atom, Expression, GroundAction, Not
 from hvr.validation import ValidationReport
 
@@ -61,34 +62,37 @@ def not_applicable(step: int, action: GroundAction, observed: Observed) -> Devia
     return Deviation(finding.kind, Side.PRE, finding.literals, step, action, text, finding.objects)
 
 
-def goal_unmet(step: int, unmet: Iterable[Expression]) -> Deviation:
+def goal_unmet(step: int, unmet: Iterable[Expression], wording: Wording | None = None) -> Deviation:
     """Return the deviation of a plan that was carried out and did not reach its goal.
 
     Args:
         step: the number of its last step.
         unmet: the literals that the goal still needs.
+        wording: says what holds; hvr's own if None.
     """
     literals = tuple(unmet)
     finding = UnworkedDeviation(DeviationKind.GOAL_UNMET, literals, subjects(literals))
-    text = Explanation(None, ()).sentence(finding)
+    text = Explanation(None, (), wording).sentence(finding)
     return Deviation(finding.kind, Side.POST, literals, step, None, text, finding.objects)
 
 
-def foreseen(step: int, report: ValidationReport) -> Deviation:
+def foreseen(step: int, report: ValidationReport, wording: Wording | None = None) -> Deviation:
     """Return the deviation of a plan that a harmless looking difference has made impossible.
 
     Args:
         step: the number of the last step that was done.
         report: the validator's report on the rest of the plan.
+        wording: says what holds; hvr's own if None.
     """
     broken = report.failure
     literals = () if broken is None else tuple(
         u.formula if u.wanted else Not(u.formula) for u in broken.literals
     )  # fmt: skip
     if broken is None or broken.action is None:
-        return goal_unmet(step, literals)
+        return goal_unmet(step, literals, wording)
     kind, names = DeviationKind.MISSING_PRECONDITION, subjects(literals) or broken.action.args
-    text = Explanation(broken.action, ()).sentence(UnworkedDeviation(kind, literals, names))
+    finding = UnworkedDeviation(kind, literals, names)
+    text = Explanation(broken.action, (), wording).sentence(finding)
     return Deviation(kind, Side.PRE, literals, step, broken.action, text, names)
 
 

@@ -13,9 +13,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Generic
 
 from hvr.errors import ImpossibleGoalError, InvalidPlanError, PlannerError, UsageError
+from hvr.execution.acting import Acting, Goal, Recovering, Watching
 from hvr.execution.detection import foreseen, goal_unmet
 from hvr.execution.events import (
     Event,
@@ -27,18 +28,13 @@ from hvr.execution.events import (
 )
 from hvr.execution.failures import Deviation
 from hvr.execution.ladder import Ladder
-from hvr.execution.looking import likeliest, missing
 from hvr.execution.promises import Promises, deviation
-from hvr.execution.recovery import MENDS, REPLANS, Impasse, crowding, replaceable
-from hvr.execution.watching import Watch
+from hvr.execution.recovery import MENDS, REPLANS, Impasse
 from hvr.execution.words import opposite, say
-from hvr.execution.world import World
 from hvr.pddl import Expression, GroundAction, State, Trajectory
-from hvr.plans import Planned, Policy
-from hvr.retrieval.inventory import Inventory
+from hvr.plans import Planned
 from hvr.validation import Validator
 
-Goal = TypeVar("Goal")
 Listener = Callable[[Event], None]
 PlanListener = Callable[[Planned], None]
 
@@ -57,8 +53,8 @@ class Executor(Generic[Goal]):
             new plan is made at once.
     """
 
-    world: World
-    policy: Policy[Goal]
+    world: Acting
+    policy: Recovering[Goal]
     listen: Listener
     planned: PlanListener
     max_replans: int = 3
@@ -111,12 +107,8 @@ class Executor(Generic[Goal]):
 
     def find(self, stage: Goal) -> None:
         """Look behind closed doors for what a stage needs and there is nowhere else."""
-        while True:
-            inventory = self.world.inventory()
-            if not inventory.unplaced:
-                return
-            sought = missing(self.policy.needs(stage, self.world.graph, inventory), inventory)
-            if not sought or not self._look_into_next(sought, stage, inventory):
+        while sought := self.world.missing(self.policy, stage):
+            if not self._look_into_next(sought, stage):
                 return
 
     def prepare(self, stage: Goal, reason: str = "") -> Planned:
@@ -128,14 +120,13 @@ class Executor(Generic[Goal]):
             InvalidPlanError: the plan does not validate.
         """
         started = time.perf_counter()
-        inventory = self.world.inventory()
-        if self._avoid:
-            inventory = inventory.without(self._avoid)
-        planned = self.policy.plan(stage, self.world.graph, inventory, reason)
+        planned = self.world.plan(self.policy, stage, self._avoid, reason)
         self._announce(planned, started)
         return planned
 
-    def _announce(self, planned: Planned, started: float) -> None:
+    def _announce(
+        self, planned: Planned, started: float, looking_for: tuple[str, ...] = ()
+    ) -> None:
         """Validate a plan and tell of it.
 
         Raises:
@@ -145,7 +136,7 @@ class Executor(Generic[Goal]):
         self.planned(planned)
         self.listen(
             PlanReady(planned.plan, report, planned.relevant.names, self.steps + 1,
-                      time.perf_counter() - started)
+                      time.perf_counter() - started, looking_for)
         )  # fmt: skip
         if not report.valid:
             raise InvalidPlanError(f"the plan does not validate: {report.explain()}")
@@ -158,7 +149,7 @@ class Executor(Generic[Goal]):
         self._promises = Promises.of(planned.task)
         self._begin(planned)
         while True:
-            watch = Watch(self.world, planned, self._promises)
+            watch = self.world.watch(planned, self._promises)
             impasse = self._execute(planned, watch)
             if impasse is None:
                 return self._finished()
@@ -181,32 +172,30 @@ class Executor(Generic[Goal]):
             try:
                 return self.prepare(stage)
             except ImpossibleGoalError:
-                inventory = self.world.inventory()
-                needed = self.policy.needs(stage, self.world.graph, inventory)
-                sought = inventory.unplaced.intersection(needed)
-                if not sought or not self._look_into_next(sorted(sought), stage, inventory):
+                sought = self.world.missing(self.policy, stage, spare=True)
+                if not sought or not self._look_into_next(sought, stage):
                     raise
 
-    def _look_into_next(self, sought: Sequence[str], stage: Goal, inventory: Inventory) -> bool:
+    def _look_into_next(self, sought: Sequence[str], stage: Goal) -> bool:
         """Open places until one of some things is found; return whether it was."""
         while True:
-            places = [p for p in self.world.unopened() if p not in self._shut]
-            place = likeliest(sought, places, inventory)
+            place = self.world.place_to_open(sought, self._shut)
             if place is None:
                 return False
+            started = time.perf_counter()
             try:
-                planned = self.policy.opening(
-                    place, self._for_nothing, stage, self.world.graph, inventory
-                )
+                planned = self.world.opening(self.policy, place, self._for_nothing, stage)
             except (ImpossibleGoalError, PlannerError):
                 self._shut |= {place}
                 continue
-            self._announce(planned, time.perf_counter())
+            self._announce(planned, started, tuple(sought))
             self._begin(planned)
-            if self._execute(planned, Watch(self.world, planned, aside=True)) is not None:
+            if (
+                self._execute(planned, self.world.watch(planned, Promises(), aside=True))
+                is not None
+            ):
                 self._shut |= {place}
-            inventory = self.world.inventory()
-            if not inventory.unplaced.issuperset(sought):
+            if not self.world.unplaced().issuperset(sought):
                 self._for_nothing = ()
                 return True
             self._for_nothing = (place,)
@@ -217,14 +206,14 @@ class Executor(Generic[Goal]):
             self._keep(self._promised, planned.task.initial, None)
 
     def _finished(self, reason: str = "", unmet: Iterable[Expression] = ()) -> Finished:
-        unmet = tuple(unmet)
+        unmet, words = tuple(unmet), self.world.wording
         return Finished(
             not reason, self.steps, self.replans, reason, tuple(map(str, unmet)),
-            tuple(f"{say(opposite(e))}; wanted: {say(e)}" for e in unmet),
+            tuple(f"{say(opposite(e), words)}; wanted: {say(e, words)}" for e in unmet),
             tuple(sorted(self._failures.items())), tuple(sorted(self._ladder.used.items())),
         )  # fmt: skip
 
-    def _execute(self, planned: Planned, watch: Watch) -> Impasse | None:
+    def _execute(self, planned: Planned, watch: Watching) -> Impasse | None:
         """Carry out a plan; return the impasse it ends in, or None when its goal is reached."""
         todo = [
             (number, action)
@@ -258,7 +247,7 @@ class Executor(Generic[Goal]):
                     self._ladder.done()
                     continue
                 if not failures:
-                    failures = (foreseen(self.steps, ahead),)
+                    failures = (foreseen(self.steps, ahead, self.world.wording),)
                     self._notice(failures)
             else:
                 success, failures = False, (watch.cannot(self.steps + 1, action),)
@@ -277,12 +266,12 @@ class Executor(Generic[Goal]):
             ]
         return self._missed(watch)
 
-    def _missed(self, watch: Watch) -> Impasse | None:
+    def _missed(self, watch: Watching) -> Impasse | None:
         """Return the impasse at the end of a plan, if its goal does not hold."""
         unmet = watch.unmet_goal()
         if not unmet:
             return None
-        failures = (goal_unmet(self.steps, unmet),)
+        failures = (goal_unmet(self.steps, unmet, self.world.wording),)
         self._notice(failures)
         self._ladder.stuck()
         return Impasse(failures, None, True, (), *watch.ahead(watch.state), self.steps)
@@ -300,7 +289,7 @@ class Executor(Generic[Goal]):
         Returns:
             whether the place was cleared.
         """
-        place, things = crowding(impasse, planned.relevant.names, self.world.scene, new=new)
+        place, things = self.world.crowding(impasse, planned.relevant.names, new=new)
         if not things or self.replans >= self.max_replans:
             return False
         reason = f"{impasse.reason} First make room."
@@ -311,7 +300,7 @@ class Executor(Generic[Goal]):
             clearing = self._another("make room", goal, impasse, reason)
         except (ImpossibleGoalError, PlannerError):
             return False
-        left = self._execute(clearing, Watch(self.world, clearing, self._promises, aside=True))
+        left = self._execute(clearing, self.world.watch(clearing, self._promises, aside=True))
         outcome = "worked" if left is None else f"failed: {left.reason}"
         self._say("make room", impasse, outcome)
         return left is None
@@ -352,7 +341,7 @@ class Executor(Generic[Goal]):
             reason = impasse.reason
             avoided = self._avoid
             if name == "replace":
-                other = replaceable(impasse, self.world.graph, self.world.inventory(), self._avoid)
+                other = self.world.replaceable(impasse, self._avoid)
                 if other is None:
                     continue
                 self._avoid |= {other}

@@ -93,7 +93,7 @@ def bound(task: Task, state: State, constraints: tuple[Trajectory, ...]) -> tupl
     if task.problem.constraints == And(constraints):
         return task, state
     other = Task(task.domain, task.problem.replace(constraints=And(constraints)))
-    return other, other.state(state.atoms(), state.values)
+    return other, other.state_with(state.atoms(), state.numbers())
 
 
 _PROHIBITIONS = ("always", "at-most-once", "sometime-before")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from hvr.execution.compare import Difference, difference
 from hvr.execution.detection import detect, not_applicable
@@ -10,12 +11,14 @@ from hvr.execution.events import StepDone
 from hvr.execution.failures import Deviation
 from hvr.execution.observation import Expected, Observed, Truth
 from hvr.execution.promises import Promises, bound
-from hvr.execution.world import World
 from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
 from hvr.pddl.model import ActionSchema, changes_of
 from hvr.plans import Planned
 from hvr.validation import Validator
 from hvr.validation.report import Failure, StepReport
+
+if TYPE_CHECKING:
+    from hvr.execution.world import World
 
 
 class Watch:

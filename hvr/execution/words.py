@@ -1,11 +1,12 @@
-"""PDDL literals of the kitchen as clauses of a sentence."""
+"""PDDL literals as clauses of a sentence."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from hvr.knowledge.wording import Wording, load_wording
-from hvr.pddl.model import Atom, Expression, Not
+from hvr.pddl.model import Atom, Comparison, Expression, FunctionTerm, Not, Number
 
 
 def say(literal: Expression, wording: Wording | None = None) -> str:
@@ -18,9 +19,26 @@ def say(literal: Expression, wording: Wording | None = None) -> str:
     positive = not isinstance(literal, Not)
     atom = literal.operand if isinstance(literal, Not) else literal
     clause = ""
-    if isinstance(atom, Atom):
+    if isinstance(atom, Comparison):
+        clause = _compared(atom, positive)
+    elif isinstance(atom, Atom):
         clause = (wording or load_wording()).clause(atom.predicate, atom.args, positive=positive)
     return clause or (f"{atom} holds" if positive else f"{atom} does not hold")
+
+
+def _compared(condition: Comparison, positive: bool) -> str:
+    """Return a comparison of a function with a number as a clause; empty for others."""
+    term, number = condition.left, condition.right
+    if not isinstance(term, FunctionTerm) or not isinstance(number, Number):
+        return ""
+    name = re.sub(r"[-_]+", " ", term.function)
+    of = f" of {' and '.join(term.args)}" if term.args else ""
+    verb = "is" if positive else "is not"
+    how = _COMPARISONS[condition.operator]
+    return f"the {name}{of} {verb} {how}{number}"
+
+
+_COMPARISONS = {"=": "", ">=": "at least ", "<=": "at most ", ">": "more than ", "<": "less than "}
 
 
 def opposite(literal: Expression) -> Expression:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,17 @@ from hvr.envs.skills import SHUFFLE, SkillResult, perform
 from hvr.execution.atoms import ChangeReader
 from hvr.execution.belief import Sight
 from hvr.execution.failures import Deviation
+from hvr.execution.looking import likeliest, missing
 from hvr.execution.perception import Look, Perception, Senses
+from hvr.execution.promises import Promises
+from hvr.execution.recovery import Impasse, crowding, replaceable
+from hvr.execution.watching import Watch
 from hvr.knowledge.events import ActionEvent, Change, FailureNote
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.history import cleared_marks, marks
 from hvr.knowledge.ontology import Ontology
 from hvr.pddl.model import Atom, GroundAction
+from hvr.plans import Planned, Policy
 from hvr.retrieval.inventory import Inventory, take_inventory
 from hvr.scene_graph import SceneGraph
 
@@ -92,6 +97,59 @@ class World:
         lost = set(self.perception.lost)
         positions = {n: o.position for n, o in self.scene.objects.items() if n not in lost}
         return take_inventory(self.graph, self.scene.scene, positions, self.perception.stands_at)
+
+    # what the loop asks
+
+    wording = None
+    """Literals are said in hvr's own words."""
+
+    def plan(self, policy: Policy[Any], stage: Any, avoid: frozenset[str], reason: str) -> Planned:
+        """See `Acting`."""
+        inventory = self.inventory()
+        if avoid:
+            inventory = inventory.without(avoid)
+        return policy.plan(stage, self.graph, inventory, reason)
+
+    def watch(self, planned: Planned, promises: Promises, *, aside: bool = False) -> Watch:
+        """See `Acting`."""
+        return Watch(self, planned, promises, aside=aside)
+
+    def crowding(
+        self, impasse: Impasse, relevant: Collection[str], *, new: bool
+    ) -> tuple[str, tuple[str, ...]]:
+        """See `Acting`."""
+        return crowding(impasse, relevant, self.scene, new=new)
+
+    def replaceable(self, impasse: Impasse, avoid: frozenset[str]) -> str | None:
+        """See `Acting`."""
+        return replaceable(impasse, self.graph, self.inventory(), avoid)
+
+    def missing(self, policy: Policy[Any], stage: Any, *, spare: bool = False) -> tuple[str, ...]:
+        """See `Acting`."""
+        inventory = self.inventory()
+        if not inventory.unplaced:
+            return ()
+        needed = policy.needs(stage, self.graph, inventory)
+        if spare:
+            return tuple(sorted(inventory.unplaced.intersection(needed)))
+        return missing(needed, inventory)
+
+    def unplaced(self) -> frozenset[str]:
+        """See `Acting`."""
+        return self.inventory().unplaced
+
+    def place_to_open(self, sought: Sequence[str], shut: Collection[str]) -> str | None:
+        """See `Acting`."""
+        places = [place for place in self.unopened() if place not in shut]
+        return likeliest(sought, places, self.inventory())
+
+    def opening(
+        self, policy: Policy[Any], place: str, for_nothing: tuple[str, ...], stage: Any
+    ) -> Planned:
+        """See `Acting`."""
+        return policy.opening(place, for_nothing, stage, self.graph, self.inventory())
+
+    # acting
 
     def unopened(self) -> tuple[str, ...]:
         """Return the places that the robot has never seen into, nearest first."""

@@ -26,7 +26,8 @@ def judge_of(
     """
     if options.needs_steps:
         raise UsageError(
-            "advice, minimal plans, states and happenings are not to be had of hierarchical plans"
+            "advice, minimal plans, states, happenings and values are not to be had of "
+            "hierarchical plans"
         )
     tolerance: Fraction = options.numeric_tolerance
     verifier = DecompositionVerifier(

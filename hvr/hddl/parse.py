@@ -109,6 +109,9 @@ class _HddlDomainParser(DomainParser):
         if domain.durative_actions:
             place = next(g for k, g in self._sections if k.text == ":durative-action")
             self.unsupported(place, "durative actions in a hierarchical domain")
+        if domain.moves:
+            place = next(g for k, g in self._sections if k.text in (":process", ":event"))
+            self.unsupported(place, "processes and events in a hierarchical domain")
         tasks: dict[str, CompoundTask] = {}
         for keyword, group in self._sections:
             if keyword.text == ":task":

@@ -14,6 +14,7 @@ from hvr.hddl.tree import Tree
 from hvr.pddl import GroundAction, Misfit, Task
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.lists import arguments_text
+from hvr.printable import short_names
 from hvr.validation.report import Failure, FailureKind, place_of
 from hvr.validation.stepper import KINDS, Stepper
 
@@ -296,7 +297,7 @@ class Reasons:
         step = GroundAction("root") if node == tree.root else tree.plan.step(line)
         place = tree.plan.place(line.number)
         number = node + 1 if node < tree.actions else None
-        return Failure(kind, message, number, step, suggestion=near, location=place)
+        return Failure(kind, short_names(message), number, step, suggestion=near, location=place)
 
     def _name(self, node: int) -> str:
         line: PlanLine = self.tree.lines[node]

@@ -82,6 +82,8 @@ def convert(domain: Domain, problem: Problem, environment: Any = None) -> Conver
 
     if domain.derived:
         raise InteropError("derived predicates", domain.derived[0].predicate)
+    if domain.moves:
+        raise InteropError("processes, events and continuous effects", domain.name)
     converter = _Converter(domain, problem, get_environment(environment))
     try:
         return Conversion(converter.convert(), converter.names)

@@ -39,13 +39,15 @@ def anywhere(course: Course, candidates: tuple[Insertion, ...]) -> tuple[Inserti
     return tuple(sorted(dict.fromkeys(united), key=lambda insertion: insertion[0]))
 
 
-def operators_of(course: Course, insertions: tuple[Insertion, ...]) -> list[tuple[int, Operator]]:
-    """Return a plan with steps put in: operators, each with its index or -1 if it was put in."""
-    merged: list[tuple[int, Operator]] = []
+def operators_of(
+    course: Course, insertions: tuple[Insertion, ...]
+) -> list[tuple[int | None, Operator]]:
+    """Return a plan with steps put in: operators, each with its index or None if it was put in."""
+    merged: list[tuple[int | None, Operator]] = []
     waiting = list(insertions)
     for place in range(len(course.plan) + 1):
         while waiting and waiting[0][0] == place:
-            merged.append((-1, course.task.ground(waiting.pop(0)[1])))
+            merged.append((None, course.task.ground(waiting.pop(0)[1])))
         if place < len(course.plan) and (operator := course.operators[place]) is not None:
             merged.append((place, operator))
     return merged

@@ -18,7 +18,7 @@ from itertools import count
 from hvr.errors import HvrError
 from hvr.judging.course import Course, Mark, execute, holds
 from hvr.judging.insertions import Insertion
-from hvr.judging.relaxed import Steps
+from hvr.judging.relaxed import Decided, Steps
 from hvr.judging.weaving import Weaving
 from hvr.pddl import Atom, GroundAction, State, Task
 from hvr.pddl.conditions import Conjunction
@@ -37,6 +37,7 @@ _MOST_ENDS = 3
 _BACK, _MOST_PAIRS = 4, 120
 """How far back pairs of steps are put in, and how many are tried."""
 _PLANNER_SECONDS = 10.0
+_NOTHING_KNOWN = Decided(frozenset(), frozenset(), frozenset())
 _MOST_PASSED = 3
 """How many steps may fail because of those that are put in before them."""
 
@@ -112,7 +113,7 @@ class _Search:
 
     def run(self) -> Mending:
         answers = self._singly()
-        if not answers or len(answers[0].inserted) > 1:
+        if not answers:
             answers += self._at_length()
         if not answers:
             answers += self._ended()
@@ -161,6 +162,7 @@ class _Search:
             if steps is not None:
                 ended = True
                 yield draft.with_steps(len(self.operators), steps)
+                break
         woven = None if ended else weaving.weave()
         if woven is not None:
             unknown = frozenset(range(len(self.operators))).difference(self.known)
@@ -202,7 +204,7 @@ class _Search:
         begin = sum(index < outcome.fails for index in self.known)
         bits = outcome.marks[outcome.fails][0] & ~self.task.derived_bits
         waiting = any(place > outcome.fails for place, _ in draft.inserted)
-        reachable = waiting or self.rest.reachable(bits, begin, (), ())
+        reachable = waiting or self.rest.reachable(bits, begin, _NOTHING_KNOWN)
         return 0 if reachable else _INSERTED
 
     def _follow(self, draft: _Draft) -> _Outcome | None:
@@ -249,10 +251,8 @@ class _Search:
         literals = _unmet_literals(self.course, target, outcome.marks[place])
         if not literals:
             return
-        together = 0
-        for mark in outcome.marks[: place + 1]:
-            together |= mark[0]
-        here = State(self.task, together, outcome.marks[place][1])
+        literals = {**self._conditions(literals, draft, outcome, place), **literals}
+        here = self._together(outcome, place)
         for action in suppliers(here, literals, positive=True):
             operator = self.task.ground(action)
             best: _Draft | None = None
@@ -267,27 +267,53 @@ class _Search:
             if best is not None:
                 yield best
 
+    def _conditions(
+        self, literals: Mapping[Atom, bool], draft: _Draft, outcome: _Outcome, place: int
+    ) -> dict[Atom, bool]:
+        """Return what is wanting for steps of the plan to supply some literals by the way.
+
+        A box that is carried takes along what is in it: what is missing at the end may have had to
+        be put into it long before.
+        """
+        true = false = 0
+        for atom, value in literals.items():
+            bit = 1 << self.task.index(atom)
+            true, false = (true | bit, false) if value else (true, false | bit)
+        wanting: dict[Atom, bool] = {}
+        for step in range(place):
+            operator = self.operators[step]
+            if operator is None or step in draft.passed:
+                continue
+            for condition, add, delete in operator.conditional:
+                if add & true or delete & false:
+                    wanting.update(_unmet_literals(self.course, condition, outcome.marks[step]))
+        return wanting
+
     def _with_two(self, draft: _Draft, outcome: _Outcome, place: int) -> Iterator[_Draft]:
         """Yield drafts with two more steps, of which the second needs the first."""
-        literals = _unmet_literals(self.course, self._target(place), outcome.marks[place])
+        mark = outcome.marks[place]
+        literals = _unmet_literals(self.course, self._target(place), mark)
+        here = self._together(outcome, place)
         tried = 0
-        seen: set[tuple[GroundAction, GroundAction]] = set()
-        for at in range(place, max(-1, place - _BACK), -1):
-            mark = outcome.marks[at]
-            here = State(self.task, *mark)
-            for second in suppliers(here, literals) if literals else ():
-                operator = self.task.ground(second)
-                wanting = _unmet_literals(self.course, operator.precondition, mark)
-                for first in suppliers(here, wanting) if wanting else ():
+        for second in suppliers(here, literals, positive=True) if literals else ():
+            operator = self.task.ground(second)
+            wanting = _unmet_literals(self.course, operator.precondition, mark)
+            for first in suppliers(here, wanting, positive=True) if wanting else ():
+                for at in range(place, max(-1, place - _BACK), -1):
                     tried += 1
                     if tried > _MOST_PAIRS:
                         return
-                    if (first, second) in seen:
-                        continue
                     child = self._checked(draft, at, (first, second), place, outcome)
                     if child is not None:
-                        seen.add((first, second))
                         yield child
+                        break
+
+    def _together(self, outcome: _Outcome, place: int) -> State:
+        """Return all that is true before some step up to a place, as one state."""
+        bits = 0
+        for mark in outcome.marks[: place + 1]:
+            bits |= mark[0]
+        return State(self.task, bits, outcome.marks[place][1])
 
     def _checked(
         self,

@@ -10,13 +10,13 @@ costs more than a solution that is known.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from hvr.errors import InconsistentEffectError, NumberTooLargeError, UndefinedValueError
-from hvr.judging.relaxed import Steps
-from hvr.pddl import State
+from hvr.judging.relaxed import Offer, Steps, reads_of
+from hvr.pddl import GroundAction, State
 from hvr.pddl.conditions import Operator
 from hvr.pddl.numeric import Values
 from hvr.validation.search import read_functions
@@ -29,51 +29,62 @@ MOST_ALTERNATIVES = 24
 
 _Cannot = (UndefinedValueError, InconsistentEffectError, NumberTooLargeError)
 _Key: TypeAlias = tuple[object, ...]
-_Parent: TypeAlias = tuple["_Node", bool]
+
+_LEFT_OUT, _KEPT = -2, -1
+_Parent: TypeAlias = tuple["_Node", int]
+"""A state before, and what was done in it: a step was left out or kept, or another put in, which
+is said by its number."""
+_RANK = {_LEFT_OUT: 0, _KEPT: 2}
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """A part of a plan.
+    """A part of a plan, and what was put in.
 
     Args:
         kept: indexes of the steps that are kept; None where no part reaches the goal.
         proven: no part is cheaper, or it is certain that none reaches the goal.
-        alternatives: other sets of steps that may be left out instead, of the same weight; some
-            of them where there are many.
+        alternatives: other sets of steps that may be left out instead, of the same weight and with
+            the same steps put in; some of them where there are many.
+        inserted: what is put in, in order, each with the index of the step that it comes before.
     """
 
     kept: tuple[int, ...] | None
     proven: bool
     alternatives: tuple[frozenset[int], ...] = ()
+    inserted: tuple[tuple[int, Operator], ...] = ()
 
 
 def smallest(
     start: State,
     operators: Sequence[Operator],
     *,
-    dear: Collection[int] = frozenset(),
-    budget: int | None = None,
+    offers: Sequence[Sequence[Operator]] = (),
+    budget: int = 0,
     most: int = MOST_STATES,
 ) -> Reduction:
-    """Return the cheapest part of a plan that reaches the goal; of several, the earliest.
+    """Return the smallest part of a plan that reaches the goal; of several, the earliest.
 
     Args:
         start: the state to begin in.
         operators: the steps.
-        dear: indexes of steps of which as few as possible are to be kept, before all else.
-        budget: how many of them may be kept; all if None.
+        offers: for each place what may be put in there, in any order; the last place is after the
+            last step. As few as possible are put in, before all else.
+        budget: how many may be put in.
         most: how many states to look at.
     """
-    return _Search(start, operators, frozenset(dear), budget, most).run()
+    return _Search(start, operators, offers, budget, most).run()
 
 
 class _Node:
-    """A state before a step, the least weight that leads to it, and from where."""
+    """A state before a step, the least cost that leads to it, and from where.
+
+    The cost is first the number of steps put in, then the number of those kept.
+    """
 
     __slots__ = ("bits", "cost", "parents", "useful", "values")
 
-    def __init__(self, bits: int, values: Values, cost: int) -> None:
+    def __init__(self, bits: int, values: Values, cost: tuple[int, int]) -> None:
         self.bits = bits
         self.values = values
         self.cost = cost
@@ -81,44 +92,58 @@ class _Node:
         self.useful = False
 
 
+_Layer: TypeAlias = dict[_Key, _Node]
+
+
 class _Search:
     def __init__(
         self,
         start: State,
         operators: Sequence[Operator],
-        dear: frozenset[int],
-        budget: int | None,
+        offers: Sequence[Sequence[Operator]],
+        budget: int,
         most: int,
     ) -> None:
         self.task = start.task
-        limited = (frozenset[int](), 0) if budget is None else (dear, budget)
-        self.steps = Steps(self.task, operators, *limited)
         self.operators = operators
-        self.dearest = len(operators) + 1
-        self.weights = [self.dearest if i in dear else 1 for i in range(len(operators))]
+        numbers: dict[GroundAction, int] = {}
+        self.others: list[Operator] = []
+        self.offers: list[list[int]] = [[] for _ in range(len(operators) + 1)]
+        for place, offered in enumerate(offers if budget else ()):
+            for operator in offered:
+                if operator.action not in numbers:
+                    numbers[operator.action] = len(self.others)
+                    self.others.append(operator)
+                self.offers[place].append(numbers[operator.action])
+        self.steps = Steps(self.task, operators, self.others, self.offers, budget)
+        self.other_reads = [reads_of(operator) for operator in self.others]
         self.budget = budget
         self.most = most
         self.first = start.bits & ~self.task.derived_bits, start.values
         self.live = self._live()
         functions = read_functions(self.task)
-        changed = {change[1] for operator in operators for _, change in operator.numeric}
+        changed = {
+            change[1] for operator in (*operators, *self.others) for _, change in operator.numeric
+        }
         self.read_numbers = sorted(i for i in changed if self.task.term(i).function in functions)
 
     def run(self) -> Reduction:
         decided = self.steps.forced(self.first[0])
         if decided is None:
             return Reduction(None, True)
-        self.kept, self.gone = decided
+        self.decided = decided
         self._needs()
-        layer = {self._key(0, *self.first): _Node(*self.first, 0)}
+        layer = {self._key(0, *self.first): _Node(*self.first, (0, 0))}
         layers = [layer]
         looked = 0
-        for step in range(len(self.operators)):
-            layer = self._next(step, layer)
-            layers.append(layer)
+        for place in range(len(self.operators) + 1):
+            self._put_in(place, layer)
             looked += len(layer)
             if looked > self.most:
                 return Reduction(None, False)
+            if place < len(self.operators):
+                layer = self._next(place, layer)
+                layers.append(layer)
         ends = [node for node in layer.values() if self._reached(node)]
         if not ends:
             return Reduction(None, True)
@@ -132,86 +157,112 @@ class _Search:
         count = len(self.operators)
         mask = self.task.goal.mentioned()
         masks = [mask] * (count + 1)
-        for step in range(count - 1, -1, -1):
-            mask |= self.steps.reads[step]
-            masks[step] = mask
+        for place in range(count, -1, -1):
+            for number in self.offers[place]:
+                mask |= self.other_reads[number]
+            if place < count:
+                mask |= self.steps.reads[place]
+            masks[place] = mask
         if mask & self.task.derived_bits:
             # What a derived atom follows from is not looked into.
             return [-1] * (count + 1)
         return masks
 
     def _needs(self) -> None:
-        """Find the literals that must hold before each step, and the least weight of the rest."""
+        """Find the literals that must hold before each step and what may be put in there."""
         count = len(self.operators)
         stored = ~self.task.derived_bits
         goal = self.task.goal
-        true, false, rest = goal.positive & stored, goal.negative & stored, 0
+        true, false = goal.positive & stored, goal.negative & stored
         self.true, self.false = [true] * (count + 1), [false] * (count + 1)
-        self.rest = [0] * (count + 1)
-        for step in range(count - 1, -1, -1):
-            if step not in self.gone:
-                true &= ~self.steps.makes[step]
-                false &= ~self.steps.spoils[step]
-            if step in self.kept:
-                operator = self.operators[step]
-                true |= operator.positive & stored
-                false |= operator.negative & stored
-                rest += self.weights[step]
-            self.true[step], self.false[step], self.rest[step] = true, false, rest
+        for place in range(count, -1, -1):
+            if place < count:
+                if place not in self.decided.gone:
+                    true &= ~self.steps.effects[place].makes
+                    false &= ~self.steps.effects[place].spoils
+                if place in self.decided.kept:
+                    operator = self.operators[place]
+                    true |= operator.positive & stored
+                    false |= operator.negative & stored
+            for number in self._offered(place):
+                true &= ~self.steps.other_effects[number].makes
+                false &= ~self.steps.other_effects[number].spoils
+            self.true[place], self.false[place] = true, false
+
+    def _offered(self, place: int) -> list[int]:
+        return [n for n in self.offers[place] if (place, n) not in self.decided.useless]
 
     # The search ---------------------------------------------------------------------------------
 
-    def _next(self, step: int, layer: dict[_Key, _Node]) -> dict[_Key, _Node]:
-        """Return the states after a step."""
-        after: dict[_Key, _Node] = {}
+    def _put_in(self, place: int, layer: _Layer) -> None:
+        """Add the states that putting in other steps leads to, in any order."""
+        numbers = self._offered(place)
         dropped: set[tuple[_Key, int]] = set()
-        weight, must = self.weights[step], step in self.kept
+        for spent in range(self.budget if numbers else 0):
+            for node in [node for node in layer.values() if node.cost[0] == spent]:
+                for number in numbers:
+                    reads = self.other_reads[number]
+                    done = self._execute(self.others[number], reads, node)
+                    if done is not None and self._differs(place, node, done):
+                        cost = node.cost[0] + 1, node.cost[1]
+                        self._arrive(place, layer, dropped, done, cost, (node, number))
 
-        def arrive(bits: int, values: Values, cost: int, parent: _Parent) -> None:
-            place = step + 1
-            spent = 0
-            if self.budget is not None:
-                spent = cost // self.dearest
-                if spent + self.rest[place] // self.dearest > self.budget:
-                    return
-            if self.true[place] & ~bits or self.false[place] & bits:
-                return
-            key = self._key(place, bits, values)
-            node = after.get(key)
-            if node is None:
-                if (key, spent) in dropped:
-                    return
-                if not self.steps.reachable(bits, place, self.kept, self.gone, spent):
-                    dropped.add((key, spent))
-                    return
-                node = after[key] = _Node(bits, values, cost)
-            elif cost > node.cost:
-                return
-            elif cost < node.cost:
-                node.bits, node.values, node.cost = bits, values, cost
-                node.parents.clear()
-            node.parents.append(parent)
-
+    def _next(self, step: int, layer: _Layer) -> _Layer:
+        """Return the states after a step."""
+        after: _Layer = {}
+        dropped: set[tuple[_Key, int]] = set()
+        must = step in self.decided.kept
         for node in layer.values():
             if not must:
-                arrive(node.bits, node.values, node.cost, (node, False))
-            if step in self.gone:
+                here = node.bits, node.values
+                self._arrive(step + 1, after, dropped, here, node.cost, (node, _LEFT_OUT))
+            if step in self.decided.gone:
                 continue
-            done = self._execute(step, node)
+            done = self._execute(self.operators[step], self.steps.reads[step], node)
             # A step that changes nothing that is read is never kept.
             if done is not None and (must or self._differs(step + 1, node, done)):
-                arrive(*done, node.cost + weight, (node, True))
+                cost = node.cost[0], node.cost[1] + 1
+                self._arrive(step + 1, after, dropped, done, cost, (node, _KEPT))
         return after
+
+    def _arrive(
+        self,
+        place: int,
+        layer: _Layer,
+        dropped: set[tuple[_Key, int]],
+        mark: tuple[int, Values],
+        cost: tuple[int, int],
+        parent: _Parent,
+    ) -> None:
+        """Note a way to a state, unless the goal is out of reach from it."""
+        bits, values = mark
+        if self.true[place] & ~bits or self.false[place] & bits:
+            return
+        key = self._key(place, bits, values)
+        node = layer.get(key)
+        if node is None:
+            spent = cost[0]
+            if (key, spent) in dropped:
+                return
+            if not self.steps.reachable(bits, place, self.decided, spent):
+                dropped.add((key, spent))
+                return
+            node = layer[key] = _Node(bits, values, cost)
+        elif cost > node.cost:
+            return
+        elif cost < node.cost:
+            node.bits, node.values, node.cost = bits, values, cost
+            node.parents.clear()
+        node.parents.append(parent)
 
     def _differs(self, place: int, node: _Node, done: tuple[int, Values]) -> bool:
         return self._key(place, *done) != self._key(place, node.bits, node.values)
 
-    def _execute(self, step: int, node: _Node) -> tuple[int, Values] | None:
-        operator = self.operators[step]
+    def _execute(self, operator: Operator, reads: int, node: _Node) -> tuple[int, Values] | None:
         bits, values = node.bits, node.values
         derived = self.task.derived_bits
         try:
-            if self.steps.reads[step] & derived:
+            if reads & derived:
                 bits = self.task.close(bits, values)
             if not operator.precondition.holds(bits, values):
                 return None
@@ -238,28 +289,40 @@ class _Search:
 
     # After the search ---------------------------------------------------------------------------
 
-    def _unrolled(self, layers: list[dict[_Key, _Node]], ends: list[_Node]) -> Reduction:
+    def _unrolled(self, layers: list[_Layer], ends: list[_Node]) -> Reduction:
         """Return the solution that keeps the earliest steps, and others that are as good."""
         forward: dict[int, list[_Parent]] = {}
+        last = {id(node) for node in ends}
         for node in ends:
             node.useful = True
-        for layer in reversed(layers[1:]):
-            for node in layer.values():
+        for layer in reversed(layers):
+            for node in sorted(layer.values(), key=lambda n: n.cost, reverse=True):
                 if node.useful:
-                    for parent, kept in node.parents:
+                    for parent, move in node.parents:
                         parent.useful = True
-                        forward.setdefault(id(parent), []).append((node, kept))
-        (first,) = layers[0].values()
-        ways: list[tuple[int, ...]] = []
-        stack: list[tuple[_Node, int, tuple[int, ...]]] = [(first, 0, ())]
+                        forward.setdefault(id(parent), []).append((node, move))
+        first = next(node for node in layers[0].values() if node.cost == (0, 0))
+        ways: list[tuple[tuple[int, ...], tuple[Offer, ...]]] = []
+        stack: list[tuple[_Node, int, tuple[int, ...], tuple[Offer, ...]]] = [(first, 0, (), ())]
         while stack and len(ways) <= MOST_ALTERNATIVES:
-            node, place, taken = stack.pop()
-            if place == len(self.operators):
-                ways.append(taken)
+            node, place, taken, more = stack.pop()
+            if id(node) in last:
+                ways.append((taken, more))
                 continue
             # The way that keeps the step is looked at first: it was pushed last.
-            for after, kept in sorted(forward[id(node)], key=lambda way: way[1]):
-                stack.append((after, place + 1, (*taken, place) if kept else taken))
+            for after, move in sorted(forward[id(node)], key=lambda way: _RANK.get(way[1], 1)):
+                if move == _LEFT_OUT:
+                    stack.append((after, place + 1, taken, more))
+                elif move == _KEPT:
+                    stack.append((after, place + 1, (*taken, place), more))
+                else:
+                    stack.append((after, place, taken, (*more, (place, move))))
+        kept, put_in = ways[0]
         everything = frozenset(range(len(self.operators)))
-        others = tuple(dict.fromkeys(everything.difference(way) for way in ways[1:]))
-        return Reduction(ways[0], True, others)
+        others = [everything.difference(way) for way, more in ways[1:] if more == put_in]
+        return Reduction(
+            kept,
+            True,
+            tuple(dict.fromkeys(other for other in others if other != everything.difference(kept))),
+            tuple([(place, self.others[number]) for place, number in put_in]),
+        )

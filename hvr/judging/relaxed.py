@@ -2,14 +2,14 @@
 
 A state is abstracted to two sets of bits: those that may be true and those that may be false. A
 step that may be left out adds to both, a step that every solution keeps changes them for certain.
-What the goal needs and this abstraction cannot reach, no part of the plan reaches. Of steps that
-are dear only a few may be kept; what can be so is then known for each number of them.
+What the goal needs and this abstraction cannot reach, no part of the plan reaches. Where a few
+steps may be put in, too, what can be so is known for each number of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from hvr.pddl import Task
@@ -18,9 +18,11 @@ from hvr.pddl.conditions import Conjunction, Operator
 Maybe: TypeAlias = tuple[int, int]
 """Bits that may be true, and bits that may be false."""
 
-Levels: TypeAlias = tuple[Maybe | None, ...]
-"""What may be so with at most so many dear steps as the place in the tuple says; None at places
-with fewer than are certain."""
+Levels: TypeAlias = tuple[Maybe, ...]
+"""What may be so after at most so many steps were put in as the place in the tuple says."""
+
+Offer: TypeAlias = tuple[int, int]
+"""A place, and the number of an operator that may be put in there."""
 
 
 def may_hold(condition: Conjunction, true: int, false: int) -> bool:
@@ -35,57 +37,88 @@ def may_hold(condition: Conjunction, true: int, false: int) -> bool:
     return True
 
 
+class Effects:
+    """A step as the abstraction sees it, restricted to bits that something reads.
+
+    Args:
+        operator: the step.
+        read: those bits.
+    """
+
+    __slots__ = ("add", "delete", "makes", "perhaps", "precondition", "spoils")
+
+    def __init__(self, operator: Operator, read: int) -> None:
+        self.precondition = operator.precondition
+        self.makes = makes_of(operator) & read
+        self.spoils = spoils_of(operator) & read
+        self.add = operator.add & read
+        self.delete = operator.delete & ~operator.add & read
+        further = [
+            (condition, add & read, delete & ~operator.add & read)
+            for condition, add, delete in operator.conditional
+        ]
+        self.perhaps = [change for change in further if change[1] or change[2]]
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What is known of every solution before any search.
+
+    Args:
+        kept: indexes of the steps that every solution keeps.
+        gone: those that none keeps.
+        useless: what no solution puts in.
+    """
+
+    kept: frozenset[int]
+    gone: frozenset[int]
+    useless: frozenset[Offer]
+
+
 class Steps:
-    """The steps of a plan as operators, with what each reads, may make true and may make false.
+    """The steps of a plan, and others that may be put in, with what each may make true and false.
 
     Args:
         task: the task.
         operators: the steps.
-        dear: indexes of those of which only a few may be kept.
-        budget: how many.
+        others: operators that may be put in.
+        offers: of each place, the numbers of those that may be put in there; the last place is
+            after the last step.
+        budget: how many may be put in.
 
     Attributes:
         operators: the steps.
         reads: the bits that each depends on.
-        makes: the bits that each may make true, of those that a step or the goal reads.
-        spoils: the bits that each may make false, of the same.
-        surely: of each, those that it makes true and false in any case.
-        perhaps: of each, its further changes and their conditions.
+        effects: what each changes.
+        other_effects: the same of what may be put in.
     """
 
     def __init__(
         self,
         task: Task,
         operators: Sequence[Operator],
-        dear: Collection[int] = frozenset(),
+        others: Sequence[Operator] = (),
+        offers: Sequence[Sequence[int]] = (),
         budget: int = 0,
     ) -> None:
         self.task = task
         self.operators = operators
-        self.dear = frozenset(dear)
+        self.offers = offers or [()] * (len(operators) + 1)
         self.budget = budget
-        self.derived = task.derived_bits
         self.reads = [reads_of(operator) for operator in operators]
         read = task.goal.mentioned()
-        for mask in self.reads:
+        # Derived atoms get their bits when what mentions them is compiled: the goal comes first.
+        self.derived = task.derived_bits
+        for mask in (*self.reads, *map(reads_of, others)):
             read |= mask
         if read & self.derived:
             # What a derived atom follows from is not looked into.
             read = -1
-        self.makes = [makes_of(operator) & read for operator in operators]
-        self.spoils = [spoils_of(operator) & read for operator in operators]
-        self.surely = [(o.add & read, o.delete & ~o.add & read) for o in operators]
-        self.perhaps = [
-            [
-                (condition, add & read, delete & ~operator.add & read)
-                for condition, add, delete in operator.conditional
-                if (add | delete & ~operator.add) & read
-            ]
-            for operator in operators
-        ]
+        self.effects = [Effects(operator, read) for operator in operators]
+        self.other_effects = [Effects(operator, read) for operator in others]
 
-    def forced(self, bits: int) -> tuple[frozenset[int], frozenset[int]] | None:
-        """Return the steps that every solution keeps, and those that none keeps.
+    def forced(self, bits: int) -> Decided | None:
+        """Return what every solution keeps, and what none has.
 
         Both by probing: the abstraction without the step, or with it for certain, cannot reach
         the goal. More may have to be kept or left out than are found.
@@ -94,147 +127,165 @@ class Steps:
             bits: the state before the first step.
 
         Returns:
-            indexes of both kinds; None where no part of the plan reaches the goal.
+            None where no part of the plan reaches the goal.
         """
         kept: set[int] = set()
         gone: set[int] = set()
-        everything = range(len(self.operators))
+        useless: set[Offer] = set()
         more = True
         while more:
             more = False
-            trace = self._trace(bits, kept, gone)
+            decided = Decided(frozenset(kept), frozenset(gone), frozenset(useless))
+            trace = self._trace(bits, decided)
             if trace is None:
                 return None
-            for step in everything:
+            for step in range(len(self.operators)):
                 if step in kept or step in gone:
                     continue
-                if not self._reaches(trace, step, False, kept, gone):
+                levels = self._offered(step, trace[step], decided)
+                if not self._reaches(trace, step, levels, decided):
                     kept.add(step)
                     more = True
-                elif not self._reaches(trace, step, True, kept, gone):
+                elif not self._reaches(trace, step, self._after(step, levels, True), decided):
                     gone.add(step)
                     more = True
-        return frozenset(kept), frozenset(gone)
+            for place, numbers in enumerate(self.offers if self.budget else ()):
+                for number in numbers:
+                    if (place, number) in useless:
+                        continue
+                    if not self._helps(trace[place], place, number, decided):
+                        useless.add((place, number))
+                        more = True
+        return Decided(frozenset(kept), frozenset(gone), frozenset(useless))
 
-    def reachable(
-        self,
-        bits: int,
-        begin: int,
-        kept: Collection[int],
-        gone: Collection[int],
-        spent: int = 0,
-    ) -> bool:
+    def reachable(self, bits: int, begin: int, decided: Decided, spent: int = 0) -> bool:
         """Say whether the goal may be reached from a state before a step.
 
         Args:
             bits: the state.
-            begin: the step.
-            kept: the steps that every solution keeps.
-            gone: the steps that none keeps.
-            spent: how many of the dear steps were kept so far.
+            begin: the step; others may still be put in before it.
+            decided: what is known of every solution.
+            spent: how many steps were put in so far.
         """
-        left = self.budget - spent
-        levels: Levels | None = ((bits | self.derived, ~bits),) * (left + 1)
-        for step in range(begin, len(self.operators)):
-            if step in gone or (left == 0 and step in self.dear):
-                continue
-            assert levels is not None
-            levels = self._after(step, levels, step in kept)
-            if levels is None:
-                return False
-        return self._goal(levels)
+        levels = ((bits | self.derived, ~bits),) * (self.budget - spent + 1)
+        return self._goes_on(begin, levels, decided)
 
-    def _trace(
-        self, bits: int, kept: Collection[int], gone: Collection[int]
-    ) -> list[Levels] | None:
+    def _goes_on(self, begin: int, levels: Levels | None, decided: Decided) -> bool:
+        for place in range(begin, len(self.operators)):
+            assert levels is not None
+            levels = self._offered(place, levels, decided)
+            if place not in decided.gone:
+                levels = self._after(place, levels, place in decided.kept)
+                if levels is None:
+                    return False
+        assert levels is not None
+        return self._goal(self._offered(len(self.operators), levels, decided))
+
+    def _trace(self, bits: int, decided: Decided) -> list[Levels] | None:
         levels: Levels = ((bits | self.derived, ~bits),) * (self.budget + 1)
         trace = [levels]
-        for step in range(len(self.operators)):
-            if step not in gone:
-                after = self._after(step, levels, step in kept)
+        for place in range(len(self.operators)):
+            levels = self._offered(place, levels, decided)
+            if place not in decided.gone:
+                after = self._after(place, levels, place in decided.kept)
                 if after is None:
                     return None
                 levels = after
             trace.append(levels)
-        return trace if self._goal(levels) else None
+        return trace if self._goal(self._offered(len(self.operators), levels, decided)) else None
 
     def _reaches(
-        self,
-        trace: list[Levels],
-        probed: int,
-        keep: bool,
-        kept: Collection[int],
-        gone: Collection[int],
+        self, trace: list[Levels], probed: int, levels: Levels | None, decided: Decided
     ) -> bool:
-        levels: Levels | None = trace[probed]
-        for step in range(probed, len(self.operators)):
-            assert levels is not None
-            if step == probed:
-                levels = self._after(step, levels, True) if keep else levels
-            elif step not in gone:
-                levels = self._after(step, levels, step in kept)
+        """Say whether the goal may be reached from what is so after a step."""
+        for place in range(probed + 1, len(self.operators) + 1):
             if levels is None:
                 return False
             # What follows is as it was, and the goal was reached.
-            if levels == trace[step + 1]:
+            if levels == trace[place]:
                 return True
-        return self._goal(levels)
+            if place == len(self.operators):
+                break
+            levels = self._offered(place, levels, decided)
+            if place not in decided.gone:
+                levels = self._after(place, levels, place in decided.kept)
+        return levels is not None and self._goal(
+            self._offered(len(self.operators), levels, decided)
+        )
+
+    def _helps(self, levels: Levels, place: int, number: int, decided: Decided) -> bool:
+        """Say whether the goal may be reached if something is put in."""
+        effects = self.other_effects[number]
+        before = self._offered(place, levels, decided)[:-1]
+        after = [self._once(effects, state, True) for state in before]
+        possible = tuple([state for state in after if state is not None])
+        return bool(possible) and self._goes_on(place, possible, decided)
+
+    def _offered(self, place: int, levels: Levels, decided: Decided) -> Levels:
+        """Return the abstract states with what may be put in at a place."""
+        if len(levels) == 1 or not self.offers[place]:
+            return levels
+        effects = [
+            self.other_effects[number]
+            for number in self.offers[place]
+            if (place, number) not in decided.useless
+        ]
+        result = [levels[0]]
+        for here in levels[1:]:
+            true, false = here
+            below = result[-1]
+            for one in effects:
+                if one.makes & ~true or one.spoils & ~false:
+                    more = self._once(one, below, False)
+                    if more is not None:
+                        true |= more[0]
+                        false |= more[1]
+            result.append((true, false))
+        return tuple(result)
 
     def _after(self, step: int, levels: Levels, certain: bool) -> Levels | None:
         """Return the abstract states after a step; None where it must be kept and cannot be."""
-        if step not in self.dear:
-            if not certain and not self._may_change(step, levels):
-                return levels
-            after = [None if one is None else self._once(step, one, certain) for one in levels]
-            return None if after[-1] is None else tuple(after)
-        if certain:
-            used = [None if one is None else self._once(step, one, True) for one in levels[:-1]]
-            return None if not used or used[-1] is None else (None, *used)
-        if not self._may_change(step, levels[1:]):
-            return levels
-        united = [levels[0]]
-        for below, here in pairwise(levels):
-            more = None if below is None else self._once(step, below, False)
-            united.append(_union(here, more))
-        return tuple(united)
+        effects = self.effects[step]
+        after: list[Maybe] = []
+        for state in levels:
+            one = self._once(effects, state, certain)
+            if one is not None:
+                after.append(one)
+        if not after:
+            return None
+        # Where it cannot be kept yet, something must have been put in before.
+        return (*(_NOTHING,) * (len(levels) - len(after)), *after)
 
-    def _may_change(self, step: int, levels: Levels) -> bool:
-        """Say whether a step that may be left out can add anything to the states."""
-        makes, spoils = self.makes[step], self.spoils[step]
-        return any(one is not None and (makes & ~one[0] or spoils & ~one[1]) for one in levels)
-
-    def _once(self, step: int, state: Maybe, certain: bool) -> Maybe | None:
+    def _once(self, effects: Effects, state: Maybe, certain: bool) -> Maybe | None:
         """Return one abstract state after a step."""
         true, false = state
-        operator = self.operators[step]
-        if not may_hold(operator.precondition, true, false | self.derived):
+        if not certain and not (effects.makes & ~true or effects.spoils & ~false):
+            return state
+        if state == _NOTHING or not may_hold(effects.precondition, true, false | self.derived):
             return None if certain else state
-        add, delete = self.surely[step]
         new_true, new_false = true, false
         if certain:
             # Now it is known what the step found, and what it leaves.
             stored = ~self.derived
-            new_false = new_false & ~(operator.positive & stored) & ~add
-            new_true = new_true & ~(operator.negative & stored) & ~delete
-        new_true |= add
-        new_false |= delete
-        for condition, more_add, more_delete in self.perhaps[step]:
-            if (more_add & ~new_true or more_delete & ~new_false) and may_hold(
+            new_false &= ~(effects.precondition.positive & stored) & ~effects.add
+            new_true &= ~(effects.precondition.negative & stored) & ~effects.delete
+        new_true |= effects.add
+        new_false |= effects.delete
+        for condition, add, delete in effects.perhaps:
+            if (add & ~new_true or delete & ~new_false) and may_hold(
                 condition, true, false | self.derived
             ):
-                new_true |= more_add
-                new_false |= more_delete
+                new_true |= add
+                new_false |= delete
         return new_true, new_false
 
-    def _goal(self, levels: Levels | None) -> bool:
-        last = None if levels is None else levels[-1]
-        return last is not None and may_hold(self.task.goal, last[0], last[1] | self.derived)
+    def _goal(self, levels: Levels) -> bool:
+        true, false = levels[-1]
+        return levels[-1] != _NOTHING and may_hold(self.task.goal, true, false | self.derived)
 
 
-def _union(one: Maybe | None, two: Maybe | None) -> Maybe | None:
-    if one is None or two is None:
-        return one or two
-    return one[0] | two[0], one[1] | two[1]
+_NOTHING: Maybe = (0, 0)
+"""In place of an abstract state: there is none."""
 
 
 def reads_of(operator: Operator) -> int:

@@ -48,6 +48,19 @@ def lines(verdict: PlanVerdict) -> Iterator[str]:
     others = [o for o in verdict.alternatives if set(o) != set(verdict.removed)]
     for other in others[:_SHOWN]:
         yield f"as good: leave out {_numbers(other)} instead of {_numbers(sorted(verdict.removed))}"
+    yield from advice(verdict)
+
+
+def advice(verdict: PlanVerdict) -> Iterator[str]:
+    """Yield what a shorter plan does otherwise, where one is known."""
+    better = verdict.improvement
+    if better is None:
+        return
+    fewer = len(verdict.repaired or verdict.plan) - len(better.plan)
+    steps = _numbers(range(better.first, better.last + 1))
+    of = "" if verdict.repaired in (None, verdict.plan) else " of the repaired plan"
+    yield f"IMPROVE: {len(better.plan)} steps are enough, {fewer} fewer; instead of {steps}{of}:"
+    yield from (f"      {action}" for action in better.instead or ("nothing",))
 
 
 def summary(verdict: PlanVerdict) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from hvr.judging.checking import judge_by_checking
 from hvr.judging.course import Course, reaches
@@ -27,9 +27,14 @@ from hvr.validation.sequences import action_of, sequence_order
 from hvr.validation.trajectory import Constraints
 
 _Item = TypeVar("_Item")
+_Placed: TypeAlias = tuple[int | None, Operator]
+"""A step, and its index in the judged plan; None if it was put in."""
 
 _MOST_STATES = 12_000
 """How many states are looked at to find the fewest steps to put in."""
+
+_MOST_PROBES = 600_000
+"""How much may be probed for this, where much is missing: in pairs of steps."""
 
 SECONDS = 30.0
 """How long missing steps are looked for, at most."""
@@ -116,7 +121,7 @@ class _Judge:
 
     def _without(self, course: Course) -> _Repaired | None:
         """Return the smallest part of the plan that reaches the goal; None if no part does."""
-        merged = [(i, o) for i, o in enumerate(course.operators) if o is not None]
+        merged: list[_Placed] = [(i, o) for i, o in enumerate(course.operators) if o is not None]
         if len(merged) <= self.exact:
             reduction = smallest(self.start, [operator for _, operator in merged])
             if reduction.kept is not None or reduction.proven:
@@ -127,27 +132,35 @@ class _Judge:
     def _with(self, course: Course, mending: Mending) -> _Repaired:
         """Return the plan with the fewest steps put in, and of these the shortest."""
         assert mending.inserted is not None
+        known = [(i, o) for i, o in enumerate(course.operators) if o is not None]
+        operators = [operator for _, operator in known]
         # Anywhere first: the same steps may do more at another place, and fewer of them be enough.
         for candidates in (anywhere(course, mending.candidates), mending.candidates):
-            merged = operators_of(course, candidates)
             if len(course.plan) > self.exact:
                 break
-            operators = [operator for _, operator in merged]
-            dear = [place for place, (index, _) in enumerate(merged) if index < 0]
+            offers: list[list[Operator]] = [[] for _ in range(len(known) + 1)]
+            for place, action in candidates:
+                offers[sum(i < place for i, _ in known)].append(self.task.ground(action))
+            size = len(operators) + sum(map(len, offers))
             for budget in range(1, len(mending.inserted) + 1):
+                # Each step is probed with all others, with each number of steps put in.
+                if size**2 * (budget + 1) > _MOST_PROBES:
+                    break
                 reduction = smallest(
-                    self.start, operators, dear=dear, budget=budget, most=_MOST_STATES
+                    self.start, operators, offers=offers, budget=budget, most=_MOST_STATES
                 )
-                repaired = _repaired(merged, reduction)
+                repaired = _repaired(known, reduction)
                 if repaired is not None:
                     return repaired
+                if not reduction.proven:
+                    break
         merged = operators_of(course, mending.inserted)
-        merged = [(i, o) for i, o in merged if i < 0 or i not in mending.passed]
+        merged = [(i, o) for i, o in merged if i is None or i not in mending.passed]
         repaired = self._greedily(merged)
         assert repaired is not None
         return repaired
 
-    def _greedily(self, merged: list[tuple[int, Operator]]) -> _Repaired | None:
+    def _greedily(self, merged: Sequence[_Placed]) -> _Repaired | None:
         kept = eliminate(self.start, [operator.action for _, operator in merged])
         if kept is None:
             return None
@@ -215,23 +228,28 @@ class _Judge:
         return PlanVerdict(self.actions, (critique,), None, course.valid, False, unknown)
 
 
-def _repaired(merged: Sequence[tuple[int, Operator]], reduction: Reduction) -> _Repaired | None:
+def _repaired(merged: Sequence[_Placed], reduction: Reduction) -> _Repaired | None:
     if reduction.kept is None:
         return None
-    places = tuple([None if merged[i][0] < 0 else merged[i][0] for i in reduction.kept])
+    kept = frozenset(reduction.kept)
+    places: list[int | None] = []
+    operators: list[Operator] = []
+    waiting = list(reversed(reduction.inserted))
+    for number in range(len(merged) + 1):
+        while waiting and waiting[-1][0] == number:
+            places.append(None)
+            operators.append(waiting.pop()[1])
+        if number in kept:
+            places.append(merged[number][0])
+            operators.append(merged[number][1])
     # What is no action of the task at all is left out in every way.
-    never = frozenset(range(max([i for i, _ in merged], default=-1) + 1))
-    never -= {index for index, _ in merged}
+    indexes = [i for i, _ in merged if i is not None]
+    never = frozenset(range(max(indexes, default=-1) + 1)).difference(indexes)
     alternatives = []
     for removed in reduction.alternatives:
-        indexes = frozenset(merged[i][0] for i in removed)
-        same_insertions = {i for i in removed if merged[i][0] < 0} == {
-            i for i, (index, _) in enumerate(merged) if index < 0 and i not in reduction.kept
-        }
-        if same_insertions:
-            alternatives.append((indexes - {-1}) | never)
-    operators = tuple([merged[i][1] for i in reduction.kept])
-    return _Repaired(places, operators, reduction.proven, tuple(alternatives))
+        left_out = [merged[number][0] for number in removed]
+        alternatives.append(never.union(i for i in left_out if i is not None))
+    return _Repaired(tuple(places), tuple(operators), reduction.proven, tuple(alternatives))
 
 
 def _moved(items: list[_Item], begin: int, length: int) -> list[_Item]:

@@ -85,6 +85,33 @@ class Critique:
 
 
 @dataclass(frozen=True)
+class Improvement:
+    """A shorter plan for the same goal, with other steps: advice, no finding.
+
+    Args:
+        plan: the shorter plan.
+        first: number of the first step of the repaired plan that it does otherwise, from 1.
+        last: number of the last one; one less than the first where it has none instead.
+        instead: its steps in their place.
+    """
+
+    plan: tuple[GroundAction, ...]
+    first: int
+    last: int
+    instead: tuple[GroundAction, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "steps": len(self.plan),
+            "first": self.first,
+            "last": self.last,
+            "instead": [str(action) for action in self.instead],
+            "plan": [str(action) for action in self.plan],
+        }
+
+
+@dataclass(frozen=True)
 class PlanVerdict:
     """All that a judge says of a plan.
 
@@ -96,6 +123,7 @@ class PlanVerdict:
         proven: nothing more can be left out of what is repaired.
         unknown: why the question could not be answered in full; "" where it was.
         alternatives: sets of steps that may be left out instead of those named, as good.
+        improvement: a shorter plan with other steps, where one was asked for and found.
     """
 
     plan: tuple[GroundAction, ...]
@@ -105,6 +133,7 @@ class PlanVerdict:
     proven: bool = False
     unknown: str = ""
     alternatives: tuple[tuple[int, ...], ...] = field(default=())
+    improvement: Improvement | None = None
 
     @property
     def removed(self) -> frozenset[int]:
@@ -139,4 +168,5 @@ class PlanVerdict:
             "critiques": [critique.to_json() for critique in self.critiques],
             "alternatives": [list(numbers) for numbers in self.alternatives],
             "repaired": None if self.repaired is None else [str(a) for a in self.repaired],
+            "improvement": None if self.improvement is None else self.improvement.to_json(),
         }

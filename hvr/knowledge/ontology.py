@@ -270,6 +270,15 @@ def load_ontology(folder: Path | None = None) -> Ontology:
     return _own_ontology() if folder is None else Ontology(_read_folder(folder))
 
 
+def ontology_of(files: Iterable[Path]) -> Ontology:
+    """Read an ontology from some Turtle files.
+
+    Raises:
+        DataFileError: a file is unreadable or not Turtle; the message has file and line.
+    """
+    return Ontology(triple for path in files for triple in _read_file(path))
+
+
 @cache
 def _own_ontology() -> Ontology:
     return Ontology(_read_folder(data_path("ontology")))

@@ -24,11 +24,13 @@ class AdjectiveUse:
             the verb ends, so it can only describe.
         definite: 'the open drawer' is one that is open, if any is.
         moved: the thing is put somewhere, so that 'clean' asks for more than that it is.
+        every: all of them are spoken of: 'put all clean dishes away' is about those that are clean.
     """
 
     condition: str = ""
     definite: bool = False
     moved: bool = False
+    every: bool = False
 
 
 def qualify(
@@ -50,7 +52,7 @@ def qualify(
         if asks(adjective.condition, "sliced"):
             continue  # the noun has become its slices, where it has any
         contrary = use.condition and opposed(adjective.condition, use.condition)
-        if adjective.selects or contrary:
+        if adjective.selects or contrary or (use.every and use.moved):
             draft.select(number, adjective.condition)
             continue
         if use.definite:
@@ -69,8 +71,7 @@ def apply_adjective(
     condition = adjective.condition
     if asks_empty(condition):
         condition = emptied(draft, number, condition)
-    afresh = adjective.afresh if moved else None
-    draft.demand(number, condition, f"be {adjective.word}", adjective.requires, afresh)
+    draft.demand(number, condition, f"be {adjective.word}", adjective.requires, moved=moved)
     heat_vessel(draft, number, adjective.condition)
 
 

@@ -77,6 +77,7 @@ class Cursor:
         self.notes: list[str] = []
         self.begun = False  # a clause has been read, of which 'it' may speak
         self.unread: list[str] = []
+        self.clause_at = 0  # where the clause that is read began
 
     # --- where it stands -----------------------------------------------------------------
 
@@ -204,7 +205,7 @@ class Cursor:
     def starts_thing(self, at: int | None = None) -> bool:
         """Return whether a noun phrase can start here."""
         at = self.at if at is None else at
-        passed = self.function("filler", "unheeded", at=at)
+        passed = self.function("filler", "unheeded", "apart", at=at)
         return bool(
             self.starts_exactly(at)
             or self.function("slice", "meal", at=at)
@@ -302,7 +303,8 @@ class Cursor:
         for length, entries in self.lexicon.matches(self.tokens, at):
             after = at + length
             verb = next((entry for entry in entries if isinstance(entry, Verb)), None)
-            if verb and (after >= len(self.tokens) or self.word(after) in STOPS):
+            ends = after >= len(self.tokens) or self.word(after) in STOPS or self.word(after) == ","
+            if verb and ends:
                 return Match(length, verb)
         return None
 

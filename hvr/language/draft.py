@@ -31,6 +31,7 @@ class MeaningDraft:
         self.notes: list[str] = []
         self.ordered: list[int] = []
         self.bans: list[Ban] = []
+        self.less_exact: list[Ban] = []  # of tools, unless something else is asked of them
         self.clause = 0
         self.requested = False
         self.objects: tuple[int, ...] = ()  # of the latest verb, of which 'the rest' speaks
@@ -45,6 +46,7 @@ class MeaningDraft:
         for number, known in enumerate(self.entities):
             if known.source and not self.wanted(number):
                 self.forget(number)
+        named = {c for entity in self.entities for c in entity.classes}
         return Meaning(
             self.text,
             tuple(self.entities),
@@ -52,7 +54,7 @@ class MeaningDraft:
             self.clause,
             tuple(self.notes),
             ordered=tuple(self.ordered),
-            bans=tuple(self.bans),
+            bans=(*self.bans, *(b for b in self.less_exact if not named & set(b.classes))),
         )
 
     def note(self, text: str) -> None:
@@ -136,7 +138,8 @@ class MeaningDraft:
         for number in range(len(self.entities) - 1, -1, -1):
             entity = self.entities[number]
             # 'pour coffee into the cup': the vessel assumed for the coffee is not 'the cup'.
-            default = entity.unnamed and self.fresh(number)
+            preferred = entity.classes[:1]
+            default = entity.unnamed and (self.fresh(number) or not set(preferred) & set(classes))
             if set(entity.classes) & set(classes) and not (default or entity.somewhere):
                 cut = any(cuts(c.template) for c in entity.conditions if c.clause < self.clause)
                 return self.pieces(number, 0) if cut else number
@@ -180,11 +183,12 @@ class MeaningDraft:
         template: str,
         word: str,
         requires: str | None = None,
-        afresh: str | None = None,
+        *,
+        moved: bool = False,
     ) -> None:
         """Ask for a condition."""
         entity = self.entities[number]
-        condition = Condition(template, self.clause, word, requires, afresh)
+        condition = Condition(template, self.clause, word, requires, moved)
         if condition not in entity.conditions:
             self.change(number, conditions=(*entity.conditions, condition))
 
@@ -257,7 +261,7 @@ class MeaningDraft:
             if self.default_vessel(number) and self.is_a(outer, "Fillable"):
                 self._pour_into(number, outer)
             elif self.entities[number].unnamed and self.is_a(outer, "PortableReceptacle"):
-                self._replace_vessel(number, outer)
+                self.replace_vessel(number, outer)
             elif parts := self._bare_parts(number, outer):
                 self.forget(number)
                 for part in parts:
@@ -303,7 +307,7 @@ class MeaningDraft:
         for number in self.live(things):
             self.heated_in.append(SpatialRelation(number, vessel, self.clause, word))
 
-    def _replace_vessel(self, vessel: int, outer: int) -> None:
+    def replace_vessel(self, vessel: int, outer: int) -> None:
         """Put a named vessel in place of the assumed one, as in 'a salad in a bowl'."""
         self.relations = [
             replace(r, outer=outer) if r.outer == vessel else r for r in self.relations

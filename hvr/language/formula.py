@@ -64,7 +64,7 @@ class Formula:
         """Return whether things shall each be in some place of a kind, whichever: 'in drawers'."""
         entity = self.choice.entities[number]
         asked = any(d.entity == number for d in self.demands)
-        return entity.count < 0 and not asked and not self.choice.names(number)
+        return entity.count < 0 and not entity.apart and not asked and not self.choice.names(number)
 
     def _type(self, number: int) -> str:
         types = [self.choice.taxonomy.pddl_type(c) for c in self.choice.classes[number]]
@@ -98,8 +98,19 @@ class Formula:
                 literals.append(f"(exists ({place} - {self._type(demand.outer)}) {body})")
             else:
                 places = self.variables.get(demand.outer, [])
-                literals.append(self._at(name, demand.outer, places[index % len(places) :][:1]))
+                own = index + self._before(demand)
+                literals.append(self._at(name, demand.outer, places[own % len(places) :][:1]))
         return literals
+
+    def _before(self, demand: Demand) -> int:
+        """Return how many places of their own the things named before have: 'in different
+        drawers'.
+        """
+        assert demand.outer is not None
+        if not self.choice.entities[demand.outer].apart:
+            return 0
+        inside = self.choice.inside(demand.outer)
+        return sum(self.choice.copies(n) for n in inside[: inside.index(demand.entity)])
 
     def _at(self, inner: str, outer: int, places: list[str]) -> str:
         """Return `(on inner place)` or `(in inner place)`, whichever the kind of place has."""

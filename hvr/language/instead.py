@@ -3,6 +3,7 @@
 an apple cannot be cooked       'a cooked apple' is heated
 a potato never gets dirty       'a clean potato' has been washed
 nothing is cold here yet        'a cold mug' is chilled first
+all cups are clean already      'put a clean cup on the table' asks for washing
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ class Substitute:
         becomes: what stands there instead.
         requires: affordance class that the things must have.
         lacking: affordance class that they must lack; empty for no such class.
+        among: of how many of the things the condition must hold already: `all`, `some`, `none`;
+            empty for no matter. `all` is about things that are put somewhere.
         note: what to tell the user, after the name of the thing; empty for nothing.
     """
 
@@ -31,6 +34,7 @@ class Substitute:
     becomes: str
     requires: str
     lacking: str = ""
+    among: str = ""
     note: str = ""
 
 
@@ -47,6 +51,7 @@ def substitutes(ontology: Ontology) -> tuple[Substitute, ...]:
             one(name, "becomes"),
             one(name, "requires"),
             one(name, "lacking"),
+            one(name, "among"),
             one(name, "note"),
         )
         for name in sorted(ontology.instances("Instead"))
@@ -57,12 +62,12 @@ def possible(
     entity: Entity,
     classes: Sequence[str],
     taxonomy: Taxonomy,
-    holds_somewhere: Callable[[str], bool],
+    among: Callable[[str], str],
 ) -> tuple[Entity, list[str]]:
     """Return an entity with conditions that things of its classes can meet, and notes."""
     if entity.liquid:
         return entity, []
-    found = [instead(c, classes, taxonomy, holds_somewhere) for c in entity.conditions]
+    found = [instead(c, classes, taxonomy, among) for c in entity.conditions]
     return (
         replace(entity, conditions=tuple(condition for condition, _ in found)),
         [note for _, note in found if note],
@@ -73,7 +78,7 @@ def instead(
     condition: Condition,
     classes: Sequence[str],
     taxonomy: Taxonomy,
-    holds_somewhere: Callable[[str], bool],
+    among: Callable[[str], str],
 ) -> tuple[Condition, str]:
     """Return what a condition asks of things of some classes, and a note; both as they are where
     nothing stands in their place.
@@ -82,7 +87,7 @@ def instead(
         condition: what a word asks.
         classes: of the things.
         taxonomy: the class hierarchy.
-        holds_somewhere: whether a condition holds of one of the things already.
+        among: of how many of the things a condition holds already.
     """
     for other in substitutes(taxonomy.ontology):
         if other.condition not in condition.template:
@@ -95,7 +100,9 @@ def instead(
             continue
         if other.lacking and any(taxonomy.is_a(c, other.lacking) for c in classes):
             continue
-        if not other.lacking and holds_somewhere(condition.template):
+        if other.among and other.among != among(condition.template):
+            continue
+        if other.among == "all" and not condition.moved:
             continue
         template = condition.template.replace(other.condition, other.becomes)
         note = f"{taxonomy.label(classes[0])}: {other.note}" if other.note else ""

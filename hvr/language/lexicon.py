@@ -49,17 +49,12 @@ class Verb:
 
 @dataclass(frozen=True)
 class Adjective:
-    """An adjective: the condition, and whether it only picks things out.
-
-    `afresh`: the condition instead where it tells no things apart, since it holds of all: 'put
-    clean lettuce on the counter' asks for washing.
-    """
+    """An adjective: the condition, and whether it only picks things out."""
 
     word: str
     condition: str
     selects: bool = False
     requires: str | None = None
-    afresh: str | None = None
 
 
 @dataclass(frozen=True)

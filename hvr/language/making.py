@@ -11,7 +11,7 @@ from hvr.language.adjuncts import Adjuncts
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Verb
 from hvr.language.literals import literals
-from hvr.language.meaning import Entity
+from hvr.language.meaning import PORTION, Entity
 from hvr.language.referents import ReferentReading
 from hvr.language.syntax import Adjunct, NounGroup, NounPhrase
 
@@ -33,6 +33,7 @@ class Making:
     def make(self, verb: Verb, group: NounGroup) -> list[int]:
         """Make or serve dishes, or things with something on or in them."""
         things = self.referents.all_of(group.things, ReferentReading(dishes=True))
+        self._share_dish(things)
         serving = verb.frame == "serve"
         beside: list[NounPhrase] = []
         adjuncts: list[Adjunct] = []
@@ -50,6 +51,20 @@ class Making:
         self.leave(things, serving=serving)
         self._serve_beside(beside, places)
         return things
+
+    def _share_dish(self, things: list[int]) -> None:
+        """Let food of one clause that comes on plates come on one, as far as it has room."""
+        draft = self.draft
+        plates = [
+            n for n in things
+            if draft.entities[n].unnamed and draft.entities[n].liquid is None
+            and self.taxonomy.relation(draft.entities[n].classes[0]) == "on"
+        ]  # fmt: skip
+        pieces = sum(draft.entities[r.inner].count for r in draft.relations if r.outer in plates)
+        same = {draft.entities[n].classes[0] for n in plates}
+        if len(same) == 1 and pieces <= PORTION:
+            for other in plates[1:]:
+                draft.replace_vessel(other, plates[0])
 
     def _in_vessel(self, adjunct: Adjunct) -> Adjunct:
         """Return a vessel that something is made 'using' as the place where it is made."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+PORTION = 4
+"""Most pieces that are sure to fit on a plate or in a bowl."""
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -14,14 +17,14 @@ class Condition:
         clause: number of the clause that asks for it, from 0: later clauses win.
         word: the word, for messages.
         requires: affordance class the entity must have, or None.
-        afresh: the PDDL text instead if the template holds of all things of the kind already.
+        moved: it is asked of a thing that is put somewhere: 'put a clean cup on the table'.
     """
 
     template: str
     clause: int
     word: str
     requires: str | None = None
-    afresh: str | None = None
+    moved: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,8 @@ class Entity:
         from_name: name of the object where it stands at the start, if it was said.
         distinct: it is another thing than all others of its class that are spoken of.
         each: what is put there goes to each of them, one by one.
+        every: all of them in so many words, of which there may be none.
+        apart: every thing that is put there has one of its own.
         used: it shall be used on the way, as the pan in which an egg is fried.
         likely: PDDL conditions on `?x` that hold of it at the start if they hold of any.
         turns: the condition on `?x` that a verb brings about, which something can only be meant
@@ -109,6 +114,8 @@ class Entity:
     somewhere: bool = False
     near: tuple[Nearness, ...] = ()
     each: bool = False
+    every: bool = False
+    apart: bool = False
     used: bool = False
     likely: tuple[str, ...] = ()
     turns: str = ""

@@ -21,7 +21,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
         LanguageError: the number is beyond all kitchens.
     """
     count: int | None = None
-    definite = other = each = False
+    definite = other = each = both = False
     while not cursor.done:
         if cursor.word().isdecimal():
             count = int(cursor.word())
@@ -31,7 +31,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
         number, determiner = cursor.function("number"), cursor.function("det")
         if number and (determiner is None or number.length >= determiner.length):
             cursor.at += number.length
-            count = int(number.entry.value)
+            count = count or int(number.entry.value)  # 'two of the three'
             cursor.take("of")
             continue
         if determiner is None or cursor.named() > determiner.length:
@@ -43,6 +43,8 @@ def read_determiner(cursor: Cursor) -> Determiner:
             definite = True
         elif value == "other":
             other = True
+        elif value == "both":
+            definite = both = True
         elif value == "rest":  # 'the rest of the slices'
             definite = other = True
             count = 0
@@ -50,7 +52,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
             count = int(value)
     if count is not None and count > MOST:
         raise LanguageError(f"{count} of them are more than a kitchen holds")
-    return Determiner(count, definite, other, each)
+    return Determiner(count, definite, other, each, both=both)
 
 
 def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
@@ -86,8 +88,6 @@ def deny(adjective: Adjective) -> Adjective:
         word=f"not {adjective.word}",
         condition=negated(adjective.condition),
         selects=False,
-        requires=None,
-        afresh=None,
     )
 
 
@@ -95,7 +95,7 @@ def several(determiner: Determiner, word: FunctionWord) -> Determiner:
     """Count slices: 'slices' are some, 'the slices' are all, 'a slice' is one."""
     if determiner.count is not None:
         return determiner
-    count = int(word.value)
+    count = 2 if determiner.both else int(word.value)
     if count < 0 and determiner.definite:
         count = 0
     return Determiner(count, determiner.definite, determiner.other)

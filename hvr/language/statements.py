@@ -8,10 +8,10 @@ from hvr.errors import LanguageError
 from hvr.language.cursor import Cursor
 from hvr.language.lexicon import Adjective, Dish
 from hvr.language.lookahead import next_thing
+from hvr.language.particulars import read_inside
 from hvr.language.phrases import (
     read_adjuncts,
     read_group,
-    read_inside,
     read_predicate,
     read_things,
 )
@@ -47,7 +47,7 @@ def _none(cursor: Cursor) -> Clause:
     places = tuple(a for a in (*group.adjuncts, *stated.adjuncts) if a.kind == "place")
     if bool(places) == bool(stated.predicate.adjectives):
         raise LanguageError(
-            f"hvr cannot make sense of 'no {group.things[0].text}' in {cursor.text.strip()!r}: say "
+            f"hvr cannot make sense of {cursor.text.strip()!r}: say "
             "where nothing shall be, or how no thing shall be"
         )
     return Clause(None, (NounGroup(things, places[-1:], stated.predicate),), none=True)

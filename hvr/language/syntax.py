@@ -16,12 +16,16 @@ class Determiner:
         definite: 'the'.
         other: 'another'.
         each: 'each' or 'every': something is said of them one by one.
+        apart: one for each: 'different', 'separate'.
+        both: 'both', of two things or of two kinds.
     """
 
     count: int | None = None
     definite: bool = False
     other: bool = False
     each: bool = False
+    apart: bool = False
+    both: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hvr.errors import LanguageError
 from hvr.language.adjectives import apply_adjective
 from hvr.language.adjuncts import STATIC, Adjuncts
-from hvr.language.beside import UNDER, settle_nearby
+from hvr.language.beside import UNDER, settle_nearby, with_as_beside
 from hvr.language.draft import MeaningDraft
 from hvr.language.emptiness import nothing_at
 from hvr.language.exceptions import leave_out
@@ -129,6 +129,8 @@ class Interpreter:
             verb = verb_of(self.lexicon, "put")
         frame = verb.frame if verb else ""
         group = replace(group, adjuncts=tuple(self._under_tap(frame, a) for a in group.adjuncts))
+        if frame == "put" and verb is not None and not (inherited or verb.places or verb.condition):
+            group = with_as_beside(group)
         group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
             return self._in_hand(verb, group)
@@ -280,6 +282,9 @@ class Interpreter:
             LanguageError: the verb implies neither.
         """
         live = self.draft.live(things)
+        others = all(t.kind == "rest" or t.determiner.other for t in group.things)
+        if verb.word.startswith("leav") and others:
+            return things  # 'and leave the others' asks for nothing
         if verb.places:
             for number in live:
                 self.draft.place([number], self.adjuncts.default_place(verb, number), verb.word)

@@ -140,9 +140,8 @@ def _adjectives(ontology: Ontology) -> Iterator[tuple[str, Adjective]]:
         condition = _needed(ontology, name, "condition")
         selects = _one(ontology, name, "selects") in {"True", "true"}
         for label in ontology.labels(name):
-            afresh = _one(ontology, name, "afresh")
             requires = _one(ontology, name, "requires")
-            yield label, Adjective(label, condition, selects, requires, afresh)
+            yield label, Adjective(label, condition, selects, requires)
 
 
 def _dishes(ontology: Ontology) -> Iterator[tuple[str, Dish]]:

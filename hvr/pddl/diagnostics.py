@@ -10,6 +10,8 @@ from hvr.pddl.location import Location
 from hvr.values import Value
 
 _MANY_NAMES = 300
+_LONGEST = 200
+"""A longer name is a fault of a program, and comparing it would take time and memory."""
 
 
 class Diagnostic(Value):
@@ -79,6 +81,8 @@ class UnsupportedPddlError(PddlTextSemanticError):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return the known name most like `name`, or "" when none is close."""
+    if len(name) > _LONGEST:
+        return ""
     names = list(known)
     if len(names) > _MANY_NAMES:
         # Comparing with thousands of names takes seconds; a slip keeps the beginning or the end.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hvr.pddl.continuous import process_effect
 from hvr.pddl.expressions import ExpressionReader
 from hvr.pddl.lexer import Word
 from hvr.pddl.lists import ListReader, Types
@@ -32,12 +33,12 @@ _DOMAIN_SECTIONS = (
     ":action",
     ":durative-action",
     ":derived",
+    ":process",
+    ":event",
 )
-_REPEATED = (":action", ":durative-action", ":derived")
+_REPEATED = (":action", ":durative-action", ":derived", ":process", ":event")
 _DOMAIN_UNSUPPORTED = {
     ":axiom": "axioms in the notation of PDDL 1",
-    ":process": "processes",
-    ":event": "events",
 }
 _ACTION_FIELDS = (":parameters", ":precondition", ":effect")
 _DURATIVE_FIELDS = (":parameters", ":duration", ":condition", ":effect")
@@ -217,42 +218,59 @@ class DomainParser(ListReader):
         reader = self._reader(domain)
         actions: dict[str, ActionSchema] = {}
         durative: dict[str, DurativeActionSchema] = {}
+        processes: dict[str, ActionSchema] = {}
+        events: dict[str, ActionSchema] = {}
+        # An event may have the name of a process or of a predicate, as in VAL's samples.
         for keyword, group in sections:
-            if keyword.text not in (":action", ":durative-action"):
+            if keyword.text not in (":action", ":durative-action", ":process", ":event"):
                 continue
+            what = keyword.text[1:].replace("-", " ")
             reader.context = keyword.text
             if len(group.items) < 2:
-                reader.syntax(group, "an action without a name", f"({keyword.text} name …)")
-            word = reader.name(group.items[1], "action")
-            if word.text in actions or word.text in durative:
+                article = "an" if what[0] in "ae" else "a"
+                shape = f"({keyword.text} name …)"
+                reader.syntax(group, f"{article} {what} without a name", shape)
+            word = reader.name(group.items[1], what)
+            if keyword.text in (":process", ":event"):
+                known = processes if keyword.text == ":process" else events
+                if word.text in known:
+                    reader.overlook(word, f"the {what} {word.text!r} is defined twice")
+                    continue
+                known[word.text] = _by_itself(reader, word, group.items[2:], what)
+            elif word.text in actions or word.text in durative:
                 # The first one counts, as in VAL.
                 reader.overlook(word, f"the action {word.text!r} is defined twice")
-                continue
-            if keyword.text == ":action":
+            elif keyword.text == ":action":
                 actions[word.text] = _action(reader, word, group.items[2:])
             else:
                 durative[word.text] = _durative_action(reader, word, group.items[2:])
-        return domain.replace(actions=actions, durative_actions=durative)
+        return domain.replace(
+            actions=actions, durative_actions=durative, processes=processes, events=events
+        )
 
 
 def _fields(
-    reader: ExpressionReader, word: Word, items: list[Node], known: tuple[str, ...]
+    reader: ExpressionReader,
+    word: Word,
+    items: list[Node],
+    known: tuple[str, ...],
+    what: str = "action",
 ) -> dict[str, Node]:
-    """Take the `:keyword value` pairs of an action apart."""
+    """Take the `:keyword value` pairs of an action, a process or an event apart."""
     fields: dict[str, Node] = {}
     for index in range(0, len(items), 2):
-        reader.context = f"action {word.text}"
+        reader.context = f"{what} {word.text}"
         keyword = reader.word(items[index], " or ".join(known))
         if keyword.text not in known:
             reader.source.syntax_error(
                 keyword.offset,
-                f"an action has no field {keyword.text!r}",
+                f"{'a' if what == 'process' else 'an'} {what} has no field {keyword.text!r}",
                 expected=" or ".join(known),
                 found=keyword.text,
                 context=reader.context,
             )
         if keyword.text in fields:
-            reader.semantic(keyword, f"the action has a second {keyword.text}")
+            reader.semantic(keyword, f"the {what} has a second {keyword.text}")
         if fields and known.index(keyword.text) < known.index(list(fields)[-1]):
             reader.overlook(
                 keyword,
@@ -291,6 +309,24 @@ def _action(reader: ExpressionReader, word: Word, items: list[Node]) -> ActionSc
     if (node := fields.get(":effect")) is not None:
         reader.context = f"action {word.text}, :effect"
         effect = reader.effect(node, scope)
+    location = reader.source.location(word.offset)
+    return ActionSchema(word.text, parameters, precondition, effect, location)
+
+
+def _by_itself(reader: ExpressionReader, word: Word, items: list[Node], what: str) -> ActionSchema:
+    """Read a process or an event."""
+    fields = _fields(reader, word, items, _ACTION_FIELDS, what)
+    parameters = _parameters(reader, word, fields)
+    scope = {p.name: p.types for p in parameters}
+    precondition: Formula = TRUE
+    effect: Effect = TRUE
+    if (node := fields.get(":precondition")) is not None:
+        reader.context = f"{what} {word.text}, :precondition"
+        precondition = reader.formula(node, scope)
+    if (node := fields.get(":effect")) is not None:
+        reader.context = f"{what} {word.text}, :effect"
+        read = process_effect if what == "process" else ExpressionReader.effect
+        effect = read(reader, node, scope)
     location = reader.source.location(word.offset)
     return ActionSchema(word.text, parameters, precondition, effect, location)
 

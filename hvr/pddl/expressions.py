@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
+from hvr.pddl.continuous import continuous_effect
 from hvr.pddl.lexer import Source, Word
 from hvr.pddl.lists import (
     NAME,
@@ -122,7 +123,7 @@ class ExpressionReader(ListReader):
                 left, right = (self.formula(a, scope) for a in args)
                 return Imply(left, right, location=place)
             case "forall" | "exists":
-                variables, inner = self._quantified(group, scope, "formula")
+                variables, inner = self.quantified(group, scope, "formula")
                 body = self.formula(args[1], inner)
                 quantifier = Forall if head.text == "forall" else Exists
                 return quantifier(variables, body, location=place)
@@ -255,7 +256,7 @@ class ExpressionReader(ListReader):
             case "and":
                 return And(tuple([self.effect(a, scope, timed=timed) for a in args]))
             case "forall":
-                variables, inner_scope = self._quantified(group, scope, "effect")
+                variables, inner_scope = self.quantified(group, scope, "effect")
                 return Forall(variables, self.effect(args[1], inner_scope, timed=timed))
             case "when":
                 self._count(group, 2, "(when formula effect)")
@@ -268,7 +269,7 @@ class ExpressionReader(ListReader):
                     "an atomic formula, (not …), (and …), (forall …) or (when …)",
                 )
             case text if timed and text in _NUMERIC_EFFECTS:
-                self.unsupported(group, "continuous effects")
+                return continuous_effect(self, group, scope)
             case _ if timed:
                 when = self._time(group)
                 if when is None or when == "over all":
@@ -300,7 +301,8 @@ class ExpressionReader(ListReader):
             if node.text == "?duration" and self.in_durative_action:
                 return Duration()
             if node.text == "#t":
-                self.unsupported(node, "continuous effects")
+                shape = "(increase (function …) (* #t number)) in a process or durative action"
+                self.syntax(node, "#t outside of a continuous effect", shape)
             if node.text == "total-time" and metric:
                 return FunctionTerm("total-time")
             if (
@@ -353,7 +355,7 @@ class ExpressionReader(ListReader):
             case "and":
                 return And(tuple([self._outer(a, scope, read) for a in args]))
             case "forall":
-                variables, inner = self._quantified(group, scope, "formula")
+                variables, inner = self.quantified(group, scope, "formula")
                 return Forall(variables, self._outer(args[1], inner, read), location=place)
             case "preference":
                 if len(args) not in (1, 2):
@@ -448,19 +450,23 @@ class ExpressionReader(ListReader):
         head = self.head(group, "a numeric effect")
         self._count(group, 2, f"({head.text} (function …) number)")
         target, amount = group.items[1:]
+        fluent = self.changed_function(target, scope)
+        place = self.source.location(group.offset)
+        return NumericEffect(head.text, fluent, self.numeric(amount, scope), location=place)
+
+    def changed_function(self, target: Node, scope: Scope) -> FunctionTerm:
+        """Read the function that an effect changes."""
         if isinstance(target, Word) and target.text in self.domain.functions:
             self.source.warn(
                 target.offset, "a function without parentheses", expected=f"({target.text})"
             )
-            fluent = FunctionTerm(target.text)
-        else:
-            fluent = self.function_term(self.group(target, "(function …)"), scope)
-        place = self.source.location(group.offset)
-        return NumericEffect(head.text, fluent, self.numeric(amount, scope), location=place)
+            return FunctionTerm(target.text)
+        return self.function_term(self.group(target, "(function …)"), scope)
 
-    def _quantified(
+    def quantified(
         self, group: Group, scope: Scope, what: str
     ) -> tuple[tuple[TypedName, ...], Scope]:
+        """Read the variables of a quantifier; return them and the scope of its body."""
         head = group.items[0]
         shape = f"({head.text if isinstance(head, Word) else ''} (?variable - type …) {what})"
         self._count(group, 2, shape)

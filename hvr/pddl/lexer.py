@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,6 +17,7 @@ from hvr.pddl.diagnostics import (
     UnsupportedPddlError,
 )
 from hvr.pddl.location import Location
+from hvr.printable import short_names
 from hvr.texts import read_bytes
 
 # A list without lists in it, most of any file, is one token.
@@ -54,7 +57,7 @@ class Source:
         self.file = file
         self.lenient = lenient
         self.warnings: list[Diagnostic] = []
-        self._starts: list[int] | None = None
+        self._starts: array[int] | None = None
         if (nul := text.find("\0")) >= 0:
             message = "a NUL character: this is not a PDDL text"
             self.overlook(nul, message, expected="a text file", error=PddlTextSyntaxError)
@@ -88,7 +91,9 @@ class Source:
         """Return the location of a character offset."""
         starts = self._starts
         if starts is None:
-            starts = self._starts = [0, *(m.end() for m in _LINE_END.finditer(self.text))]
+            # Not a list: a text may have a line for each of its characters.
+            ends = (match.end() for match in _LINE_END.finditer(self.text))
+            starts = self._starts = array("q", chain((0,), ends))
         line = bisect_right(starts, offset)
         return Location(self.file, line, offset - starts[line - 1] + 1)
 
@@ -164,13 +169,13 @@ class Source:
         location = self.location(offset)
         return Diagnostic(
             location=location,
-            message=message,
+            message=short_names(message),
             source_line=line,
             caret=0 if column == location.column else column,
-            expected=expected,
-            found=found,
-            suggestion=suggestion,
-            context=context,
+            expected=short_names(expected),
+            found=short_names(found),
+            suggestion=short_names(suggestion),
+            context=short_names(context),
         )
 
 

@@ -267,6 +267,22 @@ class NumericEffect(Value):
         return f"({self.operator} {self.fluent} {self.amount})"
 
 
+class ContinuousEffect(NumericEffect):
+    """A change of a numeric fluent for as long as a process or a durative action goes on.
+
+    The operator is `increase` or `decrease`; the amount is that of a unit of time, the factor of
+    `#t`, and may change itself.
+    """
+
+    operator: str
+    fluent: FunctionTerm
+    amount: NumericExpression
+    location: Location | None = None
+
+    def __str__(self) -> str:
+        return f"({self.operator} {self.fluent} (* #t {self.amount}))"
+
+
 TimeSpecifier: TypeAlias = Literal["at start", "over all", "at end"]
 NumericExpression: TypeAlias = Number | FunctionTerm | Arithmetic | Duration | IsViolated
 Formula: TypeAlias = (
@@ -314,7 +330,10 @@ class Function(Value):
 
 
 class ActionSchema(Value):
-    """An action of the domain, with variables."""
+    """An action of the domain, with variables; or a process or an event, which look the same.
+
+    The effects of a process are `ContinuousEffect`s, possibly under `And`, `Forall`, `When`.
+    """
 
     name: str
     parameters: tuple[TypedName, ...] = ()
@@ -373,10 +392,20 @@ class Domain(Value):
     durative_actions: Mapping[str, DurativeActionSchema] = MappingProxyType({})
     derived: tuple[DerivedPredicate, ...] = ()
     constraints: Formula = TRUE
+    processes: Mapping[str, ActionSchema] = MappingProxyType({})
+    events: Mapping[str, ActionSchema] = MappingProxyType({})
 
     def schema(self, name: str) -> ActionSchema | DurativeActionSchema | None:
         """Return the action or durative action of a name, or None."""
         return self.actions.get(name) or self.durative_actions.get(name)
+
+    @cached_property
+    def moves(self) -> bool:
+        """Whether anything happens by itself, or continuously (PDDL+)."""
+        effects = (action.effect for action in self.durative_actions.values())
+        return bool(self.processes or self.events) or any(
+            isinstance(part, ContinuousEffect) for effect in effects for part in walk(effect)
+        )
 
     @cached_property
     def _ancestors(self) -> dict[str, frozenset[str]]:

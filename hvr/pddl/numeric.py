@@ -118,13 +118,16 @@ def calculate(symbol: str, left: Rational, right: Rational, text: str = "") -> R
         case _:
             if right == 0:
                 raise UndefinedValueError(f"{text or symbol} divides by zero")
-            result = Fraction(left) / right
+            result = (Fraction(left) if isinstance(left, int) else left) / right
     if isinstance(result, Fraction):
         if result.denominator == 1:
             return result.numerator
         size = max(result.numerator.bit_length(), result.denominator.bit_length())
-    else:
+    elif isinstance(result, int):
         size = result.bit_length()
+    else:
+        # A polynomial in time, which computes like a number (`hvr.validation.polynomials`).
+        return result
     if size > _MOST_BITS:
         raise NumberTooLargeError(f"{text or symbol} gives a number of more than {_MOST_BITS} bits")
     return result

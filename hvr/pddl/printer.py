@@ -54,6 +54,10 @@ def print_domain(domain: Domain) -> str:
         lines += ["", *_action(action)]
     for durative in domain.durative_actions.values():
         lines += ["", *_durative_action(durative)]
+    for process in domain.processes.values():
+        lines += ["", *_action(process, ":process")]
+    for event in domain.events.values():
+        lines += ["", *_action(event, ":event")]
     return "\n".join(lines) + ")\n"
 
 
@@ -105,8 +109,8 @@ def _section(keyword: str, names: Iterable[TypedName]) -> list[str]:
     return lines
 
 
-def _action(action: ActionSchema) -> list[str]:
-    lines = [f"  (:action {action.name}", f"    :parameters ({typed_list(action.parameters)})"]
+def _action(action: ActionSchema, keyword: str = ":action") -> list[str]:
+    lines = [f"  ({keyword} {action.name}", f"    :parameters ({typed_list(action.parameters)})"]
     # VAL passes over an action without one.
     lines += _field("    :precondition", action.precondition, 6)
     lines += _field("    :effect", action.effect, 6)

@@ -10,8 +10,8 @@ from hvr.pddl.lexer import Source, Word, tokens, words
 MAX_NESTING = 150
 """Deeper nesting is refused: the functions over formulas recurse up to three times a level.
 
-Before that, `(and (and …))`, `(or (or …))` and `(not (not …))` are written flat, without recursion,
-so that what programs nest so may be as deep as it likes.
+Before that, what is nested in its own kind (`and`, `or`, `not`, `imply`, `when`, quantifiers, sums,
+products) is written flat, without recursion (`hvr.pddl.flattening`), and may be of any depth.
 """
 
 
@@ -87,33 +87,11 @@ def read_nodes(source: Source) -> list[Node]:
     if stack:
         _unclosed(source, stack)
     if deepest > MAX_NESTING:
-        _flatten(top)
+        from hvr.pddl.flattening import flatten
+
+        flatten(top)
         _refuse_depth(source, top)
     return top
-
-
-def _flatten(top: list[Node]) -> None:
-    """Write nested lists of one connective as one list, from the innermost on."""
-    order = [node for node in top if isinstance(node, Group)]
-    for group in order:
-        order += [item for item in group.items if isinstance(item, Group)]
-    for group in reversed(order):
-        head = _head(group)
-        if head in ("and", "or"):
-            flat: list[Node] = []
-            for item in group.items:
-                same = isinstance(item, Group) and _head(item) == head
-                flat += item.items[1:] if same and isinstance(item, Group) else [item]
-            group.items = flat
-        elif head == "not" and len(group.items) == 2:
-            inner = group.items[1]
-            if isinstance(inner, Group) and _head(inner) == "not" and len(inner.items) == 2:
-                # What is denied twice is itself; (and x) is x.
-                group.items = [Word("and", group.offset), inner.items[1]]
-        if _head(group) in ("and", "or") and len(group.items) == 2:
-            only = group.items[1]
-            if isinstance(only, Group) and only.items:
-                group.items = only.items
 
 
 def _refuse_depth(source: Source, top: list[Node]) -> None:
@@ -126,7 +104,7 @@ def _refuse_depth(source: Source, top: list[Node]) -> None:
     source.syntax_error(
         level[0].offset,
         f"parentheses are nested more than {MAX_NESTING} deep",
-        expected="a flatter formula: nested (and …) can be written as one",
+        expected="a flatter formula",
     )
 
 
@@ -139,23 +117,24 @@ def _unclosed(source: Source, stack: list[Group]) -> NoReturn:
             if not isinstance(inner, Group):
                 continue
             queue.append(inner)
-            if _head(inner)[:1] == _head(outer)[:1] == ":":
+            if head_of(inner)[:1] == head_of(outer)[:1] == ":":
                 source.syntax_error(
                     inner.offset,
-                    f"a ')' is missing before '({_head(inner)}': the list '({_head(outer)}' at "
+                    f"a ')' is missing before '({head_of(inner)}': the list '({head_of(outer)}' at "
                     f"{source.location(outer.offset)} is still open",
                     expected="')'",
-                    found=f"'({_head(inner)}'",
+                    found=f"'({head_of(inner)}'",
                 )
     opened = stack[-1]
     source.syntax_error(
         len(source.text.rstrip()),
-        f"the text ends before the list '({_head(opened)}' is closed",
+        f"the text ends before the list '({head_of(opened)}' is closed",
         expected=f"')' for the '(' at {source.location(opened.offset)}",
         found="end of text",
     )
 
 
-def _head(group: Group) -> str:
+def head_of(group: Group) -> str:
+    """Return the word that a list begins with, or nothing."""
     first = group.items[0] if group.items else None
     return first.text if isinstance(first, Word) else ""

@@ -32,6 +32,7 @@ REQUIREMENTS = frozenset(
         ":continuous-effects",
         ":derived-predicates",
         ":timed-initial-literals",
+        ":timed-initial-fluents",
         ":preferences",
         ":constraints",
         ":goal-utilities",

@@ -8,7 +8,7 @@ that nothing changes are constants, the others get an index.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -217,6 +217,19 @@ class Task:
         for i in indexes:
             data[i >> 3] |= 1 << (i & 7)
         return State(self, self.close(int.from_bytes(data, "little"), values), values)
+
+    def state_with(self, atoms: Iterable[Atom], numbers: Mapping[FunctionTerm, Fraction]) -> State:
+        """Return the state in which exactly these fluents are true and numbers have these values.
+
+        As `State.atoms` and `State.numbers` give them, also those of a state of another task.
+        """
+        known = {
+            self.number_index(term): numeric.exact(number)
+            for term, number in numbers.items()
+            if term.function in self.fluent_functions
+        }
+        size = max(known, default=-1) + 1
+        return self.state(atoms, tuple([known.get(index) for index in range(size)]))
 
     def close(self, bits: int, values: Values = ()) -> int:
         """Return the bits with exactly those derived atoms that follow from the others."""
@@ -445,9 +458,9 @@ class Task:
                 parts = [self._metric(o, values, total_time, violated) for o in operands]
                 if len(parts) == 1:
                     return -parts[0]
-                result = parts[0]
+                result, text = parts[0], str(expression)
                 for part in parts[1:]:
-                    result = numeric.calculate(symbol, result, part, str(expression))
+                    result = numeric.calculate(symbol, result, part, text)
                 return result
             case _:
                 raise TypeError(f"not in a metric: {expression}")
@@ -473,5 +486,7 @@ def _changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]
         yield from changes_of(action.effect)
     for durative in domain.durative_actions.values():
         yield from changes_of(durative.effect)
+    for schema in (*domain.processes.values(), *domain.events.values()):
+        yield from changes_of(schema.effect)
     for timed in problem.timed_init:
         yield from changes_of(timed.effect)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hvr.judging.reports import summary
+from hvr.judging.reports import advice, summary
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.report.markup import element, escaped, page, paragraph, table
 
@@ -17,6 +17,7 @@ def judged_page(judged: Iterable[tuple[str, str, PlanVerdict]]) -> str:
         parts.append(paragraph(goal, "note"))
         parts.append(element("p", escaped(summary(verdict))))
         parts.append(table("The plan", ("step", "action", "finding", "reason"), _rows(verdict)))
+        parts += [element("p", escaped(line)) for line in advice(verdict)]
         evidence = list(_evidence(verdict))
         if evidence:
             header = ("step", "makes", "read by", "undone by")

@@ -239,7 +239,7 @@ def _place(o: _Object, kinds: _Kinds, *, by_class: bool = False) -> str:
     for prop in ("on", "in"):
         for place in o.relations.get(prop, ()):
             return f"{prop} {kinds.graph.object_class(place) if by_class else place}"
-    return ""
+    return "place unknown"
 
 
 def _states(o: _Object, kinds: _Kinds) -> Iterator[str]:

@@ -31,6 +31,7 @@ from hvr.pddl import (
 from hvr.retrieval.inventory import Inventory
 from hvr.run.judged_goals import judge_by_goals, kitchen_problem
 from hvr.run.options import DEFAULT_SCENE
+from hvr.tools.tool_plan import ToolPlan
 from hvr.validation import Validator
 from hvr.validation.sequences import action_of
 
@@ -69,6 +70,7 @@ class JudgedPlan:
         validator: where the plan begins; None where the goal is unknown.
         goal: what it is judged against, in words or PDDL.
         reading: what a sentence was taken to mean, where it can mean several things; else "".
+        tool_plan: the plan where it is one over tools.
     """
 
     file: Path
@@ -77,6 +79,12 @@ class JudgedPlan:
     validator: Validator | None
     goal: str = ""
     reading: str = ""
+    tool_plan: ToolPlan | None = None
+
+    @property
+    def title(self) -> str:
+        """The name of the plan: its file, and its id where a file has many."""
+        return self.file.name if self.tool_plan is None else f"plan {self.tool_plan.id}"
 
 
 def judge_plan(plan: Path, asked: Asked, *, seconds: float) -> tuple[JudgedPlan, ...]:

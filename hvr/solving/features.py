@@ -16,6 +16,7 @@ class Feature(StrEnum):
 
     DURATIVE = "durative actions"
     NUMERIC = "numeric fluents"
+    CONTINUOUS = "processes, events or continuous effects"
     TIMED = "timed initial literals"
     CONSTRAINTS = "trajectory constraints"
     PREFERENCES = "preferences"
@@ -33,6 +34,8 @@ def features_of(domain: Domain, problem: Problem) -> frozenset[Feature]:
 def _used(domain: Domain, problem: Problem) -> Iterator[Feature]:
     if domain.durative_actions:
         yield Feature.DURATIVE
+    if domain.moves:
+        yield Feature.CONTINUOUS
     if problem.timed_init:
         yield Feature.TIMED
     if domain.derived:

@@ -24,9 +24,13 @@ NO_PLAN = frozenset({10, 11})
 """Exit codes of a program that has proven that there is no plan."""
 _RAN_OUT = frozenset({1, 2, 3, 12, 20, 21, 22, 23, 24})
 _ENDED = "; cost"
-_BOTH_LACK = frozenset({Feature.DURATIVE, Feature.NUMERIC, Feature.TIMED, Feature.CONSTRAINTS})
+_ALL_LACK = frozenset({Feature.CONTINUOUS})
+_BOTH_LACK = _ALL_LACK | {Feature.DURATIVE, Feature.NUMERIC, Feature.TIMED}
 _GROUNDED_LACKS = _BOTH_LACK | {Feature.DERIVED}
-_DOWNWARD_LACKS = _BOTH_LACK | {Feature.PREFERENCES, Feature.METRIC}
+_FORWARD_LACKS = _ALL_LACK | {
+    Feature.DURATIVE, Feature.TIMED, Feature.CONSTRAINTS, Feature.PREFERENCES,
+}  # fmt: skip
+_DOWNWARD_LACKS = _BOTH_LACK | {Feature.CONSTRAINTS, Feature.PREFERENCES, Feature.METRIC}
 _LM_CUT = "astar(lmcut())"
 
 
@@ -87,9 +91,13 @@ DOWNWARD = Program("downward", _DOWNWARD_LACKS)
 """Fast Downward as it comes, with its own translator; `lama`."""
 
 
+FORWARD = Program("forward", _FORWARD_LACKS, "hvr.solving.forward")
+"""hvr's own forward search, which knows numbers and derived predicates."""
+
+
 def unified(engine: str) -> Program:
     """Return an engine of unified-planning, which gets the whole problem."""
-    return Program(f"up:{engine}", frozenset({Feature.DERIVED}), "hvr.solving.unified", engine)
+    return Program(f"up:{engine}", _ALL_LACK | {Feature.DERIVED}, "hvr.solving.unified", engine)
 
 
 class Running:

@@ -15,7 +15,7 @@ from hvr.pddl.plan import decimal_text
 from hvr.plans import AABlock
 from hvr.solving.features import TOTAL_COST, Feature, features_of
 from hvr.solving.landmarks import blocks_of
-from hvr.solving.programs import DOWNWARD, GROUNDED, PlannerJob, Program, unified
+from hvr.solving.programs import DOWNWARD, FORWARD, GROUNDED, PlannerJob, Program, unified
 from hvr.solving.race import FoundPlan, race
 from hvr.validation.report import ValidationReport
 from hvr.validation.validator import Validator
@@ -79,8 +79,8 @@ def solve(
 
     Args:
         domain, problem: PDDL files.
-        planner: `fast-downward` (on hvr's grounding), `downward` (as it comes) or `up:ENGINE`;
-            None takes those that can, side by side.
+        planner: `fast-downward` (on hvr's grounding), `downward` (as it comes), `forward` (hvr's
+            own) or `up:ENGINE`; None takes those that can, side by side.
         seconds: wall time at most.
         optimal: search until the plan is proven to be best, or the time is up.
         listen: is told of each plan that is better than the ones before.
@@ -145,7 +145,7 @@ def _programs(name: str | None, features: frozenset[Feature]) -> Sequence[Progra
         able = [p for p in (GROUNDED, DOWNWARD) if not p.lacks & features]
         return able or _engines(features)
     kind, _, engine = name.partition(":")
-    known = {p.name: p for p in (GROUNDED, DOWNWARD)}
+    known = {p.name: p for p in (GROUNDED, DOWNWARD, FORWARD)}
     if kind == "up" and engine:
         from hvr.search.unified import installed_engines
 
@@ -165,14 +165,19 @@ def _programs(name: str | None, features: frozenset[Feature]) -> Sequence[Progra
 def _engines(features: frozenset[Feature]) -> Sequence[Program]:
     from hvr.search.unified import installed_engines
 
-    wanted = _listed(features & GROUNDED.lacks)
+    if Feature.CONTINUOUS in features:
+        raise UsageError(f"none of hvr's planners can plan with {Feature.CONTINUOUS}")
+    wanted = _listed(features & (GROUNDED.lacks | FORWARD.lacks))
+    own = [FORWARD] if not FORWARD.lacks & features else []
     if Feature.DERIVED in features:
-        raise UsageError(f"none of hvr's planners has both {wanted} and {Feature.DERIVED}")
+        if not own:
+            raise UsageError(f"none of hvr's planners has all of {wanted}")
+        return own
     installed = set(installed_engines())
-    able = [unified(engine) for engine in PREFERRED if engine in installed]
+    able = [*(unified(engine) for engine in PREFERRED if engine in installed), *own]
     if not able:
         raise UsageError(
-            f"the problem has {wanted}, which Fast Downward cannot plan with: install another "
+            f"the problem has {wanted}, which none of hvr's planners knows: install another "
             "engine of unified-planning, such as up-enhsp (numeric), up-lpg or up-tamer (temporal)"
         )
     return able
@@ -186,4 +191,5 @@ def _proves(program: Program, features: frozenset[Feature], optimal: bool) -> bo
     """Say whether a planner that has searched to the end has proven its plan to be best."""
     if program is GROUNDED:  # it counts steps
         return not features & {Feature.COSTS, Feature.METRIC, Feature.PREFERENCES}
-    return program is not DOWNWARD or optimal  # the last search of `lama` is no proof
+    # The last search of `lama` is no proof, and the forward search takes the first plan.
+    return program is not FORWARD and (program is not DOWNWARD or optimal)

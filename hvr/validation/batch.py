@@ -46,6 +46,7 @@ class BatchOptions(Value):
         minimise: look for steps that a valid plan does not need.
         state_at: the number of a step, to show the state after it.
         happenings: show what changed when.
+        values: show the numeric fluents over time; None: where they change continuously.
         extract: look for the plan in a text that is more than a plan and does not mark it.
         plan_number: which of several plans in a text is meant, from 1; 0 is the last.
         any_order: of a hierarchical plan, let tasks be listed in any order.
@@ -61,6 +62,7 @@ class BatchOptions(Value):
     minimise: bool = False
     state_at: int | None = None
     happenings: bool = False
+    values: bool | None = False
     extract: bool = False
     plan_number: int | None = None
     any_order: bool = False
@@ -69,7 +71,8 @@ class BatchOptions(Value):
     @property
     def needs_steps(self) -> bool:
         """Whether the steps of a plan are needed besides the verdict about it."""
-        return self.advise or self.minimise or self.happenings or self.state_at is not None
+        asked = self.advise or self.minimise or self.happenings or self.values
+        return bool(asked) or self.state_at is not None
 
 
 class LoadedModel(Value):
@@ -256,7 +259,8 @@ def judge_source(model: LoadedModel, name: str, read: Callable[[], str | Path]) 
     options = model.options
     try:
         report, source = _checked(model, name, read())
-        if options.needs_steps and report.outcome is not Outcome.UNKNOWN:
+        more = options.needs_steps or _wants_values(model)
+        if more and report.outcome is not Outcome.UNKNOWN:
             return _more(model, name, source, report, start)
     except (HvrError, RecursionError, MemoryError) as error:
         return _unusable(name, model.domain, model.problem, error, perf_counter() - start)
@@ -303,12 +307,11 @@ def _checked(
             refused = error
     from hvr.pddl.lexer import Source
     from hvr.validation.extraction import extract
-    from hvr.validation.occurrences import schemas_of
 
     plan = extract(
         Source.read(source, file=name, lenient=True).text,
         name,
-        actions=[schema.name for schema in schemas_of(validator.task.domain)],
+        actions=[*validator.task.domain.actions, *validator.task.domain.durative_actions],
         asked=options.extract or name == _STDIN_NAME,
         number=options.plan_number,
     )
@@ -330,9 +333,9 @@ def _more(
     repair: Repair | None = None
     note = ""
     if options.advise and report.outcome is Outcome.INVALID:
-        from hvr.validation.repair import find_repair
+        from hvr.validation.repair import find_advice
 
-        repair, note = find_repair(validator, plan, report)
+        repair, note = find_advice(validator, plan, report)
     shorter: tuple[Step, ...] | None = None
     removed: tuple[int, ...] = ()
     if options.minimise and report.outcome is Outcome.VALID:
@@ -340,6 +343,7 @@ def _more(
 
         shorter, removed = minimise(validator, plan)
     happenings = _happenings(validator, plan) if options.happenings else None
+    values = validator.curves(plan) if _wants_values(model) else None
     state = None
     if options.state_at is not None:
         state = _state(validator, plan, report, options.state_at)
@@ -357,7 +361,15 @@ def _more(
         seconds=perf_counter() - start,
         state=state,
         happenings=happenings,
+        values=values,
     )
+
+
+def _wants_values(model: LoadedModel) -> bool:
+    wanted, validator = model.options.values, model.validator
+    if wanted is None:
+        return isinstance(validator, Validator) and validator.task.domain.moves
+    return wanted
 
 
 def _happenings(validator: Validator, plan: Sequence[Step]) -> tuple[HappeningText, ...]:

@@ -9,6 +9,7 @@ from hvr.validation.report import PlanResult, ValidationReport, decimal_text, nu
 from hvr.values import Value
 
 if TYPE_CHECKING:
+    from hvr.validation.curves import Curve
     from hvr.validation.findings import Finding
 
 
@@ -45,7 +46,7 @@ class HappeningText(Value):
 
     Attributes:
         step: the number of the step; 0 where none of the plan's steps is the cause.
-        action: the step; "" for a timed initial literal.
+        action: the step or the event; "" for a timed initial literal.
         time: when, in a temporal plan.
         added: the atoms that became true.
         deleted: the atoms that became false.
@@ -59,7 +60,8 @@ class HappeningText(Value):
 
     def __str__(self) -> str:
         at = "" if self.time is None else f"{decimal_text(self.time)}: "
-        cause = f"step {self.step} {self.action}" if self.action else "timed initial literal"
+        cause = f"step {self.step}" if self.step else "event"
+        cause = f"{cause} {self.action}" if self.action else "timed initial literal"
         changes = [f"+{atom}" for atom in self.added] + [f"-{atom}" for atom in self.deleted]
         return f"{at}{cause}: {' '.join(changes) or 'no change'}"
 
@@ -84,6 +86,7 @@ class Judged(Value):
         seconds: how long reading and judging the plan took.
         state: a state on the way, when one was asked for.
         happenings: what changed when, when it was asked for.
+        values: the numeric fluents over time, when they were asked for.
         warnings: what was found about the domain and the problem of a suite, with the first of
             their plans.
     """
@@ -94,6 +97,7 @@ class Judged(Value):
     state: ShownState | None = None
     happenings: tuple[HappeningText, ...] | None = None
     warnings: tuple[Finding, ...] = ()
+    values: tuple[Curve, ...] | None = None
 
     @property
     def plan(self) -> str:
@@ -114,4 +118,6 @@ class Judged(Value):
             data["state"] = self.state.to_json()
         if self.happenings is not None:
             data["happenings"] = [happening.to_json() for happening in self.happenings]
+        if self.values is not None:
+            data["values"] = [curve.to_json() for curve in self.values]
         return data

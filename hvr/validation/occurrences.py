@@ -143,9 +143,18 @@ def occurrences_in(domain: Domain, problem: Problem | None = None) -> Occurrence
 
 
 def schemas_of(domain: Domain) -> Iterator[Schema]:
-    """Yield the actions and durative actions."""
+    """Yield the actions, durative actions, processes and events."""
     yield from domain.actions.values()
     yield from domain.durative_actions.values()
+    yield from domain.processes.values()
+    yield from domain.events.values()
+
+
+def kind_of(domain: Domain, schema: Schema) -> str:
+    """Return what a schema is called: an action, a process or an event."""
+    if schema in domain.processes.values():
+        return "process"
+    return "event" if schema in domain.events.values() else "action"
 
 
 def conditions_of(schema: Schema) -> Expression:

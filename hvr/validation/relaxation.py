@@ -438,7 +438,10 @@ def suppliers(
         conditions = [
             (literal, sign)
             for literal, sign in necessary_literals(schema.precondition)
-            if sign or not positive or isinstance(literal, Equal) or task.is_static(literal.predicate)
+            if sign
+            or not positive
+            or isinstance(literal, Equal)
+            or task.is_static(literal.predicate)
         ]
         names = {p.name: p.types for p in schema.parameters}
         for effect, value in _atoms(schema):

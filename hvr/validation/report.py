@@ -51,6 +51,8 @@ class FailureKind(StrEnum):
     """Two steps at the same time, one of which changes what the other reads or changes."""
     CONSTRAINT = "constraint"
     """A trajectory constraint is violated."""
+    EVENT = "event"
+    """An event happens again and again without time going by, or cannot happen."""
     NO_DECOMPOSITION = "no decomposition"
     """A hierarchical problem, and a plan that does not say which tasks its actions carry out."""
     UNKNOWN_TASK = "unknown task"
@@ -72,8 +74,8 @@ class StepRef(Value):
     """A step that was executed; numbers count from 1.
 
     Attributes:
-        number: its place in the plan; None for a timed initial literal.
-        action: the step, or a stand-in named `at` for a timed initial literal.
+        number: its place in the plan; None for what is no step of it.
+        action: the step, the event or the process; None for a timed initial literal.
         time: when it changed the state, in a temporal plan.
     """
 
@@ -85,6 +87,8 @@ class StepRef(Value):
         if self.action is None:
             return f"the timed initial literal at {decimal_text(self.time or Fraction(0))}"
         at = "" if self.time is None else f" at {decimal_text(self.time)}"
+        if self.number is None:
+            return f"{short(self.action)}{at}"
         return f"step {self.number} {short(self.action)}{at}"
 
     def to_json(self) -> dict[str, Any]:
@@ -339,17 +343,21 @@ class ValidationReport(Value):
 
 
 class Repair(Value):
-    """Steps that, put before a failing step or the end, supply what it needs.
+    """What would mend a plan: steps to insert, or another change of it.
 
     Attributes:
-        step: the number of the step that they come before; None: after the last step.
+        step: the number of the step that `actions` come before; None: after the last step.
         actions: the steps to insert.
         completes: the whole plan is valid with them.
+        change: another change of the plan, in words; "" where steps are inserted into a sequence.
+        plan: the plan after that change, which was proven valid.
     """
 
     step: int | None
     actions: tuple[GroundAction, ...]
     completes: bool
+    change: str = ""
+    plan: tuple[Step, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
@@ -357,6 +365,8 @@ class Repair(Value):
             "before_step": self.step,
             "insert": [str(action) for action in self.actions],
             "completes": self.completes,
+            "change": self.change or None,
+            "plan": [str(step) for step in self.plan] or None,
         }
 
 

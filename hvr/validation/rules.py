@@ -67,6 +67,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR111", "start-time", Level.ERROR, "A step's start time is missing or negative."),
     ("HVR112", "interference", Level.ERROR, "Two steps at one time disturb each other."),
     ("HVR113", "constraint", Level.ERROR, "A trajectory constraint is violated."),
+    ("HVR114", "event", Level.ERROR, "An event happens endlessly at one time, or cannot happen."),
     # What makes a decomposition invalid.
     ("HVR121", "no-decomposition", Level.ERROR, "A plan does not say how its tasks are done."),
     ("HVR122", "unknown-task", Level.ERROR, "A line names a task the domain lacks."),
@@ -136,6 +137,7 @@ FAILURE_RULES: dict[FailureKind, Rule] = {
     FailureKind.START_TIME: RULES["HVR111"],
     FailureKind.INTERFERENCE: RULES["HVR112"],
     FailureKind.CONSTRAINT: RULES["HVR113"],
+    FailureKind.EVENT: RULES["HVR114"],
     FailureKind.NO_DECOMPOSITION: RULES["HVR121"],
     FailureKind.UNKNOWN_TASK: RULES["HVR122"],
     FailureKind.UNKNOWN_METHOD: RULES["HVR123"],

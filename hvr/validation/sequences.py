@@ -40,10 +40,11 @@ from hvr.validation.trajectory import Constraints, Violation
 def sequence_order(task: Task, plan: Sequence[Step], epsilon: Fraction) -> Sequence[int] | None:
     """Return the indexes of the steps in the order of execution; None if time matters.
 
-    Time matters for a task with durative actions or timed initial literals, and in a plan with
-    steps no further apart than `epsilon`.
+    Time matters for a task with durative actions, processes, events or timed initial literals, and
+    in a plan with steps no further apart than `epsilon`.
     """
-    if task.domain.durative_actions or task.problem.timed_init:
+    domain = task.domain
+    if domain.durative_actions or domain.processes or domain.events or task.problem.timed_init:
         return None
     starts = [(step.start, i) for i, step in enumerate(plan) if isinstance(step, TimedAction)]
     if not starts:

@@ -23,7 +23,7 @@ from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.conditions import Operator, set_bits
 from hvr.pddl.numeric import Values
 from hvr.pddl.task import TOTAL_COST, binding_of
-from hvr.printable import short
+from hvr.printable import short, short_names
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -183,6 +183,13 @@ class Stepper:
     def advance(self, action: GroundAction, *, force: bool = False) -> Failure | None:
         """Execute a step; return why it cannot be. With `force` it is executed all the same."""
         operator = self.task.try_ground(action)
+        if self.task.domain.moves and not isinstance(operator, Misfit):
+            return self._failure(
+                FailureKind.START_TIME,
+                action,
+                "has no time, and here numbers change and events happen while time goes by: only "
+                "a whole plan can be judged",
+            )
         if isinstance(operator, Misfit):
             return self._failure(
                 KINDS[operator.kind],
@@ -255,7 +262,7 @@ class Stepper:
         step = self._steps + 1
         return Failure(
             kind,
-            f"Step {step} {short(action)} {why}.",
+            short_names(f"Step {step} {short(action)} {why}."),
             step,
             action,
             literals,

@@ -8,8 +8,9 @@ is checked in every state strictly between its start and its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import pairwise
 from math import lcm
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,8 @@ from hvr.pddl.durative import (
 from hvr.pddl.numeric import Rational, Values, evaluate, exact
 from hvr.pddl.plan import decimal_text
 from hvr.pddl.task import binding_of
-from hvr.printable import short
+from hvr.printable import short, short_names
+from hvr.validation.curves import Curve, Stretch, curves_of
 from hvr.validation.interference import StepParts, access, interferences
 from hvr.validation.report import (
     Failure,
@@ -149,6 +151,7 @@ class TemporalRun:
         self.tolerance = validator.tolerance
         self.epsilon = validator.epsilon
         self.plan = plan
+        self._before = validator.state
         self.bits = validator.state.bits
         self.values = validator.state.values
         self.happenings: list[Happening] = []
@@ -176,7 +179,12 @@ class TemporalRun:
             if self._stopped:
                 break
             time = events[0].time
+            self._advance(time)
+            if self._stopped:
+                break
             self._happen(time, events)
+            if not self._stopped:
+                self._respond(last=events is happenings[-1])
             # Nothing changes until the next happening, so one look is enough for all that lies
             # between.
             if not self._stopped and self._running:
@@ -198,6 +206,8 @@ class TemporalRun:
         bits = self.bits
         self.run(OnFailure.STOP)
         for change in self._changes:
+            if change.gradual:
+                continue
             added: list[Atom] = []
             deleted: list[Atom] = []
             for index in change.bits:
@@ -214,6 +224,22 @@ class TemporalRun:
             if any(ref.number == number for ref in happening.steps):
                 state = State(self.task, happening.bits, happening.values)
         return state
+
+    def curves(self) -> tuple[Curve, ...]:
+        """Judge the plan and return its numbers over time, up to the first failure."""
+        self.run(OnFailure.STOP)
+        stretches = list(self._stretches())
+        time = max(
+            [stretch.end for stretch in stretches] + [h.time for h in self.happenings],
+            default=Fraction(0),
+        )
+        return curves_of(self.task, stretches, Stretch(time, time, time, self.values))
+
+    def _stretches(self) -> Iterable[Stretch]:
+        """Return the numbers from one happening to the next, after `run`."""
+        first = Happening(Fraction(0), (), self._before.bits, self._before.values)
+        for one, two in pairwise((first, *self.happenings)):
+            yield Stretch(one.time, two.time, one.time, one.values)
 
     @property
     def _stopped(self) -> bool:
@@ -320,6 +346,12 @@ class TemporalRun:
             )
 
     # Happenings -----------------------------------------------------------------------------
+
+    def _advance(self, time: Fraction) -> None:
+        """Let happen what happens by itself before a time (`hvr.validation.hybrid`)."""
+
+    def _respond(self, *, last: bool) -> None:
+        """Let happen what a happening brings about at once; after the last one no time goes by."""
 
     def _happen(self, time: Fraction, events: list[TimedEvent]) -> None:
         """Check all events in the state before, then let them happen together."""
@@ -557,8 +589,12 @@ class TemporalRun:
 
     def _check_invariants(self, time: Fraction) -> None:
         """Check what must hold between this happening and the next."""
+        self._check_going_on(time, list(self._running.values()))
+
+    def _check_going_on(self, time: Fraction, going_on: list[_Running]) -> None:
+        """Check in the present state what must hold while some actions go on."""
         bits, values = self.bits, self.values
-        for running in list(self._running.values()):
+        for running in going_on:
             operator = running.operator
             ok = operator.invariant.holds(bits, values)
             for place, effect in enumerate(operator.spanning):
@@ -567,22 +603,27 @@ class TemporalRun:
             running.violated |= {i for i, w in wishes if not w.between.holds(bits, values)}
             if ok or running.invariant_failed:
                 continue
-            running.invariant_failed = True
-            invariant = operator.template.conditions["over all"]
-            self._fail(
-                running.number,
-                FailureKind.INVARIANT,
-                f"cannot go on after {decimal_text(time)}: what must hold all the time does not",
-                time=time,
-                literals=self._unmet(invariant, operator.binding),
-                condition=place_of(invariant),
-            )
-            if self._on_failure is OnFailure.SKIP:
-                # Its start has happened; only its end is left out.
-                self._skipped.add(running.number)
-                del self._running[running.number]
+            self._break(running, time)
             if self._stopped:
                 return
+
+    def _break(self, running: _Running, time: Fraction) -> None:
+        """Note that what must hold while an action goes on does not, in the present state."""
+        running.invariant_failed = True
+        operator = running.operator
+        invariant = operator.template.conditions["over all"]
+        self._fail(
+            running.number,
+            FailureKind.INVARIANT,
+            f"cannot go on after {decimal_text(time)}: what must hold all the time does not",
+            time=time,
+            literals=self._unmet(invariant, operator.binding),
+            condition=place_of(invariant),
+        )
+        if self._on_failure is OnFailure.SKIP:
+            # Its start has happened; only its end is left out.
+            self._skipped.add(running.number)
+            del self._running[running.number]
 
     # Failures -------------------------------------------------------------------------------
 
@@ -621,7 +662,7 @@ class TemporalRun:
         self._failures.append(
             Failure(
                 kind,
-                f"Step {number} {short(action)} {why}.",
+                short_names(f"Step {number} {short(action)} {why}."),
                 number,
                 action,
                 literals,

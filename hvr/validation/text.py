@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hvr.pddl import Atom, Equal
+from hvr.printable import short_names
 from hvr.validation.report import (
     Failure,
     Outcome,
@@ -57,6 +58,10 @@ def explain_literal(
         literal: it.
         unchanged: when it was as it is, if no step that was looked at has changed it.
     """
+    return short_names(_literal(literal, unchanged))
+
+
+def _literal(literal: UnmetLiteral, unchanged: str) -> str:
     wanted, actual = ("true", "false") if literal.wanted else ("false", "true")
     formula = literal.formula
     if isinstance(formula, Equal):

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from hvr.pddl import And, Expression, Forall, Location, Preference, Task, Trajectory, substitute
 from hvr.pddl.compiler import Binding, Compiler
+from hvr.pddl.conditions import Conjunction
 from hvr.pddl.numeric import Values
 from hvr.values import Value
 
@@ -58,7 +59,7 @@ class Monitor:
         self.binding = binding
         self.violation: Violation | None = None
         compiler = Compiler(task)
-        self._conditions = [compiler.condition(f, binding) for f in constraint.formulas]
+        self.conditions = [compiler.condition(f, binding) for f in constraint.formulas]
         self._times = [Fraction(time) for time in constraint.times]
         self._seen = False
         self._ended = False
@@ -68,7 +69,7 @@ class Monitor:
     def observe(self, time: Fraction, bits: int, values: Values) -> None:
         """Look at the next state, which holds from `time` on."""
         if self.violation is None:
-            held = [condition.holds(bits, values) for condition in self._conditions]
+            held = [condition.holds(bits, values) for condition in self.conditions]
             self._observe(time, held)
             self._last = time, held[0]
 
@@ -187,6 +188,10 @@ class Constraints:
 
     def __bool__(self) -> bool:
         return bool(self._all)
+
+    def conditions(self) -> list[Conjunction]:
+        """Return the conditions that are watched."""
+        return [condition for monitor in self._all for condition in monitor.conditions]
 
     def observe(self, time: Fraction, bits: int, values: Values) -> Violation | None:
         """Look at the next state; return the first violation of a hard constraint so far."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.errors import UsageError
+from hvr.errors import ContinuousChangeError, UsageError
 from hvr.pddl import (
     Atom,
     Domain,
@@ -27,7 +27,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.conditions import Operator
 from hvr.pddl.lexer import Source
-from hvr.pddl.plan import plain_steps, read_step
+from hvr.pddl.plan import numbered_steps, plain_steps, step_reader
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
     SequenceRun,
@@ -37,8 +37,11 @@ from hvr.validation.sequences import (
     sequence_order,
 )
 from hvr.validation.stepper import Stepper
+from hvr.validation.violations import with_steps
 
 if TYPE_CHECKING:
+    from hvr.validation.curves import Curve
+    from hvr.validation.dynamics import Dynamics
     from hvr.validation.temporal import TemporalRun
 
 TOLERANCE = Fraction(1, 100)
@@ -90,6 +93,7 @@ class Validator(Stepper):
         # a text is quicker than reading it.
         self._by_text: dict[str, Operator] = {}
         self._by_states = forgets_the_past(task)
+        self._dynamics: Dynamics | None = None
 
     def check(
         self, plan: Iterable[Step], *, on_failure: OnFailure = OnFailure.STOP
@@ -119,7 +123,7 @@ class Validator(Stepper):
                 return SequenceRun(self, actions, on_failure).run()
             report = self._explained(actions[:verdict], actions[verdict : verdict + 1])
             return report.replace(steps=count)
-        except (GroundingLimitError, NumberTooLargeError) as error:
+        except (ContinuousChangeError, GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(plan), 0, reason=str(error))
 
     def check_file(
@@ -144,16 +148,23 @@ class Validator(Stepper):
         """
         text = Source.read(source, file=file, default="<plan>", lenient=lenient)
         overlooked = tuple([f"{w.location}: {w.message}" for w in text.warnings])
-        timed = self.task.domain.durative_actions or self.task.problem.timed_init
-        if self._by_states and not timed and (steps := plain_steps(text.text)) is not None:
+        domain = self.task.domain
+        timed = domain.durative_actions or domain.moves or self.task.problem.timed_init
+        steps = None
+        if self._by_states and not timed:
+            steps = plain_steps(text.text)
+            if steps is None and self.epsilon < 1:
+                steps = numbered_steps(text.text)
+        if steps is not None:
             known, count = self._by_text, len(steps)
             operators = (known.get(step) or self._operator(step) for step in steps)
             report = check_quickly(self.state, operators, count, self.step_number)
             if not isinstance(report, ValidationReport) and on_failure is OnFailure.STOP:
                 # What is behind the step that cannot be executed is not read.
-                failing = read_step(text, report) if report < count else ()
-                before = [_action(step) for step in steps[:report]]
+                step_at, before = step_reader(text), [_action(step) for step in steps[:report]]
+                failing = [step_at(report + 1)] if report < count else []
                 report = self._explained(before, failing).replace(steps=count)
+                report = with_steps(report, step_at, self.step_number)
             if isinstance(report, ValidationReport):
                 return report.replace(notes=overlooked) if overlooked else report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
@@ -197,6 +208,13 @@ class Validator(Stepper):
                 return
             yield report.step, None, action, report.added, report.deleted
 
+    def curves(self, plan: Iterable[Step]) -> tuple[Curve, ...]:
+        """Return the numeric fluents over the time of a plan, up to the first failure.
+
+        Steps without a time have the times 1, 2, 3 and so on.
+        """
+        return self._in_time(tuple(plan)).curves()
+
     def state_after(self, plan: Iterable[Step], number: int) -> State:
         """Return the state after a step of a plan has ended; 0 is the present state.
 
@@ -223,7 +241,15 @@ class Validator(Stepper):
         # Imported when it is wanted: most plans are sequences, and the command is to start fast.
         from hvr.validation.temporal import TemporalRun
 
-        return TemporalRun(self, _with_times(plan))
+        steps = with_times(plan)
+        if not self.task.domain.moves:
+            return TemporalRun(self, steps)
+        from hvr.validation.dynamics import Dynamics
+        from hvr.validation.hybrid import HybridRun
+
+        if self._dynamics is None:
+            self._dynamics = Dynamics(self.task)
+        return HybridRun(self, steps, self._dynamics)
 
     def _operator(self, text: str) -> Operator | None:
         """Return the operator of what stands in the parentheses of a step, if there is one."""
@@ -297,7 +323,7 @@ def _action(text: str) -> GroundAction:
     return GroundAction(name, tuple(args))
 
 
-def _with_times(plan: Sequence[Step]) -> list[TimedAction]:
+def with_times(plan: Sequence[Step]) -> list[TimedAction]:
     """Give steps without a time the times 1, 2, 3 and so on."""
     return [
         step if isinstance(step, TimedAction) else TimedAction(step, Fraction(number))

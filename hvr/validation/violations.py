@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import islice
 
@@ -15,6 +15,7 @@ from hvr.pddl import (
     Expression,
     Forall,
     FunctionTerm,
+    GroundAction,
     Imply,
     Not,
     Or,
@@ -26,7 +27,7 @@ from hvr.pddl import (
 from hvr.pddl.facts import bindings, match_row
 from hvr.pddl.model import functions_of
 from hvr.pddl.numeric import Values
-from hvr.validation.report import StepRef, UnmetLiteral
+from hvr.validation.report import StepRef, UnmetLiteral, ValidationReport
 from hvr.values import Value
 
 Blame = dict[Expression, bool]
@@ -39,12 +40,16 @@ _DEEPEST_RULE = 4
 
 
 class StateChange(Value):
-    """What one step did: the bits that it flipped, the numbers before and after it."""
+    """What one step did: the bits that it flipped, the numbers before and after it.
+
+    `gradual`: not at once, but while a process or a durative action went on.
+    """
 
     step: StepRef
     bits: tuple[int, ...]
     before: Values
     after: Values
+    gradual: bool = False
 
 
 def unmet_literals(
@@ -142,6 +147,34 @@ def _with_history(
         )
 
     return tuple(complete(literal) for literal in literals)
+
+
+def with_steps(
+    report: ValidationReport, step_at: Callable[[int], GroundAction], base: int
+) -> ValidationReport:
+    """Return a report in which the steps to blame know where they were read.
+
+    Args:
+        report: the report.
+        step_at: reads a step of the plan by its number, counted from 1.
+        base: how many steps were executed before the plan.
+    """
+
+    def placed(literal: UnmetLiteral) -> UnmetLiteral:
+        step = literal.changed_by
+        if step is not None and step.number is not None and step.number > base:
+            step = step.replace(action=step_at(step.number - base))
+        because = tuple(map(placed, literal.because))
+        return literal.replace(changed_by=step, because=because)
+
+    return report.replace(
+        failures=tuple(
+            [
+                failure.replace(literals=tuple(map(placed, failure.literals)))
+                for failure in report.failures
+            ]
+        )
+    )
 
 
 def _all(literals: Iterable[UnmetLiteral]) -> Iterator[UnmetLiteral]:

@@ -84,18 +84,36 @@ def _kinds(items: Sequence[Item]) -> tuple[str, ...]:
 
 def _searched(task: Task, items: Sequence[Item]) -> Answers | None:
     """Return the best repairs where there are too many states for the exhaustive way."""
-    known = [
-        i for i, item in enumerate(items) if not isinstance(task.try_ground(item.action), Misfit)
+    left = [
+        i
+        for i, item in enumerate(items)
+        if not item.dropped and not isinstance(task.try_ground(item.action), Misfit)
     ]
-    dear = [place for place, i in enumerate(known) if items[i].dropped]
-    reduction = smallest(task.initial, [task.ground(items[i].action) for i in known], dear=dear)
-    if reduction.kept is None:
-        return None
-    ways = [frozenset(known[i] for i in reduction.kept)]
-    everything = frozenset(range(len(known)))
-    ways += [frozenset(known[i] for i in everything - gone) for gone in reduction.alternatives]
-    inserted = sum(items[i].dropped for i in ways[0])
-    return Answers(inserted, len(ways[0]), tuple(dict.fromkeys(ways)))
+    dropped = [i for i, item in enumerate(items) if item.dropped]
+    places = [sum(j < i for j in left) for i in dropped]
+    offers = [
+        [task.ground(items[i].action) for i, at in zip(dropped, places, strict=True) if at == place]
+        for place in range(len(left) + 1)
+    ]
+    operators = [task.ground(items[i].action) for i in left]
+    for budget in range(len(dropped) + 1):
+        reduction = smallest(task.initial, operators, offers=offers, budget=budget)
+        if reduction.kept is None:
+            continue
+        put_back = []
+        for place, operator in reduction.inserted:
+            able = [i for i, at in zip(dropped, places, strict=True) if at == place]
+            able = [i for i in able if items[i].action == operator.action and i not in put_back]
+            if not able:
+                # A dropped step does more than once what was needed.
+                return None
+            put_back.append(able[0])
+        everything = frozenset(range(len(left)))
+        ways = [frozenset(reduction.kept)]
+        ways += [everything - gone for gone in reduction.alternatives]
+        kept = [frozenset([left[i] for i in way]).union(put_back) for way in ways]
+        return Answers(len(put_back), len(kept[0]), tuple(dict.fromkeys(kept)))
+    return None
 
 
 def cases_of(

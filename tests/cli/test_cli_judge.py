@@ -100,3 +100,13 @@ def test_a_kitchen_plan_is_judged_by_its_sentence(hvr_: Hvr) -> None:
     Path("strange.plan").write_text("(navigate_to_obj mug-77)\n", encoding="utf-8")
     strange = hvr_("judge", "strange.plan", "--goal", "put the apple in the fridge")
     assert strange.code == 2 and "mug-77" in strange.out
+
+
+def test_a_shorter_plan_with_other_steps_is_advice_and_no_finding(hvr_: Hvr) -> None:
+    around = "(pick ball a)\n(move a c)\n(move c b)\n(drop ball b)\n"
+    Path("around.plan").write_text(around, encoding="utf-8")
+    result = hvr_("judge", "around.plan", *TASK, "--advise")
+    assert result.code == 0 and "clean" in result.out
+    assert "IMPROVE: 3 steps are enough, 1 fewer; instead of steps 2, 3:" in result.out
+    shortest = json.loads(hvr_("judge", "good.plan", *TASK, "--advise", "--json").out)
+    assert shortest["improvement"] is None

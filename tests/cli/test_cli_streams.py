@@ -40,6 +40,8 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("lint",): "domain.pddl problem.pddl",
     ("convert",): "htn.txt --to json",
     ("solve",): "domain.pddl problem.pddl",
+    ("world", "check"): "blocksworld",
+    ("world", "show"): "blocksworld --problem tower",
     ("tasks",): "",
     ("scenes",): "--having Kettle",
     ("show",): "made",
@@ -68,6 +70,7 @@ LONG = {("solve",), ("verify", "plan"), ("kg", "check"), ("bench", "run")}
 
 ELSEWHERE = {
     ("scene", "serve"): "prints nothing",
+    ("world", "new"): "prints a line about the folder that it made, and makes it only once",
     ("verify", "train"): "prints a line, as evaluate does, after long work",
     **dict.fromkeys(
         [("verify", "correct"), ("verify", "evaluate")],

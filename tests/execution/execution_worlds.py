@@ -11,7 +11,7 @@ from hvr.envs.base import Event as Observation
 from hvr.envs.faults import Fault, FaultyEnvironment, Schedule
 from hvr.envs.kitchen import Kitchen
 from hvr.execution.events import Event, Finished, Noticed, Recovery, StepDone
-from hvr.execution.executor import Executor, Policy
+from hvr.execution.executor import Executor
 from hvr.execution.failures import Deviation
 from hvr.execution.perception import Senses
 from hvr.execution.world import World
@@ -19,6 +19,7 @@ from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import parse_domain
+from hvr.plans import Policy
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.search.planners import FastDownward
 

@@ -12,6 +12,7 @@ from hvr.execution.looking import likeliest, missing
 from hvr.execution.perception import Senses
 from hvr.execution.world import World, open_world
 from hvr.pddl import GroundAction
+from hvr.retrieval.context import object_context
 from tests.execution.execution_worlds import run
 
 DOORS = Senses(Sight.DOORS)
@@ -35,6 +36,8 @@ def test_what_is_behind_closed_doors_is_known_to_be_somewhere(world: World) -> N
     assert inventory.unplaced.isdisjoint({"plate-1", "knife-1", "cup-1"})
     assert not any(inventory.contents.get(place) for place in world.unopened())
     assert inventory.unplaced.isdisjoint(inventory.distances)
+    told = object_context(world.graph, ["fork-1", "drawer-4"])
+    assert "fork-1 (Fork): place unknown" in told and "in it" not in told
     everything = open_world(Kitchen(SCENE)).inventory()
     assert everything.parents["fork-1"] == "drawer-4" and not everything.unplaced
 
@@ -72,7 +75,9 @@ def test_the_robot_looks_for_a_fork_and_closes_what_it_opened_for_nothing() -> N
     closed = [s.action.args[0] for s in ran.steps if s.action.name == "close_obj"]
     assert opened[-1] == "drawer-4" and len(set(opened)) == len(opened)
     assert set(opened[:-1]) <= set(closed)
-    assert all(e.report.valid for e in ran.events if isinstance(e, PlanReady))
+    plans = [e for e in ran.events if isinstance(e, PlanReady)]
+    assert all(plan.report.valid for plan in plans)
+    assert {plan.looking_for for plan in plans[:-1]} == {("fork-1",)} and not plans[-1].looking_for
     assert len(run("put the fork on the dining table", scene=SCENE).steps) < len(ran.steps)
 
 

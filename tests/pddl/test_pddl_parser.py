@@ -20,6 +20,7 @@ from hvr.pddl import (
     Exists,
     Forall,
     FunctionTerm,
+    GroundAction,
     Imply,
     Not,
     Number,
@@ -236,10 +237,19 @@ BAD_DOMAINS = [
     (durative_text(":duration () :effect (over all (p))"), SYNTAX, "3:42", ["without a time"]),
     (
         durative_text(":duration () :effect (increase (f) (* #t 1))"),
-        UNSUPPORTED,
-        "3:42",
-        ["continuous effects"],
+        SEMANTIC,
+        "3:53",
+        ["'f' is not declared"],
     ),
+    (
+        durative_text(":duration () :effect (increase (f) (* #t #t))"),
+        SYNTAX,
+        "3:56",
+        ["not a multiple of #t"],
+    ),
+    (durative_text(":duration () :effect (increase (f) 2)"), SYNTAX, "3:56", ["without #t"]),
+    (durative_text(":duration () :effect (assign (f) #t)"), SYNTAX, "3:42", ["no continuous"]),
+    (domain_text("(:action a :effect (increase (f) #t))"), SEMANTIC, "3:31", ["'f' is not"]),
     (domain_text("(:derived (q ?x))"), SYNTAX, "3:1", ["a predicate and a formula"]),
     (domain_text("(:derived (p) (q))"), SEMANTIC, "3:15", ["takes 1 argument, not 0"]),
     (domain_text("(:derived (p ?x) (p))"), SEMANTIC, "3:11", ["has 1 parameters"]),
@@ -265,8 +275,10 @@ BAD_DOMAINS = [
         "3:24",
         ["constraints inside constraints"],
     ),
-    (domain_text("(:process p)"), UNSUPPORTED, "3:1", ["processes"]),
-    (domain_text("(:event e)"), UNSUPPORTED, "3:1", ["events"]),
+    (domain_text("(:process)"), SYNTAX, "3:1", ["a process without a name"]),
+    (domain_text("(:event e :condition (p))"), SYNTAX, "3:11", ["an event has no field"]),
+    (domain_text("(:process e :effect (p))"), SYNTAX, "3:21", ["no continuous effect"]),
+    (domain_text("(:event e) (:event e)"), SEMANTIC, "3:20", ["the event 'e' is defined twice"]),
     (domain_text("(:action)"), SYNTAX, "3:1", ["without a name"]),
     (domain_text("(:action a) (:action a)"), SEMANTIC, "3:22", ["defined twice"]),
     (domain_text("(:action 1a)"), SYNTAX, "3:10", ["'1a'"]),
@@ -443,24 +455,28 @@ def test_long_lines_are_cut_around_the_place() -> None:
     assert line[caret.index("^")] == "p"
 
 
-@pytest.mark.parametrize("kind", ["(and ", "(not ", "(exists (?m - mug) "])
+def closed(text: str) -> str:
+    """Close all the lists that a text opens."""
+    return text + ")" * (text.count("(") - text.count(")"))
+
+
+@pytest.mark.parametrize("kind", ["(and ", "(not ", "(imply (not (clean m1)) (not "])
 def test_nesting_up_to_the_limit_works_and_beyond_is_refused(kitchen: Domain, kind: str) -> None:
     problem = parse_problem(PROBLEM, kitchen)
 
     def nested(depth: int) -> str:
-        return kind * depth + "(clean m2)" + ")" * depth
+        return closed(kind * (depth // (kind.count("(") - kind.count(")"))) + "(clean m2)")
 
     formula = parse_formula(nested(MAX_NESTING - 2), kitchen, problem.objects)
     assert parse_formula(print_formula(formula), kitchen, problem.objects) == formula
     hash(formula)
     repr(formula)
     task = Task(kitchen, problem)
-    if "exists" not in kind:  # exponentially many instances
-        validator = Validator(task)
-        assert (validator.goal_failure() is None) == validator.goal_holds()
-        holds(task.initial, formula)
-    if "exists" in kind:
-        for depth in (MAX_NESTING + 1, 100_000):
+    validator = Validator(task)
+    assert (validator.goal_failure() is None) == validator.goal_holds()
+    holds(task.initial, formula)
+    if "imply" in kind:
+        for depth in (MAX_NESTING + 3, 100_000):
             with pytest.raises(PddlSyntaxError, match="nested more than"):
                 parse_formula(nested(depth), kitchen, problem.objects)
     with pytest.raises(PddlSyntaxError):
@@ -481,6 +497,53 @@ def test_what_can_be_written_flat_may_be_nested_deeply(
     state = Task(kitchen, problem).initial
     flat = parse_formula("(clean m2)", kitchen, problem.objects)
     assert holds(state, formula) is (holds(state, flat) ^ bool(deny))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "(forall (?m - mug) ",
+        "(exists (?m - mug) ",
+        "(forall (?m - mug) (and ",
+        "(imply (clean m1) ",
+        "(imply (= m1 m1) (and ",
+        "(imply (= m1 m2) ",
+    ],
+)
+@pytest.mark.parametrize("last", ["(clean m1)", "(clean m2)", "(clean ?m)"])
+def test_deep_chains_mean_what_short_ones_mean(kitchen: Domain, kind: str, last: str) -> None:
+    if "?m" in last and "?m" not in kind:
+        return
+    problem = parse_problem(PROBLEM, kitchen)
+    state = Task(kitchen, problem).initial
+    deep, short = (
+        parse_formula(closed(kind * depth + last), kitchen, problem.objects) for depth in (5000, 2)
+    )
+    assert holds(state, deep) is holds(state, short)
+
+
+def test_variables_of_merged_quantifiers_keep_their_types(kitchen: Domain) -> None:
+    deep = "".join(f"(exists (?a{i}) (exists (?b{i} - mug) " for i in range(200))
+    formula = parse_formula(closed(deep + "(clean ?b7)"), kitchen)
+    assert isinstance(formula, Exists)
+    types = {v.name: v.types for v in formula.variables}
+    assert (types["?a7"], types["?b7"]) == (("object",), ("mug",))
+
+
+def test_sums_and_conditions_of_effects_may_be_nested_deeply() -> None:
+    text = closed(
+        "(define (domain d) (:predicates (p)) (:functions (f)) (:action a :effect (and "
+        + closed("(when (p) " * 5000 + "(p)")
+        + "(increase (f) (+ 1 "
+        + "(* 1 " * 50
+        + "(+ 1 " * 5000
+        + "0"
+    )
+    domain = parse_domain(text)
+    goal = "(define (problem x) (:domain d) (:init (= (f) 0)) (:goal (p)))"
+    task = Task(domain, parse_problem(goal, domain))
+    operator = task.ground(GroundAction("a"))
+    assert operator.apply_numbers(0, (0,)) == (5001,)
 
 
 def test_all_parts_of_deep_nesting_count(kitchen: Domain) -> None:

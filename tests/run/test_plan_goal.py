@@ -158,7 +158,7 @@ def test_stages_are_planned_one_after_the_other(hvr_: Hvr) -> None:
 def test_a_run_is_repeated_from_its_folder(hvr_: Hvr) -> None:
     first, _ = run(hvr_, Script([WRONG["an unknown predicate"][0], COFFEE]))
     again = hvr_("plan", "--llm", "replay:run", "--save", "again", "--no-verify", "--quiet")
-    assert (first.code, again.code, again.err) == (0, 0, "")
+    assert (first.code, again.code, again.err) == (0, 0, ""), first.err
     for name in ("goal.json", "plan.pddl", "llm.jsonl"):
         assert Path("run", name).read_bytes() == Path("again", name).read_bytes()
 

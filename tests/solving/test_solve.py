@@ -14,9 +14,11 @@ from hvr.pddl import Task, parse_domain, parse_problem, read_plan
 from hvr.search.fast_downward import solve as search
 from hvr.search.ground import build
 from hvr.solving.features import Feature, features_of
+from hvr.solving.forward import forward
 from hvr.solving.landmarks import blocks_of
 from hvr.solving.programs import DOWNWARD, PlannerJob, Running
 from hvr.solving.solve import solve
+from hvr.validation import Validator
 from tests.command_line import Hvr
 
 BLOCKS = Path(__file__).parents[2] / "docs" / "examples" / "blocks"
@@ -168,3 +170,71 @@ def _holds(task: Task, literals: tuple[str, ...], state: int) -> bool:
     true = {str(atom) for atom in task.atoms_in(state)}
     negated = {text.removeprefix("(not ")[:-1] for text in literals if text.startswith("(not ")}
     return {text for text in literals if not text.startswith("(not ")} <= true - negated
+
+
+def test_constraints_are_kept_by_the_plans(files: tuple[Path, Path]) -> None:
+    domain, problem = files
+    text = lift((1, 3)).replace(
+        "(:goal", "(:constraints (and (always (not (at f0))) (sometime (at f2)))) (:goal"
+    )
+    problem.write_text(text.replace("(at f0) (next", "(at f2) (next", 1))
+    solution = solve(domain, problem)
+    assert solution.planner == "fast-downward" and solution.proven
+    problem.write_text(text)  # it begins where it must not be
+    assert solve(domain, problem).steps is None
+    problem.write_text(text.replace("(sometime (at f2))", "(within 5 (at f2))"))
+    with pytest.raises(PlannerError, match="within"):
+        solve(domain, problem)
+
+
+COUNTER = """(define (domain counter) (:types place)
+  (:predicates (at ?p - place) (road ?p ?q - place) (reaches ?p ?q - place))
+  (:functions (fuel))
+  (:derived (reaches ?p ?q - place)
+    (or (road ?p ?q) (exists (?m - place) (and (road ?p ?m) (reaches ?m ?q)))))
+  (:action go :parameters (?p ?q - place)
+    :precondition (and (at ?p) (reaches ?p ?q) (>= (fuel) 3))
+    :effect (and (not (at ?p)) (at ?q) (decrease (fuel) 3)))
+  (:action fill :parameters () :effect (increase (fuel) 1)))"""
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=5),
+    st.integers(0, 3),
+    st.integers(0, 4),
+)
+def test_the_forward_search_plans_with_numbers_and_rules(
+    roads: set[tuple[int, int]], goal: int, fuel: int
+) -> None:
+    domain = parse_domain(COUNTER)
+    rows = " ".join(f"(road p{a} p{b})" for a, b in sorted(roads))
+    problem = parse_problem(
+        f"(define (problem c) (:domain counter) (:objects p0 p1 p2 p3 - place)"
+        f" (:init (at p0) (= (fuel) 0) {rows}) (:goal (and (at p{goal}) (>= (fuel) {fuel}))))",
+        domain,
+    )
+    reached, todo = set(), [0]
+    while todo:
+        here = todo.pop()
+        new = {b for a, b in roads if a == here} - reached
+        reached |= new
+        todo += new
+    outcome = forward(Task(domain, problem), 10)
+    if goal == 0 or goal in reached:
+        assert outcome.plan is not None
+        assert Validator(Task(domain, problem)).check(outcome.plan).valid
+    else:
+        assert outcome.plan is None and outcome.proven
+
+
+def test_without_an_engine_numbers_are_planned_with_all_the_same(tmp_path: Path) -> None:
+    domain, problem = tmp_path / "domain.pddl", tmp_path / "problem.pddl"
+    domain.write_text(COUNTER)
+    problem.write_text(
+        "(define (problem c) (:domain counter) (:objects a b - place)"
+        " (:init (at a) (road a b) (= (fuel) 1)) (:goal (at b)))"
+    )
+    solution = solve(domain, problem)
+    assert solution.planner == "forward" and solution.steps is not None
+    assert len(solution.steps) == 3 and not solution.proven

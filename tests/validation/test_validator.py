@@ -263,10 +263,10 @@ def test_applicable_actions(task: Task) -> None:
 
 
 def test_unsupported_input_is_unknown() -> None:
-    report = validate("(define (domain d) (:process p))", PROBLEM, "")
+    report = validate("(define (domain d) (:axiom p))", PROBLEM, "")
     assert report.outcome is Outcome.UNKNOWN
     assert not report.valid
-    assert "processes are not supported" in report.explain()
+    assert "axioms in the notation of PDDL 1 are not supported" in report.explain()
     assert json.loads(json.dumps(report.to_json()))["outcome"] == "unknown"
 
 

@@ -19,16 +19,17 @@ from hvr.pddl import (
 )
 from hvr.pddl.facts import Literal, necessary_literals
 from hvr.pddl.model import changes_of
-from hvr.validation.occurrences import Schema, schemas_of, without_times
+from hvr.validation.occurrences import Schema, kind_of, schemas_of, without_times
 from hvr.validation.rules import LintFinding, issue
 
 
 def check_actions(domain: Domain) -> Iterator[LintFinding]:
     """Yield actions and rules that can never apply, and effects without effect."""
     for schema in schemas_of(domain):
-        yield from _contradiction(schema)
+        kind = kind_of(domain, schema)
+        yield from _contradiction(schema, kind)
         if not any(True for _ in changes_of(schema.effect)):
-            yield issue("HVR311", f"The action {schema.name} changes nothing.", schema.name, schema)
+            yield issue("HVR311", f"The {kind} {schema.name} changes nothing.", schema.name, schema)
         if isinstance(schema, ActionSchema):
             yield from _dead_branches(schema)
             yield from _redundant(schema)
@@ -38,14 +39,14 @@ def check_actions(domain: Domain) -> Iterator[LintFinding]:
                         f"{_reason(clash)}.", rule.predicate, clash)  # fmt: skip
 
 
-def _contradiction(schema: Schema) -> Iterator[LintFinding]:
+def _contradiction(schema: Schema, kind: str) -> Iterator[LintFinding]:
     if isinstance(schema, DurativeActionSchema):
         parts = [without_times(schema.condition, (t,)) for t in ("at start", "over all", "at end")]
     else:
         parts = [schema.precondition]
     for part in parts:
         if (clash := _clash(necessary_literals(part))) is not None:
-            yield issue("HVR309", f"The action {schema.name} can never apply: {_reason(clash)}.",
+            yield issue("HVR309", f"The {kind} {schema.name} can never apply: {_reason(clash)}.",
                         schema.name, clash)  # fmt: skip
             return
 

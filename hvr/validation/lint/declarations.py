@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from hvr.pddl import OBJECT, Domain, Problem
-from hvr.validation.occurrences import Occurrences, occurrences_in, schemas_of
+from hvr.validation.occurrences import Occurrences, kind_of, occurrences_in, schemas_of
 from hvr.validation.rules import LintFinding, issue
 
 
@@ -102,5 +102,6 @@ def _parameters(domain: Domain) -> Iterator[LintFinding]:
                 place = parameter if getattr(parameter, "location", None) else schema
                 yield issue("HVR307", f"The parameter {parameter} of {schema.name} occurs neither "
                             "in its condition nor in its effect; each object of its type makes "
-                            "another instance of the action.", f"{schema.name} {parameter.name}",
+                            f"another instance of the {kind_of(domain, schema)}.",
+                            f"{schema.name} {parameter.name}",
                             place)  # fmt: skip

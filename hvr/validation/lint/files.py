@@ -8,6 +8,7 @@ from typing import Any
 
 from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError, UsageError
 from hvr.pddl import Diagnostic, UnsupportedPddlError, parse_domain, parse_problem
+from hvr.printable import short_names
 from hvr.validation import rules
 from hvr.validation.findings import Finding, warning_finding
 from hvr.validation.languages import Language, language_of
@@ -120,7 +121,14 @@ class _Reader:
         for one in (lint if language is None else language.lint)(lifted, task):
             file = problem if one.in_problem and problem is not None else domain
             findings.append(
-                Finding(rule_of(one), one.level, one.message, one.location, (), file, one.name)
+                Finding(
+                    rule_of(one),
+                    one.level,
+                    short_names(one.message),
+                    one.location,
+                    plan=file,
+                    subject=one.name,
+                )
             )
         return findings
 

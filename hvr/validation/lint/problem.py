@@ -24,6 +24,7 @@ from hvr.pddl.model import changes_of, walk
 from hvr.validation.occurrences import (
     Schema,
     conditions_of,
+    kind_of,
     occurrences_in,
     schemas_of,
     without_times,
@@ -61,7 +62,8 @@ def check_problem(domain: Domain, problem: Problem, seconds: float) -> Iterator[
     if reachable.complete:
         for schema in schemas_of(domain):
             if schema.name not in reachable.actions:
-                yield issue("HVR310", f"The action {schema.name} can never apply in this problem: "
+                kind = kind_of(domain, schema)
+                yield issue("HVR310", f"The {kind} {schema.name} can never apply in this problem: "
                             f"{_why(task, schema, reachable)}.", schema.name, schema,
                             in_problem=True)  # fmt: skip
 

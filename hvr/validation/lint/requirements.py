@@ -24,7 +24,7 @@ from hvr.pddl import (
     Trajectory,
     When,
 )
-from hvr.pddl.model import walk
+from hvr.pddl.model import ContinuousEffect, walk
 from hvr.validation.occurrences import conditions_in_effect, conditions_of, schemas_of
 from hvr.validation.rules import LintFinding, issue
 
@@ -50,6 +50,7 @@ _IMPLIED: dict[str, frozenset[str]] = {
     ":durative-actions": frozenset({":numeric-fluents"}),
     ":duration-inequalities": frozenset({":durative-actions"}),
     ":timed-initial-literals": frozenset({":durative-actions"}),
+    ":timed-initial-fluents": frozenset({":timed-initial-literals", ":durative-actions"}),
     ":domain-axioms": frozenset({":derived-predicates"}),
     ":constraints": frozenset(),
 }
@@ -100,6 +101,9 @@ def check_requirements(domain: Domain, problem: Problem | None) -> Iterator[Lint
     given = set(domain.requirements) or {":strips"}
     needed = dict(_needed_by_domain(domain))
     used = set(needed)
+    if domain.moves:
+        # Processes have continuous effects, and are declared by :time.
+        used.add(":continuous-effects")
     if problem is not None:
         used |= _needed_by_problem(problem)
     for flag in sorted(given - _UNJUDGED):
@@ -136,6 +140,9 @@ def _needed_by_domain(domain: Domain) -> Iterator[tuple[str, tuple[str, object]]
                 need(":conditional-effects", "conditional or universal effects", schema)
         if isinstance(schema, DurativeActionSchema):
             need(":durative-actions", "durative actions", schema)
+            for part in parts:
+                if isinstance(part, ContinuousEffect):
+                    need(":continuous-effects", "continuous effects", part)
             for part in walk(schema.duration):
                 if isinstance(part, Comparison) and part.operator != "=":
                     need(":duration-inequalities", "a duration that may vary", part)
@@ -144,6 +151,8 @@ def _needed_by_domain(domain: Domain) -> Iterator[tuple[str, tuple[str, object]]
         _condition(rule.body, rule, need)
     for trajectory in _trajectories(domain.constraints):
         need(":constraints", "constraints", trajectory)
+    for schema in (*domain.processes.values(), *domain.events.values()):
+        need(":time", "processes or events", schema)
     if domain.functions:
         what = "numeric functions"
         need(":action-costs" if _only_costs(domain) else ":numeric-fluents", what)
@@ -166,6 +175,8 @@ def _needed_by_problem(problem: Problem) -> set[str]:
         needed.add(":constraints")
     if problem.timed_init:
         needed.add(":timed-initial-literals")
+    if any(isinstance(timed.effect, NumericEffect) for timed in problem.timed_init):
+        needed.add(":timed-initial-fluents")
     if any(o.types != (OBJECT,) for o in problem.objects):
         needed.add(":typing")
     if problem.metric is not None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from hvr.pddl import Atom, Location, Step
-from hvr.printable import one_line, short
+from hvr.printable import one_line, short, short_names
 from hvr.validation import rules
 from hvr.validation.findings import explain_repair, rule_of_note
 from hvr.validation.judged import Judged
@@ -150,7 +150,7 @@ def _failure(failure: Failure, limit: int | None) -> list[str]:
         shown = failure.literals[:limit]
         width = min(48, max(len(str(literal)) for literal in shown))
         for literal in shown:
-            lines.append(f"    {literal!s:<{width}}  {_provenance(literal)}")
+            lines.append(short_names(f"    {literal!s:<{width}}  {_provenance(literal)}"))
             lines += _causes(literal, 6)
         if len(shown) < len(failure.literals):
             lines.append(f"    … and {len(failure.literals) - len(shown)} more")
@@ -165,7 +165,7 @@ def _causes(literal: UnmetLiteral, indent: int) -> list[str]:
     """Show why a derived atom has its value, as deep as the report goes."""
     lines: list[str] = []
     for cause in literal.because:
-        lines.append(f"{' ' * indent}{cause!s}  {_provenance(cause)}")
+        lines.append(short_names(f"{' ' * indent}{cause!s}  {_provenance(cause)}"))
         lines += _causes(cause, indent + 2)
     return lines
 
@@ -250,6 +250,11 @@ def _states(result: Judged) -> list[str]:
     if result.happenings is not None:
         lines.append("  happenings:")
         lines += [f"    {happening}" for happening in result.happenings]
+    if result.values is not None:
+        lines.append("  values:")
+        for curve in result.values:
+            lines.append(f"    {curve.fluent}")
+            lines += [f"      {piece}" for piece in curve.pieces]
     if result.state is not None:
         step = result.state.step
         after = f"state after step {step}" if step else "initial state"

@@ -1,0 +1,262 @@
+"""Faults at every step of plans in PDDL domains: noticed, named, mended?
+
+    python benchmarks/world_faults.py --data FOLDER [--domains NAMES] [--plans 2] [--kinds KINDS]
+    python benchmarks/world_faults.py --data FOLDER --hide       # each changing predicate in turn
+
+FOLDER has `manifest.jsonl`, one JSON object a line with `domain` and `problem`, paths being
+relative to it. Of each domain the first problems (`--plans`) are taken whose plan has at most
+`--steps` steps. Each is carried out once without faults, and then once for each step of that plan
+and each kind of fault, with one fault there.
+
+noticed      the step in which the fault changed something that is seen, or refused the action,
+             has a deviation; beside it, of how many such faults
+false        deviations in steps without a fault, of all steps, also of those after the fault, but
+             not of those after a fault that nobody could see, which may show itself later
+recovered    the goal holds in the true state at the end
+out of reach the run ended without it, and another planner proves, from the true state at the
+             end, that there is no plan (Fast Downward with its own translator; for numbers,
+             which it does not know, hvr's forward search again)
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conditions import conditions
+from inputs import measured, records
+
+from hvr.errors import HvrError, ImpossibleGoalError, UsageError
+from hvr.execution.events import StepDone
+from hvr.pddl import Domain, GroundAction, Problem, Task, parse_domain, parse_problem
+from hvr.plans import Planned
+from hvr.solving.features import features_of
+from hvr.solving.programs import DOWNWARD
+from hvr.worlds.environment import PddlEnvironment
+from hvr.worlds.faults import FaultRule, FaultyWorld, WorldFault
+from hvr.worlds.planning import StatePlanner, problem_at
+from hvr.worlds.running import WorldRun, run_world
+from hvr.worlds.words import words_for
+
+DOMAINS = (
+    "blocks-3op,gripper,driverlog,rovers,satellite,zenotravel,briefcaseworld,"
+    "ipc-2000-schedule-adl-typed,philosophers,ipc-2002-driverlog-numeric,"
+    "ipc-2002-zenotravel-numeric"
+)
+KINDS = ",".join(WorldFault)
+
+
+class Remembering(StatePlanner):
+    """A planner that makes the first plan of a problem only once."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(None, seconds)
+        self._first: dict[tuple[object, ...], Planned] = {}
+
+    def plan(self, task: Task) -> Planned:
+        """See `StatePlanner`."""
+        problem = task.problem
+        key = (problem.init, tuple(sorted(problem.numeric_init.items(), key=str)))
+        if key not in self._first:
+            self._first[key] = super().plan(task)
+        return self._first[key]
+
+
+@dataclass
+class Tally:
+    """What was counted of one domain, or of all."""
+
+    plans: int = 0
+    steps: int = 0
+    false: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    missed: list[str] = field(default_factory=list)
+
+    def row(self, name: str) -> str:
+        """Return a row of the table."""
+        kinds = ("recovered", "out of reach", "missed", "undecided")
+        noticed = f"{self.counts['noticed']} of {self.counts['seen']}"
+        cells: list[object] = [name, self.plans, self.counts["faults"], noticed]
+        cells += [f"{self.false} of {self.steps}", *(self.counts[kind] for kind in kinds)]
+        return f"| {' | '.join(map(str, cells))} |"
+
+    def add(self, other: Tally) -> None:
+        """Add what was counted of another."""
+        self.plans += other.plans
+        self.steps += other.steps
+        self.false += other.false
+        self.counts += other.counts
+        self.missed += other.missed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--domains", default=DOMAINS, help="stems of domain files, with commas")
+    parser.add_argument("--plans", type=int, default=2, help="of each domain")
+    parser.add_argument("--steps", type=int, default=60, help="most steps of a plan")
+    parser.add_argument("--kinds", default=KINDS, help="kinds of faults, with commas")
+    parser.add_argument("--hide", action="store_true", help="hide predicates, one at a time")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=20.0, help="for each plan")
+    args = parser.parse_args()
+
+    print(conditions(args.seed))
+    print(f"faults: {args.kinds}\n")
+    print("| domain | plans | faults | noticed in their step | false alarms, of steps | recovered "
+          "| out of reach | missed | undecided |")  # fmt: skip
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    started = time.perf_counter()
+    total = Tally()
+    for name in args.domains.split(","):
+        tally = of_domain(name, args)
+        print(tally.row(name), flush=True)
+        total.add(tally)
+    print(total.row("all"))
+    print(f"\n{time.perf_counter() - started:.0f} s")
+    for text in total.missed:
+        print(text)
+
+
+def of_domain(name: str, args: argparse.Namespace) -> Tally:
+    """Run the plans of one domain."""
+    tally = Tally()
+    kinds = [WorldFault(kind) for kind in args.kinds.split(",")]
+    for file, problem_file in _problems(args.data, name):
+        if tally.plans == args.plans:
+            break
+        domain = parse_domain(file)
+        problem = parse_problem(problem_file, domain)
+        planner = Remembering(args.seconds)
+        try:
+            free, _ = _run(domain, problem, planner, (), args.seed)
+        except HvrError as error:
+            tally.missed.append(f"{problem_file.stem}: {error}")
+            continue
+        if not free.finished.reached or not 0 < free.finished.steps <= args.steps:
+            continue
+        tally.plans += 1
+        task = Task(domain, problem)
+        predicates = sorted(task.fluent_predicates - task.derived_predicates)
+        for hidden in [(one,) for one in predicates] if args.hide else [()]:
+            label = f"{problem_file.stem}{' without ' * bool(hidden)}{' '.join(hidden)}"
+            case = Case(domain, problem, planner, hidden, label)
+            of_case(case, free.finished.steps, kinds, args, tally)
+    return tally
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem to be acted in, and what is hidden in it."""
+
+    domain: Domain
+    problem: Problem
+    planner: StatePlanner
+    hidden: tuple[str, ...]
+    label: str
+
+
+def of_case(
+    case: Case, steps: int, kinds: list[WorldFault], args: argparse.Namespace, tally: Tally
+) -> None:
+    """Run a problem without faults, and with each kind at each step."""
+    free, _ = _run(case.domain, case.problem, case.planner, (), args.seed, case.hidden)
+    _count(tally, free, case.hidden, case.label)
+    for step in range(1, steps + 1):
+        for kind in kinds:
+            rule = FaultRule(kind, step=step)
+            run, env = _run(
+                case.domain, case.problem, case.planner, (rule,), args.seed + step, case.hidden
+            )
+            label = f"{case.label}, {kind} at step {step}"
+            _count(tally, run, case.hidden, label)
+            if _faulty(run):
+                outcome = _outcome(env, case.domain, case.problem, args.seconds)
+                if outcome == "missed" and run.finished.reached:  # it is believed, and said so
+                    outcome = "undecided"
+                tally.counts[outcome] += 1
+                if outcome in ("missed", "undecided"):
+                    tally.missed.append(f"{label}: {outcome}: {run.finished.reason}")
+
+
+def _run(
+    domain: Domain,
+    problem: Problem,
+    planner: StatePlanner,
+    rules: tuple[FaultRule, ...],
+    seed: int,
+    hidden: tuple[str, ...] = (),
+) -> tuple[WorldRun, FaultyWorld]:
+    env = FaultyWorld(PddlEnvironment(domain, problem, hidden), rules, seed)
+    return run_world(env, domain, problem, words_for(domain).wording, planner=planner), env
+
+
+def _count(tally: Tally, run: WorldRun, hidden: tuple[str, ...], label: str) -> None:
+    """Count faults, which of them were noticed in their step, and false alarms."""
+    done = [event for event in run.events if isinstance(event, StepDone)]
+    alarmed = {event.number for event in done if event.failures}
+    faulty, seen = _faulty(run), _faulty(run, hidden)
+    false = alarmed - faulty
+    if faulty - seen:
+        false = {step for step in false if step < min(faulty - seen)}
+    tally.steps += len(done)
+    tally.false += len(false)
+    tally.counts["faults"] += len(faulty)
+    tally.counts["seen"] += len(seen)
+    tally.counts["noticed"] += len(seen & alarmed)
+    tally.missed += [f"{label}: not noticed at step {step}" for step in seen - alarmed]
+    tally.missed += [f"{label}: false alarm at step {step}" for step in false]
+
+
+def _faulty(run: WorldRun, hidden: tuple[str, ...] = ()) -> set[int]:
+    """Return the steps in which a fault changed something that is seen, or refused the action."""
+    refused = WorldFault.REFUSED
+    return {
+        fault.step
+        for fault in run.faults
+        if fault.kind is refused or any(_name(text) not in hidden for text in fault.changed)
+    }
+
+
+def _name(text: str) -> str:
+    """Return the predicate of a literal in PDDL."""
+    return text.removeprefix("(not ").strip("()").split()[0].strip("()")
+
+
+def _outcome(env: FaultyWorld, domain: Domain, problem: Problem, seconds: float) -> str:
+    """Return what became of a run, by the true state at its end."""
+    state = env.env.state
+    if state.holds(problem.goal):
+        return "recovered"
+    here = Task(domain, problem_at(problem, state))
+    features = features_of(domain, problem)
+    judge = StatePlanner(None if features & DOWNWARD.lacks else DOWNWARD.name, seconds)
+    try:
+        plan: tuple[GroundAction, ...] = judge.plan(here).plan.actions
+    except ImpossibleGoalError:
+        return "out of reach"
+    except HvrError:
+        return "undecided"
+    return "missed" if plan else "recovered"
+
+
+def _problems(data: Path, name: str) -> Iterator[tuple[Path, Path]]:
+    """Yield the domain and problem files of a domain, in the order of the manifest."""
+    seen: dict[tuple[Path, Path], None] = {}
+    for row in records(data / "manifest.jsonl", "set", "domain", "problem"):
+        if row["set"] in ("ipc", "long") and Path(row["domain"]).stem == name:
+            seen[data / row["domain"], data / row["problem"]] = None
+    if not seen:
+        raise UsageError(f"{data / 'manifest.jsonl'} has no domain {name!r}")
+    yield from seen
+
+
+if __name__ == "__main__":
+    sys.exit(measured(main))

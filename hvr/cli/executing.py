@@ -1,0 +1,87 @@
+"""`hvr solve --execute`: the plan carried out, watched and mended."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from hvr.cli.display import display
+from hvr.cli.output import print_json
+from hvr.cli.posed import Posed, posed
+from hvr.errors import UsageError
+from hvr.validation.text import count
+from hvr.worlds.environment import FactEnvironment, PddlEnvironment
+from hvr.worlds.faults import FaultRule, FaultyWorld, read_faults
+from hvr.worlds.planning import StatePlanner
+from hvr.worlds.running import WorldRun, run_world, save_run
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Run `hvr solve --execute` and return its exit code: 0 reached, 1 out of reach, 2 undecided.
+
+    Raises:
+        HvrError: files or options cannot be used.
+    """
+    if args.optimal:
+        raise UsageError("plans are made anew while they run, not searched to the optimum; leave "
+                         "it out with --execute", field="optimal")  # fmt: skip
+    rules = read_faults(args.faults)
+    asked = posed(args)
+    domain, problem = asked.domain, asked.problem
+    env = _environment(asked, args, rules)
+    live = sys.stdout.isatty() and not args.json
+    kind = "none" if args.json or args.quiet else "live" if live else "lines"
+    with display(kind) as listen:
+        run = run_world(
+            env, domain, problem, asked.words.wording,
+            planner=StatePlanner(args.planner, args.budget),
+            max_replans=args.max_replans, listen=listen,
+        )  # fmt: skip
+    if args.save is not None:
+        save_run(args.save, domain, problem, run)
+    if args.json:
+        print_json(run.to_json())
+    else:
+        print(summary(run))
+    return run.exit_code
+
+
+def _environment(
+    asked: Posed, args: argparse.Namespace, rules: Sequence[FaultRule]
+) -> FactEnvironment:
+    """Open the world's own environment, or one that runs the domain, with its faults.
+
+    Raises:
+        HvrError: it cannot be opened, or faults are wanted where none can be made.
+    """
+    if asked.world is None or not asked.world.environment:
+        own = PddlEnvironment(asked.domain, asked.problem, args.hide)
+        return FaultyWorld(own, rules, args.seed)
+    for name in ("faults", "hide"):
+        if getattr(args, name):
+            raise UsageError(
+                "hvr makes these in the PDDL environment only; this world has its own "
+                f"({asked.world.environment})", field=name,
+            )  # fmt: skip
+    return asked.world.open(asked.problem, args.seed)
+
+
+def summary(run: WorldRun) -> str:
+    """Return one line: how a run ended."""
+    done = run.finished
+    parts = [count(done.steps, "step"), count(done.replans, "new plan")]
+    if run.faults:
+        parts.append(count(len(run.faults), "fault") + " injected")
+    parts += [f"{number} {kind}" for kind, number in done.failures]
+    facts = ", ".join(parts)
+    if done.reached and run.unseen:
+        unseen = " and ".join(run.unseen)
+        return f"the goal is believed to hold, and {unseen} cannot be seen: {facts}"
+    if done.reached:
+        return f"goal reached: {facts}"
+    if run.unreachable and not done.steps:
+        return f"no plan reaches the goal, which is proven: {facts}"
+    if run.unreachable:
+        return f"no plan reaches the goal any more, which is proven: {facts}"
+    return f"goal not reached, undecided: {facts}; {done.reason}"

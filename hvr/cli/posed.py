@@ -1,0 +1,95 @@
+"""What `hvr solve` is asked: two files, or a problem of a world, perhaps with another goal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.errors import UsageError
+
+if TYPE_CHECKING:
+    from hvr.pddl import Domain, Problem
+    from hvr.worlds.folder import WorldFolder
+    from hvr.worlds.words import WorldWords
+
+
+@dataclass(frozen=True)
+class Posed:
+    """A problem to be solved.
+
+    Args:
+        domain, problem: as parsed, with the goal that was given.
+        words: of the world, or derived from the domain.
+        world: None for two files.
+    """
+
+    domain: Domain
+    problem: Problem
+    words: WorldWords
+    world: WorldFolder | None
+
+
+@contextmanager
+def posed_files(args: argparse.Namespace) -> Iterator[tuple[Path, Path]]:
+    """Yield the files of the domain and the problem.
+
+    Raises:
+        HvrError: the arguments, or files, cannot be used.
+    """
+    if args.world is None and args.goal is None:
+        yield _two_files(args)
+        return
+    from hvr.files import temporary_folder, write_whole
+    from hvr.pddl import print_domain, print_problem
+
+    asked = posed(args)
+    with temporary_folder("hvr-world-") as folder:
+        domain, problem = Path(folder) / "domain.pddl", Path(folder) / "problem.pddl"
+        write_whole(domain, print_domain(asked.domain))
+        write_whole(problem, print_problem(asked.problem))
+        yield domain, problem
+
+
+def posed(args: argparse.Namespace) -> Posed:
+    """Return the problem, and say a goal in other words back.
+
+    Raises:
+        HvrError: the arguments, or files, cannot be used.
+    """
+    from hvr.pddl import parse_domain, parse_problem
+    from hvr.worlds.folder import WorldFolder, find_world
+    from hvr.worlds.sentences import read_goal
+    from hvr.worlds.words import words_for
+
+    goal = args.goal
+    world: WorldFolder | None = None
+    if args.world is not None:
+        if args.domain is not None:
+            raise UsageError("give a world, or a domain and a problem", field="world")
+        world = WorldFolder(find_world(args.world))
+        domain, words = world.domain, world.words
+        problem, of_task = world.problem(args.problem)
+        goal = goal or of_task
+    else:
+        domain_file, problem_file = _two_files(args)
+        domain = parse_domain(domain_file)
+        problem, words = parse_problem(problem_file, domain), words_for(domain)
+    if goal:
+        read = read_goal(goal, domain, problem, words)
+        problem = problem.replace(goal=read.formula)
+        if not args.quiet:
+            print(f"goal: {read.said}", file=sys.stderr if args.json else sys.stdout)
+    return Posed(domain, problem, words, world)
+
+
+def _two_files(args: argparse.Namespace) -> tuple[Path, Path]:
+    if args.domain is None or args.file is None:
+        raise UsageError("name a DOMAIN and a PROBLEM, or a --world")
+    if args.problem is not None:
+        raise UsageError("this is for --world, which is not given", field="problem")
+    return args.domain, args.file

@@ -1,0 +1,1 @@
+"""`hvr world`: folders that say what there is to plan and act in."""

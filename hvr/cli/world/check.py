@@ -1,0 +1,62 @@
+"""`hvr world check`: what does not fit in a world."""
+
+from __future__ import annotations
+
+import argparse
+
+from hvr.cli.arguments import add_json
+
+_DESCRIPTION = """\
+Name every mismatch of a world, with file and line: missing files, a domain that cannot be used or
+has no actions, words for what the domain does not have, problems and goals that cannot be read, an
+environment that cannot be opened, raises at reset, or does not begin as the problem says.
+
+The environment that world.toml names is Python code of the world, and is run.
+"""
+
+_EPILOG = """\
+examples:
+  hvr world check ward
+  hvr world check logistics --json
+
+exit codes:
+  0  everything fits
+  1  something does not
+  2  there is no such world
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("world", metavar="WORLD", help="a folder, or a world that hvr brings")
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        UsageError: there is no such world.
+    """
+    from hvr.cli.output import print_json
+    from hvr.errors import DataFileError
+    from hvr.printable import one_line
+    from hvr.worlds.checking import check_world
+    from hvr.worlds.folder import FILE, WorldFolder, find_world
+
+    folder = find_world(args.world)
+    try:
+        findings = check_world(WorldFolder(folder))
+    except DataFileError as error:
+        if not (folder / FILE).is_file():
+            raise
+        findings = (str(error),)
+    if args.json:
+        print_json({"world": str(folder), "findings": list(findings)})
+    else:
+        for finding in findings:
+            print(one_line(finding))
+        if not findings:
+            print(f"{folder}: everything fits")
+    return 1 if findings else 0

@@ -1,0 +1,194 @@
+"""What happens by itself: the ground processes and events of a task, and continuous effects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from hvr.errors import ContinuousChangeError
+from hvr.pddl import (
+    TRUE,
+    ActionSchema,
+    Comparison,
+    Domain,
+    DurativeActionSchema,
+    Expression,
+    Forall,
+    GroundAction,
+    Task,
+    When,
+)
+from hvr.pddl import conditions as compiled
+from hvr.pddl.compiler import Binding, Compiler, Effects
+from hvr.pddl.conditions import Conjunction, NumericChange, Operator, conjunction
+from hvr.pddl.durative import part_at, times_of
+from hvr.pddl.model import And, ContinuousEffect, functions_of, walk
+from hvr.pddl.numeric import Rational
+from hvr.validation.motion import Rate
+from hvr.values import Value, cached_property
+
+
+class GroundProcess(Value):
+    """Something that goes on while its condition holds, and what it changes meanwhile.
+
+    A process with conditional effects is several of these.
+    """
+
+    action: GroundAction
+    condition: Conjunction
+    rates: tuple[Rate, ...]
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+class GroundEvent(Value):
+    """Something that happens once its condition holds."""
+
+    operator: Operator
+    binding: Binding
+    schema: ActionSchema
+
+    @property
+    def action(self) -> GroundAction:
+        """The event with its objects."""
+        return self.operator.action
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+class Dynamics:
+    """The processes and events of a task, made ground when they are first asked for.
+
+    Raises:
+        ContinuousChangeError: a rule for a derived predicate reads numbers that change
+            continuously.
+        GroundingLimitError: there are too many.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        moving = {effect.fluent.function for effect in continuous_effects(task.domain)}
+        for rule in task.domain.derived:
+            for part in walk(rule.body):
+                if isinstance(part, Comparison) and any(
+                    term.function in moving
+                    for side in (part.left, part.right)
+                    for term in functions_of(side)
+                ):
+                    raise ContinuousChangeError(
+                        f"the derived predicate {rule.predicate!r} depends on {part}, which "
+                        "changes continuously: rules along the motion would be needed"
+                    )
+
+    @cached_property
+    def processes(self) -> tuple[GroundProcess, ...]:
+        """The processes whose condition may hold."""
+        compiler = Compiler(self.task)
+        return tuple(
+            process
+            for schema in self.task.domain.processes.values()
+            for action, binding, condition in self._instances(schema)
+            for process in _processes(compiler, action, condition, schema.effect, binding)
+        )
+
+    @cached_property
+    def events(self) -> tuple[GroundEvent, ...]:
+        """The events whose condition may hold."""
+        return tuple(
+            GroundEvent(
+                self.task.operator(action, binding, schema.precondition, schema.effect),
+                binding,
+                schema,
+            )
+            for schema in self.task.domain.events.values()
+            for action, binding, _ in self._instances(schema)
+        )
+
+    def _instances(
+        self, schema: ActionSchema
+    ) -> Iterator[tuple[GroundAction, Binding, Conjunction]]:
+        names = [p.name for p in schema.parameters]
+        for binding in self.task.instances(schema.parameters, schema.precondition, True, {}):
+            condition = self.task.condition(schema.precondition, binding)
+            if condition is not compiled.FALSE:
+                action = GroundAction(schema.name, tuple([binding[n] for n in names]))
+                yield action, binding, condition
+
+    def during(
+        self,
+        action: GroundAction,
+        schema: DurativeActionSchema,
+        binding: Binding,
+        duration: Rational,
+    ) -> tuple[GroundProcess, ...]:
+        """Return what a durative action changes while it goes on.
+
+        Raises:
+            ContinuousChangeError: a condition of a continuous effect looks at the start or end.
+        """
+        effect = continuous_part(schema.effect)
+        if effect == TRUE:
+            return ()
+        compiler = Compiler(self.task, duration)
+        return tuple(_processes(compiler, action, compiled.TRUE, effect, binding))
+
+
+def _processes(
+    compiler: Compiler,
+    action: GroundAction,
+    condition: Conjunction,
+    effect: Expression,
+    binding: Binding,
+) -> Iterator[GroundProcess]:
+    effects = Effects()
+    compiler.effect(effect, binding, compiled.TRUE, effects)
+    by_guard: dict[Conjunction, list[NumericChange]] = {}
+    for guard, change in effects.numeric:
+        by_guard.setdefault(guard, []).append(change)
+    for guard, changes in by_guard.items():
+        rates = [Rate(i, 1 if symbol == "increase" else -1, n) for symbol, i, n in changes]
+        yield GroundProcess(action, conjunction((condition, guard)), tuple(rates))
+
+
+def continuous_part(effect: Expression) -> Expression:
+    """Return the continuous effects of a durative action; conditions lose their `over all`."""
+    match effect:
+        case ContinuousEffect():
+            return effect
+        case And(operands):
+            parts = [continuous_part(o) for o in operands]
+            return And(tuple([part for part in parts if part != TRUE]))
+        case Forall(variables, body):
+            inner = continuous_part(body)
+            return TRUE if inner == TRUE else Forall(variables, inner, effect.location)
+        case When(condition, body):
+            inner = continuous_part(body)
+            if inner == TRUE:
+                return TRUE
+            if not times_of(condition) <= {"over all"}:
+                raise ContinuousChangeError(
+                    f"the continuous effect {inner} has a condition at the start or the end: "
+                    "only (over all …) is decided while it goes on"
+                )
+            return When(part_at(condition, "over all"), inner)
+        case _:
+            return TRUE
+
+
+def continuous_effects(domain: Domain) -> Iterator[ContinuousEffect]:
+    """Yield the continuous effects of processes and durative actions, as they are written."""
+    schemas: Iterable[ActionSchema | DurativeActionSchema] = (
+        *domain.processes.values(),
+        *domain.durative_actions.values(),
+    )
+    for schema in schemas:
+        for part in walk(schema.effect):
+            if isinstance(part, ContinuousEffect):
+                yield part

@@ -1,0 +1,116 @@
+"""Events that happen together: what they change, or why they cannot happen."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import cast
+
+from hvr.errors import InconsistentEffectError, UndefinedValueError
+from hvr.pddl import State, Task
+from hvr.pddl.conditions import NumericChange, change_numbers
+from hvr.pddl.numeric import Values
+from hvr.pddl.plan import decimal_text
+from hvr.validation.dynamics import GroundEvent
+from hvr.validation.interference import StepParts, access, interferences
+from hvr.validation.motion import Moment, MovingState, Numbers
+from hvr.validation.polynomials import Number
+from hvr.validation.report import FailureKind, StepRef
+from hvr.values import Value
+
+
+class Aftermath(Value):
+    """What events have changed.
+
+    Attributes:
+        bits: the true atoms, without those that follow by rules.
+        numbers: the numbers, to be read at the moment of the events.
+        touched: for each event, the bits and the indexes of numbers that it changes.
+    """
+
+    bits: int
+    numbers: list[Number | None]
+    touched: tuple[tuple[int, frozenset[int]], ...]
+
+
+class Trouble(Value):
+    """Why events cannot happen: one of them, and a sentence about it."""
+
+    kind: FailureKind
+    event: GroundEvent
+    message: str
+
+
+def happen_together(
+    task: Task,
+    refs: Sequence[StepRef],
+    events: Sequence[GroundEvent],
+    happened: Collection[GroundEvent],
+    state: State,
+    numbers: Numbers,
+    moment: Moment,
+    *,
+    is_exact: bool,
+) -> Aftermath | Trouble:
+    """Return what events change that happen at one moment.
+
+    Args:
+        task: the task.
+        refs: the events with their time, for messages.
+        events: the events.
+        happened: those that have happened at this time before.
+        state: the state before, rounded.
+        numbers: the numbers before, to be read at the moment.
+        moment: when.
+        is_exact: whether the numbers are exact.
+    """
+    for ref, event in zip(refs, events, strict=True):
+        if event in happened:
+            message = (
+                f"The event {event.action} would happen again at once at "
+                f"{_time(ref)}: what follows from it makes its condition true "
+                "again, or leaves it so."
+            )
+            return Trouble(FailureKind.EVENT, event, message)
+    steps = [
+        access(state, StepParts(e.binding, e.schema.precondition, e.schema.effect, (e.operator,)))
+        for e in events
+    ]
+    for i, j, over in interferences(task, steps):
+        message = (
+            f"The events {events[i].action} and {events[j].action} interfere: both happen at "
+            f"{_time(refs[i])}, and one changes {over}, which the other needs or "
+            "changes."
+        )
+        return Trouble(FailureKind.INTERFERENCE, events[j], message)
+    before = MovingState(numbers, state.bits, is_exact)
+    add = delete = 0
+    after = list(numbers)
+    touched: list[tuple[int, frozenset[int]]] = []
+    for ref, event in zip(refs, events, strict=True):
+        operator = event.operator
+        mine = operator.add | operator.delete
+        add |= operator.add
+        delete |= operator.delete
+        for condition, more_add, more_delete in operator.conditional:
+            if before.holds(condition, moment):
+                add |= more_add
+                delete |= more_delete
+                mine |= more_add | more_delete
+        changes = [change for guard, change in operator.numeric if before.holds(guard, moment)]
+        try:
+            after = _changed(changes, numbers, after)
+        except (UndefinedValueError, InconsistentEffectError) as error:
+            message = f"The event {ref} cannot happen: {error}."
+            return Trouble(FailureKind.EVENT, event, message)
+        touched.append((mine, frozenset(change[1] for change in changes)))
+    return Aftermath(state.bits & ~delete | add, after, tuple(touched))
+
+
+def _changed(changes: list[NumericChange], before: Numbers, after: Numbers) -> list[Number | None]:
+    # Polynomials compute like numbers: see `calculate`.
+    return list(change_numbers(changes, cast("Values", tuple(before)), cast("Values", after)))
+
+
+def _time(ref: StepRef) -> str:
+    assert ref.time is not None
+    return decimal_text(ref.time)

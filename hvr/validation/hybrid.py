@@ -1,0 +1,391 @@
+"""Plans in a world that moves by itself: processes, events and continuous effects.
+
+The semantics are those of PDDL+ (Fox & Long, "Modelling mixed discrete-continuous domains for
+planning", JAIR 27, 2006). Between happenings numbers follow a `Motion`. A process goes on while its
+condition holds; an event happens as soon as its condition does, and what it changes may bring
+about others at the same time. The state at a time is the one after all that happens then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from fractions import Fraction
+from typing import TYPE_CHECKING, cast
+
+from hvr.errors import ContinuousChangeError, UndefinedValueError
+from hvr.pddl import State, TimedAction
+from hvr.pddl.conditions import Conjunction, set_bits
+from hvr.pddl.numeric import Rational, Values, exact
+from hvr.pddl.plan import decimal_text
+from hvr.validation.curves import Stretch
+from hvr.validation.dynamics import Dynamics, GroundEvent, GroundProcess
+from hvr.validation.events import Trouble, happen_together
+from hvr.validation.motion import Moment, Motion, MovingState, Numbers, compare
+from hvr.validation.polynomials import Number, Root
+from hvr.validation.report import (
+    Failure,
+    FailureKind,
+    OnFailure,
+    StepRef,
+    ValidationReport,
+    place_of,
+)
+from hvr.validation.segment import Segment, approximate
+from hvr.validation.temporal import Happening, TemporalRun, TimedEvent
+from hvr.validation.violations import StateChange
+
+if TYPE_CHECKING:
+    from hvr.validation.validator import Validator
+
+MOST_MOMENTS = 10_000
+"""At how many times something may happen by itself; a ball that bounces ever lower never rests."""
+
+
+class HybridRun(TemporalRun):
+    """Judges one plan for a task with processes, events or continuous effects.
+
+    Args:
+        validator: the validator, in the state to begin in.
+        plan: the steps, in the order of the file.
+        dynamics: the processes and events of the task.
+    """
+
+    def __init__(self, validator: Validator, plan: list[TimedAction], dynamics: Dynamics) -> None:
+        super().__init__(validator, plan)
+        self._dynamics = dynamics
+        self._origin = Fraction(0)
+        self._moment: Moment = 0
+        self._motion = Motion(self.values, 0, (), self.task.term)
+        # Which processes' conditions hold from now on, and which of them are going on.
+        self._holding: dict[GroundProcess, bool] = {}
+        self._active: tuple[GroundProcess, ...] = ()
+        self._effects: dict[int, tuple[GroundProcess, ...]] = {}
+        self._happened: set[GroundEvent] = set()
+        self._fresh: frozenset[int] = frozenset()
+        self._moments = 0
+        self._recorded: list[Stretch] = []
+
+    def run(self, on_failure: OnFailure) -> ValidationReport:
+        """Judge the plan.
+
+        Raises:
+            ContinuousChangeError: numbers change in a way that is not solved exactly.
+        """
+        self._on_failure = on_failure
+        times = [step.start for step in self.plan]
+        times += [Fraction(timed.time) for timed in self.task.problem.timed_init]
+        self._settle(list(self.values), 0, onward=min(times, default=Fraction(0)) > 0)
+        return super().run(on_failure)
+
+    # Time goes by ---------------------------------------------------------------------------
+
+    def _advance(self, time: Fraction) -> None:
+        while not self._stopped:
+            end = exact(time - self._origin)
+            if compare(self._moment, end) >= 0:
+                break
+            state = self._moving(self._motion)
+            moment = self._next(state, end)
+            self._watch(Segment(self._motion, state, self._origin, self._moment, moment or end))
+            if self._stopped:
+                return
+            self._record(moment or end)
+            self._credit(self._motion.at(moment or end), self._time(moment or end))
+            self._happened.clear()
+            if moment is None:
+                break
+            self._moments += 1
+            if self._moments > MOST_MOMENTS:
+                raise ContinuousChangeError(
+                    f"something happens by itself more than {MOST_MOMENTS} times, the last time at "
+                    f"{decimal_text(self._time(moment))}; maybe without end"
+                )
+            at_end = compare(moment, end) == 0
+            self._reach(moment)
+            self._settle(self._numbers(moment), self._moment, onward=not at_end)
+            if not self._stopped and not at_end:
+                self._check_going_on(self._time(self._moment), list(self._running.values()))
+            if not self._stopped and self._constraints:
+                now = self._time(self._moment)
+                self._constrain(self._constraints.observe(now, self.bits, self.values), now)
+            if at_end:
+                break
+        if not self._stopped:
+            self._begin(time)
+
+    def _begin(self, time: Fraction) -> None:
+        """Let the time of a happening be the origin."""
+        if compare(self._moment, exact(time - self._origin)) < 0:
+            self.values = self._motion.at(exact(time - self._origin))
+        self._origin, self._moment = time, 0
+        self._motion = Motion(self.values, 0, (), self.task.term, self._motion.is_exact)
+
+    def _happen(self, time: Fraction, events: list[TimedEvent]) -> None:
+        before = frozenset(self._running)
+        super()._happen(time, events)
+        self._fresh = frozenset(self._running) - before
+
+    def _respond(self, *, last: bool) -> None:
+        for number in self._running.keys() - self._effects.keys():
+            operator, step = self._running[number].operator, self.plan[number - 1]
+            assert step.duration is not None
+            self._effects[number] = self._dynamics.during(
+                step.action, operator.template.schema, operator.binding, exact(step.duration)
+            )
+        self._settle(list(self.values), 0, onward=not last)
+
+    def _check_invariants(self, time: Fraction) -> None:
+        # What has just begun has to hold from here on, not here: `_watch` sees to that.
+        older = [r for number, r in self._running.items() if number not in self._fresh]
+        self._check_going_on(time, older)
+
+    def _next(self, state: MovingState, end: Rational) -> Root | None:
+        """Return the next moment at which an event happens or a process begins or ends."""
+        watched = [event.operator.precondition for event in self._dynamics.events]
+        watched += [process.condition for process in self._holding]
+        for moment in state.turns(watched, self._moment, end):
+            if not self._motion.is_exact:
+                self._tell_apart(moment, end)
+            at_end = compare(moment, end) == 0
+            for event in self._dynamics.events:
+                condition = event.operator.precondition
+                if state.holds(condition, moment):
+                    return moment
+                if not at_end and state.holds(condition, moment, after=True):
+                    return moment
+            if at_end:
+                continue
+            for process, held in self._holding.items():
+                if state.holds(process.condition, moment, after=True) != held:
+                    return moment
+        return None
+
+    def _tell_apart(self, moment: Root, end: Rational) -> None:
+        """Refuse to say in which order two things happen that may be at one time."""
+        distance = abs(Fraction(end - moment.approximation()))
+        if 0 < distance < Fraction(1, 10**30):
+            raise ContinuousChangeError(
+                f"whether an event comes before what happens at {decimal_text(self._origin + end)} "
+                "is decided by less than 1e-30: arithmetic of algebraic numbers would be needed"
+            )
+
+    # Events and processes -------------------------------------------------------------------
+
+    def _settle(self, numbers: list[Number | None], moment: Moment, *, onward: bool = True) -> None:
+        """Let events happen until none can, then find out what goes on.
+
+        Args:
+            numbers: the numbers, to be read at the moment.
+            moment: the time, since the origin.
+            onward: whether time goes on from here, before anything else happens.
+        """
+        is_exact = self._motion.is_exact
+        while not self._stopped:
+            state = MovingState(numbers, self.bits, is_exact)
+            events = self._dynamics.events
+            due = [e for e in events if state.holds(e.operator.precondition, moment)]
+            if not due and onward:
+                self._motion = self._set_in_motion(numbers, moment, is_exact)
+                if isinstance(moment, Root) and not self._motion.is_exact:
+                    # From here on all times and numbers are rounded. What has reached a bound
+                    # still has this very value.
+                    is_exact = False
+                    numbers, moment = self._rounded_from(numbers, moment)
+                    self._motion = self._set_in_motion(numbers, moment, is_exact)
+                state = self._moving(self._motion)
+                due = [
+                    e for e in events if state.holds(e.operator.precondition, moment, after=True)
+                ]
+            if not due:
+                break
+            numbers = self._take_place(due, numbers, moment)
+        self.values = _rounded(numbers, moment)
+
+    def _rounded_from(self, numbers: Numbers, moment: Root) -> tuple[list[Number | None], Moment]:
+        """Make an irrational moment the origin; return the numbers there and the moment."""
+        self._origin += moment.approximation()
+        self._moment = 0
+        return list(_rounded(numbers, moment)), 0
+
+    def _set_in_motion(self, numbers: Numbers, moment: Moment, is_exact: bool) -> Motion:
+        """Find the processes that go on from a moment, and how the numbers change by them."""
+        candidates = [*self._dynamics.processes]
+        for number in self._running:
+            candidates += self._effects.get(number, ())
+        start = MovingState(numbers, self.bits, is_exact)
+        active = [p for p in candidates if start.holds(p.condition, moment)]
+        tried: list[list[GroundProcess]] = []
+        ended: set[GroundProcess] = set()
+        while True:
+            rates = [rate for process in active for rate in process.rates]
+            try:
+                motion = Motion(numbers, moment, rates, self.task.term, is_exact)
+            except UndefinedValueError as error:
+                self._fail_change(active, moment, str(error))
+                return Motion(numbers, moment, (), self.task.term, is_exact)
+            if isinstance(moment, Root) and not motion.is_exact:
+                return motion  # to begin anew, where it is rounded
+            state = self._moving(motion)
+            self._holding = {p: state.holds(p.condition, moment, after=True) for p in candidates}
+            wanted = [p for p in candidates if self._holding[p] and p not in ended]
+            if wanted == active:
+                break
+            if active in tried:
+                # Round and round. What ends itself at once does not begin again here: a level
+                # that a process raises to its bound stays at the bound.
+                ended.update(p for p in active if not self._holding[p])
+            tried.append(active)
+            active = [p for p in wanted if p not in ended]
+        for process in ended:
+            if self._holding[process] and not state.rests(process.condition):
+                raise ContinuousChangeError(
+                    f"the process {process.action} would begin and end without pause at "
+                    f"{decimal_text(self._time(moment))}: sliding motion would be needed"
+                )
+        self._active = tuple(active)
+        return motion
+
+    def _fail_change(self, active: list[GroundProcess], moment: Moment, why: str) -> None:
+        """Note that a rate has no value."""
+        names = " and ".join(dict.fromkeys(str(process.action) for process in active))
+        time = self._time(moment)
+        message = f"{names} cannot go on at {decimal_text(time)}: {why}."
+        self._failures.append(Failure(FailureKind.UNDEFINED_VALUE, message, time=time))
+        self._on_failure = OnFailure.STOP
+
+    def _take_place(
+        self, events: list[GroundEvent], numbers: list[Number | None], moment: Moment
+    ) -> list[Number | None]:
+        """Let events happen together; return the numbers after them."""
+        time = self._time(moment)
+        refs = tuple([StepRef(None, event.action, time) for event in events])
+        before = State(self.task, self.bits, _rounded(numbers, moment))
+        result = happen_together(
+            self.task,
+            refs,
+            events,
+            self._happened,
+            before,
+            numbers,
+            moment,
+            is_exact=self._motion.is_exact,
+        )
+        if isinstance(result, Trouble):
+            schema = result.event.schema
+            place = schema.location or place_of(schema.precondition)
+            self._failures.append(Failure(result.kind, result.message, time=time, condition=place))
+            # What comes after has no meaning.
+            self._on_failure = OnFailure.STOP
+            return numbers
+        self._happened.update(events)
+        values = _rounded(result.numbers, moment)
+        self.bits = self.task.close(result.bits, values)
+        self.values = values
+        self.happenings.append(Happening(time, refs, self.bits, values))
+        flipped = before.bits ^ self.bits
+        for ref, (mine, touched) in zip(refs, result.touched, strict=True):
+            own = flipped & mine
+            flipped &= ~own
+            after = _touched(before.values, values, touched)
+            self._changes.append(StateChange(ref, tuple(set_bits(own)), before.values, after))
+        if flipped:
+            # Derived atoms.
+            rest = tuple(set_bits(flipped))
+            self._changes.append(StateChange(refs[0], rest, before.values, before.values))
+        return result.numbers
+
+    # Watching -------------------------------------------------------------------------------
+
+    def _watch(self, segment: Segment) -> None:
+        """Check what must hold all the time."""
+        for running in list(self._running.values()):
+            operator = running.operator
+            for place, effect in enumerate(operator.spanning):
+                if running.effects[place]:
+                    running.effects[place] = segment.broken(effect.between) is None
+            for place, wish in enumerate(operator.wishes):
+                if place not in running.violated and segment.broken(wish.between):
+                    running.violated.add(place)
+            broken = None if running.invariant_failed else segment.broken(operator.invariant)
+            if broken is None:
+                continue
+            time, sample = broken
+            present, known = self.values, len(self._changes)
+            self._credit(sample, time)
+            self.values = sample
+            self._break(running, time)
+            self.values = present
+            del self._changes[known:]
+            if self._stopped:
+                return
+        if self._constraints:
+            for time, values in segment.states(self._constraints.conditions()):
+                self._constrain(self._constraints.observe(time, self.bits, values), time)
+                if self._stopped:
+                    return
+
+    def _possible(self, event: TimedEvent) -> bool:
+        self._trust(event.operator.precondition)
+        return super()._possible(event)
+
+    def _report(self, values: Values, total_time: Fraction) -> ValidationReport:
+        self._trust(self.task.goal)
+        return super()._report(values, total_time)
+
+    def _trust(self, condition: Conjunction) -> None:
+        """Refuse to judge a condition that rounded numbers decide."""
+        if not self._motion.is_exact:
+            MovingState(self.values, self.bits, is_exact=False).doubt(condition, 0)
+
+    # Places in time -------------------------------------------------------------------------
+
+    def _moving(self, motion: Motion) -> MovingState:
+        return MovingState(motion, self.bits, motion.is_exact)
+
+    def _time(self, moment: Moment) -> Fraction:
+        return self._origin + approximate(moment)
+
+    def _numbers(self, moment: Moment) -> list[Number | None]:
+        return self._motion.numbers() if isinstance(moment, Root) else list(self._motion.at(moment))
+
+    def _reach(self, moment: Root) -> None:
+        """Go to a moment; a rational one becomes the origin."""
+        self.values = self._motion.at(moment)
+        if not moment.rational:
+            self._moment = moment
+            return
+        self._origin += moment.low
+        self._moment = 0
+        self._motion = Motion(self.values, 0, (), self.task.term, self._motion.is_exact)
+
+    def _record(self, end: Moment) -> None:
+        numbers = self._motion.numbers()
+        span = self._time(self._moment), self._time(end)
+        self._recorded.append(Stretch(*span, self._origin, numbers))
+
+    def _stretches(self) -> list[Stretch]:
+        return self._recorded
+
+    def _credit(self, after: Values, time: Fraction) -> None:
+        """Remember which processes and actions have changed the numbers until a time."""
+        for process in self._active:
+            touched = {rate.index for rate in process.rates}
+            ref = StepRef(self._step_of(process), process.action, time)
+            told = _touched(self.values, after, touched)
+            self._changes.append(StateChange(ref, (), self.values, told, gradual=True))
+
+    def _step_of(self, process: GroundProcess) -> int | None:
+        """Return the number of the durative action that a process belongs to."""
+        return next((n for n, own in self._effects.items() if process in own), None)
+
+
+def _rounded(numbers: Numbers, moment: Moment) -> Values:
+    if not isinstance(moment, Root):
+        # Then they are numbers, and no polynomials.
+        return cast("Values", tuple(numbers))
+    return Motion(numbers, moment, (), str).at(moment)
+
+
+def _touched(before: Values, after: Values, touched: Collection[int]) -> Values:
+    known = [*before, *[None] * (len(after) - len(before))]
+    return tuple([v if i in touched else known[i] for i, v in enumerate(after)])

@@ -1,0 +1,406 @@
+"""Polynomials in time with exact coefficients, and their real roots.
+
+Roots are isolated by Sturm's theorem: an interval with rational ends has as many roots of a
+polynomial as its Sturm sequence loses changes of sign from one end to the other (Basu, Pollack
+& Roy, "Algorithms in Real Algebraic Geometry", 2006, section 2.2). A rational root is found as the
+number that it is; any other stays an interval that can be made as small as one likes, and the sign
+of another polynomial there is still decided exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import cmp_to_key
+from math import gcd, isqrt, lcm
+from typing import TypeAlias
+
+from hvr.errors import ContinuousChangeError
+from hvr.pddl.numeric import Rational
+
+Number: TypeAlias = "Rational | Polynomial"
+
+PRECISION = Fraction(1, 1 << 256)
+"""How exactly a root that is not rational is known where a rational number must stand for it."""
+
+
+class Polynomial:
+    """A polynomial in one variable, immutable.
+
+    Attributes:
+        coefficients: those of the powers 0, 1, 2 and so on; the last one is not 0.
+    """
+
+    __slots__ = ("coefficients",)
+
+    coefficients: tuple[Rational, ...]
+
+    def __init__(self, coefficients: Iterable[Rational]) -> None:
+        kept = list(coefficients)
+        while kept and not kept[-1]:
+            kept.pop()
+        self.coefficients = tuple(kept)
+
+    @property
+    def degree(self) -> int:
+        """The highest power; -1 of the zero polynomial."""
+        return len(self.coefficients) - 1
+
+    @property
+    def constant(self) -> Rational:
+        """The value at 0."""
+        return self.coefficients[0] if self.coefficients else 0
+
+    def __call__(self, time: Rational) -> Rational:
+        """Return the value at a time."""
+        result: Rational = 0
+        for coefficient in reversed(self.coefficients):
+            result = result * time + coefficient
+        return result
+
+    def __add__(self, other: Number) -> Polynomial:
+        one, two = self.coefficients, _coefficients(other)
+        if len(one) < len(two):
+            one, two = two, one
+        return Polynomial([c + (two[i] if i < len(two) else 0) for i, c in enumerate(one)])
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Polynomial:
+        return Polynomial([-c for c in self.coefficients])
+
+    def __sub__(self, other: Number) -> Polynomial:
+        return self + (-other)
+
+    def __rsub__(self, other: Rational) -> Polynomial:
+        return -self + other
+
+    def __mul__(self, other: Number) -> Polynomial:
+        one, two = self.coefficients, _coefficients(other)
+        if not one or not two:
+            return Polynomial(())
+        result: list[Rational] = [0] * (len(one) + len(two) - 1)
+        for i, a in enumerate(one):
+            for j, b in enumerate(two):
+                result[i + j] += a * b
+        return Polynomial(result)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Number) -> Polynomial:
+        divisor = _coefficients(other)
+        if len(divisor) > 1:
+            raise ContinuousChangeError(
+                "a division by a number that changes continuously: rational functions and "
+                "logarithms would be needed"
+            )
+        return Polynomial([Fraction(c) / divisor[0] for c in self.coefficients])
+
+    def __rtruediv__(self, other: Rational) -> Polynomial:
+        return Polynomial((other,)) / self
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Polynomial | int | Fraction):
+            return self.coefficients == _coefficients(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.coefficients)
+
+    def __repr__(self) -> str:
+        return f"Polynomial({self.coefficients})"
+
+    def derivative(self) -> Polynomial:
+        """Return the derivative."""
+        return Polynomial([i * c for i, c in enumerate(self.coefficients)][1:])
+
+    def integral(self, constant: Rational) -> Polynomial:
+        """Return the integral from 0 on, plus a constant."""
+        parts = [Fraction(c) / (i + 1) for i, c in enumerate(self.coefficients)]
+        return Polynomial((constant, *parts))
+
+    def remainder(self, divisor: Polynomial) -> Polynomial:
+        """Return what is left of a division by a polynomial that is not 0."""
+        rest, by = list(self.coefficients), divisor.coefficients
+        while len(rest) >= len(by):
+            factor = Fraction(rest[-1]) / by[-1]
+            shift = len(rest) - len(by)
+            for i, c in enumerate(by):
+                rest[shift + i] -= factor * c
+            rest.pop()
+        return Polynomial(rest)
+
+    def quotient(self, divisor: Polynomial) -> Polynomial:
+        """Return the whole part of a division by a polynomial that is not 0."""
+        rest, by = list(self.coefficients), divisor.coefficients
+        result: list[Rational] = [0] * max(len(rest) - len(by) + 1, 0)
+        while len(rest) >= len(by):
+            shift = len(rest) - len(by)
+            factor = result[shift] = Fraction(rest[-1]) / by[-1]
+            for i, c in enumerate(by):
+                rest[shift + i] -= factor * c
+            rest.pop()
+        return Polynomial(result)
+
+    def primitive(self) -> Polynomial:
+        """Return the multiple, by a positive number, with whole coefficients without a divisor."""
+        exact = [Fraction(c) for c in self.coefficients]
+        scale = lcm(*(c.denominator for c in exact)) if exact else 1
+        whole = [int(c * scale) for c in exact]
+        divisor = gcd(*whole) or 1
+        return Polynomial([c // divisor for c in whole])
+
+
+def _coefficients(number: Number) -> tuple[Rational, ...]:
+    if isinstance(number, Polynomial):
+        return number.coefficients
+    return (number,) if number else ()
+
+
+def common_divisor(one: Polynomial, two: Polynomial) -> Polynomial:
+    """Return the greatest common divisor, up to a factor."""
+    while two.coefficients:
+        # Made primitive at each step: the coefficients of Euclid's remainders explode.
+        one, two = two, one.remainder(two).primitive()
+    return one
+
+
+def square_free(polynomial: Polynomial) -> Polynomial:
+    """Return the polynomial with the same roots, each of them simple."""
+    polynomial = polynomial.primitive()
+    if polynomial.degree < 2:
+        return polynomial
+    return polynomial.quotient(common_divisor(polynomial, polynomial.derivative())).primitive()
+
+
+# Roots --------------------------------------------------------------------------------------
+
+
+class Root:
+    """A real root of a polynomial: a rational number, or an interval with one root inside.
+
+    Attributes:
+        polynomial: a polynomial without repeated and, if the root is not, without rational roots.
+        low, high: the ends of the interval, no roots themselves; equal if the root is rational.
+    """
+
+    __slots__ = ("high", "low", "polynomial")
+
+    def __init__(self, polynomial: Polynomial, low: Rational, high: Rational) -> None:
+        self.polynomial = polynomial
+        self.low = low
+        self.high = high
+
+    @property
+    def rational(self) -> bool:
+        """Whether it is a rational number."""
+        return self.low == self.high
+
+    def refine(self) -> None:
+        """Halve the interval."""
+        middle = Fraction(self.low + self.high) / 2
+        if (self.polynomial(middle) > 0) == (self.polynomial(self.high) > 0):
+            self.high = middle
+        else:
+            self.low = middle
+
+    def approximation(self) -> Rational:
+        """Return the root, or a number within `PRECISION` of it."""
+        if self.rational:
+            return self.low
+        while self.high - self.low > PRECISION:
+            self.refine()
+        return Fraction(self.low + self.high) / 2
+
+    def __repr__(self) -> str:
+        return f"Root({float(self.low)}, {float(self.high)})"
+
+
+def roots(polynomial: Polynomial, end: Rational) -> list[Root]:
+    """Return the roots in the interval from 0, which is left out, to `end`, in order.
+
+    The zero polynomial has none for this purpose: its sign never changes.
+    """
+    if polynomial.degree < 1 or end <= 0:
+        return []
+    if polynomial.degree == 1:
+        constant, slope = polynomial.coefficients
+        time = Fraction(-constant) / slope
+        return [Root(polynomial, time, time)] if 0 < time <= end else []
+    # A root at 0 is out of the question, and without it what is left is simpler.
+    leading = next(i for i, c in enumerate(polynomial.coefficients) if c)
+    polynomial = Polynomial(polynomial.coefficients[leading:])
+    if polynomial.degree < 1:
+        return []
+    if polynomial.degree == 1:
+        return roots(polynomial, end)
+    found = _by_formula(polynomial) if polynomial.degree == 2 else None
+    if found is None:
+        return _isolated(square_free(polynomial), end)
+    return [Root(polynomial, r, r) for r in sorted(set(found)) if 0 < r <= end]
+
+
+def _by_formula(polynomial: Polynomial) -> list[Rational] | None:
+    """Return the roots of a polynomial of degree 2; None if they are not rational."""
+    c, b, a = polynomial.coefficients
+    discriminant = Fraction(b * b - 4 * a * c)
+    if discriminant < 0:
+        return []
+    over, under = discriminant.numerator, discriminant.denominator
+    if isqrt(over) ** 2 != over or isqrt(under) ** 2 != under:
+        return None
+    root = Fraction(isqrt(over), isqrt(under))
+    return [(-b - root) / (2 * a), (-b + root) / (2 * a)]
+
+
+def _isolated(polynomial: Polynomial, end: Rational) -> list[Root]:
+    """Return the roots of a square-free polynomial in (0, end], where 0 is none."""
+    whole: list[Root] = []
+    if polynomial(end) == 0:
+        whole.append(Root(polynomial, end, end))
+        polynomial = polynomial.quotient(Polynomial((-end, 1))).primitive()
+    sequence = _sturm(polynomial)
+    found: list[Root] = []
+    open_: list[tuple[Rational, Rational, int, int]] = [
+        (0, end, _changes(sequence, 0), _changes(sequence, end))
+    ]
+    while open_:
+        low, high, changes_low, changes_high = open_.pop()
+        if changes_low - changes_high == 1:
+            found.append(_rational_or_not(Root(polynomial, low, high)))
+        elif changes_low > changes_high:
+            middle = Fraction(low + high) / 2
+            while polynomial(middle) == 0:
+                # No end may be a root. Any other point divides as well.
+                middle = Fraction(low + middle) / 2
+            changes = _changes(sequence, middle)
+            open_ += (low, middle, changes_low, changes), (middle, high, changes, changes_high)
+    rational = [root.low for root in found if root.rational]
+    for number in rational:
+        # What is left has the other roots, and tells more about values at them.
+        polynomial = polynomial.quotient(Polynomial((-number, 1)))
+    for root in found:
+        if not root.rational:
+            root.polynomial = polynomial
+    return sorted(found + whole, key=lambda root: root.low)
+
+
+def _rational_or_not(root: Root) -> Root:
+    """Return the root as a number if it is rational."""
+    # The denominator of a rational root divides the leading coefficient (Gauss), so that the root
+    # is the only multiple of its inverse in an interval that is short enough.
+    leading = abs(int(root.polynomial.coefficients[-1]))
+    while (root.high - root.low) * leading > Fraction(1, 2):
+        root.refine()
+        if root.polynomial(root.high) == 0:
+            return Root(root.polynomial, root.high, root.high)
+        if root.polynomial(root.low) == 0:
+            return Root(root.polynomial, root.low, root.low)
+    candidate = Fraction(round(Fraction(root.low + root.high) / 2 * leading), leading)
+    if root.low <= candidate <= root.high and root.polynomial(candidate) == 0:
+        return Root(root.polynomial, candidate, candidate)
+    return root
+
+
+def _sturm(polynomial: Polynomial) -> list[Polynomial]:
+    sequence = [polynomial, polynomial.derivative()]
+    while sequence[-1].degree > 0:
+        sequence.append(-sequence[-2].remainder(sequence[-1]).primitive())
+    return sequence
+
+
+def _changes(sequence: Sequence[Polynomial], time: Rational) -> int:
+    """Count the changes of sign in the values of a Sturm sequence."""
+    changes, last = 0, 0
+    for polynomial in sequence:
+        sign = _sign(polynomial(time))
+        if sign:
+            changes += last == -sign
+            last = sign
+    return changes
+
+
+def _sign(number: Rational) -> int:
+    return (number > 0) - (number < 0)
+
+
+def sign_at(polynomial: Polynomial, time: Rational | Root) -> int:
+    """Return the sign of a polynomial at a time: -1, 0 or 1."""
+    if not isinstance(time, Root):
+        return _sign(polynomial(time))
+    if time.rational or polynomial.degree < 1:
+        return _sign(polynomial(time.low))
+    if _shared(polynomial, time):
+        return 0
+    # It is not 0 there, so neither is it in an interval that is short enough.
+    sequence = _sturm(square_free(polynomial))
+    while _sign(polynomial(time.low)) == 0 or _changes(sequence, time.low) != _changes(
+        sequence, time.high
+    ):
+        time.refine()
+    return _sign(polynomial(time.low))
+
+
+def _shared(polynomial: Polynomial, root: Root) -> bool:
+    """Say whether an irrational root is also one of another polynomial."""
+    shared = common_divisor(root.polynomial, polynomial)
+    return shared.degree > 0 and _sign(shared(root.low)) != _sign(shared(root.high))
+
+
+def value_at(polynomial: Polynomial, root: Root) -> tuple[Rational, bool]:
+    """Return the value at a root and whether it is exact."""
+    if root.rational:
+        return polynomial(root.low), True
+    # Modulo the polynomial that is 0 there, many values are plainly rational: that of the fluent
+    # that has reached its bound is.
+    rest = polynomial.remainder(root.polynomial)
+    if rest.degree < 1:
+        return rest.constant, True
+    return rest(root.approximation()), False
+
+
+def in_order(found: Iterable[Root]) -> list[Root]:
+    """Return roots of several polynomials in order, each time once."""
+    found = list(found)
+    rational = {root.low: root for root in found if root.rational}
+    if len(rational) == len(found):
+        return [rational[number] for number in sorted(rational)]
+    others = [root for root in found if not root.rational]
+    result: list[Root] = []
+    for root in sorted((*rational.values(), *others), key=cmp_to_key(compare_roots)):
+        if not result or compare_roots(result[-1], root):
+            result.append(root)
+    return result
+
+
+def compare_roots(one: Root, two: Root) -> int:
+    """Return -1, 0 or 1 as one root is smaller than, equal to or larger than another."""
+    if one.rational and two.rational:
+        return _sign(one.low - two.low)
+    if one.rational:
+        return -compare_roots(two, one)
+    if two.rational:
+        while one.low <= two.low <= one.high:
+            one.refine()
+        return -1 if one.high < two.low else 1
+    if one.high < two.low or two.high < one.low:
+        return _sign(one.low - two.low)
+    if _same(one, two):
+        return 0
+    while not (one.high < two.low or two.high < one.low):
+        one.refine()
+        two.refine()
+    return _sign(one.low - two.low)
+
+
+def _same(one: Root, two: Root) -> bool:
+    """Say whether two irrational roots are one number."""
+    if one is two:
+        return True
+    shared = common_divisor(one.polynomial, two.polynomial)
+    if shared.degree < 1:
+        return False
+    # Both are roots of it, and it has one root at most in each interval; they are the same if it
+    # has one where the intervals meet.
+    low, high = max(one.low, two.low), min(one.high, two.high)
+    return low < high and _sign(shared(low)) != _sign(shared(high))

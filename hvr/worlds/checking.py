@@ -1,0 +1,202 @@
+"""What is wrong with a world: every mismatch of its domain, words, tasks and environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hvr.errors import HvrError
+from hvr.pddl import Atom, Domain, Problem, Task, parse_problem
+from hvr.pddl.diagnostics import nearest
+from hvr.worlds.acting import read_observation
+from hvr.worlds.environment import Observation, check_timeless
+from hvr.worlds.folder import WorldFolder, line_of
+from hvr.worlds.sentences import read_goal
+from hvr.worlds.words import WorldWords, words_for
+
+_Result = TypeVar("_Result")
+_MOST_SHOWN = 3
+_TIES = re.compile(r"\bk:(pddlPredicate|pddlType|pddlAction)\s+\"([^\"]*)\"")
+_SAID = re.compile(r"\bk:(saidTrue|saidFalse|imperative)\s+\"([^\"]*)\"")
+
+
+def check_world(world: WorldFolder) -> tuple[str, ...]:
+    """Return what is wrong, one sentence each that begins with file and line.
+
+    Nothing is carried out: the environment is opened, reset and looked at.
+    """
+    return tuple(_Check(world).run())
+
+
+class _Check:
+    def __init__(self, world: WorldFolder) -> None:
+        self.world = world
+        self.findings: list[str] = []
+
+    def run(self) -> list[str]:
+        world = self.world
+        domain = self._try(lambda: world.domain, world.domain_file, "domain")
+        for file in world.ontology_files:
+            if self._there(file, "ontology") and domain is not None:
+                self.findings += _ties(file, domain)
+        if domain is None:
+            return self.findings
+        if not domain.actions:
+            what = "only durative actions: a world is acted in step by step, without time"
+            text = what if domain.durative_actions else "no action: nothing can be done in it"
+            self._add(world.domain_file, text, "(domain")
+        words: WorldWords | None = None
+        if all(file.is_file() for file in world.ontology_files):
+            words = self._try(lambda: world.words, world.file, "ontology")
+        problems: dict[Path, Problem] = {}
+        tasked = [task.problem for task in world.tasks.values()]
+        for file in dict.fromkeys((*world.problem_files, *tasked)):
+            problem = self._try(partial(parse_problem, file, domain), file, "problems")
+            if problem is not None:
+                problems[file] = problem
+        for task in world.tasks.values():
+            if task.problem in problems and task.goal:
+                self._goal(task.name, task.goal, problems[task.problem], words)
+        for file, problem in problems.items():
+            self._environment(file, problem)
+        if not problems and not world.problem_files and not world.tasks:
+            self._add(world.file, "it names no problems: there is nothing to plan for", "domain")
+        return self.findings
+
+    def _goal(self, name: str, goal: str, problem: Problem, words: WorldWords | None) -> None:
+        try:
+            domain = self.world.domain
+            read_goal(goal, domain, problem, words or words_for(domain))
+        except HvrError as error:
+            self._add(self.world.file, f"the goal of the task {name!r}: {error}", goal)
+
+    def _environment(self, file: Path, problem: Problem) -> None:
+        try:
+            check_timeless(self.world.domain, problem)
+        except HvrError as error:
+            self._add(file, str(error))
+            return
+        word = self.world.environment or "environment"
+        try:
+            env = self.world.open(problem)
+        except HvrError as error:
+            self.findings.append(str(error))
+            return
+        except Exception as error:
+            self._add(
+                self.world.file, f"the environment raises {_said(error)} for {file.name}", word
+            )
+            return
+        try:
+            env.reset()
+            seen: Any = env.observe()
+        except Exception as error:
+            text = f"the environment raises {_said(error)} at reset, for {file.name}"
+            self._add(self.world.file, text, word)
+            return
+        if not isinstance(seen, Observation):
+            text = f"the environment shows {type(seen).__name__}, not an Observation"
+            self._add(self.world.file, text, word)
+            return
+        try:
+            for text in _lies(Task(self.world.domain, problem), seen):
+                self._add(
+                    self.world.file, f"at reset, for {file.name}, the environment {text}", word
+                )
+        except HvrError as error:
+            self._add(self.world.file, str(error), word)
+
+    # findings
+
+    def _try(self, make: Callable[[], _Result], file: Path, word: str) -> _Result | None:
+        if not self._there(file, word):
+            return None
+        try:
+            return make()
+        except HvrError as error:
+            text = str(error).splitlines()[0]
+            # Errors of PDDL and Turtle say the file and the line themselves.
+            self.findings.append(text if text.startswith(str(file)) else f"{file}:1: {text}")
+            return None
+
+    def _there(self, file: Path, word: str) -> bool:
+        if file.is_file():
+            return True
+        self._add(self.world.file, f"there is no file {file}", file.name or word)
+        return False
+
+    def _add(self, file: Path, text: str, word: str = "") -> None:
+        line = line_of(file, word) if word else 1
+        self.findings.append(f"{file}:{line}: {text}")
+
+
+def _ties(file: Path, domain: Domain) -> Iterator[str]:
+    """Yield the names that a file of words ties to nothing, and clauses with too many places."""
+    known = {
+        "pddlPredicate": (domain.predicates, "predicate"),
+        "pddlType": ({"object": None, **domain.types}, "type"),
+        "pddlAction": (domain.actions, "action"),
+    }
+    text = file.read_text(encoding="utf-8", errors="replace")
+    arity: int | None = None
+    name = ""
+    for number, whole in enumerate(text.splitlines(), 1):
+        line = re.sub(r"(^|\s)#.*", "", whole)
+        for tie, value in _TIES.findall(line):
+            names, kind = known[tie]
+            arity, name = None, value
+            if value not in names:
+                near = nearest(value, names)
+                hint = f"; did you mean {near!r}?" if near else ""
+                yield f"{file}:{number}: the domain has no {kind} {value!r}{hint}"
+            elif tie == "pddlPredicate":
+                arity = len(domain.predicates[value].parameters)
+            elif tie == "pddlAction":
+                arity = len(domain.actions[value].parameters)
+        for said, clause in _SAID.findall(line):
+            places = [int(place) for place in re.findall(r"\{(\d+)\}", clause)]
+            if arity is not None and max(places, default=-1) >= arity:
+                yield (
+                    f"{file}:{number}: k:{said} has the place {{{max(places)}}}, and {name} takes "
+                    f"{arity} objects"
+                )
+            elif said != "imperative" and arity is not None and len(set(places)) < arity:
+                yield f"{file}:{number}: k:{said} does not name all {arity} objects of {name}"
+
+
+def _lies(task: Task, seen: Observation) -> Iterator[str]:
+    """Yield how an observation at the beginning differs from the problem."""
+    atoms, numbers = read_observation(task, seen)
+    changing = task.fluent_predicates - task.derived_predicates
+    initial = {a for a in task.initial.atoms() if a.predicate in changing - set(seen.hidden)}
+    for text, facts in (("does not show", initial - atoms), ("shows", atoms - initial)):
+        if facts:
+            yield f"{text} {_listed(facts)}, unlike the problem"
+    static = {
+        Atom(predicate, tuple(args)) for predicate, *args in seen.facts
+        if task.is_static(predicate)
+    }  # fmt: skip
+    wrong = {a for a in static if a not in task.problem.init}
+    if wrong:
+        yield f"shows {_listed(wrong)}, which the problem does not have and no action changes"
+    wanted = task.initial.numbers()
+    for term, value in sorted(wanted.items(), key=str):
+        if term.function not in seen.hidden and term.function != "total-cost":
+            shown = numbers.get(term)
+            if shown != Fraction(value):
+                said = "nothing" if shown is None else f"{shown}"
+                yield f"shows {said} as {term}, and the problem says {value}"
+
+
+def _listed(atoms: set[Atom]) -> str:
+    texts = sorted(map(str, atoms))
+    more = len(texts) - _MOST_SHOWN
+    return ", ".join(texts[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

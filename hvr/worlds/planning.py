@@ -1,0 +1,145 @@
+"""A plan from any state of a world, by whichever of hvr's planners knows what the domain uses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from decimal import Decimal
+from fractions import Fraction
+from itertools import islice
+from pathlib import Path
+
+from hvr.errors import ImpossibleGoalError, PlannerError
+from hvr.files import temporary_folder, write_whole
+from hvr.pddl import (
+    GroundAction,
+    Problem,
+    State,
+    Task,
+    ground_all,
+    print_domain,
+    print_problem,
+)
+from hvr.plans import AABlock, MacroAction, Plan, Planned
+from hvr.retrieval.relevance import Relevant
+from hvr.solving.features import features_of
+from hvr.solving.forward import forward
+from hvr.solving.landmarks import blocks_of
+from hvr.solving.programs import DOWNWARD, FORWARD, GROUNDED, Program
+from hvr.solving.solve import solve
+from hvr.worlds.detection import base
+
+PATIENCE = 0.3
+"""Seconds without a better plan after which the best one is carried out: while the robot waits, a
+shorter plan is worth less than one that begins."""
+
+
+MOST_ACTIONS = 5_000
+"""Tasks with more ground actions are given to programs, which can be ended in time."""
+
+
+class StatePlanner:
+    """Plans from states of a world.
+
+    Args:
+        name: a planner of `hvr solve`; None takes those that can: in this process where the
+            problem is small, which is quickest, else as programs side by side.
+        seconds: wall time at most for each plan.
+    """
+
+    def __init__(self, name: str | None = None, seconds: float = 60.0) -> None:
+        self.name = name
+        self.seconds = seconds
+
+    def plan(self, task: Task) -> Planned:
+        """Return a plan from the initial state of a task.
+
+        Raises:
+            ImpossibleGoalError: it is proven that there is no plan.
+            PlannerError: none was found in the time.
+            UsageError: no planner has what the domain uses.
+        """
+        started = time.perf_counter()
+        actions, planner, proven = self._search(task)
+        if actions is None:
+            raise ImpossibleGoalError(f"there is no plan: proven by {planner}")
+        seconds = time.perf_counter() - started
+        plan = Plan(_blocks(task, actions), proven, planner, seconds)
+        reasons = dict.fromkeys(task.objects, "the problem names it")
+        return Planned(task.problem, task, Relevant(reasons), plan, 1)
+
+    def _search(self, task: Task) -> tuple[tuple[GroundAction, ...] | None, str, bool]:
+        """Return the plan (None: there is none), who says so, and whether none is shorter."""
+        features = features_of(task.domain, task.problem)
+        name, seconds = self.name, self.seconds
+        able = [program for program in (GROUNDED, FORWARD) if not program.lacks & features]
+        own = next((p for p in able if name in (None, p.name)), None)
+        if own is not None and (name is not None or own is FORWARD or _is_small(task)):
+            # What takes long here may be quick with the other translator.
+            other = name is None and not DOWNWARD.lacks & features
+            seconds = seconds / 2 if other else seconds
+            try:
+                return _searched(own, task, seconds)
+            except PlannerError as error:
+                if not other or error.exit_code == 2:
+                    raise
+            name = DOWNWARD.name
+        with temporary_folder("hvr-world-") as folder:
+            domain, problem = Path(folder) / "domain.pddl", Path(folder) / "problem.pddl"
+            write_whole(domain, print_domain(task.domain))
+            write_whole(problem, print_problem(task.problem))
+            solution = solve(domain, problem, planner=name, seconds=seconds)
+        if solution.steps is None:
+            return None, solution.planner, True
+        steps = tuple(step for step in solution.steps if isinstance(step, GroundAction))
+        return steps, solution.planner, solution.proven
+
+
+def _searched(
+    program: Program, task: Task, seconds: float
+) -> tuple[tuple[GroundAction, ...] | None, str, bool]:
+    """Search in this process.
+
+    Raises:
+        PlannerError: nothing was found in the time.
+    """
+    if program is GROUNDED:
+        from hvr.search.fast_downward import solve as search
+
+        result = search(task, seconds, patience=PATIENCE)
+        return result.plan, result.planner, result.optimal
+    outcome = forward(task, seconds)
+    if outcome.plan is None and not outcome.proven:
+        raise PlannerError(f"no plan was found: {outcome.why}", field="budget")
+    return outcome.plan, program.name, False
+
+
+def _is_small(task: Task) -> bool:
+    """Return whether a task can be made ground here in a fraction of the usual budgets."""
+    return sum(1 for _ in islice(ground_all(task), MOST_ACTIONS)) < MOST_ACTIONS
+
+
+def problem_at(problem: Problem, state: State) -> Problem:
+    """Return a problem that begins in a state of its task."""
+    task = state.task
+    static = [a for a in problem.init if task.is_static(a.predicate)]
+    values = {
+        term: value
+        for term, value in problem.numeric_init.items()
+        if term.function not in task.fluent_functions
+    }
+    values.update({term: _number(value) for term, value in state.numbers().items()})
+    return problem.replace(init=frozenset([*static, *base(state)]), numeric_init=values)
+
+
+def _number(value: Fraction) -> Decimal:
+    """Return a number for a problem; where no decimal is exact, the nearest of 28 digits."""
+    return Decimal(value.numerator) / Decimal(value.denominator)
+
+
+def _blocks(task: Task, actions: Collection[GroundAction]) -> tuple[AABlock, ...]:
+    numeric = {f for f in task.fluent_functions if f != "total-cost"}
+    if actions and not numeric and not task.derived_predicates:
+        return blocks_of(task, tuple(actions))
+    # The landmarks of a plan are told for propositional tasks only.
+    return (AABlock(MacroAction("reach the goal"), tuple(actions)),) if actions else ()

@@ -1,0 +1,169 @@
+"""Plan in a world, carry the plan out, watch it and recover: one run with its events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import ImpossibleGoalError, PlannerError
+from hvr.execution.events import Event, Finished
+from hvr.execution.executor import Executor
+from hvr.files import write_whole, writing
+from hvr.knowledge.wording import Wording
+from hvr.pddl import (
+    Atom,
+    Comparison,
+    Domain,
+    Expression,
+    Problem,
+    print_domain,
+    print_plan,
+    print_problem,
+)
+from hvr.pddl.model import functions_of, walk
+from hvr.plans import Planned
+from hvr.worlds.acting import FactPolicy, FactWorld
+from hvr.worlds.environment import FactEnvironment
+from hvr.worlds.faults import FaultyWorld, InjectedFault
+from hvr.worlds.planning import StatePlanner
+
+MOST_REPLANS = 20
+"""Most new plans, if nothing else is said."""
+MOST_TRIES = 3
+"""How often the same step is tried again in a run: it may stand in its plans many times."""
+
+
+@dataclass(frozen=True)
+class WorldRun:
+    """A run that has ended.
+
+    Args:
+        finished: how it ended.
+        unreachable: it is proven that no plan reaches the goal from where it ended.
+        plans: the plans that were begun, the first first.
+        events: what happened.
+        faults: what was injected.
+        unseen: hidden facts that the goal depends on, by predicate: that it is reached is only
+            believed.
+    """
+
+    finished: Finished
+    unreachable: bool
+    plans: tuple[Planned, ...]
+    events: tuple[Event, ...] = field(repr=False)
+    faults: tuple[InjectedFault, ...] = ()
+    unseen: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0: the goal is reached; 1: it is proven to be out of reach; 2: undecided."""
+        if self.finished.reached:
+            return 2 if self.unseen else 0
+        return 1 if self.unreachable else 2
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "reached": self.finished.reached,
+            "unreachable": self.unreachable,
+            "unseen": list(self.unseen),
+            "faults": [fault.to_json() for fault in self.faults],
+            "events": [event.to_json() for event in self.events],
+        }
+
+
+def run_world(
+    env: FactEnvironment,
+    domain: Domain,
+    problem: Problem,
+    wording: Wording,
+    *,
+    planner: StatePlanner | None = None,
+    max_replans: int = MOST_REPLANS,
+    listen: Callable[[Event], None] | None = None,
+) -> WorldRun:
+    """Reach the goal of a problem in an environment.
+
+    Args:
+        env: the environment; it is reset.
+        domain: the actions.
+        problem: objects, goal and constraints, and what hidden facts are believed to be.
+        wording: says what holds.
+        planner: makes the plans.
+        max_replans: most new plans.
+        listen: called with each event as it happens.
+
+    Raises:
+        UsageError: the domain needs time, or no planner has what it uses.
+        SimulatorError: the environment fails.
+    """
+    events: list[Event] = []
+    plans: list[Planned] = []
+
+    def take(event: Event) -> None:
+        events.append(event)
+        if listen is not None:
+            listen(event)
+
+    world = FactWorld(env, domain, problem, wording)
+    policy = FactPolicy(domain, planner or StatePlanner())
+    executor = Executor(world, policy, take, plans.append, max_replans, MOST_TRIES)
+    try:
+        finished = executor.run((problem,))
+    except (ImpossibleGoalError, PlannerError) as error:
+        # The first plan: later ones that cannot be made are told by the executor itself.
+        if isinstance(error, PlannerError) and error.exit_code == 2:
+            raise
+        finished = Finished(False, executor.steps, executor.replans, str(error))
+        take(finished)
+    faults = tuple(env.log) if isinstance(env, FaultyWorld) else ()
+    unreachable = not finished.reached and world.impossible
+    unseen = tuple(sorted(world.hidden & read_by(domain, problem.goal)))
+    return WorldRun(finished, unreachable, tuple(plans), tuple(events), faults, unseen)
+
+
+def read_by(domain: Domain, formula: Expression) -> frozenset[str]:
+    """Return the predicates and functions that a formula depends on, also by way of rules."""
+    rules: dict[str, list[Expression]] = {}
+    for rule in domain.derived:
+        rules.setdefault(rule.predicate, []).append(rule.body)
+    known: set[str] = set()
+    todo: list[Expression] = [formula]
+    while todo:
+        for part in walk(todo.pop()):
+            names = {part.predicate} if isinstance(part, Atom) else set()
+            if isinstance(part, Comparison):
+                terms = (*functions_of(part.left), *functions_of(part.right))
+                names = {term.function for term in terms}
+            for name in names - known:
+                todo += rules.get(name, [])
+            known |= names
+    return frozenset(known)
+
+
+def save_run(folder: Path, domain: Domain, problem: Problem, run: WorldRun) -> None:
+    """Write domain, problem, plans, events and faults of a run into a folder.
+
+    `plan.pddl` is the first plan, `plan_2.pddl` and so on are the new ones; each line of
+    `events.jsonl` is an event, each line of `faults.jsonl` an injected fault.
+
+    Raises:
+        DataFileError: the folder cannot be written.
+    """
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "domain.pddl", print_domain(domain))
+    write_whole(folder / "problem.pddl", print_problem(problem))
+    for number, planned in enumerate(run.plans, 1):
+        name = "plan.pddl" if number == 1 else f"plan_{number}.pddl"
+        write_whole(folder / name, print_plan(planned.plan.actions))
+    write_whole(folder / "events.jsonl", _lines(event.to_json() for event in run.events))
+    if run.faults:
+        write_whole(folder / "faults.jsonl", _lines(fault.to_json() for fault in run.faults))
+
+
+def _lines(values: Iterable[dict[str, Any]]) -> str:
+    return "".join(f"{json.dumps(value, ensure_ascii=False)}\n" for value in values)

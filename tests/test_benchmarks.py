@@ -1,0 +1,66 @@
+"""What the scripts of `benchmarks/` make of the files that they are given."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from benchmarks.inputs import measured, records, tasks_of
+from hvr.errors import DataFileError
+
+SCRIPTS = sorted(
+    path for path in (Path(__file__).parent.parent / "benchmarks").glob("*.py")
+    if "__main__" in path.read_text(encoding="utf-8")
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: str(path.stem))
+def test_a_script_has_options_and_tells_its_conditions(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert "ArgumentParser(" in text, "--help"
+    assert "conditions(" in text or path.stem == "knowledge", "machine and versions"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_records_are_read_gzipped_or_not(packed: bool, tmp_path: Path) -> None:
+    text = b'{"id": 1}\n\n{"id": 2}\n'
+    path = tmp_path / "cases.jsonl"
+    path.write_bytes(gzip.compress(text) if packed else text)
+    assert [record["id"] for record in records(path, "id")] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "there is no such file"),
+        (b"", "the file is empty"),
+        (b"{", ":1: this is no JSON"),
+        (b'{"id": 1}\n\n[1]', ":3: a JSON object is wanted"),
+        (b'{"id": 1}\n{"name": 2}', ":2: there is no 'id'"),
+        (b"\x1f\x8bnonsense", "damaged"),
+        (b"\xff\xfe\xff", "UTF"),
+    ],
+)
+def test_a_file_that_is_missing_or_malformed_is_one_line(
+    content: bytes | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "cases.jsonl"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(DataFileError, match=said):
+        records(path, "id")
+
+    def main() -> None:
+        records(path, "id")
+
+    assert measured(main) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and str(path) in told
+
+
+def test_a_measurement_ends_with_its_own_exit_code() -> None:
+    assert (measured(lambda: 1), measured(lambda: None)) == (1, 0)
+    assert measured(lambda: len(tasks_of("T99"))) == 2
+    assert tasks_of("T1, T13-T14") == ("T1", "T13", "T14")

@@ -1,0 +1,238 @@
+"""Worlds as folders: made, checked and shown; whatever does not fit is named with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hvr.errors import DataFileError, LanguageError, UsageError
+from hvr.files import data_path
+from hvr.pddl import parse_domain, parse_formula, parse_problem
+from hvr.worlds.checking import check_world
+from hvr.worlds.folder import WorldFolder, find_world
+from hvr.worlds.sentences import read_goal, say_goal
+from hvr.worlds.skeleton import make_world
+from hvr.worlds.words import words_for
+from tests.command_line import Hvr
+from tests.worlds.small_worlds import ROOMS, TASK
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    """A world of the rooms, as `hvr world new` makes it."""
+    (tmp_path / "rooms.pddl").write_text(ROOMS)
+    (tmp_path / "two.pddl").write_text(TASK)
+    make_world(tmp_path / "rooms", tmp_path / "rooms.pddl", [tmp_path / "two.pddl"])
+    return tmp_path / "rooms"
+
+
+def findings(folder: Path) -> list[str]:
+    """What is wrong with a world, without its folder."""
+    return [text.removeprefix(f"{folder}/") for text in check_world(WorldFolder(folder))]
+
+
+def change(path: Path, old: str, new: str) -> None:
+    """Replace a text in a file."""
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_a_new_world_fits(made: Path) -> None:
+    assert findings(made) == []
+    world = WorldFolder(made)
+    problem, goal = world.problem()
+    assert (world.name, problem.name, goal) == ("rooms", "two", "")
+
+
+@pytest.mark.parametrize("name", ["blocksworld", "logistics"])
+def test_the_worlds_that_hvr_brings_fit(name: str) -> None:
+    assert check_world(WorldFolder(find_world(name))) == ()
+
+
+def test_every_world_that_hvr_brings_is_looked_at() -> None:
+    assert {path.name for path in data_path("worlds").iterdir()} == {"blocksworld", "logistics"}
+
+
+ENVIRONMENT = """
+from hvr.worlds.environment import Observation, PddlEnvironment
+
+
+class Fails(PddlEnvironment):
+    def reset(self):
+        raise OSError("no robot")
+
+
+class Lies(PddlEnvironment):
+    def observe(self):
+        seen = super().observe()
+        facts = [fact for fact in seen.facts if fact != ("hands-free",)]
+        return Observation(facts, {("battery",): 9})
+
+
+def fails(setup):
+    return Fails(setup.domain, setup.problem)
+
+
+def lies(setup):
+    return Lies(setup.domain, setup.problem)
+
+
+def nothing(setup):
+    return object()
+
+
+def breaks(setup):
+    return 1 / 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("fails", "the environment raises OSError: no robot at reset, for two.pddl"),
+        ("lies", "the environment does not show (hands-free), unlike the problem"),
+        ("lies", "the environment shows 9 as (battery), and the problem says 2"),
+        ("nothing", "returns object, which has no reset, step, observe"),
+        ("breaks", "the environment raises ZeroDivisionError: division by zero"),
+        ("missing", "robots has no function 'missing'"),
+    ],
+)
+def test_environments_that_do_not_fit(made: Path, entry: str, message: str) -> None:
+    (made / "robots.py").write_text(ENVIRONMENT)
+    change(made / "world.toml", "# environment = ", 'environment = "robots:' + entry + '" # ')
+    assert any(message in text for text in findings(made)), findings(made)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("words.ttl", '"joined"', '"joint"', "the domain has no predicate 'joint'; did you mean"),
+        ("words.ttl", '"room"', '"rooom"', "the domain has no type 'rooom'; did you mean 'room'"),
+        ("words.ttl", '"charge" ;', '"load" ;', "the domain has no action 'load'"),
+        ("words.ttl", "{0} is lost", "{1} is lost", "k:saidTrue has the place {1}, and lost takes"),
+        ("words.ttl", "@prefix owl", "@prefx owl", "not valid Turtle"),
+        ("domain.pddl", "(decrease (battery) 1)", "(decrease (fuel) 1)", "fuel"),
+        ("problems/two.pddl", "(hands-free)", "(hand-free)", "hand-free"),
+        ("world.toml", '"words.ttl"', '"word.ttl"', "there is no file"),
+        ("world.toml", '"domain.pddl"', '"dom.pddl"', "there is no file"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_file_and_line(
+    made: Path, file: str, old: str, new: str, message: str
+) -> None:
+    change(made / file, old, new)
+    (finding, *_) = [text for text in findings(made) if message in text]
+    name, line, _ = finding.split(":", 2)
+    assert name in (file, "world.toml") and line.isdecimal()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('name = "x"', "it names no domain"),
+        ('domain = "d"\nproblem = "p"', r"2: it has no entry 'problem'; did you mean 'problems'"),
+        ('domain = "d"\nproblems = "p"', "2: problems must be a list of files"),
+        ('domain = "d"\n[tasks.t]\ngoal = "g"', "the task 't' needs problem"),
+        ("domain = ", "is not TOML"),
+    ],
+)
+def test_world_files_that_cannot_be_used(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "world.toml").write_text(text)
+    with pytest.raises(DataFileError, match=message):
+        WorldFolder(tmp_path)
+
+
+def test_a_domain_without_actions_is_no_world(tmp_path: Path) -> None:
+    (tmp_path / "d.pddl").write_text("(define (domain d) (:predicates (p)))")
+    with pytest.raises(UsageError, match="no actions to act with"):
+        make_world(tmp_path / "w", tmp_path / "d.pddl")
+    assert not (tmp_path / "w").exists()
+    (tmp_path / "world.toml").write_text('domain = "d.pddl"')
+    assert any("no action: nothing can be done" in text for text in findings(tmp_path))
+
+
+# words
+
+GOALS = [
+    ("p1 is at store", "(at p1 store)"),
+    ("the robot is at the hall.", "(robot-at hall)"),
+    ("P 1 is at store and P 2 is at hall", "(and (at p1 store) (at p2 hall))"),
+    ("every parcel is at the kitchen", "(forall (?x - parcel) (at ?x kitchen))"),
+    ("all parcels are at the kitchen", "(forall (?x - parcel) (at ?x kitchen))"),
+    ("no parcel is at the hall", "(forall (?x - parcel) (not (at ?x hall)))"),
+    ("some parcel is not lost", "(exists (?x - parcel) (not (lost ?x)))"),
+    ("every parcel is at some room, the hands are free",
+     "(and (forall (?x - parcel) (exists (?y - room) (at ?x ?y))) (hands-free))"),
+    ("carrying p1", "(carrying p1)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentence", "pddl"), GOALS)
+def test_sentences_are_goals_and_are_said_back(sentence: str, pddl: str) -> None:
+    domain = parse_domain(ROOMS)
+    problem = parse_problem(TASK, domain)
+    words = words_for(domain)
+    read = read_goal(sentence, domain, problem, words)
+    plain = parse_formula(pddl, domain, problem.objects)
+    assert say_goal(read.formula, words) == read.said
+    # What is said back is read as the same again, and both are as true wherever one is.
+    again = read_goal(read.said, domain, problem, words)
+    assert again.said == read.said
+    assert read_goal(pddl, domain, problem, words).formula == plain
+    assert say_goal(plain, words) == read.said
+
+
+@pytest.mark.parametrize(
+    ("sentence", "hint"),
+    [
+        ("p3 is at store", "'p3' is not known here; 'p"),
+        ("p1 is at p2", "no goal that this world has words for"),
+        ("bring p1 to the store", "'bring' is not known here"),
+        ("every room is at store", "no goal"),
+        ("p1 is at store and", "no goal"),
+        ("", "no goal"),
+    ],
+)
+def test_what_is_no_such_sentence_is_refused(sentence: str, hint: str) -> None:
+    domain = parse_domain(ROOMS)
+    with pytest.raises(LanguageError, match=hint):
+        read_goal(sentence, domain, parse_problem(TASK, domain), words_for(domain))
+
+
+# the command line
+
+
+def test_commands_of_worlds(made: Path, hvr_: Hvr, tmp_path: Path) -> None:
+    assert hvr_("world", "check", str(made)).code == 0
+    shown = hvr_("world", "show", str(made), "--svg", str(tmp_path / "w.svg"))
+    assert shown.code == 0 and "parcel: p1, p2" in shown.out
+    assert (tmp_path / "w.svg").read_text().startswith("<svg ")
+    change(made / "words.ttl", '"joined"', '"joint"')
+    wrong = hvr_("world", "check", str(made), "--json")
+    assert wrong.code == 1 and "joint" in wrong.out
+    assert hvr_("world", "check", str(tmp_path)).code == 2
+    assert hvr_("world", "new", str(made), "--domain", str(made / "domain.pddl")).code == 2
+
+
+def test_a_world_is_solved_and_acted_in(made: Path, hvr_: Hvr) -> None:
+    solve = ("solve", "--world", str(made), "--execute", "--quiet")
+    done = hvr_(*solve, "--goal", "p1 is at hall", "--faults", "no-effect@2")
+    assert done.code == 0 and "goal reached" in done.out and "1 no effect" in done.out
+    assert hvr_(*solve, "--goal", "p1 is at mars").code == 2
+    assert hvr_(*solve, "--goal", "p1 is lost").code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("solve",), "name a DOMAIN and a PROBLEM, or a --world"),
+        (("solve", "--world", "nowhere"), "no folder 'nowhere'"),
+        (("solve", "--world", "logistics", "--problem", "harbor"), "did you mean 'harbour'"),
+        (("solve", "--world", "blocksworld", "--hide", "on"), "--hide"),
+    ],
+)
+def test_calls_that_cannot_be_answered(words: tuple[str, ...], message: str, hvr_: Hvr) -> None:
+    ended = hvr_(*words)
+    assert ended.code == 2 and message in ended.err
