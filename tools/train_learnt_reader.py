@@ -353,10 +353,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     write(options.out, file)
     about = json.loads(str(file["about"]))
     about["calibration"] = calibrated(options.out, ontology, held_back, scenes)
-    about["trained"] = {
-        "examples": len(parts["train"]), "epochs": options.epochs, "seed": options.seed,
-        "steps": not options.no_steps, "made": not options.no_made, "scene": not options.no_scene,
-    }  # fmt: skip
+    if not options.words:
+        about["trained"] = {
+            "examples": len(parts["train"]), "epochs": options.epochs, "seed": options.seed,
+            "steps": not options.no_steps, "made": not options.no_made,
+            "scene": not options.no_scene,
+        }  # fmt: skip
+    about["words"] = {"examples": len(parts["train"]), "share": options.share}
     say(f"calibration: {about['calibration']}")
     file["about"] = np.array(json.dumps(about))
     write(options.out, file)

@@ -25,7 +25,9 @@ from hvr.language.learnt.agreement import Thresholds, agreed
 from hvr.language.learnt.encoder import Encoder, is_installed
 from hvr.language.learnt.end_state import EndStates
 from hvr.language.learnt.frames import KINDS, ONLY_PLACING, OTHER, Frame, meaning_of
+from hvr.language.learnt.head import Head
 from hvr.language.learnt.limits import beyond
+from hvr.language.learnt.ngrams import Ngrams, grams
 from hvr.language.learnt.reader import LearntReader, Reading
 from hvr.language.reader import Reader
 from hvr.language.readers import READERS, make_reader
@@ -203,10 +205,10 @@ places = ("CounterTop", "Fridge", "Cabinet", "Microwave", "CoffeeMachine", "Shel
     st.sampled_from(places), st.sampled_from(("Bowl", "Cup", "Pan")), st.booleans(),
 )  # fmt: skip
 def test_a_frame_becomes_a_goal_that_affordances_allow_or_none(
-    kind: str, thing: str, place: str, carrier: str, sliced: bool
-) -> None:
-    grammar = Reader(load_ontology(), load_agent(DEFAULT_AGENT).domain())
-    taxonomy, scene = grammar.taxonomy, world_of("FloorPlan1").inventory()
+    grammar: Reader, inventory: Inventory, kind: str, thing: str, place: str, carrier: str,
+    sliced: bool,
+) -> None:  # fmt: skip
+    taxonomy, scene = grammar.taxonomy, inventory
     frame = Frame(kind, thing, place, carrier if kind == "stack" else None, sliced)
     if kind not in ONLY_PLACING and kind in ("hold", "slice"):
         frame = replace(frame, place=None)
@@ -237,6 +239,36 @@ def test_weights_that_are_none_are_refused(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
     with pytest.raises(DataFileError, match="no weights"):
         Encoder(tmp_path)
+
+
+words = st.lists(st.sampled_from(("put", "the", "knife", "in", "cup")), min_size=1, max_size=8)
+
+
+@given(words)
+def test_grams_are_words_and_neighbours_whatever_the_case(said: list[str]) -> None:
+    found = grams(" ".join(said).upper() + "!")
+    assert found == sorted(set(found)) == grams("  ".join(said))
+    assert set(said) <= set(found)
+    assert {f"< {said[0]}", f"{said[-1]} >"} <= set(found)
+
+
+@needs_extra
+def test_words_add_up_by_their_rarity_and_unknown_ones_add_nothing() -> None:
+    import numpy as np
+
+    table = np.array([[1.0, 0.0], [0.0, 1.0]])
+    weights = Ngrams(["cup", "knife"], np.array([3.0, 4.0]), table, np.array([0.5, 0.5]))
+    assert np.allclose(weights.scores("A knife, a cup"), [0.5 + 3 / 5, 0.5 + 4 / 5])
+    assert np.allclose(weights.scores("soap"), [0.5, 0.5])
+
+
+@needs_extra
+def test_a_head_that_is_none_is_refused(tmp_path: Path) -> None:
+    import numpy as np
+
+    np.savez(tmp_path / "head.npz", about=np.array('{"classes": [], "labels": {}, "tuned": []}'))
+    with pytest.raises(DataFileError, match="no head of a learnt reader: 'grams'"):
+        Head(Encoder(), tmp_path / "head.npz")
 
 
 @needs_extra

@@ -37,7 +37,8 @@ _FRAMES = _PLACES | _WARMTH | {"washed", "dirty", "="}
 class Thresholds:
     """How sure the learnt reader must be.
 
-    Fitted on demonstrations that are not kept apart, by a head that had not seen them.
+    Chosen on demonstrations that are not kept apart, by a head that had not seen them, and on
+    `benchmarks/sentences.txt`: see docs/results/learnt_reader.md.
 
     Args:
         alone: for a reading where the grammar has none.
