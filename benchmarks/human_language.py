@@ -109,10 +109,10 @@ def table(described: Sequence[Described], *, execute: bool) -> str:
         some = [o for o in outcomes if name in (o.task_type, "all")]
         if some:
             lines.append(_row([name, str(len(some)), *_shares(some, execute=execute)]))
-    compared = [d for d in described if d.equal is not None]
-    equal = sum(d.equal is True for d in compared)
-    lines += ["", f"all sentences of a demonstration read as equal goals: {equal} of "
-                  f"{len(compared)} ({_percent(equal, len(compared))})"]  # fmt: skip
+    compared = [d.equal for d in described if d.equal is not None]
+    read = [d.equal_read for d in described if d.equal_read is not None]
+    lines += ["", f"all sentences of a demonstration read as equal goals: {_part(compared)}; "
+                  f"of those understood: {_part(read)}"]  # fmt: skip
     return "\n".join(lines)
 
 
@@ -127,6 +127,10 @@ def _shares(some: Sequence[Outcome], *, execute: bool) -> Iterator[str]:
     yield _percent(sum(o.met or o.met_by_any for o in some), total)
     wrong = sum(o.wrong for o in some)
     yield f"{wrong} ({_percent(wrong, claimed)} of claims)"
+
+
+def _part(holds: Sequence[bool]) -> str:
+    return f"{sum(holds)} of {len(holds)} ({_percent(sum(holds), len(holds))})"
 
 
 def _row(cells: Iterable[str]) -> str:

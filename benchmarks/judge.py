@@ -3,7 +3,7 @@
     python benchmarks/judge.py --data FILE [--limit N] [--judge NAME] [--jobs N] [--show N]
     python benchmarks/judge.py --data FILE --goal sentence [--marks FILE] [--limit N]
     python benchmarks/judge.py --data FILE --model [--limit N] [--figure FILE.svg]
-    python benchmarks/judge.py --planbench FOLDER [--limit N] [--jobs N]
+    python benchmarks/judge.py --planbench FOLDER [--limit N] [--jobs N] [--no-repair]
     python benchmarks/judge.py --growth
 
 --data takes plans of the format that benchmarks/make_judged_plans.py writes (docs/judging.md). With
@@ -228,6 +228,7 @@ def _main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--show", type=int, default=0, help="plans that are not judged exactly")
     parser.add_argument("--planbench", type=Path, nargs="?", const=Path(), help="natural errors")
+    parser.add_argument("--no-repair", action="store_true", help="with --planbench: verdicts only")
     parser.add_argument("--growth", action="store_true", help="time by the length of plans")
     parser.add_argument("--model", action="store_true", help="simulated models, and combined")
     parser.add_argument("--figure", type=Path, help="with --model: write the rounds as SVG")
@@ -243,7 +244,7 @@ def _main() -> int:
             return growth()
         if args.model:
             return models(args.data, args.limit, args.figure)
-        return planbench(args.planbench, args.limit, args.jobs)
+        return planbench(args.planbench, args.limit, args.jobs, repair=not args.no_repair)
     cases = list(read_cases(args.data))
     if args.goal == "sentence":
         cases = [case for case in cases if case.sentences and "H" not in case.kinds]

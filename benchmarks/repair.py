@@ -2,8 +2,10 @@
 
 Takes plans with a missing, a swapped or the last steps cut off (mutations drop_step,
 swap_adjacent and truncate_tail of the sets ipc and planbench) that fail at a precondition or at
-the goal, and plans that language models wrote; tasks with durative actions are left out. Prints how
-many got advice within the time limit, how long it is, whether it makes the whole plan valid.
+the goal, and plans that language models wrote, and looks for steps to insert. With `--timed` it
+takes plans with durative actions that have one of these faults, a wrong duration, a step twice or
+one that starts too early, and looks for a change of one step. Prints how many got advice within
+the time limit, how long it is, whether it makes the whole plan valid.
 """
 
 from __future__ import annotations
@@ -24,9 +26,10 @@ from inputs import measured, records
 from hvr.errors import HvrError
 from hvr.pddl import parse_domain, parse_problem, read_plan
 from hvr.validation import OnFailure, Validator
-from hvr.validation.repair import find_repair
+from hvr.validation.repair import find_advice, find_repair
 
 MUTATIONS = ("drop_step", "swap_adjacent", "truncate_tail")
+TIMED_MUTATIONS = (*MUTATIONS, "wrong_duration", "shift_start_earlier", "duplicate_step")
 LEFT_OUT = {
     "durative-actions",
     "timed-initial-literals",
@@ -49,8 +52,11 @@ class Row:
     note: str
 
 
-def chosen(case: dict[str, Any]) -> bool:
+def chosen(case: dict[str, Any], timed: bool) -> bool:
     """Say whether a case is of the kind that is measured."""
+    if timed:
+        fits = case["val"] == "invalid" and case["mutation"] in TIMED_MUTATIONS
+        return fits and case["set"] == "ipc" and "durative-actions" in case["features"]
     if case["val_class"] not in ("precondition", "goal"):
         return False
     if LEFT_OUT.intersection(case["features"]):
@@ -58,8 +64,9 @@ def chosen(case: dict[str, Any]) -> bool:
     return case["set"] == "planbench" or (case["set"] == "ipc" and case["mutation"] in MUTATIONS)
 
 
-def advise(root: Path, case: dict[str, Any], seconds: float) -> Row | None:
+def advise(root: Path, case: dict[str, Any], seconds: float, timed: bool) -> Row | None:
     """Look for advice about one case; None when the case cannot be used."""
+    find = find_advice if timed else find_repair
     group = f"{case['set']} {case['mutation'] or ''} {case['val_class']}"
     try:
         domain = parse_domain(root / case["domain"])
@@ -69,12 +76,12 @@ def advise(root: Path, case: dict[str, Any], seconds: float) -> Row | None:
         return None
     report = validator.check(plan)
     begin = time.perf_counter()
-    repair, note = find_repair(validator, plan, report, seconds=seconds)
+    repair, note = find(validator, plan, report, seconds=seconds)
     taken = time.perf_counter() - begin
     length = None if repair is None else len(repair.actions)
     completes = bool(repair and repair.completes)
     shortened = False
-    if repair is not None:
+    if repair is not None and not repair.change:
         at = len(plan) if repair.step is None else repair.step - 1
         again = validator.check(
             [*plan[:at], *repair.actions, *plan[at:]], on_failure=OnFailure.SKIP
@@ -91,10 +98,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=5.0, help="time limit for each")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--timed", action="store_true", help="plans with durative actions")
     parser.add_argument("--verbose", action="store_true", help="print each case")
     args = parser.parse_args()
     cases = records(args.manifest, "id", "set", "domain", "problem", "plan", "val")
-    cases = [case for case in cases if chosen(case)]
+    cases = [case for case in cases if chosen(case, args.timed)]
     by_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for case in cases:
         by_set[case["set"]].append(case)
@@ -107,9 +115,10 @@ def main() -> int:
     print(conditions(args.seed))
     count = len(picked)
     roots, limits = [args.manifest.parent] * count, [args.seconds] * count
+    timed = [args.timed] * count
     with ProcessPoolExecutor(args.jobs) as pool:
         rows = []
-        for row in pool.map(advise, roots, picked, limits):
+        for row in pool.map(advise, roots, picked, limits, timed):
             if row is None:
                 continue
             rows.append(row)

@@ -26,7 +26,7 @@ _UNPRINTABLE = re.compile(
 
 _NAME = 60
 # What a number follows is the place of something: the name of a file and a line.
-_LONG_NAME = re.compile(r"[^\s()'\",:;]{61,}+(?!:[0-9])")
+_LONG_NAME = re.compile(r"[^\s()'\",:;]{61,}+(:[0-9])?")
 
 
 def printable(text: str) -> str:
@@ -41,7 +41,11 @@ def one_line(text: str) -> str:
 
 def short_names(text: str) -> str:
     """Return a message in which no name is longer than 60 characters; places stay whole."""
-    return _LONG_NAME.sub(lambda name: f"{name[0][:57]}…", text) if len(text) > _NAME else text
+    return _LONG_NAME.sub(_shortened, text) if len(text) > _NAME else text
+
+
+def _shortened(name: re.Match[str]) -> str:
+    return name[0] if name[1] else f"{name[0][:57]}…"
 
 
 def short(text: object, most: int = 200) -> str:

@@ -169,11 +169,13 @@ class Described:
         id: of the demonstration.
         outcomes: one for each sentence.
         equal: all sentences were read as the same goal; None with fewer than two of them.
+        equal_read: all that were understood were; None with fewer than two of those.
     """
 
     id: str
     outcomes: list[Outcome] = field(default_factory=list)
     equal: bool | None = None
+    equal_read: bool | None = None
 
 
 class AnyAppliance(Judge):
@@ -233,6 +235,9 @@ class Trial:
             goals.append(goal)
         if len(goals) > 1:
             described.equal = self._all_equal(goals)
+        read = [goal for goal in goals if goal is not None]
+        if len(read) > 1:
+            described.equal_read = self._all_equal(read)
         return described
 
     def _try(self, text: str) -> tuple[Outcome, Goal | None]:

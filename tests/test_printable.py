@@ -20,7 +20,14 @@ from rich.table import Table
 from rich.text import Text
 
 import hvr
-from hvr.printable import block, console, one_line, printable, protect_output
+from hvr.printable import (
+    block,
+    console,
+    one_line,
+    printable,
+    protect_output,
+    short_names,
+)
 from tests.command_line import Hvr
 
 ROOT = Path(hvr.__file__).parent
@@ -38,6 +45,13 @@ def test_texts_become_printable_and_mean_the_same(text: str) -> None:
         assert shown == text or any(c in text for c in "\u061c\u200e\u200f\u2028\u2029")
     # In JSON it is still the same text.
     assert json.loads(printable(json.dumps(text, ensure_ascii=False))) == text
+
+
+def test_long_names_are_shortened_and_places_are_not() -> None:
+    place = f"/{'folder/' * 20}domain.pddl:3:7"
+    shown = short_names(f"{place}: the predicate '{'p' * 1_000_000}' is not one of {'q' * 99}, r")
+    assert shown == f"{place}: the predicate '{'p' * 57}…' is not one of {'q' * 57}…, r"
+    assert short_names("x" * 500_000 + ":1").endswith("x:1")
 
 
 @given(st.text())

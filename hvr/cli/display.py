@@ -171,8 +171,10 @@ def describe_plan(event: PlanReady) -> str:
     """Return one line: how long the plan is, what was proven, how long it took."""
     plan = event.plan
     proven = "shortest, proven; " if plan.optimal else "not proven to be shortest; "
+    looking = f"looking for {', '.join(event.looking_for)}: " if event.looking_for else ""
     return (
-        f"plan: {count(len(plan.actions), 'step')} in {count(len(plan.blocks), 'macro action')} "
+        f"{looking}plan: {count(len(plan.actions), 'step')} in "
+        f"{count(len(plan.blocks), 'macro action')} "
         f"({proven if event.report.valid else ''}{plan.planner}, {plan.seconds:.2f} s); "
         f"{len(event.objects)} objects; validator: {event.report.outcome}"
     )

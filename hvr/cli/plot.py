@@ -38,5 +38,8 @@ def plotted(path: Path, results: Iterable[Judged]) -> Iterator[Judged]:
         if result.values is not None:
             from hvr.report.curve_chart import draw
 
-            write_whole(path, draw(result.values, f"{result.plan}: {result.report.outcome.value}"))
+            write_whole(
+                path,
+                draw(result.values, f"{Path(result.plan).name}: {result.report.outcome.value}"),
+            )
         yield result

@@ -48,18 +48,30 @@ class Understood:
 
 @dataclass(frozen=True)
 class PlanReady:
-    """A plan was found and validated."""
+    """A plan was found and validated.
+
+    Args:
+        plan: the plan.
+        report: what the validator says of it.
+        objects: names of the objects of its problem.
+        first_step: number of its first step in the run.
+        seconds: wall time of making and validating it.
+        looking_for: things that it opens a place to look for; empty for a plan for the goal.
+    """
 
     plan: Plan
     report: ValidationReport
     objects: tuple[str, ...]
     first_step: int
     seconds: float
+    looking_for: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
+        looking = {"looking_for": list(self.looking_for)} if self.looking_for else {}
         return {
             "event": "plan",
+            **looking,
             "first_step": self.first_step,
             "plan": self.plan.to_json(),
             "objects": list(self.objects),

@@ -124,7 +124,9 @@ class Executor(Generic[Goal]):
         self._announce(planned, started)
         return planned
 
-    def _announce(self, planned: Planned, started: float) -> None:
+    def _announce(
+        self, planned: Planned, started: float, looking_for: tuple[str, ...] = ()
+    ) -> None:
         """Validate a plan and tell of it.
 
         Raises:
@@ -134,7 +136,7 @@ class Executor(Generic[Goal]):
         self.planned(planned)
         self.listen(
             PlanReady(planned.plan, report, planned.relevant.names, self.steps + 1,
-                      time.perf_counter() - started)
+                      time.perf_counter() - started, looking_for)
         )  # fmt: skip
         if not report.valid:
             raise InvalidPlanError(f"the plan does not validate: {report.explain()}")
@@ -180,12 +182,13 @@ class Executor(Generic[Goal]):
             place = self.world.place_to_open(sought, self._shut)
             if place is None:
                 return False
+            started = time.perf_counter()
             try:
                 planned = self.world.opening(self.policy, place, self._for_nothing, stage)
             except (ImpossibleGoalError, PlannerError):
                 self._shut |= {place}
                 continue
-            self._announce(planned, time.perf_counter())
+            self._announce(planned, started, tuple(sought))
             self._begin(planned)
             if (
                 self._execute(planned, self.world.watch(planned, Promises(), aside=True))

@@ -1,12 +1,14 @@
 """The judge of plans with times, preferences, constraints or a metric: by full checks.
 
 A step, or a pair of steps, is superfluous if the plan without it is valid and no worse by the
-metric. What is missing is what the validator's advice puts in.
+metric. If a plan is valid without one of its steps, this is what is wrong with it; else what the
+validator's advice puts in is missing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -33,6 +35,10 @@ def judge_by_checking(
         return PlanVerdict(actions, unknown=report.reason)
     if report.valid:
         return _judge_valid(validator, plan, actions, exact)
+    failing = None if report.failure is None else report.failure.step
+    without = _without_one(validator, plan, failing, exact)
+    if without is not None:
+        return _judge_rest(validator, plan, actions, without, failing, exact)
     critiques, steps, places = [], list(plan), list(range(len(plan)))
     why = ""
     for _ in range(_ROUNDS):
@@ -54,6 +60,45 @@ def judge_by_checking(
     reason = failure.message if failure is not None else why
     found = critiques or [Critique(CritiqueKind.MISSING, number, (), reason)]
     return PlanVerdict(actions, tuple(found), None, False, unknown=why)
+
+
+def _without_one(
+    validator: Validator, plan: Sequence[Step], failing: int | None, exact: int
+) -> int | None:
+    """Return the index of a step without which a plan is valid, the failing one before others."""
+    order = [] if failing is None else [failing - 1]
+    if len(plan) <= exact:
+        order += [index for index in range(len(plan)) if index not in order]
+    for index in order:
+        try:
+            if validator.check([*plan[:index], *plan[index + 1 :]]).valid:
+                return index
+        except HvrError:
+            continue
+    return None
+
+
+def _judge_rest(
+    validator: Validator,
+    plan: Sequence[Step],
+    actions: tuple[GroundAction, ...],
+    without: int,
+    failing: int | None,
+    exact: int,
+) -> PlanVerdict:
+    """Judge a plan that is valid without one of its steps."""
+    rest = [index for index in range(len(plan)) if index != without]
+    verdict = _judge_valid(
+        validator, [plan[i] for i in rest], tuple([actions[i] for i in rest]), exact
+    )
+    fails = "it cannot be executed" if failing == without + 1 else "with it the plan is not valid"
+    first = Critique(
+        CritiqueKind.REMOVE, without + 1, (actions[without],),
+        f"{fails}, and without it the plan is valid", Cause.CONTRADICTORY,
+    )  # fmt: skip
+    others = [replace(c, index=rest[c.index - 1] + 1) for c in verdict.critiques]
+    critiques = tuple(sorted([first, *others], key=lambda critique: critique.index))
+    return replace(verdict, plan=actions, critiques=critiques, valid=False)
 
 
 def _judge_valid(

@@ -251,6 +251,7 @@ class _Search:
         literals = _unmet_literals(self.course, target, outcome.marks[place])
         if not literals:
             return
+        literals = {**self._conditions(literals, draft, outcome, place), **literals}
         here = self._together(outcome, place)
         for action in suppliers(here, literals, positive=True):
             operator = self.task.ground(action)
@@ -265,6 +266,28 @@ class _Search:
                         break
             if best is not None:
                 yield best
+
+    def _conditions(
+        self, literals: Mapping[Atom, bool], draft: _Draft, outcome: _Outcome, place: int
+    ) -> dict[Atom, bool]:
+        """Return what is wanting for steps of the plan to supply some literals by the way.
+
+        A box that is carried takes along what is in it: what is missing at the end may have had to
+        be put into it long before.
+        """
+        true = false = 0
+        for atom, value in literals.items():
+            bit = 1 << self.task.index(atom)
+            true, false = (true | bit, false) if value else (true, false | bit)
+        wanting: dict[Atom, bool] = {}
+        for step in range(place):
+            operator = self.operators[step]
+            if operator is None or step in draft.passed:
+                continue
+            for condition, add, delete in operator.conditional:
+                if add & true or delete & false:
+                    wanting.update(_unmet_literals(self.course, condition, outcome.marks[step]))
+        return wanting
 
     def _with_two(self, draft: _Draft, outcome: _Outcome, place: int) -> Iterator[_Draft]:
         """Yield drafts with two more steps, of which the second needs the first."""

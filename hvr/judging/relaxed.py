@@ -105,9 +105,10 @@ class Steps:
         self.operators = operators
         self.offers = offers or [()] * (len(operators) + 1)
         self.budget = budget
-        self.derived = task.derived_bits
         self.reads = [reads_of(operator) for operator in operators]
         read = task.goal.mentioned()
+        # Derived atoms get their bits when what mentions them is compiled: the goal comes first.
+        self.derived = task.derived_bits
         for mask in (*self.reads, *map(reads_of, others)):
             read |= mask
         if read & self.derived:

@@ -33,6 +33,9 @@ _Placed: TypeAlias = tuple[int | None, Operator]
 _MOST_STATES = 12_000
 """How many states are looked at to find the fewest steps to put in."""
 
+_MOST_PROBES = 600_000
+"""How much may be probed for this, where much is missing: in pairs of steps."""
+
 SECONDS = 30.0
 """How long missing steps are looked for, at most."""
 
@@ -138,7 +141,11 @@ class _Judge:
             offers: list[list[Operator]] = [[] for _ in range(len(known) + 1)]
             for place, action in candidates:
                 offers[sum(i < place for i, _ in known)].append(self.task.ground(action))
+            size = len(operators) + sum(map(len, offers))
             for budget in range(1, len(mending.inserted) + 1):
+                # Each step is probed with all others, with each number of steps put in.
+                if size**2 * (budget + 1) > _MOST_PROBES:
+                    break
                 reduction = smallest(
                     self.start, operators, offers=offers, budget=budget, most=_MOST_STATES
                 )

@@ -20,6 +20,8 @@ from hvr.validation.search import read_functions
 _INSERTED, _PASSED = 4, 1
 _MOST_NODES = 1500
 _MOST_TAILS = 1000
+_MOST_TRIED = 20_000
+"""How many steps are tried to find an ending that is shorter than a known one."""
 
 _Path: TypeAlias = "tuple[_Path, int, GroundAction | None] | None"
 """What was done differently: the path before, the place, and the step put in or None if the step
@@ -60,6 +62,10 @@ class Weaving:
         """Return steps that reach the goal from the end of a plan; None where none were found."""
         end = len(self.course.operators)
         woven = self._search(end, mark, _MOST_TAILS, (2, 3))
+        if woven is not None:
+            # There may be a shorter one; that is worth less, above all where there is much to try.
+            most = _MOST_TRIED // max(1, len(self.relaxation.operators))
+            woven = self._search(end, mark, most, (1, 1)) or woven
         return None if woven is None else tuple([action for _, action in woven[0]])
 
     def _search(

@@ -140,6 +140,7 @@ class Adjuncts:
         draft = self.draft
         current = list(things)
         for position, (number, word) in enumerate(places):
+            self._not_above(number, word)
             following = places[position + 1][0] if position + 1 < len(places) else None
             if following is not None and not self.goes_on(number, following):
                 draft.come_from(current, number)
@@ -148,6 +149,16 @@ class Adjuncts:
             if draft.entities[number].classes:
                 current = [number]
         return bool(places)
+
+    def _not_above(self, place: int, word: str) -> None:
+        """Refuse the top of what only holds things inside.
+
+        Raises:
+            LanguageError: it is what is asked for.
+        """
+        if "top" in word and self.draft.is_a(place, "Openable"):
+            label = self.taxonomy.a_label(self.draft.entities[place].classes[0])
+            raise LanguageError(f"nothing can be put {word} {label}: things can only be in it")
 
     def goes_on(self, inner: int, outer: int) -> bool:
         """Return whether something can be carried to a place."""
@@ -165,7 +176,8 @@ class Adjuncts:
         avoid = self.draft.entities[number].place_from
         fitting = [c for c in classes if c in allowed and c not in avoid]
         group = any(len(self.taxonomy.concrete(name)) > 1 for name in verb.places)
-        entity = Entity(tuple(fitting or classes), self.taxonomy.label(verb.places[0]), group=group)
+        places = tuple(fitting or classes)
+        entity = Entity(places, self.taxonomy.label(places[0]), group=group)
         for known, other in enumerate(self.draft.entities):
             if other == entity and self.draft.fresh(known):
                 return known  # one bin for all that is thrown away

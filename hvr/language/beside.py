@@ -59,6 +59,18 @@ def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: b
     return replace(group, things=tuple(things), adjuncts=tuple(adjuncts))
 
 
+def with_as_beside(group: NounGroup) -> NounGroup:
+    """Return a group in which 'with' says where, if nothing else does: 'put the fork with the
+    spoon'.
+    """
+    if any(a.kind in {"place", "origin", "unplaced", "hand"} or a.inside for a in group.adjuncts):
+        return group
+    return replace(group, adjuncts=tuple(
+        replace(a, kind="unplaced", word="next to") if a.kind == "with" else a
+        for a in group.adjuncts
+    ))  # fmt: skip
+
+
 def _is_under(adjunct: Adjunct) -> bool:
     return adjunct.word in UNDER
 

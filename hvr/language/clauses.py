@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hvr.language.cursor import STOPS, Cursor
-from hvr.language.lexicon import Adjective, Verb, verb_of
+from hvr.language.lexicon import Adjective, Verb
 from hvr.language.lookahead import next_thing
+from hvr.language.ordering import done_with, earlier, naming, only_fetched, ordered, pronouns, told
 from hvr.language.phrases import (
     read_adjunct,
     read_adjuncts,
@@ -61,29 +62,31 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             clauses = _before(cursor, clauses)
         elif purpose := cursor.purpose():
             cursor.at += purpose
-            clauses = _only_fetched(cursor, clauses)
-            clauses += _ordered(read_clause(cursor), then and bool(clauses))
+            clauses = only_fetched(cursor, clauses)
+            clauses += ordered(read_clause(cursor), then and bool(clauses))
             then = False
         elif clauses and cursor.word() == "to" and cursor.function("be", at=cursor.at + 1):
             cursor.at += 1
-            clauses = [*_only_fetched(cursor, clauses), _to_be(cursor)]
+            clauses = [*only_fetched(cursor, clauses), _to_be(cursor)]
         elif start and cursor.word() == "but":
             cursor.at += 1
+            if clauses and cursor.take("first"):  # 'make coffee, but first wash the mug'
+                clauses = earlier(read_clause(cursor), clauses)
         elif clauses and (state := _until(cursor)) is not None:
             clauses.append(state)
         elif cursor.function("instead"):
             prohibitions += _read_instead(cursor)
         elif clauses and clauses[-1].verb is not None and (means := _with_it(cursor)) is not None:
-            clauses[-1] = _done_with(clauses[-1], means)
+            clauses[-1] = done_with(clauses[-1], means)
         elif linker := cursor.take("then", "and", "first"):
             then = then or linker.role == "then"
             if then and clauses and _verb_left_out(cursor, clauses[-1]):
                 group = read_group(cursor, "then")
-                clauses += _ordered([Clause(clauses[-1].verb, (group,))], then)
+                clauses += ordered([Clause(clauses[-1].verb, (group,))], then)
                 then = False
             place = cursor.function("prep", "from")
             if place and clauses and cursor.starts_thing(cursor.at + place.length):
-                clauses += _ordered([_elliptic(cursor, clauses[-1])], then)
+                clauses += ordered([_elliptic(cursor, clauses[-1])], then)
                 then = False
         elif prohibits(cursor):
             forbidden = read_prohibition(cursor)
@@ -102,14 +105,14 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             if _keeps(cursor, start):
                 prohibitions += [p for clause in read for p in kept(clause)]
             if clauses and not then and cursor.take("first"):  # 'put it away, but wash it first'
-                clauses = _earlier(read, clauses)
+                clauses = earlier(read, clauses)
             else:
-                clauses += _ordered(read, then and bool(clauses))
+                clauses += ordered(read, then and bool(clauses))
             then = False
         cursor.begun = bool(clauses)
         if cursor.at == start:  # nothing was read, and nothing would be the next time
             raise cursor.lost()
-    return tuple(_told(clauses)), tuple(prohibitions)
+    return tuple(told(clauses)), tuple(prohibitions)
 
 
 def _tells(cursor: Cursor, start: int) -> bool:
@@ -122,14 +125,6 @@ def _tells(cursor: Cursor, start: int) -> bool:
         or (cursor.function("goal", at=at) and cursor.word(at) != "there")
         for at in range(start, cursor.at)
     )
-
-
-def _told(clauses: list[Clause]) -> list[Clause]:
-    """Return clauses of which some say how things are; without a verb afterwards they say how
-    things shall be.
-    """
-    last = max((n for n, clause in enumerate(clauses) if clause.verb is not None), default=-1)
-    return [replace(c, given=c.given and n < last) for n, c in enumerate(clauses)]
 
 
 def _until(cursor: Cursor) -> Clause | None:
@@ -167,11 +162,6 @@ def _with_it(cursor: Cursor) -> Adjunct | None:
     return means
 
 
-def _done_with(clause: Clause, means: Adjunct) -> Clause:
-    groups = tuple(replace(g, adjuncts=(*g.adjuncts, means)) for g in clause.groups)
-    return replace(clause, groups=groups)
-
-
 def _verb_left_out(cursor: Cursor, before: Clause) -> bool:
     """Return whether a thing alone follows 'then': 'wash the fork, then the knife'."""
     passed = cursor.function("filler", "unheeded")
@@ -181,17 +171,6 @@ def _verb_left_out(cursor: Cursor, before: Clause) -> bool:
         and cursor.starts_exactly(cursor.at)
         and not (passed or cursor.clause_starts(cursor.at))
     )
-
-
-def _only_fetched(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
-    """Return clauses of which the last only fetches what the next one puts somewhere: 'gather the
-    forks to place them in the sink'.
-    """
-    if not clauses or clauses[-1].verb is None or clauses[-1].verb.frame != "put":
-        return clauses
-    nowhere = not any(a.kind == "place" for g in clauses[-1].groups for a in g.adjuncts)
-    fetched = replace(clauses[-1], verb=verb_of(cursor.lexicon, "pick up"))
-    return [*clauses[:-1], fetched] if nowhere and not clauses[-1].verb.places else clauses
 
 
 def _separated(cursor: Cursor, at: int) -> bool:
@@ -219,11 +198,6 @@ def _keeps(cursor: Cursor, start: int) -> bool:
     )
 
 
-def _ordered(clauses: list[Clause], then: bool) -> list[Clause]:
-    """Let the first of some clauses come after what stands before them."""
-    return [replace(c, then=c.then or then) if n == 0 else c for n, c in enumerate(clauses)]
-
-
 def _to_be(cursor: Cursor) -> Clause:
     """Read '… to be put in the sink': a state of what was spoken of."""
     cursor.take("be")
@@ -235,40 +209,7 @@ def _to_be(cursor: Cursor) -> Clause:
 def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     """Put a clause that follows 'after' first: 'after washing it, …', '… after washing it'."""
     cursor.take("after")
-    return _earlier(read_clause(cursor), before)
-
-
-def _earlier(early: list[Clause], before: list[Clause]) -> list[Clause]:
-    """Return clauses with those that come before the last of them in their place."""
-    if not (before and early):
-        return [*early, *_ordered(before, True)]
-    # 'put the mug away after washing it': the mug is named in what then comes second, so the
-    # noun and the pronoun change places.
-    main = before[-1].groups[0]
-    named = [replace(c, groups=tuple(_naming(g, main.things) for g in c.groups)) for c in early]
-    if named == early:
-        return [*before[:-1], *early, *_ordered(before[-1:], True)]
-    late = before[-1]
-    if late.verb is not None:
-        late = replace(late, groups=(replace(main, things=(IT,)), *late.groups[1:]))
-    return [*before[:-1], *named, *_ordered([late], True)]
-
-
-def _pronouns(group: NounGroup) -> bool:
-    return _spoken_of(group.things) or any(_spoken_of(a.things) for a in group.adjuncts)
-
-
-def _spoken_of(things: tuple[NounPhrase, ...]) -> bool:
-    return bool(things) and all(thing.kind == "pronoun" for thing in things)
-
-
-def _naming(group: NounGroup, things: tuple[NounPhrase, ...]) -> NounGroup:
-    """Return a group with things in place of its pronoun."""
-    if _spoken_of(group.things):
-        return replace(group, things=things)
-    adjuncts = tuple(replace(a, things=things) if _spoken_of(a.things) else a
-                     for a in group.adjuncts)  # fmt: skip
-    return replace(group, adjuncts=adjuncts)
+    return earlier(read_clause(cursor), before)
 
 
 def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
@@ -278,7 +219,7 @@ def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     """
     cursor.take("before")
     late = read_clause(cursor)
-    late = _ordered(late, True)
+    late = ordered(late, True)
     if before:
         return [*before, *late]
     named = late[0].groups[0].things if late else ()
@@ -288,10 +229,10 @@ def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     if cursor.done:
         return late
     early = read_clause(cursor)
-    if early and late and _pronouns(early[0].groups[0]):
+    if early and late and pronouns(early[0].groups[0]):
         # 'before you slice the tomato wash it': the noun and the pronoun change places
         first, last = early[0], late[0]
-        early[0] = replace(first, groups=(_naming(first.groups[0], named), *first.groups[1:]))
+        early[0] = replace(first, groups=(naming(first.groups[0], named), *first.groups[1:]))
         late[0] = replace(last, groups=(replace(last.groups[0], things=(IT,)), *last.groups[1:]))
     return [*early, *late]
 
@@ -322,7 +263,7 @@ def read_clause(cursor: Cursor) -> list[Clause]:
     if cursor.done or cursor.word() in STOPS or cursor.word() == ",":
         return []
     if (means := _fronted(cursor)) is not None:
-        return [_done_with(clause, means) for clause in read_clause(cursor)]
+        return [done_with(clause, means) for clause in read_clause(cursor)]
     if cursor.verb() or cursor.split_verb() or (cursor.begun and cursor.last_verb()):
         return _verbs(cursor)
     if cursor.starts_thing() or cursor.function("none"):

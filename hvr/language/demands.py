@@ -98,7 +98,7 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
     if entity.serve or (entity.rests and not held):
         demands.append(Demand(last, number, "place", _resting(choice, number)))
     elif not places and choice.any_is(choice.classes[number], "PortableReceptacle"):
-        filled = [2 * r.clause for r in choice.relations
+        filled = [2 * r.clause + 1 for r in choice.relations
                   if r.outer == number and choice.entities[r.inner].classes]  # fmt: skip
         if filled and not held:
             demands += [Demand(max(filled), number, "open", text) for text in _in_the_open(choice)]

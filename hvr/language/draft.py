@@ -138,7 +138,8 @@ class MeaningDraft:
         for number in range(len(self.entities) - 1, -1, -1):
             entity = self.entities[number]
             # 'pour coffee into the cup': the vessel assumed for the coffee is not 'the cup'.
-            default = entity.unnamed and self.fresh(number)
+            preferred = entity.classes[:1]
+            default = entity.unnamed and (self.fresh(number) or not set(preferred) & set(classes))
             if set(entity.classes) & set(classes) and not (default or entity.somewhere):
                 cut = any(cuts(c.template) for c in entity.conditions if c.clause < self.clause)
                 return self.pieces(number, 0) if cut else number

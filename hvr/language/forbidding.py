@@ -53,10 +53,10 @@ class Forbidding:
             LanguageError: what it forbids is no condition on the world.
         """
         for thing in prohibition.things:
-            if self._left_out(prohibition, thing):
-                continue
             if prohibition.instead and not self._is_tool(thing):
                 continue  # 'in the bowl instead of the fridge' says where, and no more
+            if self._left_out(prohibition, thing):
+                continue
             requires = prohibition.verb.requires if prohibition.verb else None
             classes, name = self._meant(thing, requires)
             if requires and classes and not any(self.taxonomy.is_a(c, requires) for c in classes):
@@ -141,6 +141,11 @@ class Forbidding:
             kinds = [c for c in classes if self.taxonomy.is_a(c, "PhysicalObject")]
             used = {next((u for k, u in _USES if self.taxonomy.is_a(c, k)), "") for c in kinds}
             yield from sorted(used - {""}) or ["(near ?x)"]
+            vessels = [c for c in kinds if self.taxonomy.is_a(c, "PortableReceptacle")]
+            if vessels:
+                # It may stand where it is to be used already.
+                inside = {f"({self.taxonomy.relation(c)} ?inside ?x)" for c in vessels}
+                yield from (f"(exists (?inside - item) {at})" for at in sorted(inside))
         elif verb.frame == "state" and verb.condition:
             yield telling(verb.condition)
         elif verb.frame in {"put", "hold", "clear", "discard", "drop", "set"}:

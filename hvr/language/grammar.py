@@ -127,8 +127,8 @@ def _refuse(entry: object, phrase: str, position: int) -> None:
         raise LanguageError("hvr carries out requests; it does not answer questions")
     if entry.role == "unsupported":
         raise LanguageError(
-            f"hvr does not understand {phrase!r} (no conditions, choices, exceptions, "
-            "fractions): say only what shall be done"
+            f"hvr does not understand {phrase!r} (no conditions, no fractions): say only what "
+            "shall be done"
         )
 
 

@@ -31,7 +31,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
         number, determiner = cursor.function("number"), cursor.function("det")
         if number and (determiner is None or number.length >= determiner.length):
             cursor.at += number.length
-            count = int(number.entry.value)
+            count = count or int(number.entry.value)  # 'two of the three'
             cursor.take("of")
             continue
         if determiner is None or cursor.named() > determiner.length:

@@ -17,6 +17,13 @@ from hvr.language.cursor import Cursor
 from hvr.language.lexicon import Adjective, Dish, Noun
 from hvr.language.lookahead import gerund, next_thing, predicate_goes_on, predicate_starts
 from hvr.language.modifiers import deny, read_adjectives, read_determiner, several
+from hvr.language.particulars import (
+    for_how_many,
+    read_inside,
+    read_origin,
+    skip_interjection,
+    skip_part,
+)
 from hvr.language.syntax import Adjunct, Determiner, NounGroup, NounPhrase, Predication
 
 STOP_OR_COMMA = frozenset(".;,!?")
@@ -148,7 +155,7 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     if pronoun is not None:
         return pronoun
     determiner = read_determiner(cursor)
-    if _skip_part(cursor):  # 'the lower right of the stove'
+    if skip_part(cursor):  # 'the lower right of the stove'
         return read_thing(cursor, after)
     door = cursor.function("door")
     if door and determiner == Determiner(definite=True) and cursor.named() < door.length:
@@ -171,23 +178,6 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
         thing = replace(thing, determiner=replace(thing.determiner, apart=True))
     return NounPhrase(thing.kind, thing.text, thing.determiner, thing.adjectives, thing.nouns,
                  thing.dish, thing.of, _relative(cursor))  # fmt: skip
-
-
-def _skip_part(cursor: Cursor) -> bool:
-    """Move over the part of a place that is spoken of, with a note; return whether one stands
-    here.
-    """
-    start = at = cursor.at
-    while (match := cursor.function("part", "unheeded", at=at)) and cursor.named(
-        at
-    ) <= match.length:
-        at += match.length
-    if at == start or cursor.word(at) != "of" or not cursor.starts_thing(at + 1):
-        return False
-    cursor.at = at
-    cursor.heed_not(cursor.between(start))
-    cursor.at += 1
-    return True
 
 
 def _rest(cursor: Cursor) -> str:
@@ -325,7 +315,7 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     Without one the cursor is put back before a comma, which then joins things or clauses.
     """
     saved = cursor.at
-    _skip_interjection(cursor)
+    skip_interjection(cursor)
     if cursor.purpose():
         cursor.at = saved
         return None
@@ -339,7 +329,7 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         cursor.at += own.length  # 'put the fork and the knife each in a drawer'
     if (leaving_out := _exception(cursor)) is not None:
         return leaving_out
-    if (origin := _origin(cursor)) is not None:
+    if (origin := read_origin(cursor)) is not None:
         return origin
     there = cursor.function("there")
     more = cursor.function("prep", "from", "with", "unplaced")
@@ -349,7 +339,7 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         it = NounPhrase("pronoun", "it", Determiner(1))
         return Adjunct("place", "inside", (it,))
     before = cursor.at
-    if (persons := _for_how_many(cursor)) is not None:
+    if (persons := for_how_many(cursor)) is not None:
         return Adjunct("for", str(persons), ())
     if cursor.at > before:
         return read_adjunct(cursor)
@@ -402,19 +392,6 @@ def _exception(cursor: Cursor) -> Adjunct | None:
     return Adjunct("except", "except", read_things(cursor, "except"))
 
 
-def _origin(cursor: Cursor) -> Adjunct | None:
-    """Read where things were: 'back where it was', 'to its place', or 'back' alone."""
-    match = cursor.function("origin")
-    if match is None:
-        return None
-    after = cursor.at + match.length
-    more = cursor.function("prep", "from", "with", at=after)
-    if match.length == 1 and (more or cursor.starts_thing(after)):
-        return None  # 'back on the table', 'put back the mug'
-    cursor.at = after
-    return Adjunct("origin", "back", ())
-
-
 def _where(cursor: Cursor) -> Adjunct | None:
     """Read 'where the bread is', which is next to it."""
     start = cursor.at
@@ -445,72 +422,6 @@ def _for_what(cursor: Cursor) -> bool:
         return False
     cursor.heed_not(cursor.between(start))
     return True
-
-
-def _for_how_many(cursor: Cursor) -> int | None:
-    """Read 'for two' or 'for four people'; return how many."""
-    match = cursor.function("for")
-    number = cursor.function("number", at=cursor.at + match.length) if match else None
-    at = cursor.at + (match.length if match else 0)
-    count = int(number.entry.value) if number else 0
-    if match and cursor.word(at).isdecimal():
-        count = int(cursor.word(at))
-    if not count:
-        return None
-    at += number.length if number else 1
-    unit = cursor.function("unit", at=at)
-    if unit:  # 'for two minutes'
-        start, cursor.at = cursor.at, at + unit.length
-        cursor.heed_not(cursor.between(start))
-        return None
-    if cursor.starts_thing(at) and not cursor.function("people", at=at):
-        return None
-    cursor.at = at
-    cursor.take("people")
-    return count
-
-
-def read_inside(cursor: Cursor) -> str:
-    """Move over 'in it', 'on top of it', 'inside' after contents; return `in` or `on`, or nothing
-    if none stands here.
-    """
-    there, more = cursor.function("there"), cursor.function("prep", "from", "unplaced")
-    longer = there and more and more.length > there.length
-    if there and not longer and not cursor.starts_thing(cursor.at + there.length):
-        cursor.at += there.length
-        return "in"
-    prep = cursor.function("prep")
-    if prep is None:
-        return ""
-    after = cursor.at + prep.length
-    pronoun = cursor.function("pronoun", at=after)
-    again = _named_again(cursor, after)
-    if pronoun is None and not again:
-        return ""
-    cursor.at = after + (pronoun.length if pronoun else again)
-    return str(prep.entry.value)
-
-
-def _named_again(cursor: Cursor, at: int) -> int:
-    """Return the length of 'the pan' if a pan is the first thing that the clause named: 'a pan with
-    an apple on the pan'.
-    """
-    if cursor.word(at) != "the" or not (length := cursor.named(at + 1)):
-        return 0
-    said = cursor.tokens[at + 1 : at + 1 + length]
-    starts = range(cursor.clause_at, at - length)
-    first = next((n for n in starts if cursor.named(n)), None)
-    return 1 + length if first is not None and cursor.tokens[first : first + length] == said else 0
-
-
-def _skip_interjection(cursor: Cursor) -> None:
-    """Move over fillers between commas: 'put it, please, in the bowl'."""
-    cursor.skip_fillers()
-    if cursor.word() == ",":
-        cursor.at += 1
-        cursor.skip_fillers()
-        if cursor.word() == ",":
-            cursor.at += 1
 
 
 def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:

@@ -9,7 +9,7 @@ prohibition := forbid verb things adjunct? | without (verb | 'using')? things
 from __future__ import annotations
 
 from hvr.errors import LanguageError
-from hvr.language.cursor import Cursor
+from hvr.language.cursor import STOPS, Cursor
 from hvr.language.modifiers import deny
 from hvr.language.phrases import read_adjuncts, read_predicate, read_things
 from hvr.language.syntax import (
@@ -26,7 +26,16 @@ from hvr.language.syntax import (
 def prohibits(cursor: Cursor) -> bool:
     """Return whether a prohibition begins here."""
     match, wish = cursor.function("forbid", "without"), cursor.function("ensure")
-    return match is not None and (wish is None or wish.length < match.length)
+    if match is None:
+        return _no_thing(cursor)
+    return wish is None or wish.length < match.length
+
+
+def _no_thing(cursor: Cursor) -> bool:
+    """Return whether 'no' stands before a thing of which nothing is said: 'no microwave'."""
+    after = cursor.at + 1 + cursor.named(cursor.at + 1)
+    ends = cursor.word(after) in STOPS or cursor.word(after) in {"", ","}
+    return cursor.word() == "no" and after > cursor.at + 1 and ends
 
 
 def read_prohibition(cursor: Cursor) -> Prohibition | Clause:
@@ -35,6 +44,8 @@ def read_prohibition(cursor: Cursor) -> Prohibition | Clause:
     Raises:
         LanguageError: no verb and no thing follows.
     """
+    if cursor.word() == "no":
+        cursor.at += 1
     while cursor.take("forbid", "without"):
         pass
     if cursor.function("with", "means"):

@@ -8,10 +8,10 @@ from hvr.errors import LanguageError
 from hvr.language.cursor import Cursor
 from hvr.language.lexicon import Adjective, Dish
 from hvr.language.lookahead import next_thing
+from hvr.language.particulars import read_inside
 from hvr.language.phrases import (
     read_adjuncts,
     read_group,
-    read_inside,
     read_predicate,
     read_things,
 )

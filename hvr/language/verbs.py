@@ -7,7 +7,7 @@ from dataclasses import replace
 from hvr.errors import LanguageError
 from hvr.language.adjectives import apply_adjective
 from hvr.language.adjuncts import STATIC, Adjuncts
-from hvr.language.beside import UNDER, settle_nearby
+from hvr.language.beside import UNDER, settle_nearby, with_as_beside
 from hvr.language.draft import MeaningDraft
 from hvr.language.emptiness import nothing_at
 from hvr.language.exceptions import leave_out
@@ -29,18 +29,6 @@ from hvr.language.syntax import (
 
 _IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
 """Verbs that end with a thing in the hand even if it must be made first; 'get' does not."""
-
-
-def _with_as_beside(group: NounGroup) -> NounGroup:
-    """Return a group in which 'with' says where, if nothing else does: 'put the fork with the
-    spoon'.
-    """
-    if any(a.kind in {"place", "origin", "unplaced", "hand"} or a.inside for a in group.adjuncts):
-        return group
-    return replace(group, adjuncts=tuple(
-        replace(a, kind="unplaced", word="next to") if a.kind == "with" else a
-        for a in group.adjuncts
-    ))  # fmt: skip
 
 
 def _nouns(lexicon: Lexicon, word: str) -> tuple[Noun, ...]:
@@ -142,7 +130,7 @@ class Interpreter:
         frame = verb.frame if verb else ""
         group = replace(group, adjuncts=tuple(self._under_tap(frame, a) for a in group.adjuncts))
         if frame == "put" and verb is not None and not (inherited or verb.places or verb.condition):
-            group = _with_as_beside(group)
+            group = with_as_beside(group)
         group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
             return self._in_hand(verb, group)
@@ -294,6 +282,9 @@ class Interpreter:
             LanguageError: the verb implies neither.
         """
         live = self.draft.live(things)
+        others = all(t.kind == "rest" or t.determiner.other for t in group.things)
+        if verb.word.startswith("leav") and others:
+            return things  # 'and leave the others' asks for nothing
         if verb.places:
             for number in live:
                 self.draft.place([number], self.adjuncts.default_place(verb, number), verb.word)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from hvr.errors import PddlSyntaxError
+from hvr.pddl.json_places import with_places
 from hvr.pddl.lexer import Source
+from hvr.pddl.location import Location
 from hvr.pddl.model import GroundAction
 from hvr.pddl.plan import PlanText, parse_plan
 
@@ -45,10 +48,16 @@ def plan_from_json(data: object) -> tuple[GroundAction, ...]:
             break
         data, wrapped = data[wraps[0]], True
     if isinstance(data, str) and wrapped:
-        return parse_plan(data, file="the text in the JSON plan")
+        steps = parse_plan(data, file="the text in the JSON plan")
+        return tuple([step.replace(location=_place_of(data)) for step in steps])
     if not isinstance(data, Sequence) or isinstance(data, str | bytes):
         raise PddlSyntaxError('a JSON plan is a list of {"action": name, "args": [name, …]}')
-    return tuple([_step_from_json(number, item) for number, item in enumerate(data, 1)])
+    return tuple(
+        [
+            _step_from_json(number, item).replace(location=_place_of(item))
+            for number, item in enumerate(data, 1)
+        ]
+    )
 
 
 def read_json_plan(source: Source) -> PlanText:
@@ -67,6 +76,8 @@ def read_json_plan(source: Source) -> PlanText:
         source.syntax_error(error.pos, f"this is not JSON: {error.msg}", expected="a JSON plan")
     except ValueError as error:
         source.syntax_error(0, f"this JSON cannot be used: {error}", expected="a JSON plan")
+    with suppress(RecursionError):
+        data = with_places(source)
     try:
         steps = plan_from_json(data)
     except PddlSyntaxError as error:
@@ -107,5 +118,10 @@ def _step_from_text(number: int, text: str) -> GroundAction:
     except PddlSyntaxError:
         steps = ()
     if len(steps) != 1:
-        raise PddlSyntaxError(f"step {number} of the JSON plan, {text[:60]!r}, is not a step")
-    return steps[0].replace(location=None)
+        raise PddlSyntaxError(f"step {number} of the JSON plan, {text[:57]!r}, is not a step")
+    return steps[0]
+
+
+def _place_of(item: object) -> Location | None:
+    place: Location | None = getattr(item, "location", None)
+    return place

@@ -101,11 +101,21 @@ def mentioned(text: str, inventory: Inventory) -> tuple[str, ...]:
         text: such as "Put the mug on the counter top".
         inventory: what there is.
     """
+    return tuple(phrase for phrase, _ in kinds_mentioned(text, inventory))
+
+
+def kinds_mentioned(text: str, inventory: Inventory) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Return the same, each with the classes of the scene that it may mean.
+
+    Args:
+        text: such as "Put the mug on the counter top".
+        inventory: what there is.
+    """
     known = _names(inventory.ontology)
     present = frozenset(inventory.classes.values())
-    objects = {squeezed(n) for n in inventory.classes}
+    objects = {squeezed(n): c for n, c in inventory.classes.items()}
     spoken = words(text)
-    named: list[str] = []
+    named: dict[str, frozenset[str]] = {}
     start = 0
     while start < len(spoken):
         for length in (_MOST_WORDS, 2, 1):
@@ -115,12 +125,15 @@ def mentioned(text: str, inventory: Inventory) -> tuple[str, ...]:
             whole = part[0] not in _FILLERS and part[-1] not in _FILLERS
             kinds = known.get(_key(phrase), ()) if whole else ()
             below = (inventory.ontology.subclasses(kind, reflexive=True) for kind in kinds)
-            if squeezed(phrase) in objects or any(present & classes for classes in below):
-                named.append(phrase)
+            meant = present.intersection(c for classes in below for c in classes)
+            if squeezed(phrase) in objects:
+                meant |= {objects[squeezed(phrase)]}
+            if meant:
+                named.setdefault(phrase, meant)
                 start += length - 1
                 break
         start += 1
-    return tuple(dict.fromkeys(named))
+    return tuple(named.items())
 
 
 class Matcher:

@@ -1,13 +1,14 @@
 """Plans judged against the goals that a sentence can mean in a kitchen.
 
-A goal with several stages is judged as its last stage, reached by a plan in the course of which
-each of the stages before it was reached, too. Where a sentence can mean several things, the plan
-tells which: the likeliest reading for which it needs most of its steps, else the one that there is
-least to say against it.
+A goal with several stages is judged as one: the actions remember which of its stages have been
+reached, in their order, and all of them must have been. Where a sentence can mean several things,
+the plan tells which: the likeliest reading for which it needs most of its steps, else the one that
+there is least to say against it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,17 +21,22 @@ from hvr.language.saying import in_order
 from hvr.pddl import (
     TRUE,
     And,
+    Atom,
     Domain,
+    Formula,
+    Predicate,
     Problem,
     Step,
     Task,
     TypedName,
+    When,
     parse_constraint,
     parse_formula,
 )
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.relevance import relevant_objects
 from hvr.validation import Validator
+from hvr.validation.sequences import action_of
 
 
 @dataclass(frozen=True)
@@ -74,9 +80,8 @@ def judge_by_goals(
     refusal: HvrError | None = None
     for goal in goals:
         try:
-            found = judge_by_stages(
-                goal.stages, problem_of(goal.stages), domain, plan, seconds=seconds
-            )
+            stages = _of_the_plan(goal.stages, plan)
+            found = judge_by_stages(stages, problem_of(stages), domain, plan, seconds=seconds)
         except HvrError as error:
             refusal = refusal or error
             continue
@@ -90,6 +95,43 @@ def judge_by_goals(
     return min(judged, key=lambda found: _findings(found.verdict))
 
 
+_NAME = re.compile(r"\b([a-z]+)-\d+\b")
+"""An object of a kitchen: its kind and a number."""
+
+
+def _of_the_plan(stages: Sequence[Stage], plan: Sequence[Step]) -> tuple[Stage, ...]:
+    """Return stages about the objects that a plan uses.
+
+    Several stages speak of one object by its name, which the reader chose among those of a kind.
+    Where a plan does not touch it, what it does touch of the kind is meant.
+    """
+    if len(stages) < 2:
+        return tuple(stages)
+    used = dict.fromkeys(name for step in plan for name in action_of(step).args)
+    text = " ".join(part for s in stages for part in (s.wanted, *s.ends, *s.constraints))
+    named = {match[0]: match[1] for match in _NAME.finditer(text)}
+    free = [name for name in used if name not in named]
+    instead: dict[str, str] = {}
+    for name, kind in named.items():
+        other = next((n for n in free if n.rpartition("-")[0] == kind), None)
+        if name not in used and other is not None:
+            free.remove(other)
+            instead[name] = other
+
+    def changed(text: str) -> str:
+        return _NAME.sub(lambda match: instead.get(match[0], match[0]), text)
+
+    return tuple(
+        replace(
+            stage,
+            wanted=changed(stage.wanted),
+            ends=tuple(map(changed, stage.ends)),
+            constraints=tuple(map(changed, stage.constraints)),
+        )
+        for stage in stages
+    )
+
+
 def judge_by_stages(
     stages: Sequence[Stage],
     problem: Problem,
@@ -98,7 +140,17 @@ def judge_by_stages(
     *,
     seconds: float,
 ) -> JudgedGoal:
-    """Judge a plan for a problem; its constraints are left aside where that makes no difference."""
+    """Judge a plan by all stages of a goal.
+
+    Args:
+        stages: the goal.
+        problem: the problem of its last stage.
+        domain: the actions.
+        plan: the plan.
+        seconds: how long to look for missing steps.
+    """
+    earlier = [parse_formula(s.wanted, domain, problem.objects) for s in stages[:-1]]
+    domain, problem = remembering(domain, problem, earlier)
     validator = Validator(Task(domain, problem))
     goal = ", then ".join(stage.text for stage in stages)
     if problem.constraints != TRUE:
@@ -109,6 +161,30 @@ def judge_by_stages(
             valid = validator.check(plan).valid
             return JudgedGoal(replace(verdict, valid=valid), validator, goal)
     return JudgedGoal(judge(validator, plan, seconds=seconds), validator, goal)
+
+
+def remembering(
+    domain: Domain, problem: Problem, stages: Sequence[Formula]
+) -> tuple[Domain, Problem]:
+    """Return a domain whose actions remember which conditions held before them, and in which order.
+
+    The goal is the problem's, reached after each condition has held, one after the other.
+    """
+    if not stages:
+        return domain, problem
+    marks = [Atom(f"stage-{number}-reached") for number in range(1, len(stages) + 1)]
+    # All conditions are evaluated before an action: of two stages the later is marked a step later.
+    due = [And((stage, *marks[number - 1 : number])) for number, stage in enumerate(stages)]
+    remembers = tuple(When(condition, mark) for condition, mark in zip(due, marks, strict=True))
+    actions = {
+        name: schema.replace(effect=And((schema.effect, *remembers)))
+        for name, schema in domain.actions.items()
+    }
+    predicates = {mark.predicate: Predicate(mark.predicate) for mark in marks}
+    return (
+        domain.replace(actions=actions, predicates={**domain.predicates, **predicates}),
+        problem.replace(goal=And((problem.goal, *marks))),
+    )
 
 
 def _fits(verdict: PlanVerdict) -> bool:
@@ -135,7 +211,7 @@ def kitchen_problem(
         world: the kitchen.
         inventory: what there is in it.
         domain: the actions.
-        stages: the goal; the stages before the last one are to hold at some time.
+        stages: the goal; the problem is that of the last stage, with the objects of all.
         named: objects of the plan.
     """
     objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in inventory.classes]
@@ -152,7 +228,6 @@ def kitchen_problem(
             chosen.add(parent)
             parent = inventory.parents.get(parent)
     problem = world.graph.problem(domain, "judged", sorted(chosen), goal)
-    texts = [f"(sometime {stage.wanted})" for stage in stages[:-1]]
-    texts += dict.fromkeys(text for stage in stages for text in stage.constraints)
+    texts = dict.fromkeys(text for stage in stages for text in stage.constraints)
     kept = [parse_constraint(text, domain, objects) for text in texts]
     return problem.replace(constraints=And(tuple(kept)))

@@ -75,21 +75,25 @@ def verify(
 def _of_run(folder: Path) -> tuple[list[Part], str | None]:
     """Return the plans of a run, one for each stage, and its request.
 
-    After a replanning that is only the first plan.
+    After a replanning that is only the first plan. Plans to look for things are no part of it.
     """
     if not (folder / ACCOUNT).exists():
         raise DataFileError(f"{folder} is no folder of a run: it has no {ACCOUNT}")
     run, state = read_account(folder)
     if not (folder / "plan.pddl").exists():
         raise DataFileError(f"{folder}: there is no plan to score: the run is {state.value}")
-    numbers = [""]
+    trace = read_trace(folder)
+    looking = [bool(event.get("looking_for")) for event in trace if event.get("event") == "plan"]
+    count = 1
+    while (folder / f"plan-{count + 1}.pddl").exists():
+        count += 1
+    numbers = [n for n in range(1, count + 1) if n > len(looking) or not looking[n - 1]] or [1]
     # After a replanning, the later plans go on where an earlier one broke off.
-    if not any(event.get("event") == "replanning" for event in read_trace(folder)):
-        while (folder / f"plan-{len(numbers) + 1}.pddl").exists():
-            numbers.append(f"-{len(numbers) + 1}")
+    if any(event.get("event") == "replanning" for event in trace):
+        numbers = numbers[:1]
     parts = [
         _part(folder / "domain.pddl", folder / f"problem{n}.pddl", folder / f"plan{n}.pddl")
-        for n in numbers
+        for n in ("" if number == 1 else f"-{number}" for number in numbers)
     ]
     asked = run.get("request")
     return parts, asked if isinstance(asked, str) else None

@@ -333,9 +333,9 @@ def _more(
     repair: Repair | None = None
     note = ""
     if options.advise and report.outcome is Outcome.INVALID:
-        from hvr.validation.repair import find_repair
+        from hvr.validation.repair import find_advice
 
-        repair, note = find_repair(validator, plan, report)
+        repair, note = find_advice(validator, plan, report)
     shorter: tuple[Step, ...] | None = None
     removed: tuple[int, ...] = ()
     if options.minimise and report.outcome is Outcome.VALID:

@@ -95,9 +95,11 @@ def _formula(coefficients: tuple[Rational, ...]) -> str:
     parts = []
     for power, coefficient in enumerate(coefficients):
         if coefficient:
-            factor = "" if power == 0 else " t" if power == 1 else f" t^{power}"
-            size = decimal_text(abs(Fraction(coefficient)))
-            parts.append(("- " if coefficient < 0 else "+ ") + size + factor)
+            factor = "" if power == 0 else "t" if power == 1 else f"t^{power}"
+            size = (
+                "" if power and abs(coefficient) == 1 else decimal_text(abs(Fraction(coefficient)))
+            )
+            parts.append(("- " if coefficient < 0 else "+ ") + f"{size} {factor}".strip())
     text = " ".join(parts)
     return text[2:] if text.startswith("+") else text.replace("- ", "-", 1)
 

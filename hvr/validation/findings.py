@@ -84,6 +84,8 @@ def warning_finding(warning: Diagnostic) -> Finding:
 
 def explain_repair(repair: Repair) -> str:
     """Return advice in a sentence."""
+    if repair.change:
+        return f"With {repair.change}, the plan is valid."
     steps = " ".join(map(str, repair.actions))
     where = "after the last step" if repair.step is None else f"before step {repair.step}"
     if repair.completes:

@@ -8,9 +8,9 @@ about others at the same time. The state at a time is the one after all that hap
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from hvr.errors import ContinuousChangeError, UndefinedValueError
 from hvr.pddl import State, TimedAction
@@ -379,9 +379,11 @@ class HybridRun(TemporalRun):
         return next((n for n, own in self._effects.items() if process in own), None)
 
 
-def _rounded(numbers: Iterable[Number | None], moment: Moment) -> Values:
-    motion = Motion(list(numbers), moment, (), str)
-    return motion.at(moment)
+def _rounded(numbers: Numbers, moment: Moment) -> Values:
+    if not isinstance(moment, Root):
+        # Then they are numbers, and no polynomials.
+        return cast("Values", tuple(numbers))
+    return Motion(numbers, moment, (), str).at(moment)
 
 
 def _touched(before: Values, after: Values, touched: Collection[int]) -> Values:

@@ -88,8 +88,9 @@ class Motion:
         self._length = max([len(numbers), *(index + 1 for index in self._rates)])
         self._known: dict[int, Number | None] = {}
         self._open: list[int] = []
-        for index in range(self._length):
-            self[index]
+        if self._rates:
+            # All at once, so that what cannot be solved is refused here.
+            self.numbers()
 
     def __len__(self) -> int:
         return self._length
@@ -98,11 +99,6 @@ class Motion:
         if index not in self._known:
             self._known[index] = self._solve(index)
         return self._known[index]
-
-    @property
-    def moving(self) -> tuple[int, ...]:
-        """The indexes of the numbers that change."""
-        return tuple([i for i in range(self._length) if isinstance(self._known[i], Polynomial)])
 
     def at(self, moment: Moment) -> Values:
         """Return the numbers at a moment; they are rounded where they are not rational."""

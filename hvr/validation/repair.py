@@ -1,4 +1,9 @@
-"""Advice: which steps, put into a plan, supply what its first failing step or its end needs."""
+"""Advice: what would mend a plan.
+
+For sequences steps are looked for that supply what the first failing step or the end needs
+(`search.py`). Where they do not make the plan valid, and for timed plans, changes of single steps
+are tried (`edits.py`).
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,12 @@ from collections.abc import Sequence
 from hvr.errors import HvrError
 from hvr.pddl import GroundAction, GroundingLimitError, Step
 from hvr.pddl.conditions import FALSE, Conjunction
+from hvr.validation.edits import edit_sequence, edit_timed
 from hvr.validation.relaxation import Clock
 from hvr.validation.report import Failure, FailureKind, Repair, UnmetLiteral, ValidationReport
 from hvr.validation.search import search
 from hvr.validation.sequences import action_of, sequence_order
-from hvr.validation.validator import Validator
+from hvr.validation.validator import Validator, with_times
 
 _MISFITS = (
     FailureKind.UNKNOWN_ACTION,
@@ -22,6 +28,32 @@ _MISFITS = (
 _NAMED = 3
 
 
+def find_advice(
+    validator: Validator,
+    plan: Sequence[Step],
+    report: ValidationReport,
+    *,
+    seconds: float = 5.0,
+) -> tuple[Repair | None, str]:
+    """Look for what would mend a plan: steps to insert, or another change of one step.
+
+    A change is looked for where no inserted steps make the plan valid, and in timed plans. The
+    arguments and the result are those of `find_repair`.
+    """
+    clock = Clock(seconds)
+    repair, note = find_repair(validator, plan, report, seconds=seconds)
+    failure = report.failure
+    if failure is None or failure.kind in _MISFITS or (repair is not None and repair.completes):
+        return repair, note
+    order = sequence_order(validator.task, plan, validator.epsilon)
+    if order is None:
+        change = edit_timed(validator, with_times(plan), failure, clock)
+        note = "no change of a single step was found that makes the plan valid"
+    else:
+        change = edit_sequence(validator, [action_of(plan[i]) for i in order], failure, clock)
+    return change or repair, "" if change or repair else note
+
+
 def find_repair(
     validator: Validator,
     plan: Sequence[Step],
@@ -29,7 +61,7 @@ def find_repair(
     *,
     seconds: float = 5.0,
 ) -> tuple[Repair | None, str]:
-    """Look for steps to insert before the first failing step, or at the end.
+    """Look for steps to insert before the first failing step of a sequence, or at the end.
 
     The fewest steps that were found are taken; of several such sequences one that makes the whole
     plan valid, if there is one, else the first in a fixed order.
@@ -50,9 +82,9 @@ def find_repair(
         return None, _misfit(failure)
     order = sequence_order(validator.task, plan, validator.epsilon)
     if order is None:
-        return None, "advice is given for sequences of instantaneous actions only"
+        return None, "steps are inserted into sequences of instantaneous actions only"
     if failure.kind not in (FailureKind.PRECONDITION, FailureKind.GOAL):
-        return None, "advice is given for violated preconditions and missed goals only"
+        return None, "steps are inserted for violated preconditions and missed goals only"
     steps = [action_of(plan[i]) for i in order]
     try:
         return _Advice(validator, steps, failure).find(Clock(seconds))

@@ -343,17 +343,21 @@ class ValidationReport(Value):
 
 
 class Repair(Value):
-    """Steps that, put before a failing step or the end, supply what it needs.
+    """What would mend a plan: steps to insert, or another change of it.
 
     Attributes:
-        step: the number of the step that they come before; None: after the last step.
+        step: the number of the step that `actions` come before; None: after the last step.
         actions: the steps to insert.
         completes: the whole plan is valid with them.
+        change: another change of the plan, in words; "" where steps are inserted into a sequence.
+        plan: the plan after that change, which was proven valid.
     """
 
     step: int | None
     actions: tuple[GroundAction, ...]
     completes: bool
+    change: str = ""
+    plan: tuple[Step, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
@@ -361,6 +365,8 @@ class Repair(Value):
             "before_step": self.step,
             "insert": [str(action) for action in self.actions],
             "completes": self.completes,
+            "change": self.change or None,
+            "plan": [str(step) for step in self.plan] or None,
         }
 
 

@@ -27,7 +27,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.conditions import Operator
 from hvr.pddl.lexer import Source
-from hvr.pddl.plan import plain_steps, step_reader
+from hvr.pddl.plan import numbered_steps, plain_steps, step_reader
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
     SequenceRun,
@@ -150,7 +150,12 @@ class Validator(Stepper):
         overlooked = tuple([f"{w.location}: {w.message}" for w in text.warnings])
         domain = self.task.domain
         timed = domain.durative_actions or domain.moves or self.task.problem.timed_init
-        if self._by_states and not timed and (steps := plain_steps(text.text)) is not None:
+        steps = None
+        if self._by_states and not timed:
+            steps = plain_steps(text.text)
+            if steps is None and self.epsilon < 1:
+                steps = numbered_steps(text.text)
+        if steps is not None:
             known, count = self._by_text, len(steps)
             operators = (known.get(step) or self._operator(step) for step in steps)
             report = check_quickly(self.state, operators, count, self.step_number)
@@ -236,7 +241,7 @@ class Validator(Stepper):
         # Imported when it is wanted: most plans are sequences, and the command is to start fast.
         from hvr.validation.temporal import TemporalRun
 
-        steps = _with_times(plan)
+        steps = with_times(plan)
         if not self.task.domain.moves:
             return TemporalRun(self, steps)
         from hvr.validation.dynamics import Dynamics
@@ -318,7 +323,7 @@ def _action(text: str) -> GroundAction:
     return GroundAction(name, tuple(args))
 
 
-def _with_times(plan: Sequence[Step]) -> list[TimedAction]:
+def with_times(plan: Sequence[Step]) -> list[TimedAction]:
     """Give steps without a time the times 1, 2, 3 and so on."""
     return [
         step if isinstance(step, TimedAction) else TimedAction(step, Fraction(number))

@@ -433,3 +433,37 @@ def test_watch_validates_again_after_a_change() -> None:
     assert "changed: plans/ajar.plan" in errors
     assert "error: domain.pddl" in errors
     assert "Traceback" not in errors
+
+
+GARDEN = SOURCES / "docs" / "examples" / "garden"
+
+
+def garden(*plans: str) -> list[str]:
+    return [str(GARDEN / name) for name in ("domain.pddl", "problem.pddl", *plans)]
+
+
+def test_values_are_told_and_drawn(call: Call, tmp_path: Path) -> None:
+    code, out, _ = call(*garden("plan.txt"), "--values", "--plot", "levels.svg")
+    assert code == 0
+    assert "6 to 10: from 17 to 9, 17 - 0.5 t^2" in out
+    assert (tmp_path / "levels.svg").read_text().startswith("<svg ")
+    code, out, _ = call(*garden("plan.txt"), "--json")
+    values = {curve["fluent"]: curve["pieces"] for curve in json.loads(out)[0]["values"]}
+    assert values["(level)"][0]["coefficients"] == [2, 3]
+
+
+def test_values_of_a_plan_without_numbers_are_none(call: Call) -> None:
+    code, out, _ = call(*TASK, "plans/good.plan", "--json")
+    assert code == 0
+    assert "values" not in json.loads(out)[0]
+    assert call(*TASK, "plans/good.plan", "--values")[1].splitlines()[-1] == "  values:"
+
+
+def test_a_picture_is_of_one_plan(call: Call, tmp_path: Path) -> None:
+    code, _, err = call(*garden("plan.txt", "late.txt"), "--plot", "levels.svg")
+    assert code == 2
+    assert "--plot draws one plan" in err
+    assert not (tmp_path / "levels.svg").exists()
+    code, _, err = call(*garden("plan.txt"), "--plot", "nowhere/levels.svg")
+    assert code == 2
+    assert "there is no folder nowhere" in err

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hvr.judging.course import Course, reaches
+from hvr.judging.course import Course, execute, holds, reaches
 from hvr.judging.reduction import smallest
 from hvr.judging.symbolic import judge
 from hvr.judging.verdict import Cause
@@ -74,6 +74,57 @@ def test_brute_force_agrees_on_the_smallest_part(
     for removed in reduction.alternatives:
         left = [o for i, o in enumerate(operators) if i not in removed]
         assert len(left) == size and reaches(validator.state, left)
+
+
+def cheapest(
+    validator: Validator, plan: tuple[GroundAction, ...], budget: int
+) -> tuple[int, int] | None:
+    """The fewest steps put in, and then kept, by trying every action at every place."""
+    task = validator.task
+    others = [task.ground(action) for action in ACTIONS]
+    layer = {(validator.state.bits, validator.state.values): (0, 0)}
+    for place in range(len(plan) + 1):
+        for spent in range(budget):
+            for mark, cost in [item for item in layer.items() if item[1][0] == spent]:
+                for other in others:
+                    after = execute(task, other, mark)
+                    if after is not None:
+                        more = (spent + 1, cost[1])
+                        layer[after] = min(layer.get(after, more), more)
+        if place == len(plan):
+            break
+        following = dict(layer)
+        for mark, (spent, kept) in layer.items():
+            after = execute(task, task.ground(plan[place]), mark)
+            if after is not None:
+                more = (spent, kept + 1)
+                following[after] = min(following.get(after, more), more)
+        layer = following
+    return min((c for mark, c in layer.items() if holds(task.goal, mark)), default=None)
+
+
+@pytest.mark.slow
+@settings(LAW, max_examples=20)
+@given(any_plans(), st.integers(1, 2))
+def test_brute_force_agrees_on_the_fewest_steps_to_put_in(
+    case: tuple[Validator, tuple[GroundAction, ...]], budget: int
+) -> None:
+    validator, plan = case
+    plan = plan[:5]
+    operators = [validator.task.ground(action) for action in plan]
+    offers = [[validator.task.ground(action) for action in ACTIONS]] * (len(plan) + 1)
+    reduction = smallest(validator.state, operators, offers=offers, budget=budget)
+    best = cheapest(validator, plan, budget)
+    assert reduction.proven
+    if reduction.kept is None:
+        assert best is None
+        return
+    assert (len(reduction.inserted), len(reduction.kept)) == best
+    made = []
+    for place in range(len(plan) + 1):
+        made += [operator for at, operator in reduction.inserted if at == place]
+        made += [operators[place]] if place in reduction.kept else []
+    assert reaches(validator.state, made)
 
 
 @pytest.mark.slow
@@ -160,6 +211,26 @@ def test_missing_steps_are_named_with_their_place(text: str, index: int, missing
     assert critique.links
 
 
+def test_what_a_later_step_would_have_taken_along_is_missing_long_before() -> None:
+    domain = parse_domain(
+        "(define (domain van) (:requirements :conditional-effects)"
+        "(:predicates (at ?x ?r) (van ?r) (in ?x))"
+        "(:action load :parameters (?x ?r) :precondition (and (van ?r) (at ?x ?r))"
+        " :effect (in ?x))"
+        "(:action drive :parameters (?r ?s) :precondition (van ?r)"
+        " :effect (and (van ?s) (not (van ?r)) (forall (?x) (when (in ?x)"
+        " (and (at ?x ?s) (not (at ?x ?r))))))))"
+    )
+    problem = parse_problem(
+        "(define (problem p) (:domain van) (:objects ball bag a b c)"
+        "(:init (at ball a) (at bag a) (van a)) (:goal (and (at ball c) (at bag c))))",
+        domain,
+    )
+    plan = parse_plan("(load ball a) (drive a b) (drive b c)")
+    (critique,) = judge(Validator(domain, problem), plan).critiques
+    assert critique.index <= 2 and critique.actions == parse_plan("(load bag a)")
+
+
 def test_a_second_object_that_the_goal_wants_is_not_criticised() -> None:
     plan = parse_plan(
         "(pick ball a) (move a b) (drop ball b) (move b a) (pick bag a) (move a b) (drop bag b)"
@@ -213,6 +284,10 @@ def test_preferences_and_times_are_judged_by_full_checks() -> None:
     )
     # Back home by way of c: the preference holds only with both moves.
     assert verdict.outcome == "clean"
+    twice = parse_plan("(pick ball a) (pick ball a) (move a b) (drop ball b) (move b c) (move c a)")
+    verdict = judge(Validator(domain, problem), twice)
+    assert verdict.removed == {2} and not verdict.missing
+    assert verdict.repaired == (*twice[:1], *twice[2:])
 
 
 def test_a_course_passes_failing_steps_over() -> None:

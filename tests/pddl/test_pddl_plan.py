@@ -1,10 +1,13 @@
 """Plan files."""
 
+import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, PddlSyntaxError
 from hvr.pddl import (
@@ -15,6 +18,7 @@ from hvr.pddl import (
     print_plan,
     read_plan,
 )
+from hvr.pddl.plan import numbered_steps
 
 PLAN = (GroundAction("pick", ("b1", "left")), GroundAction("move"))
 
@@ -154,6 +158,44 @@ def test_printing() -> None:
 def test_what_is_not_a_json_plan(data: Any) -> None:
     with pytest.raises(PddlSyntaxError, match="JSON plan"):
         plan_from_json(data)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [{"action": "a", "args": ["x", "y"]}, "(b x)", {"name": "(c x)"}, {"name": "d"}]
+        )
+    ),
+    st.sampled_from(["{}", '{{"plan": {}}}', '{{"x": [1, {{}}],\n "result": {{"plan": {}}}}}']),
+    st.sampled_from([None, 1]),
+)
+def test_steps_of_json_know_their_places(items: list[Any], around: str, indent: int | None) -> None:
+    text = around.format(json.dumps([f"@{i}" for i in range(len(items))], indent=indent))
+    places = [text.index(f'"@{i}"') for i in range(len(items))]
+    lines = [text.count("\n", 0, place) + 1 for place in places]
+    for i, item in enumerate(items):
+        text = text.replace(f'"@{i}"', json.dumps(item))
+    if not items:
+        return
+    steps = read_plan(text).steps
+    found = [step.location for step in steps if isinstance(step, GroundAction)]
+    assert [place.line for place in found if place] == lines
+    assert found[0] is not None
+    assert found[0].column == places[0] - text.rfind("\n", 0, places[0])
+
+
+PIECES = ("0:", "1: ", "2 :", "(a)", "(B c)", "[1]", "[1.5]", "; x\n", "\n", "(", "(a ;d\n b)")
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=8).map(" ".join))
+def test_numbered_steps_are_those_of_the_reader_in_its_order(text: str) -> None:
+    quick = numbered_steps(text)
+    if quick is not None:
+        steps = read_plan(text).steps
+        starts = [step.start for step in steps if isinstance(step, TimedAction)]
+        assert len(starts) == len(quick) and sorted(set(starts)) == starts
+        shown = [str(step.action) for step in steps if isinstance(step, TimedAction)]
+        assert shown == [f"({' '.join(words.split())})" for words in quick]
 
 
 def test_json_without_args() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hvr.errors import HvrError
 from hvr.judging.verdict import PlanVerdict
 from hvr.language.goals import Goal, Stage
-from hvr.pddl import And, Problem, parse_constraint, parse_formula, parse_plan
+from hvr.pddl import And, Problem, parse_constraint, parse_formula, parse_plan, parse_problem
 from hvr.run.judged_goals import JudgedGoal, judge_by_goals
 from tests.judging.test_symbolic import gripper
 
@@ -18,8 +18,7 @@ TASK = gripper().task
 
 def problem_of(stages: Sequence[Stage]) -> Problem:
     objects, domain = TASK.problem.objects, TASK.domain
-    texts = [f"(sometime {stage.wanted})" for stage in stages[:-1]]
-    texts += [text for stage in stages for text in stage.constraints]
+    texts = [text for stage in stages for text in stage.constraints]
     return TASK.problem.replace(
         goal=parse_formula(stages[-1].text, domain, objects),
         constraints=And(tuple([parse_constraint(text, domain, objects) for text in texts])),
@@ -46,6 +45,31 @@ def test_an_earlier_stage_is_reached_on_the_way() -> None:
     assert outcome(judged([stages], THERE_AND_BACK).verdict) == ("clean", frozenset())
     last = judged([goal("(at ball a)")], THERE_AND_BACK).verdict
     assert last.removed == frozenset(range(1, 7))
+
+
+def test_stages_have_an_order_and_a_missing_one_is_found() -> None:
+    wrong = goal("(at ball c)", "(at ball b)", "(at ball a)")
+    verdict = judged([wrong], THERE_AND_BACK).verdict
+    assert verdict.missing and not verdict.valid
+    found = judged([wrong], " ".join(map(str, verdict.repaired or ()))).verdict
+    assert found.outcome == "clean"
+
+
+def test_stages_are_about_the_objects_of_their_kind_that_the_plan_uses() -> None:
+    domain = TASK.domain
+    task = parse_problem(
+        "(define (problem p) (:domain gripper) (:objects ball-1 ball-2 a b)"
+        "(:init (at ball-1 a) (at ball-2 a) (robot a) (free)) (:goal (and)))",
+        domain,
+    )
+
+    def problem(stages: Sequence[Stage]) -> Problem:
+        return task.replace(goal=parse_formula(stages[-1].text, domain, task.objects))
+
+    stages = goal("(holds ball-1)", "(at ball-1 b)")
+    plan = parse_plan("(pick ball-2 a) (move a b) (drop ball-2 b)")
+    verdict = judge_by_goals([stages], problem, domain, plan, seconds=5).verdict
+    assert verdict.outcome == "clean"
 
 
 def test_what_is_smallest_without_constraints_and_keeps_them_is_proven() -> None:

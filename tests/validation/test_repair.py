@@ -4,9 +4,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from hvr.pddl import GroundAction, parse_domain, parse_plan, parse_problem
+from hvr.pddl import GroundAction, parse_domain, parse_plan, parse_problem, read_plan
 from hvr.validation import Repair, Validator
-from hvr.validation.repair import find_repair
+from hvr.validation.edits import edit_sequence
+from hvr.validation.findings import explain_repair
+from hvr.validation.relaxation import Clock
+from hvr.validation.repair import find_advice, find_repair
 
 LAW = settings(max_examples=80, suppress_health_check=list(HealthCheck))
 
@@ -175,15 +178,64 @@ def test_a_number_that_can_never_be_reached_ends_the_search() -> None:
     assert note.startswith("no sequence of up to 20 steps was found")
 
 
-def test_temporal_plans_get_no_advice() -> None:
-    domain = parse_domain(
-        "(define (domain d) (:requirements :durative-actions) (:predicates (p)) (:durative-action "
-        "a :duration (= ?duration 1) :effect (at end (p))))"
+TIMED = """
+(define (domain shop) (:requirements :durative-actions) (:predicates (glued) (idle) (sold) (open))
+  (:durative-action glue :duration (= ?duration 5)
+    :condition (at start (idle))
+    :effect (and (at start (not (idle))) (at end (idle)) (at end (glued))))
+  (:durative-action sell :duration (= ?duration 2)
+    :condition (and (at start (glued)) (over all (idle)))
+    :effect (at end (sold))))
+"""
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ("0: (glue) [5]  1: (sell) [2]", "step 2 at 5.002"),
+        ("0: (glue) [4]  6: (sell) [2]", "the duration 5 in step 1"),
+        ("0: (glue)  6: (sell) [2]", "the duration 5 in step 1"),
+        ("6: (sell) [2]", "0.998: (glue) [5] inserted"),
+        ("0: (sell) [2]", "all from 0 on later by 5.004"),
+        ("0: (glue) [5]", "5.002: (sell) [2] inserted"),
+        ("0: (glue) [5]  1: (glue) [5]  6: (sell) [2]", "step 2 at "),
+        ("0: (sell) [2]  3: (glue) [5]", "step 1 at 8.002"),
+    ],
+)
+def test_one_change_mends_a_timed_plan(plan: str, words: str) -> None:
+    domain = parse_domain(TIMED)
+    problem = parse_problem(
+        "(define (problem x) (:domain shop) (:init (idle)) (:goal (sold)))", domain
     )
-    problem = parse_problem("(define (problem x) (:domain d) (:init) (:goal (p)))", domain)
-    repair, note = advice(Validator(domain, problem), "")
-    assert repair is None
-    assert note == "advice is given for sequences of instantaneous actions only"
+    validator = Validator(domain, problem)
+    steps = read_plan(plan).steps
+    report = validator.check(steps)
+    assert not report.valid
+    repair, note = find_advice(validator, steps, report)
+    assert repair is not None, note
+    assert repair.completes and words in explain_repair(repair)
+    assert validator.check(repair.plan).valid
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (GOOD.replace("(put-down c)", "(put-down c) (unstack d a)"), "step 3 left out"),
+        (
+            "(unstack c a) (put-down c) (stack b c) (pick-up b) (pick-up a) (stack a b)",
+            "steps 3 and 4 exchanged",
+        ),
+    ],
+)
+def test_one_change_mends_a_sequence(plan: str, words: str) -> None:
+    validator = blocks()
+    steps = parse_plan(plan)
+    report = validator.check(steps)
+    failure = report.failure
+    assert failure is not None
+    repair = edit_sequence(validator, steps, failure, Clock(5))
+    assert repair is not None and words in repair.change
+    assert validator.check(repair.plan).valid
 
 
 def test_inserted_steps_do_not_violate_a_constraint() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -240,3 +241,24 @@ def test_the_plans_of_one_problem_are_its_own_wherever_they_are() -> None:
     assert suite.jobs[0].plans == ("plans/p7.plan",)
     assert [left.file for left in suite.left] == ["plans/cut.txt"]
     assert suite.remarks() == ["not plans: plans/notes.txt"]
+
+
+def test_problems_are_judged_side_by_side_as_one_after_the_other() -> None:
+    write("one/domain.pddl", DOMAIN.format(name="d").replace("(:requirements :strips)", ""))
+    write("one/p1.pddl", PROBLEM.format(name="p1", domain="e"))
+    write("one/p2.pddl", PROBLEM.format(name="p2", domain="d"))
+    write_model("two/domain.pddl", "two/p1.pddl", of="x")
+    write("two/p2.pddl", "(define (problem p2) (:domain x) (:goal (no)))")
+    for folder in ("one", "two"):
+        for problem in ("p1", "p2"):
+            for number in range(3):
+                write(f"{folder}/{problem}.plan.{number}", "(a)\n" * number)
+    suite = collect(["one", "two"])
+    assert len(suite.jobs) == 4
+    alone, together = (
+        [result.replace(seconds=0) for result in judge_suite(suite, BatchOptions(), jobs=jobs)]
+        for jobs in (1, 3)
+    )
+    assert together == alone
+    assert [r.warnings for r in together] == [r.warnings for r in alone]
+    assert Counter(r.report.outcome for r in alone) == {"valid": 6, "invalid": 3, "unknown": 4}

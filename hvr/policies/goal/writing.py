@@ -18,6 +18,7 @@ from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Task, TypedName, parse_formula
 from hvr.policies.goal.answer import SCHEMA, GoalAnswer, read_goal
 from hvr.policies.goal.checking import CheckedGoal, check_goal
+from hvr.policies.goal.forgotten import forgotten
 from hvr.policies.goal.formula import constraints, stage_conditions
 from hvr.policies.goal.prompt import values, written
 from hvr.policies.goal.words import GoalWords
@@ -30,6 +31,9 @@ ALREADY = (
     "all of this is so already, so that nothing would be done: say what else the request asks for, "
     "or write the same goal again if it asks for nothing else"
 )
+
+FORGOTTEN = "the request names what the goal does not speak of,"
+IF_RIGHT = "say of it what is asked, or write the same goal again if nothing is missing"
 
 TOO_MANY = (
     "there are too many ways to choose these things together: name the objects themselves (mug-2) "
@@ -134,6 +138,10 @@ class GoalWriting:
         again = any(draft.problem == ALREADY for draft in self.drafts)
         if not again and all(self._holds(stage) for stage in goal.stages):
             return GoalDraft(answer, ALREADY, goal)
+        names = forgotten(self._request, answer, self._words)
+        asked = any(draft.problem.startswith(FORGOTTEN) for draft in self.drafts)
+        if names and not asked and len(self.drafts) < CORRECTIONS:
+            return GoalDraft(answer, f"{FORGOTTEN} {', '.join(names)}: {IF_RIGHT}", goal)
         try:
             self._reachable(goal)
         except ImpossibleGoalError as error:

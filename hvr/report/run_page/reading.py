@@ -119,6 +119,8 @@ def _plans(events: Iterable[Mapping[str, Any]]) -> tuple[tuple[StoryPlan, ...], 
             reason = str(event.get("reason") or "")
         elif event.get("event") == "plan":
             plan = event["plan"]
+            if event.get("looking_for"):
+                reason = f"looking for {', '.join(map(str, event['looking_for']))}"
             plans.append(
                 StoryPlan(
                     blocks=tuple(map(_block, plan["blocks"])),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from hvr.validation import rules
 from hvr.validation.batch import (
@@ -28,6 +29,8 @@ def judge_suite(suite: Suite, options: BatchOptions, *, jobs: int = 1) -> Iterat
     Raises:
         UnusableModelError: the domain or the problem cannot be used, and there is no other.
     """
+    if jobs > 1 and len(suite.jobs) > 1:
+        return _side_by_side(suite, options, jobs)
     reader = ModelReader(options)
     first = None
     if len(suite.jobs) == 1:
@@ -49,6 +52,31 @@ def _judged(
         for result in judge_all(model, job.plans, jobs=jobs):
             yield result.replace(warnings=warnings) if warnings else result
             warnings = ()
+    for left in suite.left:
+        yield _named(left)
+
+
+def _side_by_side(suite: Suite, options: BatchOptions, jobs: int) -> Iterator[Judged]:
+    """Judge the plans of several problems in processes, in the order of the suite."""
+    from hvr.validation.processes import judge_many_in_processes
+
+    plans = [(job.domain, job.problem, plan) for job in suite.jobs for plan in job.plans]
+    results = judge_many_in_processes(plans, options, min(jobs, len(plans)))
+    # Each process says of a domain what a single one would say once.
+    said: set[tuple[object, object]] = set()
+    for job in suite.jobs:
+        for number, (model, result) in enumerate(islice(results, len(job.plans))):
+            if result is None:
+                if number == 0:
+                    assert model.error is not None
+                    yield model.error
+                    yield from _not_judged(job)
+                continue
+            warnings = (
+                () if number else tuple([w for w in model.warnings if (w, w.location) not in said])
+            )
+            said.update((w, w.location) for w in warnings)
+            yield result.replace(warnings=warnings) if warnings else result
     for left in suite.left:
         yield _named(left)
 

@@ -1,0 +1,231 @@
+"""The classes in a scene that the entities of a request can be.
+
+In two passes, each over all entities before the next one begins: what is asked moves to the pieces
+or the liquid that it can be true of (`_adapt`), and each entity gets the classes that the scene has
+and that go where they are asked to go (`_choose`). Whether a class suits depends on the classes of
+the other entities, which is why the passes are not one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hvr.errors import ImpossibleGoalError, MissingObjectError
+from hvr.language.literals import asks
+from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
+from hvr.language.taxonomy import Taxonomy
+from hvr.retrieval.inventory import Inventory
+
+_HOT = re.compile(r"\(or \(hot \?x\) \(warm_liquid \?x\)\)|\(hot \?x\)")
+
+
+class ClassChoice:
+    """The entities of a request with the classes that they can be in a scene.
+
+    Args:
+        meaning: the request.
+        taxonomy: the class hierarchy.
+        inventory: what there is.
+
+    Raises:
+        ImpossibleGoalError: the scene lacks something.
+    """
+
+    def __init__(self, meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory) -> None:
+        self.taxonomy = taxonomy
+        self.inventory = inventory
+        self.notes: list[str] = list(meaning.notes)
+        self.relations: tuple[SpatialRelation, ...] = meaning.relations
+        self.ordered = meaning.ordered
+        self._asked = meaning.entities
+        self.entities = [self._adapt(n) for n in range(len(meaning.entities))]
+        self.classes = [self._choose(n) for n in range(len(self.entities))]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The entities that have not been merged into others or dropped."""
+        return [n for n, entity in enumerate(self.entities) if entity.classes]
+
+    def note(self, text: str) -> None:
+        """Add a note, unless it is there already."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    # --- asking --------------------------------------------------------------------------
+
+    def any_is(self, classes: Iterable[str], wanted: str) -> bool:
+        """Return whether any of some classes is, or lies below, another."""
+        return any(self.taxonomy.is_a(c, wanted) for c in classes)
+
+    def label(self, number: int) -> str:
+        """Return the everyday name of an entity."""
+        classes = self.classes[number] or self.entities[number].classes
+        return self.taxonomy.label(classes[0]) if classes else self.entities[number].text
+
+    def fits(self, inner: str, outer: str) -> bool:
+        """Return whether things of one class may be put on or in things of another."""
+        return outer in self.taxonomy.places(inner)
+
+    def is_piece(self, number: int) -> bool:
+        """Return whether an entity results from slicing or cracking."""
+        return any(self.taxonomy.source(c) for c in self.classes[number])
+
+    def available(self, number: int) -> tuple[str, ...]:
+        """Return all objects of the classes of an entity, preferred first."""
+        return tuple(n for c in self.classes[number] for n in self.inventory.of(c))
+
+    # --- classes -------------------------------------------------------------------------
+
+    def _adapt(self, number: int) -> Entity:
+        """Ask of pieces what the whole cannot be, and of liquids what vessels cannot.
+
+        Eggs are cooked cracked, bread is toasted in slices; hot water is warm, its cup is not.
+        """
+        entity = self._asked[number]
+        conditions = entity.conditions
+        if entity.liquid:
+            # The condition is on the vessel, the only object the domain has for the liquid.
+            conditions = tuple(
+                replace(c, template=_HOT.sub("(warm_liquid ?x)", c.template)) for c in conditions
+            )
+            return replace(entity, conditions=conditions)
+        classes = entity.classes
+        needed = [c.requires for c in conditions if c.requires]
+        needed += ["Cookable" for c in conditions if asks(c.template, "cooked")]
+        needed += ["Toastable" for c in conditions if asks(c.template, "toasted")]
+        for affordance in needed:
+            # One after the other: each affordance narrows what the one before has left.
+            able = tuple(c for c in classes if self.taxonomy.is_a(c, affordance))
+            pieces = tuple(p for c in classes if (p := self.taxonomy.pieces(c))
+                           and self.taxonomy.is_a(p, affordance))  # fmt: skip
+            if entity.group and able:
+                continue  # of a group, `_fitting` leaves out what cannot be meant
+            classes = able or pieces or classes
+        classes = self._for_places(number, self._loosely(number, classes))
+        boiled = [c for c in conditions if c.word in {"boil", "be boiled"}]
+        if boiled and self.any_is(classes, "Cookable"):
+            conditions = (*conditions, Condition("(cooked ?x)", boiled[0].clause, "boil"))
+        return replace(entity, classes=classes, conditions=conditions)
+
+    def _loosely(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what people confuse a thing with, if only that goes where it is to be: 'a cup' in
+        a coffee machine is a mug.
+        """
+        single = [self._asked[r.outer].classes for r in self.relations if r.inner == number
+                  and self.any_is(self._asked[r.outer].classes, "SingleSlot")]  # fmt: skip
+        if not single or any(self.fits(c, o) for c in classes for o in single[0]):
+            return classes
+        pairs = self.taxonomy.ontology.pairs("confusedWith")
+        like = (b if a in classes else a for a, b in pairs if {a, b} & set(classes))
+        others = tuple(c for c in like if any(self.fits(c, o) for o in single[0]))
+        for other in others[:1]:
+            self.note(f"read {self._asked[number].text!r} as {self.taxonomy.label(other)!r}, "
+                      f"since only that goes there")  # fmt: skip
+        return others[:1] or classes
+
+    def _for_places(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the pieces if only they go where the whole is to be: bread in a toaster."""
+        for relation in self.relations:
+            # Not `self.entities`, which is being made just now.
+            outers = self._asked[relation.outer].classes
+            if relation.inner != number or not outers:
+                continue
+            pieces = tuple(p for c in classes if (p := self.taxonomy.pieces(c)))
+            whole = any(self.fits(c, o) for c in classes for o in outers)
+            if not whole and any(self.fits(p, o) for p in pieces for o in outers):
+                classes = pieces
+        return classes
+
+    def _choose(self, number: int) -> tuple[str, ...]:
+        """Return the classes an entity is taken from in this scene.
+
+        A group ('a fruit') keeps all of them; of classes in order of preference ('a mug, else a
+        cup') the first is taken of which the scene has enough.
+
+        Raises:
+            ImpossibleGoalError: the scene has nothing that the entity can be.
+        """
+        entity = self.entities[number]
+        if not entity.classes:
+            return ()
+        if entity.name and entity.name not in self.inventory.classes:
+            known = self.inventory.of(self._asked[number].classes[0])
+            raise ImpossibleGoalError(
+                f"{self.inventory.scene} has no {entity.name}"
+                + (f"; it has {', '.join(known)}" if known else "")
+            )
+        fitting = self._fitting(number)
+        present = [c for c in fitting if self.inventory.of(c)]
+        if not present:
+            text = entity.text
+            if entity.unnamed:
+                text = f"{self.taxonomy.label(fitting[0])} for {text!r}"
+            raise MissingObjectError(self.inventory.scene, tuple(fitting), text)
+        if entity.group:
+            return tuple(present)
+        enough = [c for c in present if len(self.inventory.of(c)) >= entity.count]
+        if not enough and entity.unnamed:
+            return tuple(present)  # two coffees: one in a mug, one in a cup
+        best = (enough or present)[0]
+        if not enough and entity.count > 1 and (kinds := self._also_called(best, entity.count)):
+            return (best, *kinds)
+        if len(entity.classes) > 1 and best != fitting[0]:
+            missing = self.taxonomy.label(fitting[0])
+            self.note(f"no {missing} here: using the {self.taxonomy.label(best)}")
+        return (best,)
+
+    def _also_called(self, object_class: str, count: int) -> tuple[str, ...]:
+        """Return the classes here whose names end in that of a class, if with them there are
+        enough: butter knives are knives.
+        """
+        label = f" {self.taxonomy.label(object_class)}"
+        here = dict.fromkeys(self.inventory.classes.values())
+        kinds = tuple(c for c in here if self.taxonomy.label(c).endswith(label)
+                      and self.taxonomy.source(c) is None)  # fmt: skip
+        if sum(len(self.inventory.of(c)) for c in (object_class, *kinds)) < count:
+            return ()
+        for kind in kinds:
+            self.note(f"counting the {self.taxonomy.label(kind)}, too")
+        return kinds
+
+    def _fitting(self, number: int) -> list[str]:
+        """Return the classes that can be what is asked; where all are meant, note those that
+        cannot.
+
+        All classes if none can: `checks` then says why, which is more than that none is here.
+        """
+        entity = self.entities[number]
+        classes = list(entity.classes)
+        if entity.count != 0:
+            return [c for c in classes if self._suits(number, c)] or classes
+        able = [c for c in classes if self._able(number, c)]
+        left_out = [self.taxonomy.label(c) for c in classes
+                    if able and c not in able and self.inventory.of(c)]  # fmt: skip
+        if left_out:
+            self.note(f"left out, since it does not go with them: {', '.join(left_out)}")
+        return able or classes
+
+    def _able(self, number: int, object_class: str) -> bool:
+        """Return whether things of a class have the affordances that the conditions ask for."""
+        entity = self.entities[number]
+        if entity.liquid and not self.taxonomy.is_a(object_class, "Fillable"):
+            return False
+        return all(
+            self.taxonomy.is_a(object_class, c.requires) for c in entity.conditions if c.requires
+        )
+
+    def _suits(self, number: int, object_class: str) -> bool:
+        """Return whether things of a class can be, and can be put, as asked."""
+        places = all(
+            any(self.fits(object_class, outer) for outer in self.entities[r.outer].classes)
+            for r in self.relations
+            if r.inner == number and self.entities[r.outer].classes
+        )
+        contents = all(
+            any(self.fits(inner, object_class) for inner in self.entities[r.inner].classes)
+            for r in self.relations
+            if r.outer == number and self.entities[r.inner].classes
+        )
+        return places and contents and self._able(number, object_class)

@@ -1,0 +1,78 @@
+"""JSON values that know where they stand in their text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from json import JSONDecoder
+from typing import Any
+
+from hvr.pddl.lexer import Source
+from hvr.pddl.location import Location
+
+_DEEPEST = 12
+"""How many levels of lists and objects know their places; what is deeper is not taken apart."""
+_GAP = re.compile(r"[\s,:]*")
+_DECODER = JSONDecoder()
+
+
+class PlacedObject(dict[str, Any]):
+    """An object of a JSON text; `location` is that of its brace."""
+
+    location: Location
+
+
+class PlacedText(str):
+    """A string of a JSON text; `location` is that of its quotation mark."""
+
+    location: Location
+
+
+def with_places(source: Source) -> Any:
+    """Return the value of a JSON text, with `PlacedObject` and `PlacedText` for dict and str.
+
+    Args:
+        source: a text that is known to be JSON.
+
+    Raises:
+        RecursionError: it is nested too deeply.
+    """
+    return _read(source, _skip(source.text, 0), _DEEPEST)
+
+
+def _read(source: Source, offset: int, levels: int) -> Any:
+    text = source.text
+    if text[offset] == "[" and levels:
+        return [_read(source, place, levels - 1) for place in _items(text, offset)]
+    if text[offset] == "{":
+        places = _items(text, offset)
+        if levels:
+            # Names and values take turns.
+            members = PlacedObject(
+                (_DECODER.raw_decode(text, place)[0], _read(source, next(places), levels - 1))
+                for place in places
+            )
+        else:
+            members = PlacedObject(_DECODER.raw_decode(text, offset)[0])
+        members.location = source.location(offset)
+        return members
+    value, _ = _DECODER.raw_decode(text, offset)
+    if not isinstance(value, str):
+        return value
+    placed = PlacedText(value)
+    placed.location = source.location(offset)
+    return placed
+
+
+def _items(text: str, offset: int) -> Iterator[int]:
+    """Yield where the items of a list begin, or the names and values of an object."""
+    place = _skip(text, offset + 1)
+    while text[place] not in "]}":
+        yield place
+        place = _skip(text, _DECODER.raw_decode(text, place)[1])
+
+
+def _skip(text: str, place: int) -> int:
+    gap = _GAP.match(text, place)
+    assert gap is not None
+    return gap.end()

@@ -1,0 +1,276 @@
+"""Changes of single steps that make a whole plan valid: moved, exchanged, left out, lengthened.
+
+A change is proposed only after a run of the validator has proven the changed plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import islice
+
+from hvr.errors import HvrError
+from hvr.pddl import Atom, Expression, GroundAction, Misfit, Step, TimedAction
+from hvr.pddl.durative import ground_durative
+from hvr.pddl.facts import bindings, match_row, necessary_literals
+from hvr.pddl.model import ActionSchema, And, DurativeActionSchema, Equal, Timed, walk
+from hvr.pddl.numeric import evaluate
+from hvr.pddl.plan import decimal_text
+from hvr.printable import short
+from hvr.validation.relaxation import Clock
+from hvr.validation.report import Failure, Repair, UnmetLiteral
+from hvr.validation.validator import Validator
+
+_MOST_INSERTED = 60
+_MOST_TIMES = 200
+_MOST_PLACES = 100
+"""Bounds of how much is tried: ground actions that supply one literal, times of one step in a timed
+plan, places of one in a sequence."""
+
+_Schema = ActionSchema | DurativeActionSchema
+_Candidate = tuple[str, list[Step]]
+"""What is changed, in words, and the changed plan."""
+
+
+def edit_sequence(
+    validator: Validator, plan: Sequence[Step], failure: Failure, clock: Clock
+) -> Repair | None:
+    """Look for one change that makes an invalid sequence valid.
+
+    Args:
+        validator: where the plan begins.
+        plan: the plan.
+        failure: its first failure.
+        clock: when to give up.
+    """
+    count = len(plan)
+    place = count - 1 if failure.step is None else failure.step - 1 - validator.step_number
+    return _first_valid(validator, _sequence_edits(plan, place), clock)
+
+
+def edit_timed(
+    validator: Validator, plan: Sequence[TimedAction], failure: Failure, clock: Clock
+) -> Repair | None:
+    """Look for one change that makes an invalid timed plan valid; steps may be inserted, too."""
+    return _first_valid(validator, _Timed(validator, plan, failure).candidates(), clock)
+
+
+def _first_valid(
+    validator: Validator, candidates: Iterable[_Candidate], clock: Clock
+) -> Repair | None:
+    for change, plan in candidates:
+        if clock.expired:
+            return None
+        try:
+            valid = validator.check(plan).valid
+        except HvrError:
+            continue
+        if valid:
+            return Repair(None, (), True, change, tuple(plan))
+    return None
+
+
+# Sequences ----------------------------------------------------------------------------------
+
+
+def _sequence_edits(plan: Sequence[Step], place: int) -> Iterator[_Candidate]:
+    """Yield plans in which steps near a place are exchanged, moved or left out."""
+    steps = list(plan)
+    number = place + 1
+    if not 0 <= place < len(steps):
+        return
+    yield (f"step {number} left out", steps[:place] + steps[number:])
+    # The nearest first.
+    others = sorted((i for i in range(len(steps)) if i != place), key=lambda i: abs(i - place))
+    del others[_MOST_PLACES:]
+    for other in others:
+        swapped = [*steps]
+        swapped[place], swapped[other] = swapped[other], swapped[place]
+        one, two = sorted((place, other))
+        yield (f"steps {one + 1} and {two + 1} exchanged", swapped)
+        rest = steps[:place] + steps[number:]
+        words = f"step {number} moved to place {other + 1}"
+        yield (words, [*rest[:other], steps[place], *rest[other:]])
+        rest = steps[:other] + steps[other + 1 :]
+        words = f"step {other + 1} moved to place {number}"
+        yield (words, [*rest[:place], steps[other], *rest[place:]])
+    for other in others:
+        yield (f"step {other + 1} left out", steps[:other] + steps[other + 1 :])
+
+
+# Timed plans --------------------------------------------------------------------------------
+
+
+class _Timed:
+    """A timed plan and its first failure."""
+
+    def __init__(self, validator: Validator, plan: Sequence[TimedAction], failure: Failure) -> None:
+        self.validator = validator
+        self.task = validator.task
+        self.plan = list(plan)
+        self.failure = failure
+        # What lies further apart than epsilon does not coincide.
+        self.gap = 2 * validator.epsilon or Fraction(1, 1000)
+        self.end = max((step.start + (step.duration or 0) for step in plan), default=Fraction(0))
+
+    def candidates(self) -> Iterator[_Candidate]:
+        """Yield changed plans, small changes first."""
+        failing = None if self.failure.step is None else self.failure.step - 1
+        if failing is not None:
+            yield from self._durations(failing)
+        subjects = [] if failing is None else [failing]
+        for literal in self.failure.literals:
+            by = literal.changed_by
+            if by is not None and by.number is not None and by.number - 1 not in subjects:
+                subjects.append(by.number - 1)
+        for place in subjects:
+            yield from self._moved(place)
+        yield from self._inserted(failing)
+        for place in subjects:
+            words = f"step {place + 1} left out"
+            yield (words, [*self.plan[:place], *self.plan[place + 1 :]])
+        for place in subjects:
+            yield from self._exchanged(place)
+
+    def _durations(self, place: int) -> Iterator[_Candidate]:
+        step = self.plan[place]
+        for duration in self._demanded(step.action):
+            if duration != step.duration:
+                changed: list[Step] = [*self.plan]
+                changed[place] = step.replace(duration=duration)
+                yield (f"the duration {decimal_text(duration)} in step {place + 1}", changed)
+
+    def _demanded(self, action: GroundAction) -> list[Fraction]:
+        """Return durations that an action may demand: the bounds of what it allows."""
+        if action.name not in self.task.domain.durative_actions or self.task.misfit(action):
+            return []
+        result: dict[Fraction, None] = {}
+        for test in ground_durative(self.task, action, None).tests:
+            try:
+                # Where it depends on what changes, the values at the beginning are a guess.
+                bound = Fraction(evaluate(test.bound, self.validator.state.values))
+            except HvrError:
+                continue
+            if bound >= 0:
+                result[bound] = None
+        return list(result)
+
+    def _moved(self, place: int) -> Iterator[_Candidate]:
+        """Yield plans with a step at another time: alone, or with all that come after it."""
+        step, number = self.plan[place], place + 1
+        length = step.duration or Fraction(0)
+        marks: set[Fraction] = set()
+        for other, its in enumerate(self.plan):
+            if other != place:
+                marks |= {its.start, its.start + (its.duration or 0)}
+        marks |= {Fraction(timed.time) for timed in self.task.problem.timed_init}
+        times = {m + self.gap for m in marks} | {m - self.gap for m in marks} | marks
+        times |= {m - self.gap - length for m in marks}
+        usable = [time for time in times if time >= 0 and time != step.start]
+        for time in sorted(usable, key=lambda t: (abs(t - step.start), t))[:_MOST_TIMES]:
+            alone: list[Step] = [*self.plan]
+            alone[place] = step.replace(start=time)
+            yield (f"step {number} at {decimal_text(time)}", alone)
+            if time > step.start:
+                yield (
+                    f"step {number} and all after it later by {decimal_text(time - step.start)}",
+                    self._later(step.start, time - step.start),
+                )
+
+    def _later(self, begin: Fraction, by: Fraction) -> list[Step]:
+        return [s.replace(start=s.start + by) if s.start >= begin else s for s in self.plan]
+
+    def _exchanged(self, place: int) -> Iterator[_Candidate]:
+        step = self.plan[place]
+        others = sorted(
+            (i for i in range(len(self.plan)) if i != place),
+            key=lambda i: (abs(self.plan[i].start - step.start), i),
+        )
+        for other in others:
+            changed: list[Step] = [*self.plan]
+            changed[place] = step.replace(start=self.plan[other].start)
+            changed[other] = self.plan[other].replace(start=step.start)
+            one, two = sorted((place + 1, other + 1))
+            yield (f"the times of steps {one} and {two} exchanged", changed)
+
+    def _inserted(self, failing: int | None) -> Iterator[_Candidate]:
+        """Yield plans with a step that supplies a missing literal."""
+        at = self.end + self.gap if self.failure.time is None else self.failure.time
+        if failing is None:
+            at = self.end + self.gap
+        for literal in _leaves(self.failure.literals):
+            for action, delay, duration in self._suppliers(literal):
+                for start in (at - self.gap - delay, at):
+                    if start >= 0:
+                        step = TimedAction(action, start, duration)
+                        yield f"{short(step)} inserted", [*self.plan, step]
+                if failing is None:
+                    continue
+                # There may be no room for it: what comes after it gives way.
+                step, by = TimedAction(action, at + self.gap, duration), delay + 2 * self.gap
+                words = f"{short(step)} inserted, and all from {decimal_text(at)} on later by"
+                yield (f"{words} {decimal_text(by)}", [*self._later(at, by), step])
+
+    def _suppliers(
+        self, literal: UnmetLiteral
+    ) -> Iterator[tuple[GroundAction, Fraction, Fraction | None]]:
+        """Yield actions that make a literal true, after which time, and how long they take."""
+        atom = literal.formula
+        if not isinstance(atom, Atom) or literal.fixed:
+            return
+        domain = self.task.domain
+        schemas: list[_Schema] = [*domain.actions.values(), *domain.durative_actions.values()]
+        for schema in schemas:
+            for changed, when in _changes(schema, literal.wanted):
+                if changed.predicate != atom.predicate:
+                    continue
+                seed = match_row(changed, atom.args)
+                if seed is None:
+                    continue
+                own = {p.name: seed[p.name] for p in schema.parameters if p.name in seed}
+                for action in islice(self._groundings(schema, own), _MOST_INSERTED):
+                    if isinstance(schema, ActionSchema):
+                        yield action, Fraction(0), None
+                        continue
+                    for duration in self._demanded(action)[:2]:
+                        yield action, duration if when == "at end" else Fraction(0), duration
+
+    def _groundings(self, schema: _Schema, seed: dict[str, str]) -> Iterator[GroundAction]:
+        task = self.task
+        condition = schema.precondition if isinstance(schema, ActionSchema) else _untimed(schema)
+        literals = [
+            (literal, sign)
+            for literal, sign in necessary_literals(condition)
+            if isinstance(literal, Equal) or task.is_static(literal.predicate)
+        ]
+        left = [p for p in schema.parameters if p.name not in seed]
+        relation, members = task.static_facts.relation, task.members
+        for binding in bindings(left, literals, seed, relation, members):
+            action = GroundAction(schema.name, tuple([binding[p.name] for p in schema.parameters]))
+            if not isinstance(task.misfit(action), Misfit):
+                yield action
+
+
+def _leaves(literals: Iterable[UnmetLiteral]) -> Iterator[UnmetLiteral]:
+    """Yield literals; of derived ones those that they would follow from."""
+    for literal in literals:
+        if literal.because:
+            yield from _leaves(literal.because)
+        else:
+            yield literal
+
+
+def _untimed(schema: DurativeActionSchema) -> And:
+    bodies = [part.body for part in walk(schema.condition) if isinstance(part, Timed)]
+    return And(tuple(bodies))
+
+
+def _changes(schema: _Schema, wanted: bool) -> Iterator[tuple[Atom, str]]:
+    """Yield the atoms that an action makes true (or false), each with its time."""
+    parts: list[tuple[Expression, str]] = [
+        (part.body, part.when) for part in walk(schema.effect) if isinstance(part, Timed)
+    ]
+    for effect, when in parts or [(schema.effect, "")]:
+        for atom, sign in necessary_literals(effect):
+            if isinstance(atom, Atom) and sign is wanted:
+                yield atom, when

@@ -1,0 +1,45 @@
+"""What a request names and a goal does not speak of."""
+
+from __future__ import annotations
+
+import pytest
+
+from hvr.policies.goal.answer import read_goal
+from hvr.policies.goal.forgotten import forgotten
+from hvr.policies.goal.words import GoalWords
+from tests.policies.goal.test_goal_checking import words as known_words
+
+REQUEST = "put a slice of apple, the fork and a cup of wine on the dining table"
+
+
+WORDS: GoalWords = known_words()
+
+
+def names(request: str, *literals: str, left_out: tuple[str, ...] = ()) -> tuple[str, ...]:
+    stage = [
+        {"predicate": predicate, "args": args, "holds": True}
+        for predicate, *args in (text.split() for text in literals)
+    ]
+    answer = read_goal({"stages": [stage], "left_out": list(left_out)})
+    return forgotten(request, answer, WORDS)
+
+
+ALL = ("on AppleSliced DiningTable", "on fork-1 DiningTable", "contains Cup wine")
+
+
+def test_a_goal_that_speaks_of_everything_forgets_nothing() -> None:
+    assert names(REQUEST, *ALL) == ()
+
+
+@pytest.mark.parametrize(
+    ("left", "said"), [(0, ("slice of apple",)), (1, ("fork",)), (2, ("cup", "wine"))]
+)
+def test_what_is_left_out_is_named(left: int, said: tuple[str, ...]) -> None:
+    kept = (literal for n, literal in enumerate(ALL) if n != left)
+    assert names(REQUEST, *kept) == said
+
+
+def test_means_and_what_the_model_says_that_it_leaves_out_are_not() -> None:
+    heat = "slice the apple with the knife and heat a slice of it in the microwave"
+    assert names(heat, "microwaved AppleSliced") == ()
+    assert names(REQUEST, *ALL[1:], left_out=("a slice of apple",)) == ()
