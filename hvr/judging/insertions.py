@@ -18,15 +18,19 @@ _MOST_VARIANTS = 30
 
 
 def anywhere(course: Course, candidates: tuple[Insertion, ...]) -> tuple[Insertion, ...]:
-    """Return each step to be put in at every place of a plan, in the order in which they were.
-
-    Beside them are tried the same steps with another object of the same type that the plan names:
-    where any cup would do, the way that was found may have taken another one than the plan.
-    """
+    """Return each step to be put in at every place of a plan."""
     actions = dict.fromkeys([action for _, action in candidates])
-    variants = islice(_variants(course, tuple(actions)), _MOST_VARIANTS)
-    actions.update(dict.fromkeys(variants))
     return tuple([(place, a) for place in range(len(course.plan) + 1) for a in actions])
+
+
+def with_variants(course: Course, candidates: tuple[Insertion, ...]) -> tuple[Insertion, ...]:
+    """Return steps to be put in, and the same with another object of the type in the plan.
+
+    Where any cup would do, the way that was found may have taken another one than the plan.
+    """
+    actions = tuple(dict.fromkeys([action for _, action in candidates]))
+    variants = dict.fromkeys(islice(_variants(course, actions), _MOST_VARIANTS))
+    return (*candidates, *[(0, variant) for variant in variants])
 
 
 def _variants(course: Course, actions: tuple[GroundAction, ...]) -> Iterator[GroundAction]:
