@@ -59,7 +59,7 @@ class PddlEnvironment:
         hidden: predicates and functions that are never seen.
 
     Raises:
-        UsageError: the domain needs time, or a hidden name is unknown.
+        UsageError: the domain needs time, or a hidden name is unknown or one of a rule.
     """
 
     def __init__(self, domain: Domain, problem: Problem, hidden: Collection[str] = ()) -> None:
@@ -68,7 +68,14 @@ class PddlEnvironment:
         for name in hidden:
             if name not in known:
                 names = ", ".join(sorted(known))
-                raise UsageError(f"nothing to hide: the domain has no {name!r} (it has: {names})")
+                raise UsageError(
+                    f"nothing to hide: the domain has no {name!r} (it has: {names})", field="hide"
+                )
+            if any(rule.predicate == name for rule in domain.derived):
+                raise UsageError(
+                    f"{name!r} follows by rules from other facts: hide those that it follows from",
+                    field="hide",
+                )
         self.task = Task(domain, problem)
         self.hidden = frozenset(hidden)
         self._stepper = Stepper(self.task)

@@ -112,6 +112,21 @@ def test_what_needs_time_is_refused_by_name(action: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "message"), [("reach", "no 'reach'"), ("far", "follows by rules")]
+)
+def test_what_cannot_be_hidden(name: str, message: str) -> None:
+    domain = parse_domain(
+        "(define (domain d) (:predicates (near) (far)) (:derived (far) (not (near)))"
+        " (:action go :parameters () :effect (not (near))))"
+    )
+    problem = parse_problem("(define (problem p) (:domain d) (:init (near)) (:goal (far)))", domain)
+    with pytest.raises(UsageError, match=message):
+        PddlEnvironment(domain, problem, [name])
+    run, _ = acted(domain, problem, hidden=["near"])
+    assert run.finished.reached and run.unseen == ("near",) and run.exit_code == 2
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("lost:0.1", "no kind of fault 'lost'"),
