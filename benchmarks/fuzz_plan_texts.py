@@ -23,6 +23,7 @@ from pathlib import Path
 
 from conditions import conditions
 from fuzz_pddl import WAYS
+from inputs import measured
 
 from hvr.pddl.lexer import decode
 from hvr.validation.batch import BatchOptions, LoadedModel, ModelReader, judge_source
@@ -135,4 +136,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(main))

@@ -21,6 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
+from inputs import measured
 
 from hvr.pddl import parse_domain, parse_plan
 from hvr.rewards import PlanRewards
@@ -148,4 +149,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(measured(main))

@@ -204,10 +204,12 @@ def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
 def _task(values: Mapping[str, Any], path: Path, *, own: bool) -> PaperTask:
     try:
         _check_names(values)
-        truth = values["ground_truth"]
+        truth = _table(values, "ground_truth")
+        _table(values, "optimum")
         optimum = {
             scene: Optimum(_whole(entry, "steps"), _whole(entry, "bound"))
-            for scene, entry in values["optimum"].items()
+            for scene in values["optimum"]
+            for entry in [_table(values["optimum"], scene)]
         }
         task = PaperTask(
             id=_text(values, "id"),
@@ -222,7 +224,7 @@ def _task(values: Mapping[str, Any], path: Path, *, own: bool) -> PaperTask:
             ground_truth=GroundTruth(
                 _text(truth, "scene"),
                 tuple(parse_plan("\n".join(b), file=str(path)) for b in truth["blocks"]),
-                tuple((int(a), int(b)) for a, b in truth["order"]),
+                _pairs(truth, "order"),
             ),
             optimum=optimum,
             constraints=_texts(values, "constraints") if "constraints" in values else (),
@@ -296,6 +298,24 @@ def _texts(values: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise TypeError(f"{key!r} must be a list of texts, not {texts!r}")
     return tuple(texts)
+
+
+def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    table = values[key]
+    if not isinstance(table, Mapping):
+        raise TypeError(f"{key!r} must be a table, not {table!r}")
+    return table
+
+
+def _pairs(values: Mapping[str, Any], key: str) -> tuple[tuple[int, int], ...]:
+    pairs = []
+    for pair in values[key] if isinstance(values[key], list) else [values[key]]:
+        match pair:
+            case [int(a), int(b)]:
+                pairs.append((a, b))
+            case _:
+                raise TypeError(f"{key!r} must be a list of pairs of numbers, and has {pair!r}")
+    return tuple(pairs)
 
 
 def _whole(values: Mapping[str, Any], key: str) -> int:

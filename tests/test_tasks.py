@@ -212,6 +212,8 @@ def test_a_damaged_task_file_says_what_is_wrong(tmp_path: Path, text: str, words
         ("(exists (?", "(exist (?", "'goal': .*exist"),
         ("paper_steps =", 'constraints = ["(alwys)"]\npaper_steps =', "'constraints': .*alwys"),
         ("order = [[", "order = [[1, 9], [", "'order' has .1, 9., and there are blocks 1 to"),
+        ("order = [[", "order = [1, [", "list of pairs of numbers, and has 1"),
+        ("FloorPlan1 = {", "FloorPlan1 = 9 # {", "'FloorPlan1' must be a table, not 9"),
         ('scene = "FloorPlan1"', 'scene = "FloorPlan99"', "no line for FloorPlan99"),
     ],
 )

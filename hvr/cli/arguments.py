@@ -6,11 +6,13 @@ import argparse
 import os
 import re
 from collections.abc import Callable, Sequence
-from fractions import Fraction
-from typing import NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from hvr import numbers
 from hvr.errors import HvrError, UsageError
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 HELP = ("--help", "-h")
 _MOST_JOBS = 256
@@ -132,6 +134,8 @@ def number(text: str) -> Fraction:
         ArgumentTypeError: the text is something else.
     """
     _read(numbers.read_real, text)
+    from fractions import Fraction
+
     return Fraction(text)
 
 

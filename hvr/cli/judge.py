@@ -209,7 +209,7 @@ def _fixed(args: argparse.Namespace, results: tuple[JudgedPlan, ...]) -> str:
 
     texts = []
     for result in results:
-        repaired = result.verdict.repaired
+        repaired = result.repaired
         if result.tool_plan is not None:
             from hvr.tools.judging import repaired_plan
             from hvr.tools.plan_files import to_record

@@ -30,7 +30,8 @@ def run(args: argparse.Namespace) -> int:
         print_json([
             {"id": t.id, "name": t.name, "goal_oriented": t.goal_oriented,
              "constructive": t.constructive, "paraphrases": list(t.paraphrases),
-             "goal": t.goal, "constraints": list(t.constraints), "scenes": list(t.scenes)}
+             "goal": t.goal, "constraints": list(t.constraints), "scenes": list(t.scenes),
+             "step_budget": t.step_budget, "unseen": t.unseen}
             for t in tasks
         ])  # fmt: skip
     else:

@@ -98,6 +98,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
            "how far a duration may be from what its action demands (default: 0.01)")  # fmt: skip
     _value(judging, "--numeric-tolerance", "N", arguments.number,
            "how far a numeric condition may be missed (default: 0; VAL: 0.0001)")  # fmt: skip
+    _value(judging, "--until", "TIME", arguments.number,
+           "let processes and events go on until then, after the last step, too")  # fmt: skip
     _flag(judging, "--any-order",
           "hierarchical plans: let the tasks of a method be listed in any order")  # fmt: skip
     judging.add_argument("--no-decomposition", action="store_true", help=(
@@ -206,6 +208,7 @@ def _request(given: argparse.Namespace) -> _Request:
         options=BatchOptions(
             tolerance=chosen("tolerance", None),
             epsilon=chosen("epsilon", None),
+            until=given.until,
             numeric_tolerance=chosen("numeric_tolerance", EXACT),
             lenient=chosen("lenient", False),
             on_failure=OnFailure(chosen("on_failure", OnFailure.STOP)),

@@ -15,7 +15,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from hvr.errors import ImpossibleGoalError, InvalidPlanError, PlannerError, UsageError
+from hvr.errors import (
+    ImpossibleGoalError,
+    InvalidPlanError,
+    PddlError,
+    PlannerError,
+    UsageError,
+)
 from hvr.execution.acting import Acting, Goal, Recovering, Watching
 from hvr.execution.detection import foreseen, goal_unmet
 from hvr.execution.events import (
@@ -348,7 +354,8 @@ class Executor(Generic[Goal]):
                 reason += f" Use another one instead of {other}."
             try:
                 return self._another(name, stage, impasse, reason)
-            except (ImpossibleGoalError, PlannerError) as error:
+            except (ImpossibleGoalError, PlannerError, PddlError) as error:
+                # A goal that names what was to be replaced cannot be read without it.
                 # Without a plan for its replacement the object may be used again.
                 self._avoid = avoided
                 reasons.append(str(error))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import islice, product
+from collections.abc import Iterator
+from itertools import islice
 from typing import TypeAlias
 
 from hvr.judging.course import Course
@@ -12,31 +13,39 @@ from hvr.pddl.conditions import Operator
 Insertion: TypeAlias = tuple[int, GroundAction]
 """A step, and the index of the step that it comes before."""
 
-_NEAR, _MOST_BLENDS = 3, 16
-"""How near a step is blended with others, and in how many ways."""
+_MOST_VARIANTS = 30
+"""How many steps more are tried because they are like those that were found."""
 
 
 def anywhere(course: Course, candidates: tuple[Insertion, ...]) -> tuple[Insertion, ...]:
-    """Return each step to be put in at every place of a plan, in the order in which they were.
+    """Return each step to be put in at every place of a plan."""
+    actions = dict.fromkeys([action for _, action in candidates])
+    return tuple([(place, a) for place in range(len(course.plan) + 1) for a in actions])
 
-    Near its own place a step is also blended with those of the plan: of a way in two steps where
-    one leads there, the plan may have the first.
+
+def with_variants(course: Course, candidates: tuple[Insertion, ...]) -> tuple[Insertion, ...]:
+    """Return steps to be put in, and the same with another object of the type in the plan.
+
+    Where any cup would do, the way that was found may have taken another one than the plan.
     """
     actions = tuple(dict.fromkeys([action for _, action in candidates]))
-    united = [(place, a) for place in range(len(course.plan) + 1) for a in actions]
-    for place, action in candidates:
-        for index in range(max(0, place - _NEAR), min(len(course.plan), place + _NEAR)):
-            step = course.plan[index]
-            if step.name != action.name or course.operators[index] is None:
-                continue
-            blends = product(
-                *[dict.fromkeys(pair) for pair in zip(step.args, action.args, strict=True)]
-            )
-            for args in islice(blends, _MOST_BLENDS):
-                blend = GroundAction(step.name, args)
-                if blend != step and not isinstance(course.task.try_ground(blend), Misfit):
-                    united.append((index, blend))
-    return tuple(sorted(dict.fromkeys(united), key=lambda insertion: insertion[0]))
+    variants = dict.fromkeys(islice(_variants(course, actions), _MOST_VARIANTS))
+    return (*candidates, *[(0, variant) for variant in variants])
+
+
+def _variants(course: Course, actions: tuple[GroundAction, ...]) -> Iterator[GroundAction]:
+    """Yield actions that name another object of the plan in one place."""
+    task = course.task
+    named = dict.fromkeys([name for step in course.plan for name in step.args])
+    for action in actions:
+        for position, name in enumerate(action.args):
+            for other in named:
+                if other == name or task.objects.get(other) != task.objects[name]:
+                    continue
+                args = (*action.args[:position], other, *action.args[position + 1 :])
+                variant = GroundAction(action.name, args)
+                if variant not in actions and not isinstance(task.try_ground(variant), Misfit):
+                    yield variant
 
 
 def operators_of(

@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 from hvr.judging.checking import judge_by_checking
 from hvr.judging.course import Course, reaches
 from hvr.judging.evidence import Evidence, missing
-from hvr.judging.insertions import anywhere, operators_of
+from hvr.judging.insertions import Insertion, anywhere, operators_of, with_variants
 from hvr.judging.mending import Mending, mend
 from hvr.judging.reduction import EXACT_STEPS, Reduction, smallest
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
@@ -132,33 +132,43 @@ class _Judge:
     def _with(self, course: Course, mending: Mending) -> _Repaired:
         """Return the plan with the fewest steps put in, and of these the shortest."""
         assert mending.inserted is not None
-        known = [(i, o) for i, o in enumerate(course.operators) if o is not None]
-        operators = [operator for _, operator in known]
-        # Anywhere first: the same steps may do more at another place, and fewer of them be enough.
-        for candidates in (anywhere(course, mending.candidates), mending.candidates):
-            if len(course.plan) > self.exact:
-                break
-            offers: list[list[Operator]] = [[] for _ in range(len(known) + 1)]
-            for place, action in candidates:
-                offers[sum(i < place for i, _ in known)].append(self.task.ground(action))
-            size = len(operators) + sum(map(len, offers))
-            for budget in range(1, len(mending.inserted) + 1):
-                # Each step is probed with all others, with each number of steps put in.
-                if size**2 * (budget + 1) > _MOST_PROBES:
-                    break
-                reduction = smallest(
-                    self.start, operators, offers=offers, budget=budget, most=_MOST_STATES
-                )
-                repaired = _repaired(known, reduction)
-                if repaired is not None:
-                    return repaired
-                if not reduction.proven:
-                    break
+        if len(course.plan) <= self.exact:
+            found, many = mending.candidates, len(mending.inserted)
+            # Anywhere first: the same steps may do more at another place, and fewer of them be
+            # enough. Where it takes more than one, others like them are tried, too.
+            repaired = (
+                self._fewest(course, anywhere(course, found), 1)
+                or self._fewest(course, anywhere(course, with_variants(course, found)), many)
+                or self._fewest(course, found, many)
+            )
+            if repaired is not None:
+                return repaired
         merged = operators_of(course, mending.inserted)
         merged = [(i, o) for i, o in merged if i is None or i not in mending.passed]
         repaired = self._greedily(merged)
         assert repaired is not None
         return repaired
+
+    def _fewest(
+        self, course: Course, candidates: Sequence[Insertion], most: int
+    ) -> _Repaired | None:
+        """Return the plan with the fewest of some steps put in; None where `most` are too few."""
+        known = [(i, o) for i, o in enumerate(course.operators) if o is not None]
+        operators = [operator for _, operator in known]
+        offers: list[list[Operator]] = [[] for _ in range(len(known) + 1)]
+        for place, action in candidates:
+            offers[sum(i < place for i, _ in known)].append(self.task.ground(action))
+        size = len(operators) + sum(map(len, offers))
+        for budget in range(1, most + 1):
+            # Each step is probed with all others, with each number of steps put in.
+            if size**2 * (budget + 1) > _MOST_PROBES:
+                break
+            reduction = smallest(
+                self.start, operators, offers=offers, budget=budget, most=_MOST_STATES
+            )
+            if reduction.kept is not None or not reduction.proven:
+                return _repaired(known, reduction)
+        return None
 
     def _greedily(self, merged: Sequence[_Placed]) -> _Repaired | None:
         kept = eliminate(self.start, [operator.action for _, operator in merged])

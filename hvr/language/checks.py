@@ -32,7 +32,8 @@ def _check_enough(choice: ObjectChoice, number: int) -> None:
     if not choice.entities[number].distinct:
         return
     things = choice.available(number)
-    alike = [n for n in choice.numbers if set(choice.available(n)) & set(things)]
+    some = [n for n in choice.numbers if choice.entities[n].count != 0]
+    alike = [n for n in some if set(choice.available(n)) & set(things)]
     wanted = sum(choice.copies(n) for n in alike)
     if wanted > len(things) and all(choice.available(n) == things for n in alike):
         raise ImpossibleGoalError(

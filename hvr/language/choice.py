@@ -172,6 +172,9 @@ class ObjectChoice(ClassChoice):
             # 'to the other table': not where it stands
             taken.update(filter(None, (self.inventory.parents.get(n) for i in self.inside(number)
                                        for n in self.pool(i)[: self.copies(i)])))  # fmt: skip
+            if not taken & set(chosen):
+                # 'the second drawer': hvr does not number the things of a kitchen.
+                self.note(f"no other {entity.text} was named before: taking any")
         for other in entity.besides:
             names = self.pool(other)
             if entity.rest and self.entities[other].classes:

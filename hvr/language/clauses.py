@@ -281,7 +281,8 @@ def _fronted(cursor: Cursor) -> Adjunct | None:
         if cursor.take("to") is None:
             raise cursor.lost()
         return means
-    if cursor.verb() or not cursor.function("prep", "with", "means", "from"):
+    excepting = cursor.function("except") and cursor.word() != "but"
+    if cursor.verb() or not (excepting or cursor.function("prep", "with", "means", "from")):
         return None
     adjunct = read_adjunct(cursor)
     if cursor.word() == ",":
@@ -371,6 +372,8 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
     if particle in apart:
         cursor.at += 1
         verb = apart[str(particle)]
+        if particle == "back" and cursor.particle_here() == "down":
+            cursor.at += 1
     if verb is None:
         raise cursor.lost()
     also = _also(cursor, apart) if particle in apart else []

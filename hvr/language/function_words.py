@@ -21,7 +21,8 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
         "each of": 0, "every single": 0, "its": "the",
         "the second": "other", "the rest of the": "rest", "the remaining": "rest",
         "the rest of": "rest", "all the other": "rest", "all other": "rest",
-        "every other": "rest", "the rest of my": "rest", "every one of the": 0, "any of": 1,
+        "every other": "rest", "the rest of my": "rest", "its own": "own", "their own": "own",
+        "every one of the": 0, "any of": 1,
     },
     "number": {
         "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,

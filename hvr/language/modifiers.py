@@ -21,7 +21,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
         LanguageError: the number is beyond all kitchens.
     """
     count: int | None = None
-    definite = other = each = both = False
+    definite = other = each = both = apart = False
     while not cursor.done:
         if cursor.word().isdecimal():
             count = int(cursor.word())
@@ -43,6 +43,8 @@ def read_determiner(cursor: Cursor) -> Determiner:
             definite = True
         elif value == "other":
             other = True
+        elif value == "own":  # 'in its own cabinet'
+            apart = True
         elif value == "both":
             definite = both = True
         elif value == "rest":  # 'the rest of the slices'
@@ -52,7 +54,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
             count = int(value)
     if count is not None and count > MOST:
         raise LanguageError(f"{count} of them are more than a kitchen holds")
-    return Determiner(count, definite, other, each, both=both)
+    return Determiner(count, definite, other, each, apart, both)
 
 
 def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:

@@ -158,7 +158,11 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     if skip_part(cursor):  # 'the lower right of the stove'
         return read_thing(cursor, after)
     door = cursor.function("door")
-    if door and determiner == Determiner(definite=True) and cursor.named() < door.length:
+    if (
+        door
+        and determiner in {Determiner(definite=True), Determiner()}
+        and cursor.named() < door.length
+    ):
         cursor.at += door.length  # 'put the egg in the fridge and shut the door'
         return NounPhrase("pronoun", cursor.between(start), Determiner(1))
     if (determiner.count is not None or determiner.definite) and not cursor.starts_thing():

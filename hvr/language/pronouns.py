@@ -101,13 +101,15 @@ class Pronouns:
         if not named:
             raise LanguageError(f"it is not clear what {thing.text!r} is left of")
         known = draft.entities[named[-1]]
+        if count := thing.determiner.count:  # 'the other one'
+            other = Entity(known.classes, known.text, group=known.group, count=count)
+            return draft.new(replace(other, cut_from=known.cut_from, distinct=True))
         before = [n for n, entity in enumerate(draft.entities)
                   if entity.classes == known.classes and entity.cut_from == known.cut_from
                   and (entity.count != 0 or n in named)]  # fmt: skip
         return draft.new(
-            Entity(known.classes, known.text, group=known.group,
-                   count=thing.determiner.count or 0, cut_from=known.cut_from,
-                   besides=tuple(before), rest=True)
+            Entity(known.classes, known.text, group=known.group, count=0,
+                   cut_from=known.cut_from, besides=tuple(before), rest=True)
         )  # fmt: skip
 
     def _several(self, group: list[int]) -> bool:

@@ -162,9 +162,6 @@ class Referents:
                 return known
         group = self._is_group(thing, classes)
         count = how_many(thing, group)
-        if determiner.other and count != 0 and not self._alike(classes):
-            # 'the second drawer': hvr does not number the things of a kitchen.
-            self.draft.note(f"no other {thing.text} was named before: taking any")
         number = self.draft.new(
             Entity(
                 tuple(classes),

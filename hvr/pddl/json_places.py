@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from json import JSONDecoder
 from typing import Any
 
@@ -19,41 +20,44 @@ _DECODER = JSONDecoder()
 class PlacedObject(dict[str, Any]):
     """An object of a JSON text; `location` is that of its brace."""
 
+    __slots__ = ("location",)
+
     location: Location
 
 
 class PlacedText(str):
     """A string of a JSON text; `location` is that of its quotation mark."""
 
+    __slots__ = ("location",)
+
     location: Location
 
 
-def with_places(source: Source) -> Any:
+def with_places(source: Source, holders: frozenset[str]) -> Any:
     """Return the value of a JSON text, with `PlacedObject` and `PlacedText` for dict and str.
 
     Args:
-        source: a text that is known to be JSON.
+        source: a text that is known to be JSON, in which no object has a name twice.
+        holders: the names of those members of objects in which places are wanted.
 
     Raises:
         RecursionError: it is nested too deeply.
     """
-    return _read(source, _skip(source.text, 0), _DEEPEST)
+    return _read(source, _skip(source.text, 0), holders, _DEEPEST)
 
 
-def _read(source: Source, offset: int, levels: int) -> Any:
+def _read(source: Source, offset: int, holders: frozenset[str], levels: int) -> Any:
     text = source.text
     if text[offset] == "[" and levels:
-        return [_read(source, place, levels - 1) for place in _items(text, offset)]
+        return [_read(source, place, holders, levels - 1) for place in _items(text, offset)]
     if text[offset] == "{":
-        places = _items(text, offset)
-        if levels:
+        value, _ = _DECODER.raw_decode(text, offset)
+        members = PlacedObject(value)
+        if levels and not holders.isdisjoint(value):
             # Names and values take turns.
-            members = PlacedObject(
-                (_DECODER.raw_decode(text, place)[0], _read(source, next(places), levels - 1))
-                for place in places
-            )
-        else:
-            members = PlacedObject(_DECODER.raw_decode(text, offset)[0])
+            for name, place in zip(value, islice(_items(text, offset), 1, None, 2), strict=True):
+                if name in holders:
+                    members[name] = _read(source, place, holders, levels - 1)
         members.location = source.location(offset)
         return members
     value, _ = _DECODER.raw_decode(text, offset)

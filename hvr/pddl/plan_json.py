@@ -15,6 +15,7 @@ from hvr.pddl.model import GroundAction
 from hvr.pddl.plan import PlanText, parse_plan
 
 _WRAPPINGS = ("plan", "steps", "actions", "sas_plan", "result", "output")
+_HOLDERS = frozenset((*_WRAPPINGS, "blocks"))
 _MOST_WRAPPINGS = 4
 _NAME = re.compile(r"[^?,:=\[\]{}\"`\s();]+")
 
@@ -77,7 +78,7 @@ def read_json_plan(source: Source) -> PlanText:
     except ValueError as error:
         source.syntax_error(0, f"this JSON cannot be used: {error}", expected="a JSON plan")
     with suppress(RecursionError):
-        data = with_places(source)
+        data = with_places(source, _HOLDERS)
     try:
         steps = plan_from_json(data)
     except PddlSyntaxError as error:

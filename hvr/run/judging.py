@@ -82,6 +82,16 @@ class JudgedPlan:
     tool_plan: ToolPlan | None = None
 
     @property
+    def repaired(self) -> tuple[Step, ...] | None:
+        """The repaired plan, with the times of the file where nothing was put in."""
+        verdict = self.verdict
+        if verdict.repaired is None or verdict.missing or not self.steps:
+            return verdict.repaired
+        return tuple(
+            [step for number, step in enumerate(self.steps, 1) if number not in verdict.removed]
+        )
+
+    @property
     def title(self) -> str:
         """The name of the plan: its file, and its id where a file has many."""
         return self.file.name if self.tool_plan is None else f"plan {self.tool_plan.id}"

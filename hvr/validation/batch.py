@@ -40,6 +40,7 @@ class BatchOptions(Value):
         tolerance: how far a duration may be from what its action demands; None: VAL's default.
         epsilon: steps no further apart than this are simultaneous; None: a tenth of the tolerance.
         numeric_tolerance: how far numeric conditions may be missed.
+        until: how long time goes by, where anything happens by itself; None: until the plan ends.
         lenient: accept what VAL accepts.
         on_failure: whether to stop at the first failing step.
         advise: search for steps that mend an invalid plan.
@@ -56,6 +57,7 @@ class BatchOptions(Value):
     tolerance: Fraction | None = None
     numeric_tolerance: Fraction = EXACT
     epsilon: Fraction | None = None
+    until: Fraction | None = None
     lenient: bool = False
     on_failure: OnFailure = OnFailure.STOP
     advise: bool = False
@@ -175,6 +177,7 @@ def _judge_of(
         tolerance=TOLERANCE if options.tolerance is None else options.tolerance,
         epsilon=options.epsilon,
         numeric_tolerance=options.numeric_tolerance,
+        until=options.until,
     )
 
 

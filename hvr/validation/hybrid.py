@@ -8,12 +8,12 @@ about others at the same time. The state at a time is the one after all that hap
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from hvr.errors import ContinuousChangeError, UndefinedValueError
-from hvr.pddl import State, TimedAction
+from hvr.pddl import TRUE, GroundAction, State, TimedAction
 from hvr.pddl.conditions import Conjunction, set_bits
 from hvr.pddl.numeric import Rational, Values, exact
 from hvr.pddl.plan import decimal_text
@@ -64,6 +64,7 @@ class HybridRun(TemporalRun):
         self._fresh: frozenset[int] = frozenset()
         self._moments = 0
         self._recorded: list[Stretch] = []
+        self._until = validator.until
 
     def run(self, on_failure: OnFailure) -> ValidationReport:
         """Judge the plan.
@@ -74,8 +75,30 @@ class HybridRun(TemporalRun):
         self._on_failure = on_failure
         times = [step.start for step in self.plan]
         times += [Fraction(timed.time) for timed in self.task.problem.timed_init]
+        times += [] if self._until is None else [self._until]
         self._settle(list(self.values), 0, onward=min(times, default=Fraction(0)) > 0)
         return super().run(on_failure)
+
+    def state_after(self, number: int) -> State:
+        """Return the state after a step and the events that it brings about at once."""
+        state = super().state_after(number)
+        times = [h.time for h in self.happenings if any(r.number == number for r in h.steps)]
+        for happening in self.happenings:
+            if times and happening.time == times[-1]:
+                state = State(self.task, happening.bits, happening.values)
+        return state
+
+    def _events(self) -> Iterator[TimedEvent]:
+        yield from super()._events()
+        if self._until is not None:
+            # A happening in which nothing happens: time goes by until it.
+            nothing = self.task.operator(GroundAction("at"), {}, TRUE, TRUE)
+            yield TimedEvent(self._until, None, nothing, {}, TRUE, TRUE)
+
+    def _note(self, time: Fraction, events: list[TimedEvent], bits: int, values: Values) -> None:
+        # That time has gone by is no news.
+        told = [e for e in events if e.number is not None or e.effect != TRUE]
+        super()._note(time, told, bits, values)
 
     # Time goes by ---------------------------------------------------------------------------
 

@@ -41,7 +41,6 @@ from hvr.pddl.numeric import Rational, Values, evaluate, exact
 from hvr.pddl.plan import decimal_text
 from hvr.pddl.task import binding_of
 from hvr.printable import short, short_names
-from hvr.validation.curves import Curve, Stretch, curves_of
 from hvr.validation.interference import StepParts, access, interferences
 from hvr.validation.report import (
     Failure,
@@ -59,6 +58,7 @@ from hvr.validation.violations import StateChange, unmet_literals
 from hvr.values import Value
 
 if TYPE_CHECKING:
+    from hvr.validation.curves import Curve, Stretch
     from hvr.validation.validator import Validator
 
 
@@ -227,6 +227,8 @@ class TemporalRun:
 
     def curves(self) -> tuple[Curve, ...]:
         """Judge the plan and return its numbers over time, up to the first failure."""
+        from hvr.validation.curves import Stretch, curves_of
+
         self.run(OnFailure.STOP)
         stretches = list(self._stretches())
         time = max(
@@ -237,6 +239,8 @@ class TemporalRun:
 
     def _stretches(self) -> Iterable[Stretch]:
         """Return the numbers from one happening to the next, after `run`."""
+        from hvr.validation.curves import Stretch
+
         first = Happening(Fraction(0), (), self._before.bits, self._before.values)
         for one, two in pairwise((first, *self.happenings)):
             yield Stretch(one.time, two.time, one.time, one.values)

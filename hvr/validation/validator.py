@@ -65,6 +65,8 @@ class Validator(Stepper):
             None, as in VAL.
         numeric_tolerance: how far numeric conditions may be missed, when `task` is a domain;
             VAL forgives 0.0001.
+        until: how long time goes by, where anything happens by itself; None: until the last
+            happening of the plan.
 
     Raises:
         UsageError: a domain without a problem, or a task with one.
@@ -79,6 +81,7 @@ class Validator(Stepper):
         tolerance: Fraction = TOLERANCE,
         epsilon: Fraction | None = None,
         numeric_tolerance: Fraction = EXACT,
+        until: Fraction | None = None,
     ) -> None:
         if isinstance(task, Domain):
             if problem is None:
@@ -89,6 +92,7 @@ class Validator(Stepper):
         super().__init__(task, state)
         self.tolerance = tolerance
         self.epsilon = tolerance / 10 if epsilon is None else epsilon
+        self.until = until
         # Operators by the text of the step: plans of one problem repeat their steps, and looking up
         # a text is quicker than reading it.
         self._by_text: dict[str, Operator] = {}

@@ -8,9 +8,8 @@ and its precondition has hidden facts, one of these is no longer believed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar, TypeVar
 
 from hvr.errors import ImpossibleGoalError, SimulatorError
@@ -26,7 +25,6 @@ from hvr.pddl import (
     Atom,
     Domain,
     Expression,
-    FunctionTerm,
     GroundAction,
     Not,
     Problem,
@@ -52,6 +50,7 @@ from hvr.worlds.detection import (
     predicate_of,
 )
 from hvr.worlds.environment import FactEnvironment, Observation, check_timeless
+from hvr.worlds.observing import read_observation
 from hvr.worlds.planning import StatePlanner, problem_at
 
 _Result = TypeVar("_Result")
@@ -155,6 +154,7 @@ class FactWorld(Acting):
 
     def do(self, action: GroundAction) -> str:
         """Do an action; return nothing if it was done, else why it was refused."""
+        self._guesses = []  # they are of the state before
         error = self._ask(f"step {action}", lambda: self.env.step(action.name, action.args))
         if not isinstance(error, str):
             raise SimulatorError(
@@ -342,50 +342,3 @@ class FactWatch:
         return Deviation(
             DeviationKind.MISPERCEIVED, Side.PRE, (believed,), number, action, text, atom.args
         )
-
-
-def read_observation(
-    task: Task, seen: Observation
-) -> tuple[set[Atom], dict[FunctionTerm, Fraction]]:
-    """Return the facts and numbers of an observation that can change, checked.
-
-    Raises:
-        SimulatorError: one is none of the domain and the objects.
-    """
-    atoms: set[Atom] = set()
-    for predicate, *args in seen.facts:
-        declared = task.domain.predicates.get(predicate)
-        arity = None if declared is None else len(declared.parameters)
-        _check(task, f"({' '.join((predicate, *args))})", "predicate", predicate, args, arity)
-        if predicate in task.fluent_predicates - task.derived_predicates:
-            atoms.add(Atom(predicate, tuple(args)))
-    values: dict[FunctionTerm, Fraction] = {}
-    numbers: Mapping[tuple[str, ...], object] = seen.numbers
-    for (function, *args), value in numbers.items():
-        known = task.domain.functions.get(function)
-        arity = None if known is None else len(known.parameters)
-        text = f"({' '.join((function, *args))})"
-        _check(task, text, "function", function, args, arity)
-        try:
-            number = Fraction(str(value))
-        except ValueError:
-            raise SimulatorError(
-                f"the environment shows {value!r} as {text}, which is no number", exit_code=2
-            ) from None
-        values[FunctionTerm(function, tuple(args))] = number
-    return atoms, values
-
-
-def _check(
-    task: Task, text: str, kind: str, name: str, args: Sequence[str], arity: int | None
-) -> None:
-    if arity is None:
-        trouble = f"the domain has no {kind} {name!r}"
-    elif arity != len(args):
-        trouble = f"{name} takes {arity} objects"
-    else:
-        unknown = [one for one in args if one not in task.objects]
-        if not unknown:
-            return
-        trouble = f"the problem has no object {unknown[0]!r}"
-    raise SimulatorError(f"the environment shows {text}: {trouble}", exit_code=2)

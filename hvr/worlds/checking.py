@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from hvr.errors import HvrError
 from hvr.pddl import Atom, Domain, Problem, Task, parse_problem
 from hvr.pddl.diagnostics import nearest
-from hvr.worlds.acting import read_observation
 from hvr.worlds.environment import Observation, check_timeless
 from hvr.worlds.folder import WorldFolder, line_of
+from hvr.worlds.observing import read_observation
 from hvr.worlds.sentences import read_goal
 from hvr.worlds.words import WorldWords, words_for
 

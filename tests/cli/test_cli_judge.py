@@ -79,6 +79,43 @@ def test_what_cannot_be_judged_is_said(hvr_: Hvr, arguments: tuple[str, ...]) ->
     assert "Traceback" not in result.err
 
 
+def test_the_fix_of_a_plan_with_times_keeps_them(hvr_: Hvr) -> None:
+    Path("lamps.pddl").write_text(
+        "(define (domain t) (:requirements :durative-actions) (:predicates (lit ?l) (power))"
+        "(:durative-action on :parameters (?l) :duration (= ?duration 2)"
+        " :condition (at start (power)) :effect (at end (lit ?l))))",
+        encoding="utf-8",
+    )
+    Path("two.pddl").write_text(
+        "(define (problem p) (:domain t) (:objects a b) (:init (power)) (:goal (lit a)))",
+        encoding="utf-8",
+    )
+    Path("timed.plan").write_text("0: (on a) [2]\n3: (on b) [2]\n", encoding="utf-8")
+    task = ("--domain", "lamps.pddl", "--problem", "two.pddl")
+    assert hvr_("judge", "timed.plan", *task, "--fix", "fixed.plan").code == 1
+    assert hvr_("judge", "fixed.plan", *task).code == 0
+
+
+def test_plans_over_tools(hvr_: Hvr) -> None:
+    plans = [
+        {"id": "one", "task_nodes": [{"task": "a"}, {"task": "b"}, {"task": "c"}],
+         "task_links": [{"source": "a", "target": "c"}, {"source": "d", "target": "c"}]},
+        {"id": "two", "task_nodes": [{"task": "a"}]},
+    ]  # fmt: skip
+    Path("calls.jsonl").write_text("\n".join(map(json.dumps, plans)), encoding="utf-8")
+    result = hvr_("judge", "calls.jsonl", "--fix", "fixed.jsonl")
+    assert result.code == 1 and "plan one" in result.out and "plan two" in result.out
+    first, _ = map(json.loads, Path("fixed.jsonl").read_text(encoding="utf-8").splitlines())
+    assert [node["task"] for node in first["task_nodes"]] == ["a", "d", "c"]
+    assert hvr_("judge", "fixed.jsonl").code == 0
+    for option in (("--goal", "make coffee"), ("--llm", "openai:m"), ("--graph", "graph.json")):
+        refused = hvr_("judge", "calls.jsonl", *option)
+        assert refused.code == 2 and option[0] in refused.err
+    assert hvr_("judge", "good.plan", "--tools", "tools.json").code == 2
+    Path("empty.json").write_text('{"id": 1}', encoding="utf-8")
+    assert hvr_("judge", "empty.json").code == 2
+
+
 @pytest.mark.slow
 def test_a_kitchen_plan_is_judged_by_its_sentence(hvr_: Hvr) -> None:
     steps = [

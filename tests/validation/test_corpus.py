@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hvr.errors import HvrError, PddlError, PddlSyntaxError
-from hvr.pddl import UnsupportedPddlError, parse_domain, parse_problem
+from hvr.pddl import parse_domain, parse_problem
 from hvr.validation import Validator
 
 SHARED = os.environ.get("HVR_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data")
@@ -56,12 +56,10 @@ def prepared(domain: str, problem: str, tolerance: Fraction) -> Validator | HvrE
 
 
 def verdict(case: dict[str, Any]) -> str:
-    """Return valid, invalid, unsupported, "bad domain" or "bad plan"."""
+    """Return valid, invalid, "bad domain" or "bad plan"."""
     args = (case.get("val_args") or "").split()
     tolerance = Fraction(args[args.index("-t") + 1]) if "-t" in args else Fraction(1, 100)
     found = prepared(case["domain"], case["problem"], tolerance)
-    if isinstance(found, UnsupportedPddlError):
-        return "unsupported"
     if isinstance(found, HvrError):
         return "bad domain"
     try:
@@ -93,8 +91,6 @@ def test_verdicts_agree(name: str, every: int, least: int) -> None:
             expected = "bad plan"
         elif case["id"] in ARGUED:
             expected = ARGUED[case["id"]].partition(":")[0]
-        elif {"processes", "events", "continuous-effects"} & set(case["features"] or ()):
-            expected = "unsupported"
         got = verdict(case)
         counts[got] += 1
         assert got == expected, case["id"]

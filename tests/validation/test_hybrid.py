@@ -360,6 +360,12 @@ def test_happenings_name_events() -> None:
     ]
 
 
+def test_the_state_after_a_step_has_what_it_brings_about() -> None:
+    judge = validator("(:event e :precondition (and (on) (not (alarm))) :effect (alarm))")
+    state = judge.state_after(read_plan("1: (start)\n2: (stop)").steps, 1)
+    assert {str(atom) for atom in state.atoms()} == {"(on)", "(alarm)"}
+
+
 def test_a_single_step_cannot_be_judged() -> None:
     report = validator(RISING).apply(GroundAction("start"))
     assert not report.ok
@@ -383,6 +389,18 @@ def test_constraints_see_what_lies_between(constraint: str, time: Fraction | Non
     constraints = f"(:constraints {constraint})"
     report = check(RISING, "0: (start)\n4: (finish)", "(done)", constraints=constraints)
     assert (report.failure and report.failure.time) == time, report.explain()
+
+
+def test_time_goes_by_until_a_time_that_is_asked_for() -> None:
+    judge = validator(RISING + OVERFLOW, "(full)")
+    steps = read_plan("0: (start)").steps
+    later = Validator(judge.task, until=Fraction(5))
+    assert not judge.check(steps).valid
+    assert later.check(steps).valid
+    assert later.check(steps).cost == judge.check(steps).cost
+    assert not Validator(judge.task, until=Fraction(4)).check(steps).valid
+    assert [time for _, time, *_ in later.trace(steps)] == [0, 5]
+    assert Validator(judge.task, until=Fraction(5)).check([]).failure is not None
 
 
 # Values over time ---------------------------------------------------------------------------

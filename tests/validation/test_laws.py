@@ -3,12 +3,23 @@
 import json
 from collections import Counter
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from hvr.pddl import ActionSchema, And, Atom, Comparison, Formula, GroundAction, Not, State
+from hvr.pddl import (
+    ActionSchema,
+    And,
+    Atom,
+    Comparison,
+    Formula,
+    GroundAction,
+    Not,
+    State,
+    ground_rules,
+)
 from hvr.validation import (
     Failure,
     FailureKind,
@@ -185,6 +196,28 @@ def test_forks_are_independent(world: World, data: st.DataObject) -> None:
     assert again.state == fork.state
     assert again.goal_failure() == fork.goal_failure()
     assert again.cost() == fork.cost()
+
+
+@given(planned(Parts(numbers=True, derived=True)), st.data())
+@law(30)
+def test_ground_rules_derive_what_joins_derive(world: World, data: st.DataObject) -> None:
+    task, joined = (Validator(world.domain, world.problem).task for _ in range(2))
+    fluents = [
+        Atom(name, row)
+        for name in sorted(task.fluent_predicates - task.derived_predicates)
+        for row in product(
+            *(task.members(p.types) for p in world.domain.predicates[name].parameters)
+        )
+    ][:30]
+    with pytest.MonkeyPatch.context() as patch:
+        # In turn, as what has been true before decides which instances there are.
+        for _ in range(4):
+            some = data.draw(st.sets(st.sampled_from(fluents))) if fluents else set()
+            ground = task.state(some, task.initial.values)
+            patch.setattr(ground_rules, "_MOST_INSTANCES", -1)
+            lifted = joined.state(some, joined.initial.values)
+            patch.undo()
+            assert ground.atoms() == lifted.atoms()
 
 
 # --- explanations -------------------------------------------------------------------------------

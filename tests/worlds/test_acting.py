@@ -181,6 +181,7 @@ class Broken:
         (Broken([("robot-at", "mars")]), r"\(robot-at mars\): the problem has no object 'mars'"),
         (Broken([("flying",)]), r"\(flying\): the domain has no predicate 'flying'"),
         (Broken([("robot-at",)]), "robot-at takes 1 object"),
+        (Broken(["robot-at hall"]), "a fact is a tuple of names"),  # type: ignore[list-item]
         (Broken([], {("battery",): float("nan")}), "no number"),
     ],
 )

@@ -1,7 +1,8 @@
 """The loop of judge and planner on a model's plan, before it is executed.
 
 No gold goal may be known here. What the model wants is taken to be what its steps would bring about
-if each of them could be executed: the state that all it touches is in then, but for fleeting facts.
+if each of them could be executed: the state that all it touches is in then, but for fleeting facts
+and what a later step supposes to be undone.
 """
 
 from __future__ import annotations
@@ -124,15 +125,31 @@ def _smaller(
 def intended(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> And:
-    """Return what the steps of a plan would bring about if each could be executed."""
-    bits, touched = state.bits, 0
-    for action in actions:
+    """Return what the steps of a plan would bring about if each could be executed.
+
+    A step that needs what an earlier one took away is taken to follow on that one's being undone:
+    who picks up a cup with a bottle in the hand does not want to hold both.
+    """
+    bits, made = state.bits, dict[int, int]()
+    for number, action in enumerate(actions):
         operator = task.try_ground(action)
         if isinstance(operator, Misfit):
             continue
+        needs = operator.precondition
+        wanting = needs.positive & ~bits | needs.negative & bits & ~needs.positive
+        undone = [step for step, changed in made.items() if changed & wanting]
+        for step in undone:
+            del made[step]
+        bits ^= wanting
         after = operator.apply(bits)
-        touched |= bits ^ after
+        changed = bits ^ after
+        # Each fact is the work of the step that changed it last.
+        made = {step: before & ~changed for step, before in made.items()}
+        made[number] = changed
         bits = after
+    touched = 0
+    for changed in made.values():
+        touched |= changed
     true = [a for a in task.atoms_in(touched & bits) if a.predicate not in fleeting]
     false = [a for a in task.atoms_in(touched & ~bits) if a.predicate not in fleeting]
     return And((*sorted(true, key=str), *(Not(a) for a in sorted(false, key=str))))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hvr.pddl import parse_plan
+from hvr.pddl import Task, parse_domain, parse_plan, parse_problem
 from hvr.plans import AABlock, MacroAction
 from hvr.policies.llm.events import PlanJudged
-from hvr.policies.llm.judged import judged_blocks
+from hvr.policies.llm.judged import intended, judged_blocks
 from hvr.policies.llm.settings import named
 from tests.judging.test_symbolic import gripper
 
@@ -29,11 +29,26 @@ def test_a_good_plan_stays() -> None:
 
 
 def test_a_plan_that_nothing_mends_stays_and_it_is_said() -> None:
-    # Both are carried at the end, if each step could be executed: one hand is not enough.
-    blocks = (AABlock(MacroAction("all"), parse_plan("(pick bag a) (pick ball a)")),)
+    domain = parse_domain(
+        "(define (domain d) (:predicates (wings) (aloft))"
+        "(:action fly :parameters () :precondition (wings) :effect (aloft)))"
+    )
+    task = Task(
+        domain, parse_problem("(define (problem p) (:domain d) (:init) (:goal (and)))", domain)
+    )
+    blocks = (AABlock(MacroAction("all"), parse_plan("(fly)")),)
     said: list[PlanJudged] = []
-    assert judged_blocks(gripper().task, blocks, frozenset({"robot"}), said.append) == (blocks, ())
+    assert judged_blocks(task, blocks, frozenset(), said.append) == (blocks, ())
     assert [bool(event.unmended) for event in said] == [True]
+
+
+def test_what_a_later_step_supposes_to_be_undone_is_not_wanted() -> None:
+    # Nobody wants to hold both with one hand: the bag is put down again, or not picked up at all.
+    task = gripper().task
+    goal = intended(task, task.initial, parse_plan("(pick bag a) (pick ball a)"), frozenset())
+    assert [str(part) for part in goal.operands] == [
+        "(holds ball)", "(not (at ball a))", "(not (free))",
+    ]  # fmt: skip
 
 
 def test_the_judge_is_a_switch_of_its_own() -> None:
