@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -37,14 +38,24 @@ from tests.language.goal_sets import world_of
 needs_extra = pytest.mark.skipif(not is_installed(), reason="the extra 'language' is not installed")
 
 
+@cache
+def grammar_reader() -> Reader:
+    return Reader(load_ontology(), load_agent(DEFAULT_AGENT).domain())
+
+
+@cache
+def kitchen() -> Inventory:
+    return world_of("FloorPlan1").inventory()
+
+
 @pytest.fixture(scope="module")
 def grammar() -> Reader:
-    return Reader(load_ontology(), load_agent(DEFAULT_AGENT).domain())
+    return grammar_reader()
 
 
 @pytest.fixture(scope="module")
 def inventory() -> Inventory:
-    return world_of("FloorPlan1").inventory()
+    return kitchen()
 
 
 @pytest.fixture(scope="module")
@@ -197,18 +208,20 @@ def test_words_that_no_frame_says(request_: str, word: str) -> None:
 
 things = ("Apple", "Tomato", "Mug", "Pan", "Knife", "Book", "Egg", "WineBottle")
 places = ("CounterTop", "Fridge", "Cabinet", "Microwave", "CoffeeMachine", "Shelf", "Toaster")
+dishes = ("Bowl", "Mug", "Pan")
+"""Without cups: one in a coffee machine is read as a mug, so that its affordances count."""
 
 
 @settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from([k for k in KINDS if k != OTHER]), st.sampled_from(things),
-    st.sampled_from(places), st.sampled_from(("Bowl", "Cup", "Pan")), st.booleans(),
+    st.sampled_from(places), st.sampled_from(dishes), st.booleans(),
 )  # fmt: skip
 def test_a_frame_becomes_a_goal_that_affordances_allow_or_none(
-    grammar: Reader, inventory: Inventory, kind: str, thing: str, place: str, carrier: str,
-    sliced: bool,
-) -> None:  # fmt: skip
-    taxonomy, scene = grammar.taxonomy, inventory
+    kind: str, thing: str, place: str, carrier: str, sliced: bool
+) -> None:
+    grammar, scene = grammar_reader(), kitchen()
+    taxonomy = grammar.taxonomy
     frame = Frame(kind, thing, place, carrier if kind == "stack" else None, sliced)
     if kind not in ONLY_PLACING and kind in ("hold", "slice"):
         frame = replace(frame, place=None)
