@@ -14,6 +14,9 @@ Before that, what is nested in its own kind (`and`, `or`, `not`, `imply`, `when`
 products) is written flat, without recursion (`hvr.pddl.flattening`), and may be of any depth.
 """
 
+_MOST_OPEN = 200_000
+"""With so many open lists a text is not read on: no model has them."""
+
 
 class Group:
     """A parenthesised list; `offset` is that of its opening parenthesis.
@@ -67,6 +70,8 @@ def read_nodes(source: Source) -> list[Node]:
             items.append(group)
             stack.append(group)
             deepest = max(deepest, len(stack))
+            if deepest > _MOST_OPEN:
+                _too_deep(source, offset, _MOST_OPEN)
             items = group.items
         elif first == ")":
             if not top:
@@ -101,9 +106,13 @@ def _refuse_depth(source: Source, top: list[Node]) -> None:
         level = [item for group in level for item in group.items if isinstance(item, Group)]
         if not level:
             return
+    _too_deep(source, level[0].offset, MAX_NESTING)
+
+
+def _too_deep(source: Source, offset: int, depth: int) -> NoReturn:
     source.syntax_error(
-        level[0].offset,
-        f"parentheses are nested more than {MAX_NESTING} deep",
+        offset,
+        f"parentheses are nested more than {depth} deep",
         expected="a flatter formula",
     )
 
