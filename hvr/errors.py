@@ -51,6 +51,7 @@ ProcessEndedError     [hvr.envs.thor.client]             becomes a SimulatorErro
 RefusedError          [hvr.stand_in.scope]               becomes a reply to the client
 _TakenError           [hvr.run.folder]                   becomes a DataFileError or another name
 Terminated            [hvr.cli.signals]                  becomes exit code 143
+_OutOfTimeError       [hvr.rewards.rewards]              becomes a reward of 0
 
 A message says what is wrong, where, and what to do next.
 """
