@@ -33,18 +33,15 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    from hvr.retrieval.text_vectors import CHOICES
-    from hvr.tools.catalogue.merging import ALIKE
-
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("files", metavar="FILE", type=Path, nargs="+", help=(
         "descriptions of tools, in any of these formats"))  # fmt: skip
     parser.add_argument("--out", metavar="FILE", type=Path, help=(
         "JSON file for tools, meanings and links; other commands take it as --tools"))  # fmt: skip
     parser.add_argument("--encoder", default="lexical-hash", help=(
-        f"what tells likeness: {', '.join(CHOICES)} (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--alike", metavar="COSINE", type=real, default=ALIKE, help=(
-        "least likeness of what means the same (default: %(default)s)"))  # fmt: skip
+        "what tells likeness: lexical-hash, minilm or st:NAME (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--alike", metavar="COSINE", type=real, help=(
+        "least likeness of what means the same (default: 0.8)"))  # fmt: skip
     parser.add_argument("--overrides", metavar="FILE", type=Path, help=(
         "TOML file with what is the same and what is to be kept apart"))  # fmt: skip
     add_json(parser)
@@ -60,16 +57,17 @@ def run(args: argparse.Namespace) -> int:
     """
     from hvr.files import write_whole
     from hvr.retrieval.text_vectors import TextVectors
-    from hvr.tools.catalogue.merging import NONE, meanings, read_overrides, tool_graph
+    from hvr.tools.catalogue.merging import ALIKE, NONE, meanings, read_overrides, tool_graph
     from hvr.tools.catalogue.reading import read_catalogue
 
-    if not 0 < args.alike <= 1:
-        raise UsageError(f"--alike is a cosine above 0 and at most 1, not {args.alike:g}")
+    alike = ALIKE if args.alike is None else args.alike
+    if not 0 < alike <= 1:
+        raise UsageError(f"--alike is a cosine above 0 and at most 1, not {alike:g}")
     if args.out is not None:
         check_writable(args.out)
     catalogue = read_catalogue(args.files)
     overrides = NONE if args.overrides is None else read_overrides(args.overrides)
-    found = meanings(catalogue, TextVectors(args.encoder), args.alike, overrides)
+    found = meanings(catalogue, TextVectors(args.encoder), alike, overrides)
     graph = tool_graph(catalogue, found)
     document = _document(catalogue, found, graph)
     if args.out is not None:
