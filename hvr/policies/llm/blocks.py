@@ -377,14 +377,14 @@ def examine(
 def _what_is_broken(
     validator: Validator, number: int, action: GroundAction, constraint: Trajectory
 ) -> str:
-    """Return which constraint a step breaks, and by what."""
-    formula, wanted = constraint.formulas[0], constraint.operator == "always"
-    literals = validator.unmet(formula, {}, wanted=wanted)
-    why = " ".join(explain_literal(x, _UNCHANGED) for x in literals)
-    return (
-        f"step {number} {action} must not be done here: {why} The task demands all the time: "
-        f"{constraint}"
-    )
+    """Return which constraint a step breaks, and what would have to be otherwise before it."""
+    wanted = constraint.operator == "always"
+    literals = validator.unmet(constraint.formulas[0], {}, wanted=wanted)
+    own = [x for x in literals if x.changed_by is not None and x.changed_by.number == number]
+    # Where it takes two to break it, such as two open doors, the step itself may be right.
+    others = [x for x in literals if x not in own] or own
+    why = " ".join(explain_literal(x, _UNCHANGED) for x in others)
+    return f"step {number} {action} breaks what the task demands all the time: {why}"
 
 
 def _what_is_in_the_way(

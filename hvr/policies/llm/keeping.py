@@ -1,7 +1,7 @@
 """Constraints on the way: what a request forbids, and which steps of a block break it.
 
-They are those that hvr itself reads in the request, as "never two doors open". Of its reading a plan
-knows nothing else, least of all the goal.
+They are those that hvr itself reads in the request, as "never two doors open". Of its reading a
+plan knows nothing else, least of all the goal.
 """
 
 from __future__ import annotations
