@@ -289,17 +289,30 @@ def _relative(cursor: Cursor) -> Predication | None:
     """Read a relative clause, such as 'that is in the sink', 'standing on the table' or
     'currently in the sink'.
     """
-    if cursor.function("relative") is None:
-        return None
-    start = cursor.at
-    while cursor.take("relative"):
-        pass
-    if "you" in cursor.between(start).split() and cursor.kind(Adjective):
-        return Predication((cursor.take_adjective(),))  # 'that you washed'
-    predicate = read_predicate(cursor, sole_place=True)
-    if not predicate:
-        raise cursor.lost()
+    predicate: Predication | None = None
+    while cursor.function("relative") if predicate is None else _another_relative(cursor):
+        start = cursor.at
+        while cursor.take("relative") or cursor.take("be"):
+            pass
+        if "you" in cursor.between(start).split() and cursor.kind(Adjective):
+            told = Predication((cursor.take_adjective(),))  # 'that you washed'
+        else:
+            told = read_predicate(cursor, sole_place=True)
+        if not told:
+            raise cursor.lost()
+        predicate = predicate.and_also(told) if predicate else told
     return predicate
+
+
+def _another_relative(cursor: Cursor) -> bool:
+    """Move over 'and' if it goes on with what is said of the same thing, and return whether it
+    does: '… and that is dirty', '… and is dirty'.
+    """
+    linker = cursor.function("and")
+    more = linker and cursor.function("relative", "be", at=cursor.at + linker.length)
+    if linker and more:
+        cursor.at += linker.length
+    return bool(more)
 
 
 # --- what follows -----------------------------------------------------------------------
