@@ -163,9 +163,10 @@ class Adjuncts:
         if "top" in word and self.draft.is_a(place, "Openable"):
             label = self.taxonomy.a_label(self.draft.entities[place].classes[0])
             raise LanguageError(f"nothing can be put {word} {label}: things can only be in it")
-        if word in {"on", "onto", "upon"} and self.draft.is_a(place, "Openable"):
-            text = self.draft.entities[place].text
-            self.draft.note(f"read '{word} the {text}' as in it: things can only be in it")
+        entity = self.draft.entities[place]
+        inside_only = self.draft.is_a(place, "Openable") and not entity.somewhere
+        if word in {"on", "onto", "upon"} and inside_only:
+            self.draft.note(f"read '{word} the {entity.text}' as in it: things can only be in it")
 
     def goes_on(self, inner: int, outer: int) -> bool:
         """Return whether something can be carried to a place."""

@@ -290,6 +290,8 @@ def _relative(cursor: Cursor) -> Predication | None:
     'currently in the sink'.
     """
     predicate: Predication | None = None
+    apart = cursor.word() == "," and cursor.function("relative", at=cursor.at + 1) is not None
+    cursor.at += apart
     while cursor.function("relative") if predicate is None else _another_relative(cursor):
         start = cursor.at
         while cursor.take("relative") or cursor.take("be"):
@@ -301,18 +303,24 @@ def _relative(cursor: Cursor) -> Predication | None:
         if not told:
             raise cursor.lost()
         predicate = predicate.and_also(told) if predicate else told
+    if apart and cursor.word() == ",":  # 'the mug, which is dirty, in the sink'
+        cursor.at += 1
     return predicate
 
 
 def _another_relative(cursor: Cursor) -> bool:
     """Move over 'and' if it goes on with what is said of the same thing, and return whether it
-    does: '… and that is dirty', '… and is dirty'.
+    does: '… and that is dirty', '… and is dirty', '… and not dirty'.
     """
     linker = cursor.function("and")
-    more = linker and cursor.function("relative", "be", at=cursor.at + linker.length)
-    if linker and more:
-        cursor.at += linker.length
-    return bool(more)
+    if linker is None:
+        return False
+    after = cursor.at + linker.length
+    denied = cursor.word(after) == "not" and cursor.kind(Adjective, after + 1)
+    if denied or cursor.function("relative", "be", at=after):
+        cursor.at = after
+        return True
+    return False
 
 
 # --- what follows -----------------------------------------------------------------------
@@ -481,7 +489,7 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
             continue
         else:
             break
-        if sole_place and adjuncts:
+        if sole_place and (adjuncts or cursor.word() == ","):
             break
         more = not sole_place and cursor.function(
             "prep", "with", "means", "from", "unplaced", "except"

@@ -9,7 +9,7 @@ from hvr.errors import LanguageError
 from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Adjective, Dish
-from hvr.language.literals import asks
+from hvr.language.literals import asks, literals
 from hvr.language.meaning import Condition, Entity, Nearness, SpatialRelation
 from hvr.language.pronouns import Pronouns
 from hvr.language.syntax import Nearby, NounPhrase, how_many
@@ -273,10 +273,18 @@ class Referents:
         """
         adjectives = [a for a in (*thing.adjectives, *(thing.of.adjectives if thing.of else ()))
                       if not asks(a.condition, "sliced")]  # fmt: skip
+        adjectives = [a for a in adjectives if not self._asked(number, a)]
         use = reading.use(thing)
         if self.draft.entities[number].cut_from is not None:
             use = replace(use, every=False)
         qualify(self.draft, number, adjectives, use)
+
+    def _asked(self, number: int, adjective: Adjective) -> bool:
+        """Return whether an entity shall be so anyway: 'heat the slice, then put the hot slice …'."""
+        asked = {part for condition in self.draft.entities[number].conditions
+                 for part in literals(condition.template)}  # fmt: skip
+        either = adjective.condition.startswith("(or ")
+        return (any if either else all)(part in asked for part in literals(adjective.condition))
 
     # --- dishes --------------------------------------------------------------------------
 

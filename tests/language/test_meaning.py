@@ -536,3 +536,20 @@ def test_relative_clauses_are_joined_by_and(understand, text):
 def test_what_is_said_to_be_on_a_cupboard_is_read_as_in_it_with_a_note(understand):
     (note,) = understand("1", "put the plate on the fridge").notes
     assert note == "read 'on the fridge' as in it: things can only be in it"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("leave the fridge open and wash the mug", "the fridge is open"),
+        ("put the apple, which is dirty, in the sink", "the apple is in the sink basin"),
+        ("put the egg that is in the fridge and not cracked in the pan", "is in the pan"),
+    ],
+)
+def test_what_is_said_of_a_thing_ends_where_the_clause_goes_on(understand, text, said):
+    assert said in understand("1", text).said[0]
+
+
+def test_a_state_that_was_asked_for_is_not_asked_for_once_more(understand):
+    text = "cut the apple and heat the slice, then put the hot slice in the fridge"
+    assert len(understand("1", text).stages) == 2
