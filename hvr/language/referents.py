@@ -280,7 +280,7 @@ class Referents:
         qualify(self.draft, number, adjectives, use)
 
     def _asked(self, number: int, adjective: Adjective) -> bool:
-        """Return whether an entity shall be so anyway: 'heat the slice, then put the hot slice …'."""
+        """Return whether an entity shall be so anyway: 'heat a slice and put the hot slice …'."""
         asked = {part for condition in self.draft.entities[number].conditions
                  for part in literals(condition.template)}  # fmt: skip
         either = adjective.condition.startswith("(or ")
