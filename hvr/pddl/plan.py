@@ -16,15 +16,24 @@ from hvr.pddl.diagnostics import Diagnostic, PddlTextSyntaxError
 from hvr.pddl.lexer import Source
 from hvr.pddl.model import GroundAction
 from hvr.pddl.numeric import MOST_DIGITS
-from hvr.values import Value
+from hvr.values import Compact, Value, set_field
 
 
-class TimedAction(Value):
+class TimedAction(Compact):
     """A step with its start time and, if it is durative, its duration."""
+
+    __slots__ = ("action", "duration", "start")
 
     action: GroundAction
     start: Fraction
-    duration: Fraction | None = None
+    duration: Fraction | None
+
+    def __init__(
+        self, action: GroundAction, start: Fraction, duration: Fraction | None = None
+    ) -> None:
+        set_field(self, "action", action)
+        set_field(self, "start", start)
+        set_field(self, "duration", duration)
 
     def __str__(self) -> str:
         duration = "" if self.duration is None else f" [{decimal_text(self.duration)}]"
