@@ -115,7 +115,8 @@ class Compact(Value):
     __slots__ = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple([getattr(self, name) for name in self.__match_args__])
+        names: tuple[str, ...] = self.__match_args__
+        return type(self), tuple([getattr(self, name) for name in names])
 
 
 set_field = object.__setattr__

@@ -443,15 +443,17 @@ class Domain(Value):
 
     def members(
         self, objects: Mapping[str, tuple[str, ...]], wanted: tuple[str, ...]
-    ) -> dict[str, None]:
+    ) -> Mapping[str, object]:
         """Return those of some objects, given with their types, that belong to one of `wanted`.
 
-        The result is a dict for its order.
+        They are the keys of a mapping, for their order: where all belong to it, `objects` itself.
         """
         if wanted == (OBJECT,):
-            return dict.fromkeys(objects)
+            return objects
         # Objects by the thousand share a few types.
         known = {types: self.has_type(types, wanted) for types in {*objects.values()}}
+        if all(known.values()):
+            return objects
         return {name: None for name, types in objects.items() if known[types]}
 
     def __hash__(self) -> int:

@@ -229,6 +229,7 @@ class _PlanReader:
         self.text = source.text.lower() if source.text.isascii() else source.text
         self.notation: Notation = "pddl"
         self.actions: list[GroundAction] = []
+        self.names: dict[str, str] = {}
         self.stamps: list[Fraction | None] = []
         self.durations: list[Fraction | None] = []
 
@@ -289,6 +290,8 @@ class _PlanReader:
             self._fail(step.start(), "an empty step", _STEP)
         if not self.text.isascii():
             names = [name.lower() for name in names]
+        # Names occur in many steps: one string for each is enough.
+        names = [self.names.setdefault(name, name) for name in names]
         location = self.source.location(step.start("name" if call else 0))
         self.actions.append(GroundAction(names[0], tuple(names[1:]), location))
 
