@@ -80,7 +80,8 @@ _NUMBERED = re.compile(
     r"(?:\s*+[0-9]{1,18}+\s*+:\s*+\(\s*+(?:[^?,:=\[\]{}\"`\s();]++\s*+)++\)"
     r"(?:\s*+\[\s*+[0-9]{1,18}+(?:\.[0-9]{0,18}+)?\s*+\])?+)++\s*+"
 )
-_STEP_NUMBER = re.compile(r"([0-9]+)\s*:")
+# Names may have very many digits, which are looked at once each.
+_STEP_NUMBER = re.compile(r"(?<![0-9])([0-9]{1,18}+)\s*+:")
 _PLAIN_STEP = re.compile(r"\(([^()]*)\)")
 _STEP_OR_COMMENT = re.compile(r";[^\r\n]*+|(\((?:[^();]++|;[^\r\n]*+)*+\))")
 
