@@ -331,6 +331,24 @@ class Task:
         self._operators[action] = operator
         return operator
 
+    def precondition(self, action: GroundAction) -> Conjunction:
+        """Compile the precondition of an action that fits, without its effects.
+
+        Effects under conditions can be hundreds: most actions that are only asked whether they
+        are applicable need none of them.
+
+        Raises:
+            GroundingLimitError: its quantifiers have too many instances.
+        """
+        operator = self._operators.get(action)
+        if operator is not None:
+            return operator.precondition
+        template = self._templates.get(action.name)
+        if template is not None:
+            return template.condition(action)
+        schema = self.domain.actions[action.name]
+        return Compiler(self).condition(schema.precondition, binding_of(schema, action))
+
     def operator(
         self,
         action: GroundAction,
