@@ -61,7 +61,7 @@ class Conjunction:
         for clause in self.clauses:
             if not clause.holds(bits, values):
                 return False
-        return all(test.holds(values) for test in self.tests)
+        return not self.tests or all(test.holds(values) for test in self.tests)
 
     def parts(self) -> Iterator[Conjunction]:
         """Yield the condition and all conditions inside its disjunctions."""

@@ -178,7 +178,11 @@ class Task:
     def atoms_in(self, bits: int) -> Iterator[Atom]:
         """Yield the atoms of the set bits."""
         # By way of text: testing bit after bit of a long integer copies it each time.
-        return (Atom(*self._fluents[i]) for i, c in enumerate(reversed(f"{bits:b}")) if c == "1")
+        text = f"{bits:b}"[::-1]
+        index = text.find("1")
+        while index >= 0:
+            yield Atom(*self._fluents[index])
+            index = text.find("1", index + 1)
 
     def bits_of(self, predicate: str) -> int:
         """Return the bits of all atoms of a predicate met so far, in a task with derived ones."""

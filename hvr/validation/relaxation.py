@@ -448,7 +448,13 @@ def suppliers(
         return relations.get(predicate, _NONE)
 
     seen: set[GroundAction] = set()
+    wanted_of: dict[tuple[str, bool], list[Atom]] = {}
+    for literal, wanted in literals.items():
+        wanted_of.setdefault((literal.predicate, wanted), []).append(literal)
     for schema in task.domain.actions.values():
+        effects = [e for e in _atoms(schema) if (e[0].predicate, e[1]) in wanted_of]
+        if not effects:
+            continue
         conditions = [
             (literal, sign)
             for literal, sign in necessary_literals(schema.precondition)
@@ -458,10 +464,8 @@ def suppliers(
             or task.is_static(literal.predicate)
         ]
         names = {p.name: p.types for p in schema.parameters}
-        for effect, value in _atoms(schema):
-            for literal, wanted in literals.items():
-                if wanted != value or literal.predicate != effect.predicate:
-                    continue
+        for effect, value in effects:
+            for literal in wanted_of[effect.predicate, value]:
                 row = match_row(effect, literal.args)
                 if row is None:
                     continue
