@@ -30,7 +30,11 @@ class Disjunction:
         """Say whether any part is true in a state."""
         if bits & self.positive or self.negative & ~bits:
             return True
-        return any(part.holds(bits, values) for part in self.parts)
+        # No generator: most disjunctions have few such parts, and all is asked very often.
+        for part in self.parts:  # noqa: SIM110
+            if part.holds(bits, values):
+                return True
+        return False
 
 
 class Conjunction:
