@@ -103,7 +103,8 @@ class ClassChoice:
             if entity.group and able:
                 continue  # of a group, `_fitting` leaves out what cannot be meant
             classes = able or pieces or classes
-        classes = self._for_places(number, self._loosely(number, classes))
+        classes = self._more_exactly(number, self._loosely(number, classes))
+        classes = self._for_places(number, classes)
         boiled = [c for c in conditions if c.word in {"boil", "be boiled"}]
         if boiled and self.any_is(classes, "Cookable"):
             conditions = (*conditions, Condition("(cooked ?x)", boiled[0].clause, "boil"))
@@ -124,6 +125,25 @@ class ClassChoice:
             self.note(f"read {self._asked[number].text!r} as {self.taxonomy.label(other)!r}, "
                       f"since only that goes there")  # fmt: skip
         return others[:1] or classes
+
+    def _more_exactly(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the kind of a thing that goes where the thing itself does not: a butter knife is a
+        knife, and only it goes into a cup.
+
+        Where everything may be put everywhere, AI2-THOR's table tells what is usual all the same.
+        """
+        usual = self.taxonomy.usual_places
+        for relation in self.relations:
+            outers = set(self._asked[relation.outer].classes)
+            if relation.inner != number or not outers or any(outers & usual(c) for c in classes):
+                continue
+            exact = tuple(e for c in classes for e in self.taxonomy.more_exact(c)
+                          if outers & usual(e) and self.inventory.of(e))  # fmt: skip
+            if exact:
+                told, read = self._asked[number].text, self.taxonomy.label(exact[0])
+                self.note(f"read {told!r} as {read!r}, since only that goes there")
+                return exact
+        return classes
 
     def _for_places(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
         """Return the pieces if only they go where the whole is to be: bread in a toaster."""

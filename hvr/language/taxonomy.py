@@ -97,9 +97,18 @@ class Taxonomy:
     def _sources(self) -> dict[str, str]:
         return {p: c for c in sorted(self._types) if (p := self.pieces(c)) is not None}
 
+    def more_exact(self, object_class: str) -> tuple[str, ...]:
+        """Return the kinds whose name says more than that of a class: a butter knife is a knife."""
+        label = f" {self.label(object_class)}"
+        return tuple(c for c in self.portable if self.label(c).endswith(label))
+
+    def usual_places(self, object_class: str) -> frozenset[str]:
+        """Return the object types on or in which AI2-THOR lets things of a class be put."""
+        return self.ontology.related("placeableIn", object_class)
+
     def places(self, object_class: str) -> frozenset[str]:
         """Return the object types on or in which things of a class may be put."""
-        places = self.ontology.related("placeableIn", object_class)
+        places = self.usual_places(object_class)
         if self._any_place and self.is_a(object_class, "Pickupable"):
             return places | (self._roomy - {object_class})
         return places

@@ -553,3 +553,9 @@ def test_what_is_said_of_a_thing_ends_where_the_clause_goes_on(understand, text,
 def test_a_state_that_was_asked_for_is_not_asked_for_once_more(understand):
     text = "cut the apple and heat the slice, then put the hot slice in the fridge"
     assert len(understand("1", text).stages) == 2
+
+
+def test_of_kinds_with_one_name_that_is_meant_which_goes_there(understand):
+    goal = understand("1", "put a cup with a knife in it on the counter")
+    assert goal.said == ("the cup is on a counter top; the butter knife is in the cup",)
+    assert "read 'knife' as 'butter knife'" in goal.notes[0]
