@@ -96,7 +96,7 @@ class Telling:
         usual = (*preferences(classes, ontology), *left_as(ontology))
         return [
             *dishes(self.request, ontology),
-            f"unless something else is asked: {'; '.join(usual)}",
+            f"unless something else is asked, {', '.join(usual)}",
         ]
 
     def _listed(self, told: Iterable[str]) -> str:
