@@ -112,7 +112,7 @@ class Task:
         self._fluents: list[tuple[str, Row]] = []
         self._number_index: dict[FunctionTerm, int] = {}
         self._terms: list[FunctionTerm] = []
-        self._members: dict[tuple[str, ...], dict[str, None]] = {}
+        self._members: dict[tuple[str, ...], Mapping[str, object]] = {}
         self._near: dict[tuple[str, bool], str] = {}
         self._templates: dict[str, Template | None] = {}
         # Of `hvr.pddl.durative`, which a task without durative actions never loads.
@@ -178,7 +178,11 @@ class Task:
     def atoms_in(self, bits: int) -> Iterator[Atom]:
         """Yield the atoms of the set bits."""
         # By way of text: testing bit after bit of a long integer copies it each time.
-        return (Atom(*self._fluents[i]) for i, c in enumerate(reversed(f"{bits:b}")) if c == "1")
+        text = f"{bits:b}"[::-1]
+        index = text.find("1")
+        while index >= 0:
+            yield Atom(*self._fluents[index])
+            index = text.find("1", index + 1)
 
     def bits_of(self, predicate: str) -> int:
         """Return the bits of all atoms of a predicate met so far, in a task with derived ones."""
@@ -235,8 +239,8 @@ class Task:
         """Return the bits with exactly those derived atoms that follow from the others."""
         return bits if self._axioms is None else self._axioms.close(bits, values)
 
-    def members(self, types: tuple[str, ...]) -> dict[str, None]:
-        """Return the objects of (either of) some types, as the keys of a dict."""
+    def members(self, types: tuple[str, ...]) -> Mapping[str, object]:
+        """Return the objects of (either of) some types, as the keys of a mapping."""
         objects = self._members.get(types)
         if objects is None:
             objects = self._members[types] = self.domain.members(self.objects, types)
@@ -330,6 +334,24 @@ class Task:
             self._operators.clear()
         self._operators[action] = operator
         return operator
+
+    def precondition(self, action: GroundAction) -> Conjunction:
+        """Compile the precondition of an action that fits, without its effects.
+
+        Effects under conditions can be hundreds: most actions that are only asked whether they
+        are applicable need none of them.
+
+        Raises:
+            GroundingLimitError: its quantifiers have too many instances.
+        """
+        operator = self._operators.get(action)
+        if operator is not None:
+            return operator.precondition
+        template = self._templates.get(action.name)
+        if template is not None:
+            return template.condition(action)
+        schema = self.domain.actions[action.name]
+        return Compiler(self).condition(schema.precondition, binding_of(schema, action))
 
     def operator(
         self,
