@@ -12,7 +12,8 @@ import pytest
 import hvr
 from hvr.execution.events import Finished
 from hvr.language.goals import Goal, Stage
-from hvr.language.saying import in_order, said
+from hvr.language.saying import constraints_said, in_order, said
+from hvr.pddl import parse_constraint
 from hvr.plans import Judgement, Understanding
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.run.spine import with_reservations
@@ -96,3 +97,12 @@ def test_words_that_were_not_read_are_told(policy: SymbolicPolicy) -> None:
     assert done.reached and done.reason == "as read, without 'red', 'shiny'"
     failed = Judgement(False, "why")
     assert with_reservations(failed, understanding, Finished(False, 0, 0)) is failed
+
+
+def test_constraints_are_said_once_each(policy: SymbolicPolicy) -> None:
+    reader = policy.reader
+    inventory = world_of("FloorPlan1").inventory()
+    text = "(always (forall (?x - microwave) (not (toggled ?x))))"
+    constraint = parse_constraint(text, reader.domain, [])
+    told = constraints_said([constraint, constraint], reader.taxonomy, inventory)
+    assert told == "at all times the microwave is off"
