@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from alfred_goals import goal_of
 from alfred_judge import DATA, Wanted, read
 from conditions import conditions
-from inputs import measured
+from inputs import measured, records
 
 from hvr.errors import HvrError
 from hvr.pddl import Task, parse_domain, parse_plan, parse_problem
@@ -91,8 +91,8 @@ def _made(job: tuple[str, Any, int]) -> list[Case]:
 
 def _jobs(args: argparse.Namespace) -> Iterator[tuple[str, Any, int]]:
     if args.alfred.exists():
-        records = list(read(args.alfred))
-        part = [r for i, r in enumerate(records) if (i % 3 == 1) == (args.part == "test")]
+        shown = list(read(args.alfred))
+        part = [r for i, r in enumerate(shown) if (i % 3 == 1) == (args.part == "test")]
         if args.limit is not None and args.limit < len(part):
             part = [part[i * len(part) // args.limit] for i in range(args.limit)]
         yield from (("alfred", record, args.seeds) for record in part)

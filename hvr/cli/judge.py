@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     judging.add_argument("--lenient", action="store_true", help=(
         "accept what VAL accepts of what the language forbids"))  # fmt: skip
     judging.add_argument("--seconds", metavar="N", type=seconds, default=30.0, help=(
-        "look for missing steps for so long at most (default: 30)"))  # fmt: skip
+        "look for missing steps and a proof for so long at most (default: 30)"))  # fmt: skip
     judging.add_argument("--llm", metavar="MODEL", type=words, dest="spec", help=(
         "ask a language model, too: what it says counts as far as it is proven; openai:MODEL, "
         "gemini:MODEL, hf:NAME or replay:FOLDER"))  # fmt: skip

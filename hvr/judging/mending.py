@@ -109,6 +109,7 @@ class _Search:
         self.clock = clock
         self.known = tuple([i for i, o in enumerate(self.operators) if o is not None])
         self.ends: list[tuple[_Draft, Mark]] = []
+        self.preconditions: dict[GroundAction, Conjunction] = {}
         self.rest = Steps(self.task, [self.task.ground(course.plan[i]) for i in self.known])
 
     def run(self) -> Mending:
@@ -189,9 +190,8 @@ class _Search:
             return result.answers[0] if result.answers else None
         problem = task.problem.replace(init=here.atoms(static=True))
         try:
-            answer = make_planner("fast-downward", _PLANNER_SECONDS).solve(
-                Task(task.domain, problem)
-            )
+            seconds = min(_PLANNER_SECONDS, self.clock.left)
+            answer = make_planner("fast-downward", seconds).solve(Task(task.domain, problem))
         except HvrError:
             return None
         return answer.plan
@@ -254,11 +254,10 @@ class _Search:
         literals = {**self._conditions(literals, draft, outcome, place), **literals}
         here = self._together(outcome, place)
         for action in suppliers(here, literals, positive=True):
-            operator = self.task.ground(action)
+            if self.clock.expired:
+                return
             best: _Draft | None = None
             for at in range(place, -1, -1):
-                if execute(self.task, operator, outcome.marks[at]) is None:
-                    continue
                 child = self._checked(draft, at, (action,), place, outcome)
                 if child is not None and (best is None or child.cost < best.cost):
                     best = child
@@ -296,12 +295,11 @@ class _Search:
         here = self._together(outcome, place)
         tried = 0
         for second in suppliers(here, literals, positive=True) if literals else ():
-            operator = self.task.ground(second)
-            wanting = _unmet_literals(self.course, operator.precondition, mark)
+            wanting = _unmet_literals(self.course, self._precondition(second), mark)
             for first in suppliers(here, wanting, positive=True) if wanting else ():
                 for at in range(place, max(-1, place - _BACK), -1):
                     tried += 1
-                    if tried > _MOST_PAIRS:
+                    if tried > _MOST_PAIRS or self.clock.expired:
                         return
                     child = self._checked(draft, at, (first, second), place, outcome)
                     if child is not None:
@@ -327,13 +325,15 @@ class _Search:
 
         Steps between the two that fail with them are passed over.
         """
-        mark: Mark | None = before.marks[at]
+        mark = before.marks[at]
         for step in steps:
-            assert mark is not None
-            mark = execute(self.task, self.task.ground(step), mark)
-            if mark is None:
+            # Most candidates cannot be executed: of these no effects are made.
+            if not holds(self._precondition(step), mark):
                 return None
-        assert mark is not None
+            after = execute(self.task, self.task.ground(step), mark)
+            if after is None:
+                return None
+            mark = after
         later = tuple([i for i in draft.inserted if i[0] > at])
         passed = set(draft.passed)
         while True:
@@ -352,6 +352,12 @@ class _Search:
             if len(passed) > len(draft.passed) + _MOST_PASSED:
                 return None
         return trial.with_steps(at, steps)
+
+    def _precondition(self, action: GroundAction) -> Conjunction:
+        known = self.preconditions.get(action)
+        if known is None:
+            known = self.preconditions[action] = self.task.precondition(action)
+        return known
 
     def _target(self, place: int) -> Conjunction:
         if place == len(self.operators):

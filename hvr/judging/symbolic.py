@@ -53,7 +53,8 @@ def judge(
         validator: where the plan begins.
         plan: the plan.
         exact: up to how many steps what is left is proven to be smallest.
-        seconds: how long to look for missing steps.
+        seconds: how long to look for missing steps, and for a proof. When they are over, what is
+            known by then is reduced greedily, and nothing is proven of it.
     """
     task = validator.task
     order = sequence_order(task, plan, validator.epsilon)
@@ -123,7 +124,8 @@ class _Judge:
         """Return the smallest part of the plan that reaches the goal; None if no part does."""
         merged: list[_Placed] = [(i, o) for i, o in enumerate(course.operators) if o is not None]
         if len(merged) <= self.exact:
-            reduction = smallest(self.start, [operator for _, operator in merged])
+            operators = [operator for _, operator in merged]
+            reduction = smallest(self.start, operators, clock=self.clock)
             if reduction.kept is not None or reduction.proven:
                 return _repaired(merged, reduction)
         merged = [(i, o) for i, o in merged if i not in course.failing]
@@ -161,10 +163,15 @@ class _Judge:
         size = len(operators) + sum(map(len, offers))
         for budget in range(1, most + 1):
             # Each step is probed with all others, with each number of steps put in.
-            if size**2 * (budget + 1) > _MOST_PROBES:
+            if size**2 * (budget + 1) > _MOST_PROBES or self.clock.expired:
                 break
             reduction = smallest(
-                self.start, operators, offers=offers, budget=budget, most=_MOST_STATES
+                self.start,
+                operators,
+                offers=offers,
+                budget=budget,
+                most=_MOST_STATES,
+                clock=self.clock,
             )
             if reduction.kept is not None or not reduction.proven:
                 return _repaired(known, reduction)
@@ -235,6 +242,8 @@ class _Judge:
             CritiqueKind.MISSING, index, (), why + (f" Wanting: {wanting}." if wanting else "")
         )
         unknown = "no steps were found that mend the plan"
+        if self.clock.expired:
+            unknown += f" in {self.clock.seconds:g} seconds"
         return PlanVerdict(self.actions, (critique,), None, course.valid, False, unknown)
 
 

@@ -60,7 +60,6 @@ class Critique:
         reason: why, in one sentence.
         cause: of a superfluous step, what kind of error it is.
         links: what the step makes, who reads it, and who undoes it.
-        earliest: of missing steps, the first place where they mend the plan, too.
     """
 
     kind: CritiqueKind
@@ -69,7 +68,6 @@ class Critique:
     reason: str
     cause: Cause | None = None
     links: tuple[CausalLink, ...] = ()
-    earliest: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -79,7 +77,6 @@ class Critique:
             "actions": [str(action) for action in self.actions],
             "cause": self.cause.value if self.cause else None,
             "reason": self.reason,
-            "earliest": self.earliest,
             "evidence": [link.to_json() for link in self.links],
         }
 

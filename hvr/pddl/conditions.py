@@ -30,7 +30,11 @@ class Disjunction:
         """Say whether any part is true in a state."""
         if bits & self.positive or self.negative & ~bits:
             return True
-        return any(part.holds(bits, values) for part in self.parts)
+        # No generator: most disjunctions have few such parts, and all is asked very often.
+        for part in self.parts:  # noqa: SIM110
+            if part.holds(bits, values):
+                return True
+        return False
 
 
 class Conjunction:
@@ -61,7 +65,7 @@ class Conjunction:
         for clause in self.clauses:
             if not clause.holds(bits, values):
                 return False
-        return all(test.holds(values) for test in self.tests)
+        return not self.tests or all(test.holds(values) for test in self.tests)
 
     def parts(self) -> Iterator[Conjunction]:
         """Yield the condition and all conditions inside its disjunctions."""

@@ -178,7 +178,11 @@ class Task:
     def atoms_in(self, bits: int) -> Iterator[Atom]:
         """Yield the atoms of the set bits."""
         # By way of text: testing bit after bit of a long integer copies it each time.
-        return (Atom(*self._fluents[i]) for i, c in enumerate(reversed(f"{bits:b}")) if c == "1")
+        text = f"{bits:b}"[::-1]
+        index = text.find("1")
+        while index >= 0:
+            yield Atom(*self._fluents[index])
+            index = text.find("1", index + 1)
 
     def bits_of(self, predicate: str) -> int:
         """Return the bits of all atoms of a predicate met so far, in a task with derived ones."""
@@ -330,6 +334,24 @@ class Task:
             self._operators.clear()
         self._operators[action] = operator
         return operator
+
+    def precondition(self, action: GroundAction) -> Conjunction:
+        """Compile the precondition of an action that fits, without its effects.
+
+        Effects under conditions can be hundreds: most actions that are only asked whether they
+        are applicable need none of them.
+
+        Raises:
+            GroundingLimitError: its quantifiers have too many instances.
+        """
+        operator = self._operators.get(action)
+        if operator is not None:
+            return operator.precondition
+        template = self._templates.get(action.name)
+        if template is not None:
+            return template.condition(action)
+        schema = self.domain.actions[action.name]
+        return Compiler(self).condition(schema.precondition, binding_of(schema, action))
 
     def operator(
         self,

@@ -58,6 +58,11 @@ class Clock:
         """Whether the time is up."""
         return monotonic() > self._end
 
+    @property
+    def left(self) -> float:
+        """How many seconds are left, at least 0."""
+        return max(0.0, self._end - monotonic())
+
 
 @dataclass(frozen=True, slots=True)
 class _Need:
@@ -155,6 +160,7 @@ class Relaxation:
         self._numeric = numeric
         self._clock = clock
         self._units: list[_Unit] = []
+        self._pending: list[tuple[GroundAction, _Need]] = []
         self._true = state.bits
         self._false = 0
         self._relations: dict[str, Relation] = {}
@@ -184,6 +190,12 @@ class Relaxation:
         # `beyond` has a meaning.
         while True:
             true, false = self._true, self._false
+            pending, self._pending = self._pending, []
+            for action, need in pending:
+                if self._holds(need):
+                    self._add(task.ground(action), waiting)
+                else:
+                    self._pending.append((action, need))
             still: list[_Unit] = []
             for unit in waiting:
                 if self._holds(unit.need):
@@ -232,7 +244,9 @@ class Relaxation:
                 bit = 1 << task.index_of(source.predicate, row)
                 waiting.append(_Unit(None, _Need.of(condition), bit, 0))
             else:
-                self._add(task.ground(GroundAction(source.name, row)), waiting)
+                # Its effects are made once its precondition is reachable, which few become.
+                action = GroundAction(source.name, row)
+                self._pending.append((action, _Need.of(task.precondition(action))))
             if len(self._known) >= MOST_ACTIONS or (number % 64 == 63 and self._clock.expired):
                 return False
         return True
@@ -434,7 +448,13 @@ def suppliers(
         return relations.get(predicate, _NONE)
 
     seen: set[GroundAction] = set()
+    wanted_of: dict[tuple[str, bool], list[Atom]] = {}
+    for literal, wanted in literals.items():
+        wanted_of.setdefault((literal.predicate, wanted), []).append(literal)
     for schema in task.domain.actions.values():
+        effects = [e for e in _atoms(schema) if (e[0].predicate, e[1]) in wanted_of]
+        if not effects:
+            continue
         conditions = [
             (literal, sign)
             for literal, sign in necessary_literals(schema.precondition)
@@ -444,10 +464,8 @@ def suppliers(
             or task.is_static(literal.predicate)
         ]
         names = {p.name: p.types for p in schema.parameters}
-        for effect, value in _atoms(schema):
-            for literal, wanted in literals.items():
-                if wanted != value or literal.predicate != effect.predicate:
-                    continue
+        for effect, value in effects:
+            for literal in wanted_of[effect.predicate, value]:
                 row = match_row(effect, literal.args)
                 if row is None:
                     continue

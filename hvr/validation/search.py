@@ -109,7 +109,9 @@ def _search_among(
 
 
 def read_functions(task: Task) -> frozenset[str]:
-    """Return the numeric functions whose values conditions depend on."""
+    """Return the numeric functions whose values conditions depend on, none if all are constant."""
+    if not task.fluent_functions:
+        return frozenset()
     formulas: list[Expression] = [task.problem.goal, *(rule.body for rule in task.domain.derived)]
     formulas += [action.precondition for action in task.domain.actions.values()]
     formulas += [action.effect for action in task.domain.actions.values()]

@@ -9,11 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hvr.judging.course import Course, execute, holds, reaches
-from hvr.judging.reduction import smallest
+from hvr.judging.reduction import Reduction, smallest
 from hvr.judging.symbolic import judge
 from hvr.judging.verdict import Cause
 from hvr.pddl import GroundAction, parse_domain, parse_plan, parse_problem
 from hvr.validation import Validator
+from hvr.validation.relaxation import Clock
 from tests.validation.test_minimise import ACTIONS, WISHES, cases, mixed
 
 LAW = settings(max_examples=30, suppress_health_check=list(HealthCheck), deadline=None)
@@ -294,3 +295,16 @@ def test_a_course_passes_failing_steps_over() -> None:
     validator = gripper()
     course = Course.of(validator.state, parse_plan("(drop ball a) (pick ball a)"))
     assert course.failing == {0} and not course.valid
+
+
+def test_when_the_time_is_over_nothing_is_called_proven() -> None:
+    clean = "(pick ball a) (move a b) (drop ball b)"
+    idle = parse_plan(clean + " (move b c)")
+    verdict = judge(gripper(), idle, seconds=0)
+    assert verdict.valid and verdict.removed == {4} and not verdict.proven
+    validator = gripper()
+    operators = [validator.task.ground(action) for action in parse_plan(clean)]
+    assert smallest(validator.state, operators, clock=Clock(0)) == Reduction(None, False)
+    verdict = judge(gripper(), parse_plan("(pick ball a) (drop ball b)"), seconds=0)
+    assert verdict.repaired is None and not verdict.proven
+    assert verdict.unknown == "no steps were found that mend the plan in 0 seconds"
