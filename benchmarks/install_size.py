@@ -19,13 +19,13 @@ ROOT = Path(__file__).resolve().parents[1]
 BLOCKS = ROOT / "docs" / "examples" / "blocks"
 
 
-def megabytes(folder: Path) -> float:
+def megabytes(folder: Path, pattern: str = "*") -> float:
     """Return how much the files in a folder have."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+    return sum(file.stat().st_size for file in folder.rglob(pattern) if file.is_file()) / 1e6
 
 
-def installed(wheel: Path, extras: str, folder: Path) -> tuple[float, float]:
-    """Install a wheel and return seconds and megabytes."""
+def installed(wheel: Path, extras: str, folder: Path) -> tuple[float, float, str]:
+    """Install a wheel and return seconds, megabytes, and what hvr's own consist of."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     before = megabytes(packages)
@@ -35,7 +35,11 @@ def installed(wheel: Path, extras: str, folder: Path) -> tuple[float, float]:
     seconds = time.perf_counter() - begin
     files = [BLOCKS / "domain.pddl", BLOCKS / "problem.pddl", BLOCKS / "plans" / "short.txt"]
     subprocess.run([folder / "bin" / "hvr", "validate", *files], check=True)
-    return seconds, megabytes(packages) - before
+    own = packages / "hvr"
+    sources, bytecode = megabytes(own, "*.py"), megabytes(own, "*.pyc")
+    data = megabytes(own) - sources - bytecode
+    parts = f"sources {sources:.1f} MB, bytecode {bytecode:.1f} MB, data {data:.1f} MB"
+    return seconds, megabytes(packages) - before, parts
 
 
 def main() -> None:
@@ -48,10 +52,11 @@ def main() -> None:
         build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT]
         subprocess.run(build, check=True)
         (wheel,) = folder.glob("hvr-*.whl")
-        seconds, size = installed(wheel, extras, folder / "venv")
+        seconds, size, parts = installed(wheel, extras, folder / "venv")
         shown = wheel.stat().st_size / 1e6
     print(conditions())
     print(f"wheel {shown:.1f} MB; installed {size:.1f} MB in {seconds:.1f} s")
+    print(f"hvr itself: {parts}")
 
 
 if __name__ == "__main__":

@@ -198,3 +198,11 @@ def test_no_text_is_an_unforeseen_error(lines: list[str]) -> None:
             read_plan(plan.text)
     except PddlSyntaxError:
         pass
+
+
+def test_a_cost_of_very_many_digits_that_is_not_closed_is_read_once() -> None:
+    short, long = (
+        extract(f"(stack a b) [{'0' * digits}", "text", actions=ACTIONS, asked=True)
+        for digits in (2, 100_000)
+    )
+    assert short == long
