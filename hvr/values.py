@@ -36,6 +36,10 @@ else:
             return value
 
 
+def _no_fields(_: Any) -> tuple[()]:
+    return ()
+
+
 @dataclass_transform(frozen_default=True)
 class Value:
     """An immutable value: its annotations are its fields, in order; defaults are plain values.
@@ -44,6 +48,7 @@ class Value:
     `location`: where something was read does not change what it is.
     """
 
+    __slots__ = ()
     __match_args__: ClassVar[Any] = ()
     _key: ClassVar[Callable[[Any], Any]]
     _needed: ClassVar[int] = 0
@@ -101,5 +106,18 @@ class Value:
             raise TypeError(f"{cls.__name__} needs {', '.join(missing)}")
 
 
-def _no_fields(_: Any) -> tuple[()]:
-    return ()
+class Compact(Value):
+    """A value of which there are hundreds of thousands: its fields are slots.
+
+    A subclass lists its fields in `__slots__`, and its `__init__` sets them with `set_field`.
+    """
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        names: tuple[str, ...] = self.__match_args__
+        return type(self), tuple([getattr(self, name) for name in names])
+
+
+set_field = object.__setattr__
+"""Set a field of a `Compact` value that is being made."""

@@ -13,12 +13,12 @@ from hvr.errors import ImpossibleGoalError
 from hvr.execution.compare import Difference
 from hvr.execution.events import StepDone
 from hvr.execution.failures import Deviation
-from hvr.execution.promises import Promises
 from hvr.execution.recovery import Impasse
 from hvr.knowledge.wording import Wording
 from hvr.pddl import Expression, GroundAction, State, Task
 from hvr.plans import Planned, Rungs
 from hvr.validation import Validator
+from hvr.validation.promises import Promises
 from hvr.validation.report import StepReport
 
 Goal = TypeVar("Goal")

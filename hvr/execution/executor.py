@@ -32,14 +32,14 @@ from hvr.execution.events import (
     Recovery,
     Replanning,
 )
-from hvr.execution.failures import Deviation
+from hvr.execution.failures import Deviation, constraint_broken
 from hvr.execution.ladder import Ladder
-from hvr.execution.promises import Promises, deviation
 from hvr.execution.recovery import MENDS, REPLANS, Impasse
 from hvr.execution.words import opposite, say
 from hvr.pddl import Expression, GroundAction, State, Trajectory
 from hvr.plans import Planned
 from hvr.validation import Validator
+from hvr.validation.promises import Promises
 
 Listener = Callable[[Event], None]
 PlanListener = Callable[[Planned], None]
@@ -392,7 +392,7 @@ class Executor(Generic[Goal]):
         """Look whether constraints are kept in a state; take note of those that are not."""
         broken = promises.observe(state)
         if broken:
-            failures = tuple(deviation(one, self.steps, action) for one in broken)
+            failures = tuple(constraint_broken(one, self.steps, action) for one in broken)
             self._broken += failures
             self._notice(failures)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from hvr.pddl.model import Expression, GroundAction
+from hvr.pddl.model import Expression, GroundAction, Not, Trajectory
 
 
 class DeviationKind(StrEnum):
@@ -91,3 +91,19 @@ class Deviation:
             "objects": list(self.objects),
             "evidence": list(self.evidence),
         }
+
+
+def constraint_broken(constraint: Trajectory, step: int, action: GroundAction | None) -> Deviation:
+    """Return the deviation of a constraint that is broken.
+
+    Args:
+        constraint: the constraint.
+        step: number of the last step.
+        action: that step.
+    """
+    formula = constraint.formulas[0]
+    wanted = formula if constraint.operator == "always" else Not(formula)
+    return Deviation(
+        DeviationKind.CONSTRAINT_BROKEN, Side.POST, (wanted,), step, action,
+        f"What was to be kept is broken after step {step}: {constraint}.",
+    )  # fmt: skip

@@ -10,11 +10,11 @@ from hvr.execution.detection import detect, not_applicable
 from hvr.execution.events import StepDone
 from hvr.execution.failures import Deviation
 from hvr.execution.observation import Expected, Observed, Truth
-from hvr.execution.promises import Promises, bound
 from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
 from hvr.pddl.model import ActionSchema, changes_of
 from hvr.plans import Planned
 from hvr.validation import Validator
+from hvr.validation.promises import Promises, bound
 from hvr.validation.report import Failure, StepReport
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from hvr.execution.belief import Sight
 from hvr.execution.failures import Deviation
 from hvr.execution.looking import likeliest, missing
 from hvr.execution.perception import Look, Perception, Senses
-from hvr.execution.promises import Promises
 from hvr.execution.recovery import Impasse, crowding, replaceable
 from hvr.execution.watching import Watch
 from hvr.knowledge.events import ActionEvent, Change, FailureNote
@@ -27,6 +26,7 @@ from hvr.pddl.model import Atom, GroundAction
 from hvr.plans import Planned, Policy
 from hvr.retrieval.inventory import Inventory, take_inventory
 from hvr.scene_graph import SceneGraph
+from hvr.validation.promises import Promises
 
 
 @dataclass(frozen=True)

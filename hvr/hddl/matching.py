@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from hvr.hddl.model import Method
@@ -47,7 +47,7 @@ class SubtaskMatcher:
         self._task = task
         self._tree = tree
         self._strict = strict
-        self._types: dict[str, dict[str, dict[str, None] | None]] = {}
+        self._types: dict[str, dict[str, Mapping[str, object] | None]] = {}
 
     def matches(self, node: int, method: Method) -> Matches:
         """Return the ways in which a method fits a node of the tree."""
@@ -91,7 +91,7 @@ class SubtaskMatcher:
                 return None
         return result
 
-    def _types_of(self, method: Method) -> dict[str, dict[str, None] | None]:
+    def _types_of(self, method: Method) -> dict[str, Mapping[str, object] | None]:
         types = self._types.get(method.name)
         if types is None:
             task = self._task

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from hvr.pddl import GroundAction, Location
 from hvr.pddl.lexer import Source
-from hvr.values import Value
+from hvr.values import Compact, Value, set_field
 
 START, END, ROOT_WORD, ARROW = "==>", "<==", "root", "->"
 _LONGEST_NUMBER = 18
 
 
-class PlanLine(Value):
+class PlanLine(Compact):
     """A line of a plan: an action, or a task with the method and the tasks that replace it.
 
     Attributes:
@@ -25,12 +25,14 @@ class PlanLine(Value):
         number: the number of the line in the text.
     """
 
+    __slots__ = ("args", "identifier", "method", "name", "number", "subtasks")
+
     identifier: int
     name: str
-    args: tuple[str, ...] = ()
-    method: str = ""
-    subtasks: tuple[int, ...] = ()
-    number: int = 0
+    args: tuple[str, ...]
+    method: str
+    subtasks: tuple[int, ...]
+    number: int
 
     def __init__(
         self,
@@ -41,14 +43,12 @@ class PlanLine(Value):
         subtasks: tuple[int, ...] = (),
         number: int = 0,
     ) -> None:
-        # Written out: plans have them by the thousand.
-        fields = self.__dict__
-        fields["identifier"] = identifier
-        fields["name"] = name
-        fields["args"] = args
-        fields["method"] = method
-        fields["subtasks"] = subtasks
-        fields["number"] = number
+        set_field(self, "identifier", identifier)
+        set_field(self, "name", name)
+        set_field(self, "args", args)
+        set_field(self, "method", method)
+        set_field(self, "subtasks", subtasks)
+        set_field(self, "number", number)
 
     def __str__(self) -> str:
         return f"({' '.join((self.name, *self.args))})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hvr.errors import LanguageError
-from hvr.language.containment import holder
+from hvr.language.containment import holder, stands_on
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Verb
 from hvr.language.meaning import Ban, Entity
@@ -97,7 +97,11 @@ class Adjuncts:
             elif adjunct.kind in {"means", "unplaced"}:
                 self.means(verb, self.draft.live(things), adjunct)
             elif adjunct.kind == "with":
-                last = [n for n, _ in places[-1:] if self.draft.is_a(n, "PortableReceptacle")]
+                last = [n for n, _ in places[-1:]]
+                if last and stands_on(self.draft, last[0], self.draft.live(things), adjunct):
+                    things += self._beside(last[0], adjunct)
+                    continue
+                last = [n for n in last if self.draft.is_a(n, "PortableReceptacle")]
                 if not self.contents([*last, *self.draft.live(things)], adjunct):
                     things += self.referents.all_of(adjunct.things, ReferentReading())
             else:
@@ -159,6 +163,10 @@ class Adjuncts:
         if "top" in word and self.draft.is_a(place, "Openable"):
             label = self.taxonomy.a_label(self.draft.entities[place].classes[0])
             raise LanguageError(f"nothing can be put {word} {label}: things can only be in it")
+        entity = self.draft.entities[place]
+        inside_only = self.draft.is_a(place, "Openable") and not entity.somewhere
+        if word in {"on", "onto", "upon"} and inside_only:
+            self.draft.note(f"read '{word} the {entity.text}' as in it: things can only be in it")
 
     def goes_on(self, inner: int, outer: int) -> bool:
         """Return whether something can be carried to a place."""
@@ -197,6 +205,16 @@ class Adjuncts:
         for thing in adjunct.things:
             self.referents.put_in(outer, thing, "with")
         return True
+
+    def _beside(self, place: int, adjunct: Adjunct) -> list[int]:
+        """Take in what stands where other things are put: it tells which place that is, and stays
+        or comes there unless it was only said to stand there; return what comes there.
+        """
+        self.describes([place], adjunct)
+        if adjunct.inside:
+            return []
+        beside = self.referents.all_of(adjunct.things, ReferentReading(wanted=False))
+        return [number for number in beside if self.draft.is_a(number, "Pickupable")]
 
     def describes(self, places: Iterable[int], adjunct: Adjunct) -> bool:
         """Take what furniture is said to hold as telling which is meant; return whether it does:

@@ -11,9 +11,10 @@ from dataclasses import replace
 from functools import partial
 
 from hvr.errors import ImpossibleGoalError
+from hvr.knowledge.wording import wording_of
 from hvr.language.class_choice import ClassChoice
 from hvr.language.instead import possible
-from hvr.language.literals import in_words
+from hvr.language.literals import literals
 from hvr.language.meaning import PORTION, Meaning
 from hvr.language.nearness import narrowed
 from hvr.language.singling import single_out, stands_at
@@ -45,6 +46,8 @@ class ObjectChoice(ClassChoice):
     ) -> None:
         super().__init__(meaning, taxonomy, inventory)
         self.domain = domain
+        self.already_so = False
+        """Whether something was asked of all that are so, and none is."""
         for number in self.numbers:
             among = partial(self._among, self.available(number))
             self.entities[number], told = possible(
@@ -112,13 +115,14 @@ class ObjectChoice(ClassChoice):
             chosen = tuple(n for n in chosen if self.inventory.true("present", n))
         for template in entity.selectors:
             fitting = tuple(n for n in chosen if self.holds(template, n))
-            if not fitting and entity.every and chosen:
-                self.note(f"none of the {entity.text} here is {in_words(template)}")
+            none = "" if fitting else self._said_of_none(number, template)
+            if none and entity.every and chosen:
+                self.note(none)
+                self.already_so = True
                 self.entities[number] = replace(entity, classes=())
                 return ()
-            if not fitting:
-                what = entity.text if entity.group else self.label(number)
-                self.note(f"no {what} here is {in_words(template)}: taking any")
+            if none:
+                self.note(f"{none}: taking any")
             chosen = fitting or chosen
         if entity.holding:
             chosen = tuple(n for n in chosen if self._holds_one_of(n, entity.holding)) or chosen
@@ -154,6 +158,21 @@ class ObjectChoice(ClassChoice):
             )
             return chosen
         return () if chosen == everything else chosen
+
+    def _said_of_none(self, number: int, template: str) -> str:
+        """Return in words that a description fits nothing: 'no mug here is dirty'."""
+        entity = self.entities[number]
+        if entity.everything:
+            subject = "nothing here"
+        elif entity.group or entity.every:
+            subject = f"none of the {entity.text} here"
+        else:
+            subject = f"no {self.label(number)} here"
+        wording = wording_of(self.taxonomy.ontology)
+        told = [wording.clause(name, [subject], positive=wanted)
+                for name, wanted in sorted(literals(template))]  # fmt: skip
+        rest = [text.removeprefix(f"{subject} ") for text in told[1:]]
+        return " and ".join([*told[:1], *rest])
 
     def _holds_one_of(self, place: str, classes: tuple[str, ...]) -> bool:
         """Return whether something of some classes is on or in a place at the start."""

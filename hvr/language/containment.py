@@ -44,6 +44,28 @@ def holder(
     return next(iter(placed or able or (vessels if adjunct.inside else ())), None)
 
 
+def stands_on(draft: MeaningDraft, place: int, things: Iterable[int], adjunct: Adjunct) -> bool:
+    """Return whether an adjunct tells what stands on the surface where things are put, rather than
+    what is in them: 'the pan on the table with the lettuce', 'to the counter with a loaf on it'.
+
+    Args:
+        draft: the meaning so far.
+        place: where the things are put.
+        things: what is put there.
+        adjunct: of kind `with`.
+    """
+    if not draft.is_a(place, "WorkSurface"):
+        return False
+    if not adjunct.inside:
+        return all(thing.determiner.definite for thing in adjunct.things)
+    fitting = [n for n in things if draft.is_a(n, "Receptacle") and _fit(draft, n, adjunct.things)]
+    return (
+        not any(adjunct.inside in _relations(draft, n) for n in fitting)
+        and adjunct.inside in _relations(draft, place)
+        and _fit(draft, place, adjunct.things)
+    )
+
+
 def _is(draft: MeaningDraft, thing: NounPhrase, kinds: Iterable[str]) -> bool:
     return any(
         draft.taxonomy.is_a(noun.object_class, kind) for noun in thing.nouns for kind in kinds

@@ -236,19 +236,23 @@ class Cursor:
             # the verb wins only where its object follows.
             if others > length:
                 return None
-            if others == length and not self._goes_on(at + length, listing):
+            if others == length and not self._goes_on(at, at + length, listing):
                 return None
             return Match(length, verb)
         return None
 
-    def _goes_on(self, at: int, listing: bool) -> bool:
+    def _goes_on(self, start: int, at: int, listing: bool) -> bool:
         """Return whether an object, or another verb before the object, follows a word that may
-        be a verb.
+        be a verb; in 'leave the fridge open and wash the mug' the word tells of the fridge.
         """
         linker = self.function("and", at=at)
         if linker and self.kind(Verb, at + linker.length) and not self.named(at + linker.length):
-            return not listing
+            return not listing and not (self.kind(Adjective, start) and self._named_before(start))
         return self.starts_exactly(at) or (not listing and self.starts_thing(at))
+
+    def _named_before(self, at: int) -> bool:
+        """Return whether a noun ends before a position."""
+        return any(self.named(start) == at - start for start in range(max(0, at - 3), at))
 
     def split_verb(self, at: int | None = None) -> bool:
         """Return whether the first word of a verb in two parts stands here: 'switch the light

@@ -72,6 +72,10 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
     choice = ObjectChoice(meaning, taxonomy, inventory, domain)
     check(choice)
     demands = collect(choice)
+    if not demands and choice.already_so:
+        # 'close all open drawers' where none is open: the goal holds, and asks for no other end.
+        kept = constraints(choice, meaning.bans)
+        return Goal((Stage("(and)", constraints=kept),), tuple(choice.notes), meaning.unread)
     if not demands:
         raise ImpossibleGoalError(f"there is nothing to do: {'; '.join(choice.notes) or 'no goal'}")
     split = stages(choice, demands)

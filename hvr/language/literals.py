@@ -40,13 +40,6 @@ def cuts(condition: str) -> bool:
     return asks(condition, "sliced") or asks(condition, "cracked")
 
 
-def in_words(template: str) -> str:
-    """Return the literals of a condition in words for a note: 'dirty', 'not opened'."""
-    return " and ".join(
-        name if wanted else f"not {name}" for name, wanted in sorted(literals(template))
-    )
-
-
 def negated(condition: str) -> str:
     """Return the opposite of a condition.
 

@@ -79,6 +79,7 @@ class Entity:
         distinct: it is another thing than all others of its class that are spoken of.
         each: what is put there goes to each of them, one by one.
         every: all of them in so many words, of which there may be none.
+        everything: no noun says of what kind they are.
         apart: every thing that is put there has one of its own.
         used: it shall be used on the way, as the pan in which an egg is fried.
         likely: PDDL conditions on `?x` that hold of it at the start if they hold of any.
@@ -115,6 +116,7 @@ class Entity:
     near: tuple[Nearness, ...] = ()
     each: bool = False
     every: bool = False
+    everything: bool = False
     apart: bool = False
     used: bool = False
     likely: tuple[str, ...] = ()

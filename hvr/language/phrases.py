@@ -289,17 +289,38 @@ def _relative(cursor: Cursor) -> Predication | None:
     """Read a relative clause, such as 'that is in the sink', 'standing on the table' or
     'currently in the sink'.
     """
-    if cursor.function("relative") is None:
-        return None
-    start = cursor.at
-    while cursor.take("relative"):
-        pass
-    if "you" in cursor.between(start).split() and cursor.kind(Adjective):
-        return Predication((cursor.take_adjective(),))  # 'that you washed'
-    predicate = read_predicate(cursor, sole_place=True)
-    if not predicate:
-        raise cursor.lost()
+    predicate: Predication | None = None
+    apart = cursor.word() == "," and cursor.function("relative", at=cursor.at + 1) is not None
+    cursor.at += apart
+    while cursor.function("relative") if predicate is None else _another_relative(cursor):
+        start = cursor.at
+        while cursor.take("relative") or cursor.take("be"):
+            pass
+        if "you" in cursor.between(start).split() and cursor.kind(Adjective):
+            told = Predication((cursor.take_adjective(),))  # 'that you washed'
+        else:
+            told = read_predicate(cursor, sole_place=True)
+        if not told:
+            raise cursor.lost()
+        predicate = predicate.and_also(told) if predicate else told
+    if apart and cursor.word() == ",":  # 'the mug, which is dirty, in the sink'
+        cursor.at += 1
     return predicate
+
+
+def _another_relative(cursor: Cursor) -> bool:
+    """Move over 'and' if it goes on with what is said of the same thing, and return whether it
+    does: '… and that is dirty', '… and is dirty', '… and not dirty'.
+    """
+    linker = cursor.function("and")
+    if linker is None:
+        return False
+    after = cursor.at + linker.length
+    denied = cursor.word(after) == "not" and cursor.kind(Adjective, after + 1)
+    if denied or cursor.function("relative", "be", at=after):
+        cursor.at = after
+        return True
+    return False
 
 
 # --- what follows -----------------------------------------------------------------------
@@ -468,7 +489,7 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
             continue
         else:
             break
-        if sole_place and adjuncts:
+        if sole_place and (adjuncts or cursor.word() == ","):
             break
         more = not sole_place and cursor.function(
             "prep", "with", "means", "from", "unplaced", "except"

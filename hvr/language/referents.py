@@ -9,7 +9,7 @@ from hvr.errors import LanguageError
 from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Adjective, Dish
-from hvr.language.literals import asks
+from hvr.language.literals import asks, literals
 from hvr.language.meaning import Condition, Entity, Nearness, SpatialRelation
 from hvr.language.pronouns import Pronouns
 from hvr.language.syntax import Nearby, NounPhrase, how_many
@@ -137,7 +137,9 @@ class Referents:
         """
         able = self.taxonomy.concrete(reading.requires) if reading.requires else ()
         classes = able or self.taxonomy.portable
-        return self.draft.new(Entity(classes, thing.text, group=True, count=0))
+        return self.draft.new(
+            Entity(classes, thing.text, group=True, count=0, every=True, everything=True)
+        )
 
     def _noun(self, thing: NounPhrase, reading: ReferentReading) -> int:
         """Return the entity of a common noun: one spoken of before, or else a new one."""
@@ -205,7 +207,7 @@ class Referents:
             if each:
                 return each  # 'a slice of each'
         if thing.of is None or thing.of.kind == "pronoun":
-            return self._slices_spoken_of(thing, count)
+            return self._slices_spoken_of(thing, count, reading)
         of = thing.of
         if of.dish and not of.nouns:
             return self._dish(of, of.dish, count)
@@ -226,7 +228,9 @@ class Referents:
             raise LanguageError(f"{self.taxonomy.a_label(object_class)} cannot be cut into slices")
         return [self._pieces(thing, (pieces,), count, reading)]
 
-    def _slices_spoken_of(self, thing: NounPhrase, count: int) -> list[int]:
+    def _slices_spoken_of(
+        self, thing: NounPhrase, count: int, reading: ReferentReading
+    ) -> list[int]:
         """Return the slices of what was spoken of: 'two slices of it', or 'the slices' after
         something was cut; all of them are of all that was cut together.
 
@@ -236,7 +240,10 @@ class Referents:
         for group in self.draft.spoken(now=True):
             slices = [s for number in group if (s := self._slices_from(number, count)) is not None]
             if slices:
-                return slices if count == 0 else slices[:1]
+                slices = slices if count == 0 else slices[:1]
+                for number in slices:
+                    self._describe_pieces(number, thing, reading)
+                return slices
         raise LanguageError(f"{thing.text} of what? Say for example 'a slice of bread'")
 
     def _slices_from(self, number: int, count: int) -> int | None:
@@ -254,12 +261,30 @@ class Referents:
         if thing.determiner.definite and not thing.determiner.other:
             known = self.draft.known(classes)
             if known is not None:
+                self._describe_pieces(known, thing, reading)
                 return known
         number = self.draft.new(Entity(classes, self.taxonomy.label(classes[0]), count=count))
+        self._describe_pieces(number, thing, reading)
+        return number
+
+    def _describe_pieces(self, number: int, thing: NounPhrase, reading: ReferentReading) -> None:
+        """Take in the adjectives of pieces. Those of a thing that is cut only now cannot be picked
+        out by how they are at the start: 'slice an apple and put the chilled slices on a plate'.
+        """
         adjectives = [a for a in (*thing.adjectives, *(thing.of.adjectives if thing.of else ()))
                       if not asks(a.condition, "sliced")]  # fmt: skip
-        qualify(self.draft, number, adjectives, reading.use(thing))
-        return number
+        adjectives = [a for a in adjectives if not self._asked(number, a)]
+        use = reading.use(thing)
+        if self.draft.entities[number].cut_from is not None:
+            use = replace(use, every=False)
+        qualify(self.draft, number, adjectives, use)
+
+    def _asked(self, number: int, adjective: Adjective) -> bool:
+        """Return whether an entity shall be so anyway: 'heat a slice and put the hot slice …'."""
+        asked = {part for condition in self.draft.entities[number].conditions
+                 for part in literals(condition.template)}  # fmt: skip
+        either = adjective.condition.startswith("(or ")
+        return (any if either else all)(part in asked for part in literals(adjective.condition))
 
     # --- dishes --------------------------------------------------------------------------
 

@@ -43,6 +43,14 @@ def said(
     return tuple(_stage(stage, domain, objects, taxonomy, inventory) for stage in stages)
 
 
+def constraints_said(
+    constraints: Sequence[Expression], taxonomy: Taxonomy, inventory: Inventory
+) -> str:
+    """Return trajectory constraints in words, each once."""
+    told = (_Speaker(taxonomy, inventory).kept(constraint) for constraint in constraints)
+    return "; ".join(dict.fromkeys(told))
+
+
 def in_order(sentences: Sequence[str]) -> str:
     """Return stages as one sentence."""
     return "; then ".join(sentences)
@@ -93,7 +101,7 @@ class _Speaker:
         literals: list[Expression] = []
         self._collect(formula, literals)
         literals = [part for part in literals if not _tells_apart(part)]
-        return "; ".join(self._sentences(literals)) or "nothing"
+        return "; ".join(self._sentences(literals)) or "nothing is left to do"
 
     def kept(self, constraint: Expression) -> str:
         """Return a trajectory constraint as clauses."""

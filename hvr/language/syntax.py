@@ -116,6 +116,14 @@ class Predication:
     def __bool__(self) -> bool:
         return bool(self.adjectives or self.adjuncts or self.serve)
 
+    def and_also(self, other: Predication) -> Predication:
+        """Return what both say."""
+        return Predication(
+            (*self.adjectives, *other.adjectives),
+            (*self.adjuncts, *other.adjuncts),
+            self.serve or other.serve,
+        )
+
 
 @dataclass(frozen=True)
 class NounGroup:

@@ -156,7 +156,7 @@ def bindings(
     literals: Iterable[Literal],
     binding: Mapping[str, str],
     relation: Callable[[str], Relation],
-    members: Callable[[tuple[str, ...]], Mapping[str, None]],
+    members: Callable[[tuple[str, ...]], Mapping[str, object]],
 ) -> Iterator[dict[str, str]]:
     """Yield the bindings of `variables` under which all `literals` are true.
 
@@ -194,14 +194,14 @@ def bindings(
 
 
 def _all_bindings(
-    types: Mapping[str, Mapping[str, None]], current: dict[str, str]
+    types: Mapping[str, Mapping[str, object]], current: dict[str, str]
 ) -> Iterator[dict[str, str]]:
     for row in product(*types.values()):
         yield {**current, **dict(zip(types, row, strict=True))}
 
 
 def _join(
-    types: Mapping[str, Mapping[str, None]],
+    types: Mapping[str, Mapping[str, object]],
     filters: Mapping[str, list[_Filter]],
     joins: list[_Join],
     current: dict[str, str],
@@ -243,7 +243,7 @@ def _choices(
     joins: list[_Join],
     current: dict[str, str],
     relation: Callable[[str], Relation],
-    types: Mapping[str, Mapping[str, None]],
+    types: Mapping[str, Mapping[str, object]],
 ) -> Iterator[dict[str, str]]:
     """Yield ways to bind the next variables, by the atom or the type with the fewest candidates.
 
@@ -264,7 +264,7 @@ def _choices(
 
 
 def _matches(
-    atom: Atom, rows: list[Row], current: dict[str, str], types: Mapping[str, Mapping[str, None]]
+    atom: Atom, rows: list[Row], current: dict[str, str], types: Mapping[str, Mapping[str, object]]
 ) -> Iterator[dict[str, str]]:
     fixed = dict(current)
     for row in rows:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 from json import JSONDecoder
+from sys import intern
 from typing import Any
 
 from hvr.pddl.lexer import Source
@@ -52,7 +53,8 @@ def _read(source: Source, offset: int, holders: frozenset[str], levels: int) -> 
         return [_read(source, place, holders, levels - 1) for place in _items(text, offset)]
     if text[offset] == "{":
         value, _ = _DECODER.raw_decode(text, offset)
-        members = PlacedObject(value)
+        # The same few names in every step, each a string of its own until here.
+        members = PlacedObject(zip(map(intern, value), value.values(), strict=True))
         if levels and not holders.isdisjoint(value):
             # Names and values take turns.
             for name, place in zip(value, islice(_items(text, offset), 1, None, 2), strict=True):

@@ -214,6 +214,12 @@ def words(text: str, offset: int) -> list[Word]:
     return [Word(match.group(), offset + match.start()) for match in _WORD.finditer(text)]
 
 
+def first_word(text: str, offset: int) -> Word | None:
+    """Return the first of the `words` of a text, None if it has none."""
+    match = _WORD.search(text)
+    return Word(match.group(), offset + match.start()) if match else None
+
+
 def decode(data: bytes, file: str) -> str:
     """Return the text of a file of PDDL, which may be older than UTF-8.
 

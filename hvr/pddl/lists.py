@@ -11,7 +11,7 @@ from hvr.pddl.diagnostics import nearest
 from hvr.pddl.lexer import Source, Word
 from hvr.pddl.model import OBJECT, TypedName
 from hvr.pddl.numeric import MOST_DIGITS
-from hvr.pddl.reader import Group, Node
+from hvr.pddl.reader import Group, Node, first_of
 
 Types = tuple[str, ...]
 
@@ -79,9 +79,10 @@ class ListReader:
         return node
 
     def head(self, group: Group, expected: str) -> Word:
-        if not group.items:
+        first = first_of(group)
+        if first is None:
             self.syntax(group, "an empty list", expected)
-        return self.word(group.items[0], expected)
+        return self.word(first, expected)
 
     def name(self, node: Node, what: str) -> Word:
         """Read a new or known name; `what` ("object", "action") is for the message."""
@@ -155,12 +156,12 @@ class ListReader:
         return result
 
     def plain_names(self, text: str, types: Iterable[str]) -> tuple[TypedName, ...] | None:
-        """Read a typed list of names that has nothing wrong with it, quickly; else return None."""
+        """Read a keyword and a typed list of names, quickly; None if anything is wrong with it."""
         items = text.split()
         known = {OBJECT, *types}
         result: list[TypedName] = []
         waiting: list[str] = []
-        place = 0
+        place = 1
         while place < len(items):
             item = items[place]
             if item == "-":
@@ -176,6 +177,7 @@ class ListReader:
             place += 1
         of = (OBJECT,)
         result += [TypedName(name, of) for name in waiting]
+        del items
         names = {item.name for item in result}
         if len(names) < len(result) or not names.isdisjoint(RESERVED):
             return None

@@ -14,23 +14,23 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from hvr.pddl.location import Location
-from hvr.values import Value, cached_property
+from hvr.values import Compact, Value, cached_property, set_field
 
 OBJECT = "object"
 """The root of every type hierarchy."""
 
 
-class TypedName(Value):
+class TypedName(Compact):
     """A name (or ?variable) with its type; several types mean `(either …)`."""
 
+    __slots__ = ("name", "types")
+
     name: str
-    types: tuple[str, ...] = (OBJECT,)
+    types: tuple[str, ...]
 
     def __init__(self, name: str, types: tuple[str, ...] = (OBJECT,)) -> None:
-        # Written out, as in `Atom`: problems have them by the thousand.
-        fields = self.__dict__
-        fields["name"] = name
-        fields["types"] = types
+        set_field(self, "name", name)
+        set_field(self, "types", types)
 
     def __str__(self) -> str:
         return f"{self.name} - {_type_text(self.types)}"
@@ -39,21 +39,21 @@ class TypedName(Value):
 # --- formulas ---------------------------------------------------------------------------------
 
 
-class Atom(Value):
+class Atom(Compact):
     """A predicate applied to names and ?variables; ground when it has no variable."""
 
+    __slots__ = ("args", "location", "predicate")
+
     predicate: str
-    args: tuple[str, ...] = ()
-    location: Location | None = None
+    args: tuple[str, ...]
+    location: Location | None
 
     def __init__(
         self, predicate: str, args: tuple[str, ...] = (), location: Location | None = None
     ) -> None:
-        # Written out: problems have them by the thousand.
-        fields = self.__dict__
-        fields["predicate"] = predicate
-        fields["args"] = args
-        fields["location"] = location
+        set_field(self, "predicate", predicate)
+        set_field(self, "args", args)
+        set_field(self, "location", location)
 
     def __str__(self) -> str:
         return _call_text(self.predicate, self.args)
@@ -77,7 +77,7 @@ class Not(Value):
     location: Location | None = None
 
     def __init__(self, operand: Expression, location: Location | None = None) -> None:
-        # Written out, as in `Atom`: domains have them by the thousand.
+        # Written out: domains have them by the thousand.
         fields = self.__dict__
         fields["operand"] = operand
         fields["location"] = location
@@ -202,11 +202,17 @@ class Number(Value):
         return format(self.value, "f")
 
 
-class FunctionTerm(Value):
+class FunctionTerm(Compact):
     """A numeric function applied to names and ?variables, such as `(total-cost)`."""
 
+    __slots__ = ("args", "function")
+
     function: str
-    args: tuple[str, ...] = ()
+    args: tuple[str, ...]
+
+    def __init__(self, function: str, args: tuple[str, ...] = ()) -> None:
+        set_field(self, "function", function)
+        set_field(self, "args", args)
 
     def __str__(self) -> str:
         return _call_text(self.function, self.args)
@@ -437,15 +443,17 @@ class Domain(Value):
 
     def members(
         self, objects: Mapping[str, tuple[str, ...]], wanted: tuple[str, ...]
-    ) -> dict[str, None]:
+    ) -> Mapping[str, object]:
         """Return those of some objects, given with their types, that belong to one of `wanted`.
 
-        The result is a dict for its order.
+        They are the keys of a mapping, for their order: where all belong to it, `objects` itself.
         """
         if wanted == (OBJECT,):
-            return dict.fromkeys(objects)
+            return objects
         # Objects by the thousand share a few types.
         known = {types: self.has_type(types, wanted) for types in {*objects.values()}}
+        if all(known.values()):
+            return objects
         return {name: None for name, types in objects.items() if known[types]}
 
     def __hash__(self) -> int:
@@ -495,21 +503,21 @@ class Problem(Value):
         return hash((self.name, self.init, self.goal))
 
 
-class GroundAction(Value):
+class GroundAction(Compact):
     """A step of a plan. `location` says where it was read and takes no part in comparison."""
 
+    __slots__ = ("args", "location", "name")
+
     name: str
-    args: tuple[str, ...] = ()
-    location: Location | None = None
+    args: tuple[str, ...]
+    location: Location | None
 
     def __init__(
         self, name: str, args: tuple[str, ...] = (), location: Location | None = None
     ) -> None:
-        # Written out: plans have them by the thousand.
-        fields = self.__dict__
-        fields["name"] = name
-        fields["args"] = args
-        fields["location"] = location
+        set_field(self, "name", name)
+        set_field(self, "args", args)
+        set_field(self, "location", location)
 
     def __str__(self) -> str:
         return _call_text(self.name, self.args)

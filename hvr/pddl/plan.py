@@ -16,15 +16,24 @@ from hvr.pddl.diagnostics import Diagnostic, PddlTextSyntaxError
 from hvr.pddl.lexer import Source
 from hvr.pddl.model import GroundAction
 from hvr.pddl.numeric import MOST_DIGITS
-from hvr.values import Value
+from hvr.values import Compact, Value, set_field
 
 
-class TimedAction(Value):
+class TimedAction(Compact):
     """A step with its start time and, if it is durative, its duration."""
+
+    __slots__ = ("action", "duration", "start")
 
     action: GroundAction
     start: Fraction
-    duration: Fraction | None = None
+    duration: Fraction | None
+
+    def __init__(
+        self, action: GroundAction, start: Fraction, duration: Fraction | None = None
+    ) -> None:
+        set_field(self, "action", action)
+        set_field(self, "start", start)
+        set_field(self, "duration", duration)
 
     def __str__(self) -> str:
         duration = "" if self.duration is None else f" [{decimal_text(self.duration)}]"
@@ -71,7 +80,8 @@ _NUMBERED = re.compile(
     r"(?:\s*+[0-9]{1,18}+\s*+:\s*+\(\s*+(?:[^?,:=\[\]{}\"`\s();]++\s*+)++\)"
     r"(?:\s*+\[\s*+[0-9]{1,18}+(?:\.[0-9]{0,18}+)?\s*+\])?+)++\s*+"
 )
-_STEP_NUMBER = re.compile(r"([0-9]+)\s*:")
+# Names may have very many digits, which are looked at once each.
+_STEP_NUMBER = re.compile(r"(?<![0-9])([0-9]{1,18}+)\s*+:")
 _PLAIN_STEP = re.compile(r"\(([^()]*)\)")
 _STEP_OR_COMMENT = re.compile(r";[^\r\n]*+|(\((?:[^();]++|;[^\r\n]*+)*+\))")
 
@@ -220,6 +230,7 @@ class _PlanReader:
         self.text = source.text.lower() if source.text.isascii() else source.text
         self.notation: Notation = "pddl"
         self.actions: list[GroundAction] = []
+        self.names: dict[str, str] = {}
         self.stamps: list[Fraction | None] = []
         self.durations: list[Fraction | None] = []
 
@@ -280,6 +291,8 @@ class _PlanReader:
             self._fail(step.start(), "an empty step", _STEP)
         if not self.text.isascii():
             names = [name.lower() for name in names]
+        # Names occur in many steps: one string for each is enough.
+        names = [self.names.setdefault(name, name) for name in names]
         location = self.source.location(step.start("name" if call else 0))
         self.actions.append(GroundAction(names[0], tuple(names[1:]), location))
 

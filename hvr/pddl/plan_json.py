@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Any
 
 from hvr.errors import PddlSyntaxError
@@ -49,16 +48,18 @@ def plan_from_json(data: object) -> tuple[GroundAction, ...]:
             break
         data, wrapped = data[wraps[0]], True
     if isinstance(data, str) and wrapped:
-        steps = parse_plan(data, file="the text in the JSON plan")
-        return tuple([step.replace(location=_place_of(data)) for step in steps])
+        read = parse_plan(data, file="the text in the JSON plan")
+        return tuple([step.replace(location=_place_of(data)) for step in read])
     if not isinstance(data, Sequence) or isinstance(data, str | bytes):
         raise PddlSyntaxError('a JSON plan is a list of {"action": name, "args": [name, …]}')
-    return tuple(
-        [
-            _step_from_json(number, item).replace(location=_place_of(item))
-            for number, item in enumerate(data, 1)
-        ]
-    )
+    names: dict[str, str] = {}
+    steps = []
+    for number, item in enumerate(data, 1):
+        step = _step_from_json(number, item)
+        # Names occur in many steps: one string for each is enough.
+        name, *args = [names.setdefault(text, text) for text in (step.name, *step.args)]
+        steps.append(GroundAction(name, tuple(args), _place_of(item)))
+    return tuple(steps)
 
 
 def read_json_plan(source: Source) -> PlanText:
@@ -72,13 +73,16 @@ def read_json_plan(source: Source) -> PlanText:
     from hvr.texts import parse_json
 
     try:
-        data = parse_json(source.text)
+        parse_json(source.text)
     except json.JSONDecodeError as error:
         source.syntax_error(error.pos, f"this is not JSON: {error.msg}", expected="a JSON plan")
     except ValueError as error:
         source.syntax_error(0, f"this JSON cannot be used: {error}", expected="a JSON plan")
-    with suppress(RecursionError):
+    try:
+        # Not beside the value without places: each is many times the size of the text.
         data = with_places(source, _HOLDERS)
+    except RecursionError:
+        data = parse_json(source.text)
     try:
         steps = plan_from_json(data)
     except PddlSyntaxError as error:

@@ -68,6 +68,8 @@ class ProblemParser(ListReader):
             elif keyword.text in by_name:
                 self.overlook(keyword, f"the problem has a second {keyword.text}")
             by_name.setdefault(keyword.text, group)
+        # From here on the large sections are held by `by_name` alone, and dropped when read.
+        sections.clear()
         for needed in self.needed:
             if needed not in by_name:
                 self.context = f"problem {name.text}"
@@ -80,11 +82,11 @@ class ProblemParser(ListReader):
             domain_name = self.domain_name(by_name[":domain"])
         if ":requirements" in by_name:
             requirements(self, by_name[":requirements"])
-        objects = self._objects(by_name[":objects"]) if ":objects" in by_name else ()
+        objects = self._objects(by_name.pop(":objects")) if ":objects" in by_name else ()
         known = {o.name: o.types for o in (*self.domain.constants, *objects)}
         reader = ExpressionReader(self.source, self.domain, known)
         facts = _InitReader(reader)
-        facts.read(by_name[":init"])
+        facts.read(by_name.pop(":init"))
         goal: Formula = TRUE
         if ":goal" in by_name:
             reader.context = ":goal"
@@ -129,7 +131,7 @@ class ProblemParser(ListReader):
     def _objects(self, group: Group) -> tuple[TypedName, ...]:
         self.context = ":objects"
         if group.text is not None:
-            plain = self.plain_names(group.text.replace(":objects", "", 1), self.domain.types)
+            plain = self.plain_names(group.text, self.domain.types)
             taken = {c.name for c in self.domain.constants}
             if plain is not None and taken.isdisjoint(o.name for o in plain):
                 return plain
@@ -158,6 +160,7 @@ class _InitReader:
         self.numbers: dict[FunctionTerm, Decimal] = {}
         self.timed: list[TimedInitial] = []
         self._derived = {rule.predicate for rule in reader.domain.derived}
+        self._names: dict[str, str] = {}
         self._fitting: dict[str, tuple[Collection[str], ...]] = {}
         self._of_type: dict[tuple[str, ...], Collection[str]] = {}
 
@@ -165,8 +168,11 @@ class _InitReader:
         reader = self.reader
         reader.context = ":init"
         false: dict[Atom, Node] = {}
-        for node in group.items[1:]:
-            item = reader.group(node, "a fact: (predicate object …)")
+        nodes = group.items[:0:-1]
+        group.items.clear()
+        while nodes:
+            # Facts take the place of what they are read from: there may be very many.
+            item = reader.group(nodes.pop(), "a fact: (predicate object …)")
             if item.text is not None and (atom := self._plain(item.text)) is not None:
                 self.true.add(atom)
                 continue
@@ -201,7 +207,9 @@ class _InitReader:
         for arg, members in zip(args, fitting, strict=True):
             if arg not in members:
                 return None
-        return Atom(name, tuple(args))
+        # Names occur in many facts: one string for each is enough.
+        names = self._names
+        return Atom(name, tuple([names.setdefault(arg, arg) for arg in args]))
 
     def _members(self, parameter: TypedName) -> Collection[str]:
         members = self._of_type.get(parameter.types)

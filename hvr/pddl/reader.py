@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from hvr.pddl.diagnostics import PddlTextSyntaxError
-from hvr.pddl.lexer import Source, Word, tokens, words
+from hvr.pddl.lexer import Source, Word, first_word, tokens, words
 
 MAX_NESTING = 150
 """Deeper nesting is refused: the functions over formulas recurse up to three times a level.
@@ -143,7 +143,14 @@ def _unclosed(source: Source, stack: list[Group]) -> NoReturn:
     )
 
 
+def first_of(group: Group) -> Node | None:
+    """Return what a list begins with, None if it is empty. Nothing else of it is split."""
+    if group.text is not None:
+        return first_word(group.text, group.offset + 1)
+    return group.items[0] if group.items else None
+
+
 def head_of(group: Group) -> str:
     """Return the word that a list begins with, or nothing."""
-    first = group.items[0] if group.items else None
+    first = first_of(group)
     return first.text if isinstance(first, Word) else ""

@@ -112,7 +112,7 @@ class Task:
         self._fluents: list[tuple[str, Row]] = []
         self._number_index: dict[FunctionTerm, int] = {}
         self._terms: list[FunctionTerm] = []
-        self._members: dict[tuple[str, ...], dict[str, None]] = {}
+        self._members: dict[tuple[str, ...], Mapping[str, object]] = {}
         self._near: dict[tuple[str, bool], str] = {}
         self._templates: dict[str, Template | None] = {}
         # Of `hvr.pddl.durative`, which a task without durative actions never loads.
@@ -239,8 +239,8 @@ class Task:
         """Return the bits with exactly those derived atoms that follow from the others."""
         return bits if self._axioms is None else self._axioms.close(bits, values)
 
-    def members(self, types: tuple[str, ...]) -> dict[str, None]:
-        """Return the objects of (either of) some types, as the keys of a dict."""
+    def members(self, types: tuple[str, ...]) -> Mapping[str, object]:
+        """Return the objects of (either of) some types, as the keys of a mapping."""
         objects = self._members.get(types)
         if objects is None:
             objects = self._members[types] = self.domain.members(self.objects, types)

@@ -17,8 +17,9 @@ from hvr.knowledge.ontology import Ontology
 from hvr.language.goals import Stage, end_conditions
 from hvr.language.reader import Reader
 from hvr.language.readers import make_reader
+from hvr.language.saying import constraints_said
 from hvr.pddl import And, Atom, Domain, Task, TypedName, parse_constraint, parse_formula
-from hvr.pddl.model import changes_of
+from hvr.pddl.model import Expression, changes_of
 from hvr.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.macro import macro_blocks
 from hvr.retrieval.inventory import Inventory
@@ -161,7 +162,7 @@ class SymbolicPolicy(Policy[Stage]):
                 f"{result.planner or 'the planner'} found no plan, and no proof that there is none"
             )
         if result.plan is None:
-            keeping = f" that keeps {' and '.join(stage.constraints)}" if kept else ""
+            keeping = f" that keeps to this: {self._said(kept, inventory)}" if kept else ""
             lost = sorted(inventory.unplaced & set(relevant.names))
             unseen = f"; nobody has seen where {' and '.join(lost)} are" if lost else ""
             raise ImpossibleGoalError(
@@ -170,6 +171,9 @@ class SymbolicPolicy(Policy[Stage]):
                 f"{keeping}{unseen}"
             )
         return Planned(problem, task, relevant, _finish(task, result), 1)
+
+    def _said(self, constraints: Sequence[Expression], inventory: Inventory) -> str:
+        return constraints_said(constraints, self.reader.taxonomy, inventory)
 
 
 def _finish(task: Task, result: SearchResult) -> Plan:

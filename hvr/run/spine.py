@@ -17,7 +17,6 @@ from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.scenes import scenes_with
 from hvr.errors import DataFileError, ImpossibleGoalError, InvalidPlanError, MissingObjectError
 from hvr.execution.events import Finished
-from hvr.execution.promises import ground_constraints
 from hvr.pddl import And, Task, Trajectory, parse_constraint
 from hvr.plans import Judgement, Understanding
 from hvr.run.account import accounted, earlier_tries
@@ -27,6 +26,7 @@ from hvr.run.options import Options
 from hvr.run.recorder import Listener
 from hvr.run.request import RunRequest, read_request, resumed
 from hvr.run.result import Run, result_of, summary
+from hvr.validation.promises import ground_constraints
 
 if TYPE_CHECKING:
     from hvr.llm.budget import Limits

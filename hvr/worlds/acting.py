@@ -17,7 +17,6 @@ from hvr.execution.acting import Acting
 from hvr.execution.compare import Difference
 from hvr.execution.events import StepDone
 from hvr.execution.failures import Deviation, DeviationKind, Side
-from hvr.execution.promises import Promises, bound
 from hvr.execution.watching import literals
 from hvr.knowledge.wording import Wording
 from hvr.pddl import (
@@ -37,6 +36,7 @@ from hvr.pddl.facts import necessary_literals
 from hvr.pddl.task import binding_of
 from hvr.plans import Planned, Rungs
 from hvr.validation import Validator
+from hvr.validation.promises import Promises, bound
 from hvr.validation.report import StepReport
 from hvr.worlds.beliefs import Beliefs
 from hvr.worlds.detection import (

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from hvr.envs.kitchen import Kitchen
 from hvr.execution.events import Event
 from hvr.execution.executor import Executor
-from hvr.execution.promises import Promises, bound
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.pddl import TRUE, Atom, Not, Task, Trajectory, ground_all
 from hvr.validation import Validator
+from hvr.validation.promises import Promises, bound
 from tests.execution.execution_worlds import Ran, Tampered, symbolic
 from tests.search.test_constraints import watched_tasks
 

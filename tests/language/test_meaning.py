@@ -432,7 +432,6 @@ def test_what_is_not_clear_is_refused_in_plain_words(understand, text, reason):
     [
         ("put the apple in the fridge and the other fruit on the counter", "only 1 apple, not 2"),
         ("wash everything in the sink except the mug", "nothing to do"),
-        ("wash all dirty dishes", "none of the dishes here is dirty"),
     ],
 )
 def test_what_is_not_left_is_refused(understand, text, reason):
@@ -484,3 +483,73 @@ def test_the_top_of_what_is_closed_is_no_place(understand):
 
 def test_another_of_what_was_not_named_is_told(understand):
     assert "no other drawer was named before" in understand("1", "open the second drawer").notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("wash all dirty dishes", "none of the dishes here is dirty"),
+        ("close everything that is open", "nothing here is open"),
+        ("close all open drawers", "none of the drawers here is open"),
+    ],
+)
+def test_what_is_asked_of_all_that_are_so_holds_where_none_is(understand, text, note):
+    goal = understand("16", text)
+    assert [stage.text for stage in goal.stages] == ["(and (and))"] and goal.notes == (note,)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "put the mug on the counter with the bread",
+            "the mug is on countertop-1; the bread is on countertop-1",
+        ),
+        ("put the pan on the counter with the bread on it", "the pan is on countertop-1"),
+        ("put the plate on the counter with an apple on it", "the apple is on the plate"),
+        ("put the bowl with the egg on the counter", "the egg is in the bowl"),
+    ],
+)
+def test_what_stands_on_a_surface_is_not_put_in_what_comes_there(understand, text, said):
+    assert said in understand("8", text).said[0]
+
+
+def test_adjectives_of_pieces_spoken_of_before_are_asked_for(understand):
+    goal = understand("1", "slice a tomato and put the chilled slice on a plate")
+    assert "(chilled " in goal.stages[-1].text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "put the cup that is in the sink and that is cold in the fridge",
+        "put the cup that is cold and is on the counter in the fridge",
+        "put the cup which is on the counter and is cold in the fridge",
+    ],
+)
+def test_relative_clauses_are_joined_by_and(understand, text):
+    (stage,) = understand("1", text).stages
+    assert "fridge" in stage.text and "(chilled " in stage.text
+    assert "sink" not in stage.text
+
+
+def test_what_is_said_to_be_on_a_cupboard_is_read_as_in_it_with_a_note(understand):
+    (note,) = understand("1", "put the plate on the fridge").notes
+    assert note == "read 'on the fridge' as in it: things can only be in it"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("leave the fridge open and wash the mug", "the fridge is open"),
+        ("put the apple, which is dirty, in the sink", "the apple is in the sink basin"),
+        ("put the egg that is in the fridge and not cracked in the pan", "is in the pan"),
+    ],
+)
+def test_what_is_said_of_a_thing_ends_where_the_clause_goes_on(understand, text, said):
+    assert said in understand("1", text).said[0]
+
+
+def test_a_state_that_was_asked_for_is_not_asked_for_once_more(understand):
+    text = "cut the apple and heat the slice, then put the hot slice in the fridge"
+    assert len(understand("1", text).stages) == 2

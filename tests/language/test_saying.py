@@ -55,7 +55,7 @@ STAGES = {
     "(not (exists (?i - item) (in ?i fridge-1)))": "nothing is in the fridge",
     "(imply (opened fridge-1) (cold apple-1))": "if the fridge is open, the apple is cold",
     "(hand_empty)": "the hand is empty",
-    "(and)": "nothing",
+    "(and)": "nothing is left to do",
 }  # fmt: skip
 
 

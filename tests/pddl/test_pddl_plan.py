@@ -200,3 +200,16 @@ def test_numbered_steps_are_those_of_the_reader_in_its_order(text: str) -> None:
 
 def test_json_without_args() -> None:
     assert plan_from_json([{"action": "Move"}]) == (GroundAction("move"),)
+
+
+@pytest.mark.parametrize(
+    "text", ["a(room-1, room-2)\n" * 9, '["(a room-1 room-2)", "(a room-1 room-2)"]']
+)
+def test_steps_share_the_names_that_they_are_read_with(text: str) -> None:
+    first, *_, last = parse_plan(text)
+    assert first == last
+    assert all(one is two for one, two in zip(first.args, last.args, strict=True))
+
+
+def test_a_name_of_very_many_digits_is_no_number_of_a_step() -> None:
+    assert numbered_steps(f"1: (go a{'0' * 200_000})\n2: (b)") == [f"go a{'0' * 200_000}", "b"]

@@ -13,6 +13,8 @@ from hvr.pddl import (
     GroundingLimitError,
     State,
     Task,
+    TimedAction,
+    TypedName,
     UndefinedValueError,
     applicable_actions,
     ground_all,
@@ -21,6 +23,7 @@ from hvr.pddl import (
     parse_problem,
     print_domain,
 )
+from hvr.pddl.location import Location
 from tests.work import lines_run
 
 ROADS = """
@@ -174,6 +177,24 @@ def test_states_can_be_pickled() -> None:
     assert copy.atoms(static=True) == task.initial.atoms(static=True)
     assert copy == copy.task.initial
     assert repr(copy) == "<State with 2 true fluents>"
+
+
+def test_values_that_come_in_masses_are_small_and_can_be_pickled_and_changed() -> None:
+    action = GroundAction("go", ("a", "b"), Location("plan", 1, 2))
+    for value in (
+        Atom("at", ("a",)),
+        action,
+        TimedAction(action, Fraction(1), Fraction(2)),
+        TypedName("a", ("room",)),
+        FunctionTerm("fuel", ("a",)),
+    ):
+        assert not hasattr(value, "__dict__")
+        copy = pickle.loads(pickle.dumps(value))
+        assert copy == value == value.replace()
+        assert repr(copy) == repr(value)
+        with pytest.raises(AttributeError, match="cannot be changed"):
+            copy.args = ()
+    assert pickle.loads(pickle.dumps(action)).location == action.location
 
 
 def test_joins_keep_to_the_type_of_the_variable() -> None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from hvr.pddl import Atom, GroundAction, State, Task
+from hvr.pddl import Atom, GroundAction, State, Task, Trajectory
 from hvr.plans import MacroAction
 from hvr.policies.llm.answers import read_actions
 from hvr.policies.llm.bridge import Bridge
@@ -19,6 +19,7 @@ from hvr.policies.llm.conditions import conjunction, refined
 from hvr.policies.llm.dialogue import Dialogue
 from hvr.policies.llm.events import BlockChecked, BlockWritten, PolicyEvent
 from hvr.policies.llm.foresight import Foresight, applicable, doable, run
+from hvr.policies.llm.keeping import Kept, broken, left
 from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.record import BlockRecord
 from hvr.policies.llm.settings import PolicySettings
@@ -269,7 +270,7 @@ class BlockWriter:
         if not block and not wanted and (self._unmapped or not work.hierarchical):
             nothing = "there is no action in the answer that can be carried out"
             return BlockError(nothing, None, math.inf)
-        return examine(foresight.task, foresight.state, block, wanted)
+        return examine(foresight.task, foresight.state, block, wanted, foresight.kept)
 
     def _bridge(self, work: Assignment, foresight: Foresight, block: Block) -> Block:
         """Return the part of a block that works, continued by the planner.
@@ -279,14 +280,18 @@ class BlockWriter:
         """
         task, state = foresight.task, foresight.state
         inventory = foresight.inventory
-        good = block[: applicable(task, state, block)]
+        breaks = broken(state, block, foresight.kept)
+        good = block[: min([applicable(task, state, block), *(n - 1 for n, _ in breaks)])]
         after = run(task, state, good)
         if work.hierarchical and work.macro.postcondition:
             goal = conjunction(task, work.macro.postcondition)
-            rest = self.bridge.to(after, goal, inventory, _arguments(block))
+            kept = left(state, good, foresight.kept)
+            rest = self.bridge.to(after, goal, inventory, _arguments(block), kept=kept)
             if rest is not None:
                 return (*good, *rest)
-        return (*good, *self.bridge.through(after, block[len(good) :], inventory))
+        bridged = (*good, *self.bridge.through(after, block[len(good) :], inventory))
+        worse = len(broken(state, bridged, foresight.kept)) > len(breaks)
+        return block if worse else bridged
 
     def _announce(self, work: Assignment, block: Block, source: str) -> None:
         notes = tuple(self._unmapped) if source in {"model", "correction"} else ()
@@ -326,7 +331,11 @@ def with_objects(work: Assignment, texts: Iterable[str], foresight: Foresight) -
 
 
 def examine(
-    task: Task, state: State, block: Sequence[GroundAction], wanted: Sequence[str]
+    task: Task,
+    state: State,
+    block: Sequence[GroundAction],
+    wanted: Sequence[str],
+    kept: Kept = (),
 ) -> BlockError | None:
     """Return what is wrong with a block, or None.
 
@@ -335,6 +344,7 @@ def examine(
         state: the state before it.
         block: the actions.
         wanted: literals that must hold after it.
+        kept: what is left of the constraints that it must not break.
     """
     validator = Validator(task, state=state)
     navigation = find_navigation(task.domain)
@@ -343,6 +353,9 @@ def examine(
     done = doable(task, state, block)
     end = run(task, state, block)
     missing = [text for text in wanted if not end.holds(conjunction(task, [text]))]
+    breaks = broken(state, block, kept)
+    breaking = dict(reversed(breaks))
+    wrong = len(block) - done + len(missing) + len(breaks)
     for number, action in enumerate(block, start=1):
         report = validator.apply(action)
         if report.failure is not None:
@@ -350,13 +363,28 @@ def examine(
             why = " ".join(explain_literal(x, _UNCHANGED) for x in failure.literals)
             why = why or failure.message
             why += _what_is_in_the_way(validator, action, failure, navigation)
-            wrong = len(block) - done + len(missing)
             text = f"step {number} {action} cannot be done: {why}"
+            return BlockError(text, number, wrong, done)
+        if number in breaking:
+            text = _what_is_broken(validator, number, action, breaking[number])
             return BlockError(text, number, wrong, done)
     if missing:
         text = f"at the end of the block this does not hold: {' '.join(missing)}"
-        return BlockError(text, None, len(missing), done)
+        return BlockError(text, None, wrong, done)
     return None
+
+
+def _what_is_broken(
+    validator: Validator, number: int, action: GroundAction, constraint: Trajectory
+) -> str:
+    """Return which constraint a step breaks, and what would have to be otherwise before it."""
+    wanted = constraint.operator == "always"
+    literals = validator.unmet(constraint.formulas[0], {}, wanted=wanted)
+    own = [x for x in literals if x.changed_by is not None and x.changed_by.number == number]
+    # Where it takes two to break it, such as two open doors, the step itself may be right.
+    others = [x for x in literals if x not in own] or own
+    why = " ".join(explain_literal(x, _UNCHANGED) for x in others)
+    return f"step {number} {action} breaks what the task demands all the time: {why}"
 
 
 def _what_is_in_the_way(

@@ -21,12 +21,14 @@ from hvr.pddl import (
     Problem,
     State,
     Task,
+    Trajectory,
     TypedName,
     substitute,
 )
 from hvr.pddl.conditions import Operator
 from hvr.pddl.task import binding_of
 from hvr.policies.llm.foresight import applicable, run
+from hvr.policies.llm.keeping import broken
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.places import tidy_places
 from hvr.retrieval.relevance import relevant_objects
@@ -57,6 +59,7 @@ class Bridge:
         inventory: Inventory,
         objects: Iterable[str] = (),
         relevant: Formula | None = None,
+        kept: tuple[Trajectory, ...] = (),
     ) -> tuple[GroundAction, ...] | None:
         """Return actions that lead to a condition, or None if none were found.
 
@@ -66,6 +69,7 @@ class Bridge:
             inventory: the objects and facts of the scene.
             objects: objects that may be of use besides those that the condition needs.
             relevant: the part of the condition that objects are chosen by; all of it if None.
+            kept: ground constraints that the actions must not break.
         """
         task = state.task
         if state.holds(goal):
@@ -75,18 +79,21 @@ class Bridge:
         facts = fixed | state.atoms()
         now = replace(inventory, facts=facts)
         try:
-            names = set(relevant_objects([relevant or goal], now).names)
+            names = set(relevant_objects([relevant or goal], now, kept, fluents).names)
             names |= _with_places(objects, now)
             if len(names) > MOST_OBJECTS:
                 return None
             self.calls += 1
-            result = self._planner.solve(Task(self._domain, self._problem(task, now, names, goal)))
+            problem = self._problem(task, now, names, goal).replace(constraints=And(kept))
+            result = self._planner.solve(Task(self._domain, problem))
         except DataFileError:
             raise  # the planner's result cannot be recorded: the run could not be repeated
         except HvrError:
             return None
         # The planner saw fewer objects: a quantified condition may say more in the full task.
         if result.plan is None or not run(task, state, result.plan).holds(goal):
+            return None
+        if broken(state, result.plan, kept):
             return None
         return result.plan if applicable(task, state, result.plan) == len(result.plan) else None
 

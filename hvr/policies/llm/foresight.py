@@ -8,10 +8,11 @@ from dataclasses import replace
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.imagined import imagine, suppose
 from hvr.knowledge.mapping import predicate_rules
-from hvr.pddl import Domain, GroundAction, Problem, State, Task
+from hvr.pddl import Domain, GroundAction, Problem, State, Task, Trajectory
 from hvr.pddl.conditions import Operator
 from hvr.retrieval.inventory import Inventory
 from hvr.search.navigation import find_navigation
+from hvr.validation.promises import Promises
 from hvr.values import cached_property
 
 
@@ -39,10 +40,24 @@ class Foresight:
         self._source = graph
         self._inventory = inventory
         self._shown: int | None = None
+        self._promises = Promises()
+
+    def keep(self, constraints: Iterable[Trajectory]) -> None:
+        """Watch ground constraints from now on."""
+        self._promises = Promises(constraints)
+        self._promises.observe(self.state)
+
+    @property
+    def kept(self) -> tuple[Trajectory, ...]:
+        """What must not happen from now on, as the constraints are that are not broken yet."""
+        return self._promises.prohibitions
 
     def advance(self, actions: Iterable[GroundAction]) -> None:
         """Apply actions to the state; those that are not applicable are skipped."""
-        self.state = run(self.task, self.state, actions)
+        for action in actions:
+            self.state = run(self.task, self.state, (action,))
+            if self._promises.left:
+                self._promises.observe(self.state)
 
     @property
     def graph(self) -> KnowledgeGraph:

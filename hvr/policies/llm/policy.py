@@ -16,6 +16,7 @@ from hvr.library import Library, Origin, learn, update_library
 from hvr.llm.meter import Meter
 from hvr.pddl import Task, TypedName, parse_formula
 from hvr.plans import IS_TOLD, Find, Judgement, Planned, Policy, PolicyContext, Understanding
+from hvr.policies.llm.keeping import read_constraints
 from hvr.policies.llm.lean import outcome
 from hvr.policies.llm.record import PlanningRecord
 from hvr.policies.llm.settings import is_goal
@@ -57,7 +58,7 @@ class LLMPolicy(Policy[str]):
         self._library = library
         self._about = dict(about or {})
         self._library_uses: set[str] = set()
-        # For the judgement alone: a plan that knew hvr's own reading would not be the model's.
+        # For the judgement and for constraints: a plan that knew the goal would not be the model's.
         self._reader = Reader(equipment.ontology, equipment.domain)
 
     @classmethod
@@ -135,7 +136,7 @@ class LLMPolicy(Policy[str]):
         request = stage
         if reason:
             request = f"{stage} (A first attempt was broken off: {reason} Go on from here.)"
-        record = self.write(request, graph, inventory)
+        record = self._write(request, graph, inventory, self._constraints(stage, inventory))
         self.plans.append(record)
         domain = self.equipment.domain
         task = Task(domain, graph.problem(domain, "plan"))
@@ -167,7 +168,23 @@ class LLMPolicy(Policy[str]):
         """
         if find is not None:
             inventory = find(request)
-        writing = Writing(self.equipment, request, graph, inventory)
+        return self._write(request, graph, inventory, self._constraints(request, inventory))
+
+    def _constraints(self, request: str, inventory: Inventory) -> tuple[str, ...]:
+        """Return what a plan for a request must keep on the way."""
+        settings = self.equipment.settings
+        if not (settings.constraints and settings.verification):
+            return ()
+        return read_constraints(self._reader, request, inventory)
+
+    def _write(
+        self,
+        request: str,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+        constraints: Sequence[str],
+    ) -> PlanningRecord:
+        writing = Writing(self.equipment, request, graph, inventory, constraints)
         record = writing.write()
         self._library_uses |= set(writing.library_uses)
         return record

@@ -29,6 +29,7 @@ class PolicySettings:
             easily mistaken, what a block is judged by, and what stands in what.
         direct: with R: objects are not asked for again where a macro action names them.
         batching: with H: the blocks of several macro actions are asked for at once.
+        constraints: with V: blocks must keep what the request forbids on the way, as hvr reads it.
         block_limit: most steps that the model may write for a block; planner repair may add more.
         plan_limit: without H: most steps that it may write for the plan.
         tries_per_step: most corrections of a block for each of its steps.
@@ -48,6 +49,7 @@ class PolicySettings:
     knowledge: bool = True
     direct: bool = True
     batching: bool = True
+    constraints: bool = True
     judge: bool = False
     block_limit: int = 50
     plan_limit: int = 200
@@ -66,7 +68,7 @@ class PolicySettings:
 
 _PAPER = PolicySettings(
     expansion=False, planner_repair=False, elimination=False, library=False, knowledge=False,
-    direct=False, batching=False, block_tries=None, macro_tries=5,
+    direct=False, batching=False, constraints=False, block_tries=None, macro_tries=5,
 )  # fmt: skip
 
 NAMED: Mapping[str, PolicySettings] = {

@@ -93,10 +93,10 @@ class Telling:
     def _dishes(self, foresight: Foresight, names: Iterable[str]) -> list[str]:
         ontology = foresight.graph.ontology
         classes = {foresight.graph.object_class(name) for name in names}
+        usual = (*preferences(classes, ontology), *left_as(ontology))
         return [
             *dishes(self.request, ontology),
-            *preferences(classes, ontology),
-            f"unless something else is asked, {', '.join(left_as(ontology))}",
+            f"unless something else is asked: {'; '.join(usual)}",
         ]
 
     def _listed(self, told: Iterable[str]) -> str:
@@ -108,12 +108,21 @@ class Telling:
 def _meant(macro: MacroAction, task: Task) -> tuple[str, ...]:
     """Return the objects of a macro action's conditions whose kinds its sentence names."""
     spoken = "".join(words(macro.name))
+    objects = {o.name for o in task.problem.objects}
     texts = (*macro.postcondition, *macro.precondition)
     named = dict.fromkeys(
         word for text in texts for word in text.replace("(", " ").replace(")", " ").split()
-        if word in task.objects
+        if word in objects
     )  # fmt: skip
-    return tuple(name for name in named if name.rsplit("-", 1)[0] in spoken)
+    return tuple(name for name in named if _named(name.rsplit("-", 1)[0], spoken))
+
+
+def _named(kind: str, spoken: str) -> bool:
+    """Return whether a sentence without spaces names a kind: "tomato slice" is tomatosliced."""
+    for ending, made in (("sliced", "slice"), ("cracked", "crack")):
+        if kind.endswith(ending):
+            return kind.removesuffix(ending) in spoken and made in spoken
+    return kind in spoken
 
 
 def numbered(block: Sequence[GroundAction]) -> str:

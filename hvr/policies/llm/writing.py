@@ -18,7 +18,7 @@ from hvr.knowledge.ontology import Ontology
 from hvr.library import Library, Match, Query, retrieve
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Model
-from hvr.pddl import Domain, Problem, State, Task
+from hvr.pddl import Domain, GroundAction, Problem, State, Task
 from hvr.plans import AABlock, MacroAction, Plan
 from hvr.policies.llm.action_set import action_set
 from hvr.policies.llm.answers import read_conditions, read_macro_plan
@@ -38,6 +38,7 @@ from hvr.policies.llm.events import (
 )
 from hvr.policies.llm.foresight import Foresight, run
 from hvr.policies.llm.judged import judged_blocks
+from hvr.policies.llm.keeping import broken, grounded
 from hvr.policies.llm.lean import eliminated
 from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.prompts import Prompts
@@ -100,10 +101,16 @@ class Writing:
         request: the request in words.
         graph: the world; it is not changed.
         inventory: the objects and facts of the world.
+        constraints: what a plan must keep on the way, as PDDL.
     """
 
     def __init__(
-        self, equipment: Equipment, request: str, graph: KnowledgeGraph, inventory: Inventory
+        self,
+        equipment: Equipment,
+        request: str,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+        constraints: Sequence[str] = (),
     ) -> None:
         self.equipment = equipment
         self.settings = equipment.settings
@@ -113,6 +120,9 @@ class Writing:
         self._listen = equipment.listen
         self._inventory = inventory
         self._foresight = Foresight(graph, equipment.domain, inventory, equipment.compile_task)
+        if constraints:
+            self._foresight.keep(grounded(self._foresight.task, constraints))
+        self._first_kept = self._foresight.kept
         self._dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
         self._retrieval = Retrieval(self._dialogue, self.settings, equipment.embedder, self._listen)
         self._telling = Telling(self.settings, request)
@@ -148,9 +158,10 @@ class Writing:
         rounds: tuple[Round, ...] = ()
         if self.settings.judge:
             foresight = self._foresight
-            written, rounds = judged_blocks(
+            judged, rounds = judged_blocks(
                 foresight.task, written, foresight.nearness, self._listen, self._inventory
             )
+            written, rounds = (judged, rounds) if self._keeps(judged, written) else (written, ())
         blocks, removed = self._elimination(written)
         name = self._dialogue.model.name
         return PlanningRecord(
@@ -381,9 +392,12 @@ class Writing:
                 self.equipment.embedder,
                 ontology=self.equipment.ontology,
             )
-            if match is not None:
+            if match is not None and not self._breaks(state, match.block.actions):
                 return match
         return None
+
+    def _breaks(self, state: State, block: Sequence[GroundAction]) -> bool:
+        return bool(broken(state, block, self._foresight.kept))
 
     def _taken(self, number: int, macro: MacroAction, match: Match) -> BlockRecord:
         """Return the record of a block that was taken from the library."""
@@ -407,9 +421,20 @@ class Writing:
         if not self.settings.elimination:
             return blocks, 0
         kept, left_out = eliminated(self._foresight.task, blocks, self._foresight.nearness)
+        if not self._keeps(kept, blocks):
+            return blocks, 0
         if left_out:
             self._listen(StepsLeftOut(left_out))
         return kept, len(left_out)
+
+    def _keeps(self, changed: Iterable[AABlock], blocks: Iterable[AABlock]) -> bool:
+        """Return whether a changed plan breaks no more constraints than the plan did."""
+        start, kept = self._foresight.task.initial, self._first_kept
+        after, before = (
+            len(broken(start, [a for b in plan for a in b.actions], kept))
+            for plan in (changed, blocks)
+        )
+        return after <= before
 
 
 def _predicates(task: Task, nearness: frozenset[str]) -> str:

@@ -80,12 +80,17 @@ class _Comments:
         self._everywhere: list[frozenset[str]] = []
         # The line that each comment is about, and its rules.
         self._lines: dict[int, tuple[str, frozenset[str]]] = {}
+        # Most comments of a file say the same.
+        same: dict[str, frozenset[str]] = {}
         lines = [*_lines(file), ""]
         for number, line in enumerate(lines[:-1], 1):
             match = _COMMENT.search(line)
             if match is None:
                 continue
-            rules = frozenset(rule.upper() for rule in _RULE.findall(match[2]))
+            rules = same.get(match[2])
+            if rules is None:
+                rules = frozenset(rule.upper() for rule in _RULE.findall(match[2]))
+                same[match[2]] = rules
             if match[1].lower() == "ignore-file":
                 self._everywhere.append(rules)
             else:

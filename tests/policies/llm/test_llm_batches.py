@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hvr.plans import MacroAction
 from hvr.policies.llm.answers import read_blocks
 from hvr.policies.llm.policy import LLMPolicy
+from hvr.policies.llm.settings import named
+from hvr.policies.llm.telling import Telling
 from hvr.scripted import make_scripted
 from hvr.tasks import load_task
-from tests.policies.llm.llm_worlds import Fake, answer_of, policy, scene, write
+from tests.policies.llm.llm_worlds import Fake, answer_of, foresight, policy, scene, write
 
 MACROS = "1. Take the cup\n2. Put the cup on the dining table"
 CONDITIONS = """1. Take the cup
@@ -74,6 +77,18 @@ def test_a_prompt_says_what_a_block_is_judged_by_and_what_is_meant() -> None:
     assert "   At the end: (holding cup-1)" in prompt
     assert "   Meant are: cup-1, diningtable-1" in prompt
     assert "What is known here:\n- " in prompt
+
+
+def test_pieces_are_meant_however_they_are_called_and_liquids_are_no_objects() -> None:
+    begun = foresight()
+    telling = Telling(named("HVR+"), "Do it")
+    macro = MacroAction(
+        "Put the tomato slice and the cracked egg on the plate with coffee",
+        postcondition=("(on tomatosliced-1 plate-1)", "(on eggcracked-1 plate-1)",
+                       "(contains mug-1 coffee)"),
+    )  # fmt: skip
+    told = telling.wanted(macro, begun.task, begun.state)
+    assert "Meant are: tomatosliced-1, plate-1, eggcracked-1\n" in told
 
 
 def test_without_knowledge_prompts_have_the_words_of_the_paper() -> None:

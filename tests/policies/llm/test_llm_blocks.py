@@ -11,6 +11,7 @@ from hvr.policies.llm.blocks import examine, finish
 from hvr.policies.llm.conditions import describe
 from hvr.policies.llm.events import BlockChecked, BlockWritten, PolicyEvent
 from hvr.policies.llm.foresight import applicable
+from hvr.policies.llm.keeping import broken, grounded
 from hvr.policies.llm.record import BlockRecord, PlanningRecord
 from hvr.validation import Validator
 from tests.policies.llm.llm_worlds import Answers, Fake, answer_of, foresight, macro, steps, write
@@ -27,6 +28,7 @@ SHUT = (
 FULL_HAND = (
     "navigate_to_obj fork-1", "pick_up fork-1", "navigate_to_obj cup-1", "pick_up cup-1",
 )  # fmt: skip
+NEVER_TWO = "(always (not (exists (?a ?b - item) (and (not (= ?a ?b)) (opened ?a) (opened ?b)))))"
 STUCK = ("navigate_to_obj faucet-1", "toggle_off faucet-1")
 
 
@@ -418,3 +420,54 @@ def test_a_block_that_cannot_be_carried_out_keeps_its_conditions() -> None:
     )  # fmt: skip
     done = finish(record, task, task.initial, hierarchical=True)
     assert (done.macro, done.verified_after, done.achieved) == (TAKE_EGG, False, False)
+
+
+# What a request forbids on the way ---------------------------------------------------------
+
+ONE_DOOR = "Take the egg out of the fridge and open the microwave, never two doors open"
+TWO_OPEN = ("navigate_to_obj microwave-1", "open_obj microwave-1", *GOOD)
+ONE_AFTER_THE_OTHER = (
+    "navigate_to_obj microwave-1", "open_obj microwave-1", "close_obj microwave-1", *GOOD,
+)  # fmt: skip
+
+
+def test_a_step_that_breaks_what_the_request_forbids_is_sent_back_with_the_reason() -> None:
+    fake = model(answer_of(*TWO_OPEN), answer_of(*ONE_AFTER_THE_OTHER))
+    record = write(fake, "HVR+constraints-retrieval", ONE_DOOR)
+    (block,) = record.blocks
+    assert block.tries == 1
+    assert block.actions == steps(*ONE_AFTER_THE_OTHER)
+    (prompt,) = fake.prompts("correct_block")
+    assert "step 4 (open_obj fridge-1) breaks what the task demands all the time" in prompt
+    assert "(opened microwave-1) must be false; it was made true by step 2" in prompt
+
+
+def test_without_the_switch_and_without_the_request_the_block_is_good() -> None:
+    for setting, request in (("HVR", ONE_DOOR), ("HVR+constraints", EGG)):
+        (block,) = write(model(answer_of(*TWO_OPEN)), setting, request).blocks
+        assert block.tries == 0
+        assert block.actions == steps(*TWO_OPEN)
+
+
+def test_the_planner_mends_what_breaks_a_constraint_and_elimination_keeps_it() -> None:
+    fake = model(answer_of(*TWO_OPEN), answer_of(*TWO_OPEN))
+    record = write(fake, "HVR+-retrieval", ONE_DOOR)
+    (block,) = record.blocks
+    assert block.repaired
+    assert block.achieved
+    begun = foresight()
+    kept = grounded(begun.task, [NEVER_TWO])
+    assert broken(begun.state, steps(*TWO_OPEN), kept)
+    assert not broken(begun.state, record.plan.actions, kept)
+
+
+def test_what_may_happen_once_may_not_happen_again_in_a_later_block() -> None:
+    begun = foresight()
+    begun.keep(grounded(begun.task, ["(forall (?x - fridge) (at-most-once (opened ?x)))"]))
+    again = steps("open_obj fridge-1")
+    assert not broken(begun.state, steps(*GOOD[:2]), begun.kept)
+    begun.advance(steps(*GOOD[:2], "close_obj fridge-1"))
+    assert [number for number, _ in broken(begun.state, again, begun.kept)] == [1]
+    error = examine(begun.task, begun.state, again, (), begun.kept)
+    assert error is not None
+    assert error.step == 1

@@ -1,4 +1,4 @@
-"""Trajectory constraints of a run, watched in the states that are observed.
+"""Trajectory constraints, watched in the states that go by: predicted or observed.
 
 What is left of a constraint after some states is a constraint on the rest, the present state
 included: "at some time" is done with once it was so, and "at most once" becomes "never" once it was
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from hvr.execution.failures import Deviation, DeviationKind, Side
-from hvr.pddl import And, Expression, GroundAction, Not, State, Task, Trajectory, substitute
+from hvr.pddl import And, Expression, Not, State, Task, Trajectory, substitute
 from hvr.validation.trajectory import hard_constraints
 
 
@@ -122,19 +121,3 @@ def _rest(constraint: Trajectory, truths: list[bool], *, was: bool) -> Iterator[
                 yield Trajectory("sometime", (), (constraint.formulas[1],))
         case _:
             yield constraint
-
-
-def deviation(constraint: Trajectory, step: int, action: GroundAction | None) -> Deviation:
-    """Return the deviation of a constraint that is broken.
-
-    Args:
-        constraint: the constraint.
-        step: number of the last step.
-        action: that step.
-    """
-    formula = constraint.formulas[0]
-    wanted = formula if constraint.operator == "always" else Not(formula)
-    return Deviation(
-        DeviationKind.CONSTRAINT_BROKEN, Side.POST, (wanted,), step, action,
-        f"What was to be kept is broken after step {step}: {constraint}.",
-    )  # fmt: skip
