@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from hvr.errors import HvrError
 from hvr.pddl import GroundAction, GroundingLimitError, Step
 from hvr.pddl.conditions import FALSE, Conjunction
-from hvr.validation.edits import edit_sequence, edit_timed
 from hvr.validation.relaxation import Clock
 from hvr.validation.report import Failure, FailureKind, Repair, UnmetLiteral, ValidationReport
 from hvr.validation.search import search
@@ -40,6 +39,9 @@ def find_advice(
     A change is looked for where no inserted steps make the plan valid, and in timed plans. The
     arguments and the result are those of `find_repair`.
     """
+    # Only advice needs them; runs that mend a plan load this module, too.
+    from hvr.validation.edits import edit_sequence, edit_timed
+
     clock = Clock(seconds)
     repair, note = find_repair(validator, plan, report, seconds=seconds)
     failure = report.failure
