@@ -40,6 +40,10 @@ _REPEATED = (":action", ":durative-action", ":derived", ":process", ":event")
 _DOMAIN_UNSUPPORTED = {
     ":axiom": "axioms in the notation of PDDL 1",
 }
+_FIELDS_UNSUPPORTED = {
+    ":agent": "agents of actions (MA-PDDL)",
+    ":observe": "sensing actions (contingent planning)",
+}
 _ACTION_FIELDS = (":parameters", ":precondition", ":effect")
 _DURATIVE_FIELDS = (":parameters", ":duration", ":condition", ":effect")
 
@@ -164,6 +168,8 @@ class DomainParser(ListReader):
         self, node: Node, domain: Domain, what: str
     ) -> tuple[Word, tuple[TypedName, ...]]:
         group = self.group(node, f"({what} ?parameter …)")
+        if group.items and isinstance(group.items[0], Word) and group.items[0].text == ":private":
+            self.unsupported(group, f"private {what}s (MA-PDDL)")
         word = self.name(self.head(group, f"({what} ?parameter …)"), what)
         names = self.typed_list(group.items[1:], "variable", types=domain.types)
         # The names of these parameters mean nothing, so a repeated one is harmless.
@@ -261,6 +267,8 @@ def _fields(
     for index in range(0, len(items), 2):
         reader.context = f"{what} {word.text}"
         keyword = reader.word(items[index], " or ".join(known))
+        if keyword.text in _FIELDS_UNSUPPORTED:
+            reader.unsupported(keyword, _FIELDS_UNSUPPORTED[keyword.text])
         if keyword.text not in known:
             reader.source.syntax_error(
                 keyword.offset,

@@ -55,6 +55,10 @@ Scope = Mapping[str, Types]
 
 
 _COMPARISONS = frozenset({"<", ">", "<=", ">=", "="})
+_CHANCE = {
+    "probabilistic": "probabilistic effects (PPDDL)",
+    "oneof": "nondeterministic effects, (oneof …),",
+}
 _NUMERIC_EFFECTS = frozenset({"increase", "decrease", "assign", "scale-up", "scale-down"})
 _TRAJECTORY = {
     # operator: how many numbers, how many conditions
@@ -262,6 +266,8 @@ class ExpressionReader(ListReader):
                 self._count(group, 2, "(when formula effect)")
                 condition = (self._timed_formula if timed else self.formula)(args[0], scope)
                 return When(condition, self.effect(args[1], scope, timed=timed))
+            case "probabilistic" | "oneof" if head.text not in self._predicates:
+                self.unsupported(group, _CHANCE[head.text])
             case "or" | "imply" | "exists" | "=":
                 self.syntax(
                     head,

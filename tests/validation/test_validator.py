@@ -11,6 +11,7 @@ from hvr.pddl import (
     Atom,
     GroundAction,
     Task,
+    UnsupportedPddlError,
     parse_domain,
     parse_formula,
     parse_plan,
@@ -436,3 +437,23 @@ def test_a_metric_too_large_to_compute_leaves_the_question_open() -> None:
     report = Validator(domain, parse_problem(text, domain)).check_file("(a)")
     assert report.outcome is Outcome.UNKNOWN
     assert "bits" in report.reason
+
+
+@pytest.mark.parametrize(
+    ("domain", "feature"),
+    [
+        ("(:predicates (p)) (:action a :effect (probabilistic 0.5 (p)))", "probabilistic effects"),
+        ("(:predicates (p)) (:action a :effect (oneof (p) (not (p))))", "nondeterministic effects"),
+        ("(:predicates (p) (:private ?a (q)))", "private predicates"),
+        ("(:predicates (p)) (:action a :agent ?a :effect (p))", "agents of actions"),
+        ("(:predicates (p)) (:action a :observe (p))", "sensing actions"),
+    ],
+)
+def test_languages_beside_pddl_are_named(domain: str, feature: str) -> None:
+    with pytest.raises(UnsupportedPddlError, match=f"{feature}.* are not supported"):
+        parse_domain(f"(define (domain d) {domain})")
+
+
+def test_a_predicate_may_have_the_name_of_an_effect_of_another_language() -> None:
+    domain = parse_domain("(define (domain d) (:predicates (oneof)) (:action a :effect (oneof)))")
+    assert "oneof" in domain.predicates
