@@ -47,6 +47,23 @@ LEGACY_TYPES = frozenset(
         "StoveBurner",
         "StoveKnob",
         "Toaster",
+        "ArmChair",
+        "Bathtub",
+        "BathtubBasin",
+        "Bed",
+        "Cart",
+        "CoffeeTable",
+        "Desk",
+        "DeskLamp",
+        "Dresser",
+        "FloorLamp",
+        "HandTowelHolder",
+        "Ottoman",
+        "Sofa",
+        "TVStand",
+        "Toilet",
+        "ToiletPaperHanger",
+        "TowelHolder",
     }
 )
 
@@ -176,6 +193,10 @@ def clean_parents(entry: dict[str, Any], by_id: dict[str, Any], holders: list[Ho
     kinds = {p: by_id[p]["objectType"] for p in parents}
     if not set(entry["properties"]) & {"pickupable", "moveable"}:
         return [p for p in parents if kinds[p] == "Floor"]
+    if "pickupable" not in entry["properties"]:
+        # A side table is reported in its own drawer, a desk on the chair that is pushed under it.
+        size = box_of(entry).footprint
+        parents = [p for p in parents if box_of(by_id[p]).footprint >= size]
     if len(parents) > 1:
         parents = [p for p in parents if kinds[p] != "Floor"]
     if not parents and "pickupable" in entry["properties"]:
