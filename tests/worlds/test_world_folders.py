@@ -53,7 +53,12 @@ def test_the_worlds_that_hvr_brings_fit(name: str) -> None:
 
 
 def test_every_world_that_hvr_brings_is_looked_at() -> None:
-    assert {path.name for path in data_path("worlds").iterdir()} == {"blocksworld", "logistics"}
+    assert {path.name for path in data_path("worlds").iterdir()} == {
+        "blocksworld",
+        "home",
+        "kitchen",
+        "logistics",
+    }
 
 
 ENVIRONMENT = """
