@@ -1,4 +1,4 @@
-"""How many goals of ALFRED's kitchen demonstrations hvr plans for and reaches.
+"""How many goals of ALFRED's demonstrations hvr plans for and reaches.
 
     python benchmarks/alfred_goals.py [--data FILE] [--limit N] [--jobs N] [--placement-table]
 
@@ -11,7 +11,8 @@ the last state:
 * the target type lies in a receptacle of the parent type (two of them in one and the same);
 * washed: it lay in the SinkBasin nearest the Faucet when that was turned on; heated: in the
   Microwave when it was turned on; cooled: in the Fridge when it was closed;
-* with a movable receptacle: it lies in one, which lies in a receptacle of the parent type.
+* with a movable receptacle: it lies in one, which lies in a receptacle of the parent type;
+* looked at in the light: it is in the hand, and a lamp of the wanted type is on and visible.
 
 ALFRED forces every put, so AI2-THOR's placement table is off unless `--placement-table`.
 """
@@ -45,13 +46,12 @@ from hvr.execution.events import Event as RunEvent
 from hvr.execution.events import PlanReady, Replanning, StepDone
 from hvr.execution.executor import Executor
 from hvr.execution.world import World
-from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.ontology import load_ontology
-from hvr.pddl import parse_domain
+from hvr.knowledge.ontology import Ontology
 from hvr.plans import Planned
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.search.planners import FastDownward
+from hvr.world_file import load_world, world_of_scene
 from studies.alfred import scene_from_alfred
 
 
@@ -75,42 +75,48 @@ class Settings:
 def is_forbidden(wanted: Wanted) -> bool:
     """AI2-THOR's placement table does not let the target into the parent or the movable."""
     types = load_facts().types
+    if wanted.lamp:
+        return False
     pairs = [(wanted.target, wanted.movable or wanted.parent)]
     if wanted.movable:
         pairs.append((wanted.movable, wanted.parent))
     return any(place not in types[thing].placeable_in for thing, place in pairs)
 
 
-def goal_of(wanted: Wanted) -> str:
-    """The goal over the kitchen domain."""
-    target, parent = _pddl_type(wanted.target), _pddl_type(wanted.parent)
+def goal_of(wanted: Wanted, ontology: Ontology) -> str:
+    """The goal over the domain of the scene's world."""
+    target = _pddl_type(wanted.target, ontology)
+    if wanted.lamp:
+        lamp = _pddl_type(wanted.lamp, ontology)
+        return f"(exists (?o - {target} ?l - {lamp}) (and (holding ?o) (toggled ?l) (near ?l)))"
+    parent = _pddl_type(wanted.parent, ontology)
+
+    at = _preposition(wanted.parent, ontology)
     if wanted.task_type == TWO:
         return (
             f"(exists (?a ?b - {target} ?r - {parent}) (and (not (= ?a ?b)) "
-            f"({_preposition(wanted.parent)} ?a ?r) ({_preposition(wanted.parent)} ?b ?r)))"
+            f"({at} ?a ?r) ({at} ?b ?r)))"
         )
     if wanted.movable:
-        movable = _pddl_type(wanted.movable)
+        movable = _pddl_type(wanted.movable, ontology)
         return (
             f"(exists (?o - {target} ?m - {movable} ?r - {parent}) "
-            f"(and ({_preposition(wanted.movable)} ?o ?m) ({_preposition(wanted.parent)} ?m ?r)))"
+            f"(and ({_preposition(wanted.movable, ontology)} ?o ?m) ({at} ?m ?r)))"
         )
     mark = MARKS.get(wanted.task_type)
-    placed = f"({_preposition(wanted.parent)} ?o ?r)"
+    placed = f"({at} ?o ?r)"
     condition = f"(and ({mark} ?o) {placed})" if mark else placed
     return f"(exists (?o - {target} ?r - {parent}) {condition})"
 
 
-def _pddl_type(object_type: str) -> str:
-    ontology = load_ontology()
+def _pddl_type(object_type: str, ontology: Ontology) -> str:
     found = ontology.class_of_thor_type(object_type)
     if found is None:
         raise ValueError(f"the ontology does not know the type {object_type}")
     return str(ontology.pddl_type(found))
 
 
-def _preposition(object_type: str) -> str:
-    ontology = load_ontology()
+def _preposition(object_type: str, ontology: Ontology) -> str:
     found = ontology.class_of_thor_type(object_type) or ""
     return "on" if ontology.is_a(found, "SurfaceReceptacle") else "in"
 
@@ -161,11 +167,13 @@ class Episode:
     differences: list[str] = field(default_factory=list)
 
 
-@lru_cache(maxsize=1)
-def _policy(settings: Settings) -> SymbolicPolicy:
-    domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
+@lru_cache(maxsize=4)
+def _policy(settings: Settings, world: str) -> SymbolicPolicy:
+    place = load_world(world)
     planner = FastDownward(settings.budget, settings.patience)
-    return SymbolicPolicy(load_ontology(), domain, planner, any_place=not settings.placement_table)
+    return SymbolicPolicy(
+        place.scene_ontology, place.agent.domain(), planner, any_place=not settings.placement_table
+    )
 
 
 def run_episode(record: Mapping[str, Any], settings: Settings) -> Episode | None:
@@ -176,12 +184,12 @@ def run_episode(record: Mapping[str, Any], settings: Settings) -> Episode | None
         return None
     episode = Episode(str(record["id"]), str(record["floor_plan"]), wanted.task_type)
     episode.expert_steps = len(record.get("interactions", ()))
-    episode.goal = goal_of(wanted)
-    policy = _policy(settings)
+    policy = _policy(settings, world_of_scene(episode.floor_plan).name)
+    episode.goal = goal_of(wanted, policy.ontology)
     forced = not settings.placement_table
     kitchen = Kitchen(scene_from_alfred(record), settings.seed, placement_table=not forced)
     judge = Judge(kitchen)
-    world = World(judge, KnowledgeGraph.create(), force_put=forced)
+    world = World(judge, KnowledgeGraph.create(ontology=policy.ontology), force_put=forced)
     episode.scene_seconds = time.perf_counter() - started
     failures: list[str] = []
 

@@ -5,7 +5,8 @@ What counts, and only on the last state:
 * the target type lies in a receptacle of the parent type (two of them in one and the same);
 * washed: it lay in the SinkBasin nearest the Faucet when that was turned on; heated: in the
   Microwave when it was turned on; cooled: in the Fridge when it was closed;
-* with a movable receptacle: it lies in one, which lies in a receptacle of the parent type.
+* with a movable receptacle: it lies in one, which lies in a receptacle of the parent type;
+* looked at in the light: it is in the hand, and a lamp of the wanted type is on and visible.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ SIMPLE, TWO, MOVABLE = (
     "pick_two_obj_and_place",
     "pick_and_place_with_movable_recep",
 )
-TASK_TYPES = (SIMPLE, TWO, *MARKS, MOVABLE)
+LOOK = "look_at_obj_in_light"
+TASK_TYPES = (SIMPLE, TWO, *MARKS, MOVABLE, LOOK)
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,14 @@ class Wanted:
         target: what is wanted somewhere.
         parent: where.
         movable: in what it is to lie there, empty for none.
+        lamp: in the light of what it is to be looked at, empty for none.
     """
 
     task_type: str
     target: str
     parent: str
     movable: str = ""
+    lamp: str = ""
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Wanted | None:
@@ -67,6 +71,7 @@ class Wanted:
             RENAMED.get(target, target),
             str(params["parent_target"]),
             str(params["mrecep_target"]) if record["task_type"] == MOVABLE else "",
+            str(params["toggle_target"]) if record["task_type"] == LOOK else "",
         )
 
 
@@ -131,6 +136,14 @@ class Judge:
                  if o["objectType"] == wanted.target and not o["isSliced"]}  # fmt: skip
         parents = [o for o in objects if o["objectType"] == wanted.parent]
         held = {o["objectId"] for o in self.last_event.metadata["inventoryObjects"]}
+
+        if wanted.lamp:
+            if not held & found:
+                return f"no {wanted.target} is in the hand"
+            lit = [o for o in objects if o["objectType"] == wanted.lamp and o["isToggled"]]
+            if not lit:
+                return f"no {wanted.lamp} is on"
+            return "" if any(o["visible"] for o in lit) else f"no {wanted.lamp} that is on is seen"
 
         def within(object_id: str) -> set[str]:
             return set(by_id[object_id]["receptacleObjectIds"] or ()) - held

@@ -41,12 +41,10 @@ from benchmarks.inputs import measured
 from hvr.envs.kitchen import Kitchen
 from hvr.errors import HvrError
 from hvr.execution.world import open_world
-from hvr.files import data_path
-from hvr.knowledge.ontology import load_ontology
 from hvr.language.readers import READERS
-from hvr.pddl import parse_domain
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.search.planners import FastDownward
+from hvr.world_file import load_world, world_of_scene
 from studies.human_language import PARTS, Demonstration, Described, Outcome, Trial, demonstrations
 
 DATA = STARTS.parents[1] / "alfred_language" / STARTS.name
@@ -60,9 +58,10 @@ _BUDGET, _PATIENCE = 5.0, 0.3
 
 
 @lru_cache(maxsize=2)
-def _policy(placement_table: bool, reader: str) -> SymbolicPolicy:
-    domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    return SymbolicPolicy(load_ontology(), domain, FastDownward(_BUDGET, _PATIENCE),
+def _policy(placement_table: bool, reader: str, world: str) -> SymbolicPolicy:
+    place = load_world(world)
+    return SymbolicPolicy(place.scene_ontology, place.agent.domain(),
+                          FastDownward(_BUDGET, _PATIENCE),
                           any_place=not placement_table, reader=reader)  # fmt: skip
 
 
@@ -84,7 +83,8 @@ class Settings:
 def try_one(job: tuple[Demonstration, Settings]) -> Described:
     """Try the sentences of one demonstration."""
     demonstration, settings = job
-    policy = _policy(settings.placement_table, settings.reader)
+    world = world_of_scene(str(demonstration.start["floor_plan"]))
+    policy = _policy(settings.placement_table, settings.reader, world.name)
     return Trial(demonstration, policy, policy.reader.goal, execute=settings.execute).run()
 
 
@@ -157,8 +157,9 @@ def acted_on(path: Path, scene: str, reader: str = "grammar") -> tuple[int, list
 
     Empty lines and lines after `#` are no sentences.
     """
-    inventory = open_world(Kitchen(scene)).inventory()
-    read, total, acted = _policy(True, reader).reader.goal, 0, []
+    world = world_of_scene(scene)
+    inventory = open_world(Kitchen(scene), ontology=world.scene_ontology).inventory()
+    read, total, acted = _policy(True, reader, world.name).reader.goal, 0, []
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line.strip() or line.startswith("#"):
             continue

@@ -32,7 +32,6 @@ from alfred_judge import TASK_TYPES, Wanted
 from conditions import conditions
 from inputs import measured
 
-from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.kitchen import Kitchen
 from hvr.errors import HvrError
 from hvr.execution.world import open_world
@@ -44,6 +43,7 @@ from hvr.language.learnt.reader import LearntReader, Reading
 from hvr.language.reader import Reader
 from hvr.language.readers import is_plain
 from hvr.retrieval.inventory import Inventory
+from hvr.world_file import load_world
 from studies.alfred import scene_from_alfred
 from studies.human_language import PARTS, Demonstration, demonstrations
 
@@ -127,7 +127,7 @@ class Bench:
     """
 
     def __init__(self, *, restricted: bool, thresholds: Thresholds) -> None:
-        ontology, domain = load_ontology(), load_agent(DEFAULT_AGENT).domain()
+        ontology, domain = load_ontology(), load_world().agent.domain()
         self.grammar = Reader(ontology, domain, any_place=True)
         self.learnt = LearntReader(
             ontology, domain, self.grammar.lexicon, self.grammar.taxonomy, restricted=restricted

@@ -28,7 +28,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from inputs import TASKS_HELP, measured, tasks_of
 
-from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene
 from hvr.execution.world import open_world
@@ -46,6 +45,7 @@ from hvr.retrieval.embedders import make_embedder
 from hvr.scripted import make_scripted
 from hvr.search.planners import FastDownward
 from hvr.tasks import PaperTask, load_task
+from hvr.world_file import load_world
 
 _OBJECT = re.compile(r"^([a-z]\w*-\d+) \(", re.MULTILINE)
 Count = Callable[[Sequence[Message]], int]
@@ -115,7 +115,7 @@ def measure(
     world = open_world(Kitchen(load_scene(scene), 0))
     equipment = Equipment(
         ontology=load_ontology(),
-        domain=load_agent(DEFAULT_AGENT).domain(),
+        domain=load_world().agent.domain(),
         model=model,
         settings=named(setting),
         embedder=make_embedder("lexical"),

@@ -39,8 +39,8 @@ from inputs import measured
 
 from hvr.envs import scenes
 from hvr.envs.kitchen import Kitchen
+from hvr.envs.recorded import scene_from_metadata
 from hvr.errors import HvrError
-from studies.recorded_scenes import scene_from_metadata
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "ai2thor" / "traces"
 """Where the recordings are looked for: beside the checkout of hvr."""

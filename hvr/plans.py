@@ -11,6 +11,7 @@ from hvr.errors import ImpossibleGoalError
 from hvr.pddl import Domain, Problem, Task
 from hvr.pddl.model import GroundAction
 from hvr.retrieval.relevance import Relevant
+from hvr.world_file import load_world
 
 if TYPE_CHECKING:
     from hvr.knowledge.graph import KnowledgeGraph
@@ -200,6 +201,7 @@ class PolicyContext:
     Args:
         ontology: classes, words and preferences.
         domain: the actions.
+        agent: the robot whose domain it is, for the library.
         planner: the classical planner.
         model: which language model is to be asked, and how.
         about: the request, task, scene and seed, as transcripts name them.
@@ -219,6 +221,7 @@ class PolicyContext:
     domain: Domain
     planner: Planner
     model: ModelChoice
+    agent: str = field(default_factory=lambda: load_world().agent.name)
     about: Mapping[str, Any] = field(default_factory=dict)
     folder: Path | None = None
     transcript: Path | None = None

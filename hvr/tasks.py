@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.errors import DataFileError, PddlError, UsageError
 from hvr.files import data_path
 from hvr.pddl import GroundAction, TypedName, parse_constraint, parse_formula, parse_plan
 from hvr.texts import read_toml
+from hvr.world_file import world_of_scene
 
 _LAST_OF_PAPER = 12
 _ENDING = ".toml"
@@ -273,7 +273,7 @@ def _check(task: PaperTask) -> None:
 
 def _check_formulas(task: PaperTask) -> None:
     """Parse goal and constraints: else a bench would be paid for before the error is found."""
-    domain = load_agent(DEFAULT_AGENT).domain()
+    domain = world_of_scene(task.ground_truth.scene).agent.domain()
     texts = {"goal": (task.goal,), "constraints": task.constraints}
     named = {m[0]: m[1] for text in (task.goal, *task.constraints) for m in _NAME.finditer(text)}
     objects = [TypedName(name, (kind,)) for name, kind in named.items()]

@@ -25,7 +25,19 @@ RENAMED = MappingProxyType({"Glassbottle": "Bottle"})
 
 _MOVABLE = frozenset(
     {"CoffeeMachine", "DiningTable", "Fridge", "GarbageCan", "Microwave", "SideTable", "Toaster"}
+    | {"ArmChair", "Bathtub", "BathtubBasin", "Bed", "Cart", "CoffeeTable", "Desk", "DeskLamp"}
+    | {"Dresser", "FloorLamp", "HandTowelHolder", "Ottoman", "Sofa", "TVStand", "Toilet"}
+    | {"ToiletPaperHanger", "TowelHolder"}
 )
+_GONE = {
+    "Bathtub": (1.6, 0.6, 0.8),
+    "Cart": (0.6, 0.9, 0.4),
+    "DiningTable": (1.2, 0.75, 0.8),
+    "Dresser": (1.0, 0.9, 0.5),
+    "Shelf": (0.8, 0.35, 0.3),
+}
+"""Sizes, in metres, of furniture that a room of AI2-THOR 5 may have lost altogether."""
+_OPEN_AT_FIRST = frozenset({"Box", "Laptop"})
 _CELL = 0.25
 
 
@@ -135,11 +147,14 @@ def _as_in_2_1_0(
     result = {spec.object_id: spec for spec in objects}
     free = set(result)
     for entry in sorted(legacy, key=lambda e: e.object_id):
-        if entry.object_type not in _MOVABLE:
+        if entry.object_type not in _MOVABLE and entry.object_type not in _GONE:
             continue
         x, _, z = entry.position
         same = [result[i] for i in free if result[i].object_type == entry.object_type]
         if not same:
+            if not any(o.object_type == entry.object_type for o in result.values()):
+                lost = _lost(entry)
+                result[lost.object_id] = lost
             continue
         spec = min(
             same,
@@ -157,6 +172,22 @@ def _as_in_2_1_0(
             parent = holder_of(_body(spec), holders)
             result[object_id] = replace(spec, parents=(parent,) if parent else ())
     return list(result.values())
+
+
+def _lost(entry: LegacyReceptacle) -> ObjectSpec:
+    """Return furniture of a type that the room of AI2-THOR 5 has not."""
+    size = _GONE.get(entry.object_type, (0.8, 0.6, 0.5))
+    x, y, z = entry.position
+    return ObjectSpec(
+        object_id=entry.object_id,
+        object_type=entry.object_type,
+        name=entry.object_type,
+        asset_id="",
+        position=entry.position,
+        rotation=(0.0, 0.0, 0.0),
+        properties=frozenset({"receptacle"}),
+        box=Box.around((x, y + size[1] / 2, z), size),
+    )
 
 
 def _shifted(spec: ObjectSpec, dx: float, dy: float, dz: float) -> ObjectSpec:
@@ -216,6 +247,8 @@ def _placed(record: Mapping[str, Any], base: Scene) -> list[ObjectSpec]:
             )
         if dirty and "dirtyable" in facts.properties:
             state["isDirty"] = True
+        if kind in _OPEN_AT_FIRST:
+            state |= {"isOpen": True, "openness": 1.0}
         placed.append(
             ObjectSpec(
                 object_id=object_id,

@@ -222,7 +222,8 @@ class Trial:
         self.read = read
         self.execute = execute
         self._scene = scene_from_alfred(demonstration.start)
-        self._start = open_world(Kitchen(self._scene)).inventory()
+        ontology = policy.ontology
+        self._start = open_world(Kitchen(self._scene), ontology=ontology).inventory()
         self._runs: dict[tuple[Stage, ...], tuple[Outcome, World]] = {}
 
     def run(self) -> Described:
@@ -262,7 +263,7 @@ class Trial:
             return known
         forced = self.policy.any_place
         judge = AnyAppliance(Kitchen(self._scene, placement_table=not forced))
-        world = World(judge, KnowledgeGraph.create(), force_put=forced)
+        world = World(judge, KnowledgeGraph.create(ontology=self.policy.ontology), force_put=forced)
         wanted = self.demonstration.wanted
         done = Outcome(self.demonstration.id, wanted.task_type, "")
         executor = Executor(world, self.policy, lambda _event: None, lambda _planned: None)

@@ -1,10 +1,12 @@
-"""Makes the packaged kitchens and type facts of hvr from extracted AI2-THOR data.
+"""Makes the packaged scenes and type facts of hvr from extracted AI2-THOR data.
 
-    python tools/build_scenes.py SCENES_FOLDER OBJECT_TYPES_JSON [--output hvr/envs/data]
+    python tools/build_scenes.py KITCHENS OTHER_ROOMS OBJECT_TYPES_JSON
+        [--output hvr/envs/data] [--worlds worlds]
 
-SCENES_FOLDER holds FloorPlanN.json files with the two views `ai2thor_5` and
-`alfred_2_1_0` of each kitchen; OBJECT_TYPES_JSON the facts of the object types. The same
-input gives the same bytes. The rules are written down in hvr/envs/data/README.md.
+KITCHENS and OTHER_ROOMS are folders of FloorPlanN.json files with the two views `ai2thor_5` and
+`alfred_2_1_0` of each room; OBJECT_TYPES_JSON the facts of the object types. Types that occur in
+kitchens are measured there alone. The same input gives the same bytes. The rules are written down
+in hvr/envs/data/README.md.
 """
 
 from __future__ import annotations
@@ -45,6 +47,23 @@ LEGACY_TYPES = frozenset(
         "StoveBurner",
         "StoveKnob",
         "Toaster",
+        "ArmChair",
+        "Bathtub",
+        "BathtubBasin",
+        "Bed",
+        "Cart",
+        "CoffeeTable",
+        "Desk",
+        "DeskLamp",
+        "Dresser",
+        "FloorLamp",
+        "HandTowelHolder",
+        "Ottoman",
+        "Sofa",
+        "TVStand",
+        "Toilet",
+        "ToiletPaperHanger",
+        "TowelHolder",
     }
 )
 
@@ -52,28 +71,41 @@ LEGACY_TYPES = frozenset(
 def main() -> None:
     """Reads the arguments and writes the data."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("scenes", type=Path, help="folder of FloorPlanN.json")
+    parser.add_argument("kitchens", type=Path, help="folder of FloorPlanN.json")
+    parser.add_argument("others", type=Path, help="the same of living rooms, bedrooms, bathrooms")
     parser.add_argument("types", type=Path, help="object_types.json")
     parser.add_argument("--output", type=Path, default=Path("hvr/envs/data"))
+    parser.add_argument("--worlds", type=Path, default=Path("worlds"))
     options = parser.parse_args()
-    sources = sorted(
-        options.scenes.glob("FloorPlan*.json"), key=lambda p: int(re.sub(r"\D", "", p.stem))
-    )
-    if not sources:
-        parser.error(f"no FloorPlanN.json in {options.scenes}")
-    raw = [json.loads(path.read_text(encoding="utf-8")) for path in sources]
-    folder = options.output / "scenes"
+    kitchens, others = read_scenes(options.kitchens), read_scenes(options.others)
+    if not kitchens or not others:
+        parser.error("no FloorPlanN.json in one of the folders")
+    total = write_scenes(kitchens, options.worlds / "kitchen" / "scenes")
+    total += write_scenes(others, options.worlds / "home" / "scenes")
+    known = json.loads(options.types.read_text(encoding="utf-8"))
+    facts = type_facts(known, kitchens, others)
+    text = json.dumps(facts, indent=1, sort_keys=True) + "\n"
+    (options.output / "object_types.json").write_text(text, encoding="utf-8")
+    count = len(kitchens) + len(others)
+    print(f"{count} scenes, {total} bytes; {len(facts['types'])} types, {len(text)} bytes")
+
+
+def read_scenes(folder: Path) -> list[dict[str, Any]]:
+    """The extracted scenes of a folder in natural order."""
+    files = sorted(folder.glob("FloorPlan*.json"), key=lambda p: int(re.sub(r"\D", "", p.stem)))
+    return [json.loads(path.read_text(encoding="utf-8")) for path in files]
+
+
+def write_scenes(scenes: list[dict[str, Any]], folder: Path) -> int:
+    """Write the packed scenes and return how many bytes they are."""
     folder.mkdir(parents=True, exist_ok=True)
     total = 0
-    for scene in raw:
+    for scene in scenes:
         packed = json.dumps(compact(scene), separators=(",", ":"), sort_keys=True).encode()
         data = gzip.compress(packed, compresslevel=9, mtime=0)
         (folder / f"{scene['floor_plan']}.json.gz").write_bytes(data)
         total += len(data)
-    facts = type_facts(json.loads(options.types.read_text(encoding="utf-8")), raw)
-    text = json.dumps(facts, indent=1, sort_keys=True) + "\n"
-    (options.output / "object_types.json").write_text(text, encoding="utf-8")
-    print(f"{len(raw)} scenes, {total} bytes; {len(facts['types'])} types, {len(text)} bytes")
+    return total
 
 
 def compact(scene: dict[str, Any]) -> dict[str, Any]:
@@ -161,6 +193,10 @@ def clean_parents(entry: dict[str, Any], by_id: dict[str, Any], holders: list[Ho
     kinds = {p: by_id[p]["objectType"] for p in parents}
     if not set(entry["properties"]) & {"pickupable", "moveable"}:
         return [p for p in parents if kinds[p] == "Floor"]
+    if "pickupable" not in entry["properties"]:
+        # A side table is reported in its own drawer, a desk on the chair that is pushed under it.
+        size = box_of(entry).footprint
+        parents = [p for p in parents if box_of(by_id[p]).footprint >= size]
     if len(parents) > 1:
         parents = [p for p in parents if kinds[p] != "Floor"]
     if not parents and "pickupable" in entry["properties"]:
@@ -203,12 +239,11 @@ def moved_receptacles(legacy: dict[str, Any], by_id: dict[str, Any]) -> list[dic
     return sorted(found, key=lambda entry: entry["id"])
 
 
-def type_facts(raw: dict[str, Any], scenes: list[dict[str, Any]]) -> dict[str, Any]:
-    """Facts of every type that occurs in a kitchen, and of the pieces."""
-    instances: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for scene in scenes:
-        for entry in scene["ai2thor_5"]["objects"]:
-            instances[entry["objectType"]].append(entry)
+def type_facts(
+    raw: dict[str, Any], kitchens: list[dict[str, Any]], others: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Facts of every type that occurs, and of the pieces."""
+    instances = instances_of(others) | instances_of(kitchens)
     slices = raw["slices"]
     pieces = {k: v for k, v in slices.items() if k not in ("id_rule", "largest_k_used_in_alfred")}
     names = set(instances) | set(pieces.values()) | set(ALWAYS_KEPT_TYPES)
@@ -259,6 +294,15 @@ def type_facts(raw: dict[str, Any], scenes: list[dict[str, Any]]) -> dict[str, A
         "must_be_open": [t for t in raw["lists"]["must_be_open_to_put"] if t in names],
         "types": types,
     }
+
+
+def instances_of(scenes: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """All objects by their type."""
+    instances: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for scene in scenes:
+        for entry in scene["ai2thor_5"]["objects"]:
+            instances[entry["objectType"]].append(entry)
+    return dict(instances)
 
 
 def usual_properties(

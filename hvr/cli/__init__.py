@@ -49,7 +49,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     Command("convert", "Print hierarchical plans in other forms; write a run as one.",
             "hvr.cli.convert"),
     Command("tasks", "List the paper's tasks, with the scenes that fit.", "hvr.cli.tasks"),
-    Command("scenes", "List the kitchens.", "hvr.cli.scenes"),
+    Command("scenes", "List the scenes of all worlds.", "hvr.cli.scenes"),
     Command("show", "Show a saved run: its plans, its steps, and what went otherwise than "
             "expected.", "hvr.cli.show"),
     Group("kg", "Query, show, export and check the knowledge graph of a run or a scene.", (
@@ -88,8 +88,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("thor", "Check whether AI2-THOR can run here. Nothing is downloaded or started.",
                 "hvr.cli.doctor"),
     )),
-    Group("scene", "Draw a kitchen, or serve one to AI2-THOR's Python client.", (
-        Command("show", "Draw the floor plan of a kitchen with its objects.",
+    Group("scene", "Draw a scene, or serve one to AI2-THOR's Python client.", (
+        Command("show", "Draw the floor plan of a scene with its objects.",
                 "hvr.cli.scene.show"),
         Command("serve", "Stand in for Unity: AI2-THOR's Python client meets hvr's kitchen.",
                 "hvr.cli.scene.serve"),

@@ -48,14 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plan", metavar="PLAN", type=Path, help=(
         "a PDDL plan, the folder of an hvr run, or tool plans (JSON)"))  # fmt: skip
     goal = parser.add_argument_group("what the plan is for")
-    goal.add_argument("--goal", metavar="SENTENCE", type=words, help="in English, in a kitchen")
+    goal.add_argument("--goal", metavar="SENTENCE", type=words, help="in English, in a scene")
     goal.add_argument("--goal-pddl", metavar="FILE", type=Path, help=(
-        "a PDDL condition on the objects of a kitchen"))  # fmt: skip
+        "a PDDL condition on the objects of a scene"))  # fmt: skip
     goal.add_argument("--problem", metavar="FILE", type=Path, help="a PDDL problem")
     goal.add_argument("--domain", metavar="FILE", type=Path, help=(
-        "its domain (default: hvr's kitchen)"))  # fmt: skip
+        "its domain (default: that of the scene)"))  # fmt: skip
     goal.add_argument("--scene", metavar="NAME", help=(
-        "the kitchen of --goal and --goal-pddl (default: FloorPlan16)"))  # fmt: skip
+        "the scene of --goal and --goal-pddl (default: FloorPlan16)"))  # fmt: skip
     goal.add_argument("--tools", metavar="FILE", type=Path, help=(
         "the tools of tool plans: tools.json, function schemas, MCP, OpenAPI or "
         "Python"))  # fmt: skip

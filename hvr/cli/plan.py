@@ -29,6 +29,7 @@ _EPILOG = """\
 examples:
   hvr plan "make coffee"
   hvr plan "put two slices of tomato on a plate" --scene FloorPlan1
+  hvr plan "look at the book under the desk lamp" --scene FloorPlan301
   hvr plan --task T5 --json
   hvr plan "boil water in a pot" --dry-run --save runs/boil
   hvr plan "make coffee" --html coffee.html
@@ -48,7 +49,7 @@ exit codes:
 """
 
 _FIELDS = (
-    "scene", "policy", "planner", "budget", "seed", "max_replans", "save", "env", "sight",
+    "world", "scene", "policy", "planner", "budget", "seed", "max_replans", "save", "env", "sight",
     "error_rate", "faults", "reader", "reading",
 )  # fmt: skip
 _SWITCHES = {
@@ -137,11 +138,14 @@ def _asked(error: AmbiguousError) -> int | None:
 def _add_environment_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("environment", argument_default=argparse.SUPPRESS)
     group.add_argument("--scene", help=(
-        "the kitchen, FloorPlan1 to FloorPlan30 (default: FloorPlan16; of a task, the scene of its "
-        "ground truth)"))  # fmt: skip
+        "a scene, such as FloorPlan1 (`hvr scenes` lists them), or FILE.json with the metadata of "
+        "an AI2-THOR event (default: the first of the world; of a task, its own)"))  # fmt: skip
+    group.add_argument("--world", help=(
+        "a world with scenes, by name or folder: kitchen, home (default: that of the scene)"
+    ))  # fmt: skip
     group.add_argument("--env", help=(
         "where: kitchen (hvr's own), thor (AI2-THOR, docs/thor.md), an installed one or "
-        "module:attribute (default: kitchen)"))  # fmt: skip
+        "module:attribute (default: the world's first)"))  # fmt: skip
     group.add_argument("--env-option", dest="env_options", metavar="NAME=VALUE", action="append",
                        help="an option of the environment")  # fmt: skip
     group.add_argument("--thor-executable", metavar="COMMAND", help=(
@@ -268,6 +272,10 @@ def _verdict(run: Run) -> Verdict | None:
         return None
     if run.finished is None and run.goal is not None and len(run.goal.stages) > 1:
         return None  # the plan is that of the first stage, and the request is about all of them
+    from hvr.world_file import load_world
+
+    if run.world != load_world().name:
+        return None  # the verifier that hvr brings was trained in the usual world alone
     try:
         from hvr.run.verification import verify
 

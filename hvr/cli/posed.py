@@ -62,7 +62,8 @@ def posed(args: argparse.Namespace) -> Posed:
         HvrError: the arguments, or files, cannot be used.
     """
     from hvr.pddl import parse_domain, parse_problem
-    from hvr.worlds.folder import WorldFolder, find_world
+    from hvr.world_file import find_world
+    from hvr.worlds.folder import WorldFolder
     from hvr.worlds.sentences import read_goal
     from hvr.worlds.words import words_for
 

@@ -1,4 +1,4 @@
-"""`hvr scenes`: the kitchens."""
+"""`hvr scenes`: the scenes of all worlds."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from hvr.cli.output import print_json
 _EPILOG = """\
 examples:
   hvr scenes
-  hvr scenes --having Kettle
+  hvr scenes --world home --having FloorLamp
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = "List the kitchens.", _EPILOG
+    parser.description, parser.epilog = "List the scenes of all worlds.", _EPILOG
     parser.add_argument(
         "--having", metavar="TYPE", help="only those with this AI2-THOR type, such as Kettle"
     )
+    parser.add_argument("--world", help="only those of a world: kitchen, home, or a folder")
     add_json(parser)
 
 
@@ -28,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     from hvr.envs.scenes import load_scene, scene_names
 
     entries = []
-    for name in scene_names():
+    for name in scene_names(args.world):
         objects = load_scene(name).objects
         types = sorted({o.object_type for o in objects})
         if args.having is None or args.having.lower() in {t.lower() for t in types}:

@@ -1,6 +1,6 @@
-"""The kitchens: what is in them at the start and where one can stand.
+"""Scenes: what is in them at the start and where one can stand.
 
-The 30 iTHOR kitchens are packaged as `data/scenes/FloorPlanN.json.gz`, made by
+The rooms of iTHOR are files `FloorPlanN.json.gz` in the folder `scenes` of their world, made by
 `tools/build_scenes.py`; `data/README.md` names the sources and the rules by which the
 recorded relations were cleaned.
 """
@@ -10,17 +10,17 @@ from __future__ import annotations
 import difflib
 import gzip
 import json
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from hvr.envs.geometry import Box, Vec
 from hvr.errors import SceneError
 from hvr.values import cached_property
+from hvr.world_file import load_world, scene_files
 
 NO_BOX = Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """The box of something without extent."""
@@ -139,46 +139,74 @@ class Scene:
     start_standing: bool = True
 
 
-_FILE = re.compile(r"(FloorPlan(\d+))\.json\.gz")
+def scene_names(world: str | None = None) -> tuple[str, ...]:
+    """Return names of the packaged scenes in natural order: FloorPlan1, FloorPlan2, …
+
+    Args:
+        world: only those of this world; None for all.
+
+    Raises:
+        UsageError: there is no such world.
+    """
+    every = scene_files()
+    return (
+        tuple(every) if world is None else tuple(n for n in every if n in load_world(world).scenes)
+    )
 
 
-@lru_cache(maxsize=1)
-def scene_names() -> tuple[str, ...]:
-    """Return names of the packaged scenes in natural order: FloorPlan1, FloorPlan2, …"""
-    numbered = []
-    folder = files("hvr.envs") / "data" / "scenes"
-    if folder.is_dir():
-        for entry in folder.iterdir():
-            match = _FILE.fullmatch(entry.name)
-            if match:
-                numbered.append((int(match.group(2)), match.group(1)))
-    return tuple(name for _, name in sorted(numbered))
+def is_recorded(scene: str) -> bool:
+    """Say whether a scene is named by the path of a file with recorded metadata."""
+    return scene.endswith(".json")
 
 
-@lru_cache(maxsize=64)
 def load_scene(name: str) -> Scene:
-    """Return the packaged scene with this name; AI2-THOR's ending `_physics` is accepted.
+    """Return a scene.
+
+    Args:
+        name: of a packaged scene, AI2-THOR's ending `_physics` is accepted; or the path of a
+            .json file with the metadata of an AI2-THOR event.
 
     Raises:
         SceneError: no such scene (the message lists the nearest names), or its file is
             damaged.
     """
+    if is_recorded(name):
+        from hvr.envs.recorded import scene_from_file
+
+        return scene_from_file(Path(name))
+    return _packaged(name)
+
+
+@lru_cache(maxsize=128)
+def _packaged(name: str) -> Scene:
     plain = name.removesuffix("_physics")
-    names = scene_names()
-    if plain not in names:
-        near = difflib.get_close_matches(plain, names, n=3, cutoff=0.5)
+    known = scene_files()
+    path = known.get(plain)
+    if path is None:
+        near = difflib.get_close_matches(plain, known, n=3, cutoff=0.5)
         raise SceneError(
             f"unknown scene {name!r}; "
             + (f"did you mean {' or '.join(near)}? " if near else "")
-            + f"there are {len(names)} scenes"
-            + (f", {names[0]} to {names[-1]}" if names else ": install hvr again")
+            + f"there are {len(known)} scenes: "
+            + (", ".join(map(_span, _worlds_with_scenes())) or "install hvr again")
         )
-    path = files("hvr.envs") / "data" / "scenes" / f"{plain}.json.gz"
     try:
         data = path.read_bytes()
     except OSError as error:
         raise SceneError(f"the file of scene {plain} cannot be read: {error}") from error
     return parse_scene(data, str(path))
+
+
+def _worlds_with_scenes() -> list[tuple[str, ...]]:
+    """Return the names of the scenes of each world that has any."""
+    by_world: dict[Path, list[str]] = {}
+    for name, path in scene_files().items():
+        by_world.setdefault(path.parent, []).append(name)
+    return [tuple(names) for names in by_world.values()]
+
+
+def _span(names: tuple[str, ...]) -> str:
+    return f"{names[0]} to {names[-1]}"
 
 
 def parse_scene(data: bytes, source: str) -> Scene:
@@ -237,10 +265,15 @@ def _vec(numbers: Any) -> Vec:
     return float(x), float(y), float(z)
 
 
-def scenes_with(object_types: Collection[str]) -> tuple[str, ...]:
-    """Return the names of the scenes that have an object of one of these AI2-THOR types."""
+def scenes_with(object_types: Collection[str], world: str | None = None) -> tuple[str, ...]:
+    """Return the names of the scenes that have an object of one of these AI2-THOR types.
+
+    Args:
+        object_types: the types.
+        world: only scenes of this world; None for all.
+    """
     return tuple(
         name
-        for name in scene_names()
+        for name in scene_names(world)
         if any(o.object_type in object_types for o in load_scene(name).objects)
     )

@@ -11,20 +11,37 @@ from typing import NamedTuple
 
 from hvr.envs.geometry import Box
 
-CLOSED_BOXES = frozenset({"Fridge", "Microwave", "Cabinet", "Drawer", "Safe", "Box"})
+CLOSED_BOXES = frozenset(
+    {"Fridge", "Microwave", "Cabinet", "Drawer", "Safe", "Box", "LaundryHamper"}
+)
 """Receptacles that surround what they hold."""
 
 VESSELS = frozenset({"Pan", "Pot", "Bowl", "Plate", "Mug", "Cup"})
 """Pickupable receptacles."""
 
-SURFACES = frozenset({"CounterTop", "DiningTable", "SideTable", "StoveBurner", "Stool", "Chair"})
+SURFACES = frozenset(
+    {"CounterTop", "DiningTable", "SideTable", "StoveBurner", "Stool", "Chair", "CoffeeTable"}
+    | {"Desk", "Dresser", "TVStand", "Ottoman", "Footstool"}
+)
 """Receptacles that carry things on their top face."""
 
-_TRAYS = frozenset({"SinkBasin", "Sink", "Shelf", "GarbageCan", "CoffeeMachine", "Toaster"})
+BACKED = frozenset({"Sofa", "ArmChair", "Bed", "Toilet", "Bathtub", "DogBed", "Cart"})
+"""Receptacles whose box reaches above what they carry: it ends at a back, a tank or a handle."""
+
+HOLDERS = frozenset({"TowelHolder", "HandTowelHolder", "ToiletPaperHanger"})
+"""Receptacles on a wall that hold one thing."""
+
+_TRAYS = frozenset(
+    {"SinkBasin", "Sink", "Shelf", "GarbageCan", "CoffeeMachine", "Toaster", "BathtubBasin"}
+    | HOLDERS
+)
 _ONLY = {
     "CoffeeMachine": frozenset({"Mug"}),
     "Toaster": frozenset({"BreadSliced"}),
     "StoveBurner": frozenset({"Pan", "Pot", "Kettle"}),
+    "TowelHolder": frozenset({"Towel"}),
+    "HandTowelHolder": frozenset({"HandTowel"}),
+    "ToiletPaperHanger": frozenset({"ToiletPaper"}),
 }
 # All in metres, between the bottom of the object and the top of the receptacle unless said.
 _MARGIN = 0.05  # how far its middle may lie beside the footprint
@@ -101,7 +118,7 @@ def _rank(holder: Holder, body: Body) -> int | None:
     if kind == "SinkBasin":
         return 3 if around.y0 - _MARGIN <= box.y0 <= around.y1 - 0.01 else None
     if kind in CLOSED_BOXES:
-        return 4 if inside else None
+        return 4 if inside and around.footprint >= box.footprint else None
     if kind == "Shelf":
         return 5 if -_MARGIN <= box.y0 - around.y0 <= _BELOW else None
     if kind in _TRAYS:
@@ -113,6 +130,8 @@ def _rank(holder: Holder, body: Body) -> int | None:
         if -sunk <= gap <= _ABOVE:
             return 7
         return 9 if 0.0 < gap <= _FALL else None
+    if kind in BACKED:
+        return 7 if inside else None
     if kind == "Floor":
         return 8 if gap <= _FALL / 2 else None
     return None

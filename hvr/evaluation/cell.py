@@ -9,7 +9,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.registry import EnvironmentSetup, open_environment
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
 from hvr.evaluation.bench.folder import BenchFolder
@@ -19,7 +18,6 @@ from hvr.execution.events import Event, StepDone
 from hvr.execution.executor import Executor
 from hvr.execution.perception import Senses
 from hvr.execution.world import World, open_world
-from hvr.knowledge.ontology import load_ontology
 from hvr.llm.choice import ModelChoice
 from hvr.llm.connect import connect, embedder_options
 from hvr.llm.factory import loads_weights
@@ -36,6 +34,7 @@ from hvr.retrieval.inventory import Inventory
 from hvr.search.planners import FastDownward, Planner
 from hvr.search.recorded import RecordedPlanner
 from hvr.tasks import PaperTask, load_task
+from hvr.world_file import world_of_scene
 
 
 def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
@@ -55,11 +54,12 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     bench = BenchFolder(folder)
     transcript = bench.transcript(cell)
     choice = _choice(cell, options)
-    agent = load_agent(DEFAULT_AGENT)
+    place = world_of_scene(cell.scene)
     policy = (GoalPolicy if is_goal(cell.setting) else LLMPolicy).open(
         PolicyContext(
-            ontology=load_ontology(),
-            domain=agent.domain(),
+            ontology=place.scene_ontology,
+            domain=place.agent.domain(),
+            agent=place.agent.name,
             planner=_planner(cell, options, transcript),
             model=choice,
             about=_about(cell),
@@ -71,7 +71,9 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
         )
     )
     env = open_environment("kitchen", EnvironmentSetup(scene=cell.scene, seed=cell.seed))
-    world = open_world(env, senses=Senses(Sight.DOORS) if task.unseen else None)
+    world = open_world(
+        env, ontology=place.scene_ontology, senses=Senses(Sight.DOORS) if task.unseen else None
+    )
     with world.graph:
         record = _written(policy, task, world)
     meter = policy.meter

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.kitchen import Kitchen
 from hvr.evaluation.metrics import (
     best_correctness,
@@ -42,6 +41,7 @@ from hvr.tasks import GroundTruth, PaperTask
 from hvr.validation import Validator
 from hvr.validation.minimise import eliminate
 from hvr.validation.report import Failure, FailureKind
+from hvr.world_file import world_of_scene
 
 Steps = Sequence[GroundAction]
 
@@ -292,7 +292,7 @@ def _kinds(failure: Failure) -> set[str]:
 @lru_cache(maxsize=32)
 def scene_task(scene: str) -> Task:
     """Return the initial problem of a scene with all of its objects, without a goal."""
-    domain = load_agent(DEFAULT_AGENT).domain()
+    domain = world_of_scene(scene).agent.domain()
     with open_world(Kitchen(scene)).graph as graph:
         return Task(domain, graph.problem(domain, "score"))
 

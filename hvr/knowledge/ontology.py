@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store, parse
@@ -267,7 +267,7 @@ def load_ontology(folder: Path | None = None) -> Ontology:
     Raises:
         DataFileError: a file is unreadable or not Turtle; the message has file and line.
     """
-    return _own_ontology() if folder is None else Ontology(_read_folder(folder))
+    return _own_ontology() if folder is None else ontology_of(_in_folder(folder))
 
 
 def ontology_of(files: Iterable[Path]) -> Ontology:
@@ -276,20 +276,27 @@ def ontology_of(files: Iterable[Path]) -> Ontology:
     Raises:
         DataFileError: a file is unreadable or not Turtle; the message has file and line.
     """
-    return Ontology(triple for path in files for triple in _read_file(path))
+    found = [path.resolve() for path in files]
+    stamps = [path.stat() if path.is_file() else None for path in found]
+    return _read_once(tuple(found), tuple(s and (s.st_mtime_ns, s.st_size) for s in stamps))
 
 
 @cache
 def _own_ontology() -> Ontology:
-    return Ontology(_read_folder(data_path("ontology")))
+    return load_ontology(data_path("ontology"))
 
 
-def _read_folder(folder: Path) -> Iterator[Triple]:
+@lru_cache(maxsize=16)
+def _read_once(files: tuple[Path, ...], stamps: tuple[tuple[int, int] | None, ...]) -> Ontology:
+    del stamps  # a file that changed is read again
+    return Ontology(triple for path in files for triple in _read_file(path))
+
+
+def _in_folder(folder: Path) -> list[Path]:
     files = sorted(folder.glob("*.ttl"))
     if not files:
         raise DataFileError(f"{folder}: there is no ontology (*.ttl) here")
-    for path in files:
-        yield from _read_file(path)
+    return files
 
 
 def _read_file(path: Path) -> Iterator[Triple]:

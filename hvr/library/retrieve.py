@@ -15,8 +15,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from hvr.agents import load_agent
-from hvr.errors import HvrError, UsageError
+from hvr.errors import HvrError
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.library.bind import Block, Slots, bound_blocks
 from hvr.library.candidates import Candidate, Query, candidates
@@ -87,16 +86,9 @@ def retrieve(
         The match, or None if nothing fits.
 
     Raises:
-        UsageError: there is no such agent, or the task is not in its domain.
         PddlError: a wanted condition is no condition over the task's objects.
         LLMError: the embedder's provider did not answer.
     """
-    domain = load_agent(query.agent).domain()
-    if task.domain.name != domain.name:
-        raise UsageError(
-            f"the agent {query.agent} plans in the domain {domain.name}, and the task is of "
-            f"{task.domain.name}: derive the problem with load_agent({query.agent!r}).domain()"
-        )
     ontology = ontology or load_ontology()
     wanted = _Wanted(task, query.postcondition)
     search = _Search(task, state, wanted, distances or {}, ontology, query.name)

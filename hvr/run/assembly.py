@@ -7,11 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.registry import EnvironmentSetup, OpenEnvironment, open_environment
 from hvr.execution.executor import Executor
 from hvr.execution.world import World, open_world
-from hvr.knowledge.ontology import load_ontology
 from hvr.plans import Policy, PolicyContext
 from hvr.report.run_page.scenes import AFTER, BEFORE
 from hvr.run.folder import RunFolder
@@ -62,16 +60,16 @@ def assembled(
             options=options.env_options,
             folder=folder.path,
         )
-        env = open_environment(options.env, setup, request.faults)
-        ontology = load_ontology()
+        env = open_environment(request.environment, setup, request.faults)
+        ontology, agent = request.world.scene_ontology, request.world.agent
         world = open_world(env, folder.path / "graph", ontology=ontology, senses=options.senses)
         folder.write_scene(BEFORE, env.last_event.metadata, world.names)
-        agent = load_agent(DEFAULT_AGENT)
         folder.write("domain.pddl", agent.path.read_text(encoding="utf-8"))
         policy = request.policy.open(
             PolicyContext(
                 ontology=ontology,
                 domain=agent.domain(),
+                agent=agent.name,
                 planner=request.planner,
                 model=options.model,
                 about=request.about(),

@@ -6,15 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.errors import DataFileError, ImpossibleGoalError, LanguageError, UsageError
-from hvr.execution.world import World
+from hvr.execution.world import open_world
 from hvr.judging.combined import check, measure
 from hvr.judging.model import ask
 from hvr.judging.symbolic import judge
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
-from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.language.goals import Goal, Stage, end_conditions
 from hvr.language.readers import make_reader
 from hvr.language.taxonomy import Taxonomy
@@ -30,10 +28,10 @@ from hvr.pddl import (
 )
 from hvr.retrieval.inventory import Inventory
 from hvr.run.judged_goals import judge_by_goals, kitchen_problem
-from hvr.run.options import DEFAULT_SCENE
 from hvr.tools.tool_plan import ToolPlan
 from hvr.validation import Validator
 from hvr.validation.sequences import action_of
+from hvr.world_file import load_world, world_of_scene
 
 _MOST_OBJECTS_NAMED = 3
 
@@ -136,7 +134,7 @@ def judge_plan(plan: Path, asked: Asked, *, seconds: float) -> tuple[JudgedPlan,
 
 def _domain(asked: Asked) -> Domain:
     if asked.domain is None:
-        return load_agent(DEFAULT_AGENT).domain()
+        return world_of_scene(asked.scene or "").agent.domain()
     return parse_domain(asked.domain, lenient=asked.lenient)
 
 
@@ -170,8 +168,9 @@ def _judged_in_kitchen(
     from hvr.envs.scenes import load_scene
 
     domain = _domain(asked)
-    scene = load_scene(asked.scene or DEFAULT_SCENE)
-    world = World(Kitchen(scene), KnowledgeGraph.create())
+    scene = load_scene(asked.scene or load_world().first_scene)
+    ontology = world_of_scene(scene.name).scene_ontology
+    world = open_world(Kitchen(scene), ontology=ontology)
     inventory = world.inventory()
     actions = tuple([action_of(step) for step in steps])
 
@@ -180,7 +179,7 @@ def _judged_in_kitchen(
 
     try:
         if asked.goal is not None:
-            goals = _goals(asked.goal, domain, inventory)
+            goals = _goals(asked.goal, ontology, domain, inventory)
         else:
             assert asked.goal_pddl is not None
             goals = (Goal((with_ends(asked.goal_pddl.read_text(encoding="utf-8")),)),)
@@ -201,9 +200,11 @@ def _judged_in_kitchen(
     return JudgedPlan(file, found.verdict, steps, found.validator, found.goal, found.reading)
 
 
-def _goals(sentence: str, domain: Domain, inventory: Inventory) -> tuple[Goal, ...]:
+def _goals(
+    sentence: str, ontology: Ontology, domain: Domain, inventory: Inventory
+) -> tuple[Goal, ...]:
     """Return what a sentence can mean."""
-    goals = make_reader(None, load_ontology(), domain).goals(sentence, inventory)
+    goals = make_reader(None, ontology, domain).goals(sentence, inventory)
     whole = tuple(goal for goal in goals if not goal.unread)
     if not whole:
         raise LanguageError(f"{', '.join(map(repr, goals[0].unread))} was not read in {sentence!r}")

@@ -13,16 +13,16 @@ from hvr.llm.choice import ModelChoice
 from hvr.numbers import MOST, as_float, brief, check_positive, check_whole
 from hvr.search.planners import DEFAULT
 
-DEFAULT_SCENE = "FloorPlan16"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """The options of a run.
 
     Args:
-        scene: the kitchen, FloorPlan1 to FloorPlan30; None for that of a task's ground truth, and
-            for FloorPlan16 with any other request.
+        world: a world with scenes, by name or folder; None for that of the scene.
+        scene: name of a packaged scene, or the path of a .json file with the metadata of an
+            AI2-THOR event; None for that of a task's ground truth, and for the first scene of the
+            world with any other request.
         policy: the policy, one of `hvr.policies.registry.POLICIES`; None for `symbolic` when no
             model is named, for `goal` with the setting LLM+P, and for `llm` otherwise.
         planner: the classical planner of the symbolic policy, and for repair.
@@ -32,7 +32,8 @@ class Options:
         execute: False to plan and validate only.
         save: the run folder; None makes one under ./runs.
         model: the language model, for policies that ask one.
-        env: the environment to execute in, one of `hvr.envs.registry.ENVIRONMENTS`.
+        env: the environment to execute in, one of `hvr.envs.registry.ENVIRONMENTS`; None for the
+            usual one of the world.
         env_options: options of the environment, as texts `name=value`.
         sight: what the robot sees: `omniscient`, all of the metadata; `doors`, all but what is
             behind closed doors; or `visible`. None for `doors` with a task whose things have to be
@@ -45,6 +46,7 @@ class Options:
         reading: which reading of a request is meant that can be read in several ways, from 1.
     """
 
+    world: str | None = None
     scene: str | None = None
     policy: str | None = None
     planner: str = DEFAULT
@@ -54,7 +56,7 @@ class Options:
     execute: bool = True
     save: Path | None = None
     model: ModelChoice = field(default_factory=ModelChoice)
-    env: str = "kitchen"
+    env: str | None = None
     env_options: tuple[str, ...] = ()
     sight: str | None = None
     error_rate: float = 0.0

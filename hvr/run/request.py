@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.envs.registry import ENVIRONMENTS, names_program
-from hvr.envs.scenes import load_scene
+from hvr.envs.scenes import is_recorded, load_scene
 from hvr.errors import DataFileError, ImpossibleGoalError, UsageError
 from hvr.execution.belief import Sight
 from hvr.llm.choice import ModelChoice
 from hvr.plans import Policy
 from hvr.policies.registry import policy_class
-from hvr.run.options import DEFAULT_SCENE, Options
+from hvr.run.options import Options
 from hvr.search.planners import Planner, make_planner
 from hvr.tasks import PaperTask, load_task
+from hvr.world_file import WorldFile, load_world, world_of_scene, world_of_types
 
 if TYPE_CHECKING:
     from hvr.envs.faults import Schedule
@@ -31,7 +32,9 @@ class RunRequest:
     Args:
         text: the sentence.
         task: the paper's task that the sentence belongs to; None for any other sentence.
-        scene: name of the scene.
+        world: the world that the scene belongs to.
+        scene: name of the scene, or the path of a recorded one.
+        environment: name of the environment to execute in.
         options: the options; those of a recorded run where one is repeated.
         policy: class of the policy.
         planner: the classical planner.
@@ -40,7 +43,9 @@ class RunRequest:
 
     text: str
     task: PaperTask | None
+    world: WorldFile
     scene: str
+    environment: str
     options: Options
     policy: type[Policy[Any]]
     planner: Planner
@@ -80,6 +85,8 @@ class RunRequest:
             **self.about(),
             **own,
             "scene": self.scene,
+            "world": self.options.world or self.world.name,
+            "env": self.environment,
             "policy": options.policy_name,
             "env_options": [text for text in options.env_options if not names_program(text)],
             "setting": model.setting if model else None,
@@ -219,12 +226,12 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
         policy = policy_class(options.policy_name)
     if (text is None) == (task is None):
         raise UsageError("give either a request, such as 'make coffee', or a task, such as T2")
-    ENVIRONMENTS.check(options.env)
     faults = _faults(options, recorded)
     planner = make_planner(options.planner, options.budget)
     chosen = load_task(task) if task is not None else None
-    usual = chosen.ground_truth.scene if chosen else DEFAULT_SCENE
-    scene = load_scene(options.scene or usual).name
+    world, scene = _place(options, chosen)
+    environment = options.env or world.environments[0]
+    ENVIRONMENTS.check(environment)
     if chosen is not None and scene not in chosen.scenes:
         raise ImpossibleGoalError(
             f"{scene} lacks what {chosen.id} needs ({', '.join(chosen.requires)}); "
@@ -236,12 +243,45 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
     return RunRequest(
         text=chosen.goal_oriented if chosen else text or "",
         task=chosen,
+        world=world,
         scene=scene,
+        environment=environment,
         options=options,
         policy=policy,
         planner=planner,
         faults=faults,
     )
+
+
+def _place(options: Options, task: PaperTask | None) -> tuple[WorldFile, str]:
+    """Return the world and the scene of a request, the one known by the other.
+
+    Raises:
+        UsageError: there is no such world, it has no scenes, or not this one.
+        DataFileError: its `world.toml` is missing or wrong.
+        SceneError: there is no such scene.
+    """
+    named = load_world(options.world) if options.world is not None else None
+    if named is not None and not named.scenes:
+        raise UsageError(
+            f"the world {named.name} has no scenes: its problems are solved by hvr solve --world",
+            field="world",
+        )
+    wanted = options.scene or (task.ground_truth.scene if task else None)
+    if wanted is None:
+        world = named or load_world()
+        return world, world.first_scene
+    scene = load_scene(wanted)
+    world = named or world_of_scene(scene.name)
+    if is_recorded(wanted):
+        return named or world_of_types(o.object_type for o in scene.objects), wanted
+    if scene.name not in world.scenes:
+        raise UsageError(
+            f"the world {world.name} has no scene {scene.name}: it is one of "
+            f"{world_of_scene(scene.name).name}",
+            field="scene",
+        )
+    return world, scene.name
 
 
 def _repeated(options: Options, recorded: Recorded) -> Options:

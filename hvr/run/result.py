@@ -22,6 +22,7 @@ class Run:
 
     Args:
         request: the sentence.
+        world: name of the world.
         scene: name of the scene.
         goal: the goal as hvr's own grammar reads it: the symbolic policy plans for it, and a
             language model's plan is judged by it. None when the sentence could not be read.
@@ -41,6 +42,7 @@ class Run:
     """
 
     request: str
+    world: str
     scene: str
     goal: Goal | None
     reached: bool | None
@@ -154,6 +156,7 @@ def result_of(
     meter, task = run.policy.meter, run.request.task
     return Run(
         request=run.request.text,
+        world=run.request.world.name,
         scene=run.request.scene,
         goal=goal,
         reached=judgement.reached,

@@ -13,7 +13,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.scenes import scenes_with
 from hvr.errors import DataFileError, ImpossibleGoalError, InvalidPlanError, MissingObjectError
 from hvr.execution.events import Finished
@@ -133,7 +132,7 @@ def _understand(run: Assembly) -> Understanding[Any]:
             run.request.text, run.world.graph, run.world.inventory()
         )
     except MissingObjectError as error:
-        scenes = scenes_with(error.classes)
+        scenes = scenes_with(error.classes, run.request.world.name)
         where = f"scenes that have one: {', '.join(scenes)}" if scenes else "no scene has one"
         raise ImpossibleGoalError(f"{error}; {where}") from error
     run.recorder.understood(understanding)
@@ -166,7 +165,7 @@ def _only_watched(run: Assembly, understanding: Understanding[Any]) -> tuple[Tra
     if not texts:
         return ()
     graph = run.world.graph
-    domain = load_agent(DEFAULT_AGENT).domain()
+    domain = run.request.world.agent.domain()
     problem = graph.problem(domain, "watched")
     constraints = And(tuple(parse_constraint(t, domain, problem.objects) for t in texts))
     return ground_constraints(Task(domain, problem.replace(constraints=constraints)))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.errors import DataFileError, UsageError
 from hvr.pddl import Task, parse_domain, parse_problem
 from hvr.pddl.model import GroundAction
@@ -14,6 +13,7 @@ from hvr.pddl.plan import parse_plan
 from hvr.report.run_page.reading import read_trace
 from hvr.report.run_page.state import ACCOUNT, read_account
 from hvr.run.result import Run
+from hvr.world_file import load_world
 
 if TYPE_CHECKING:
     from hvr.verifier.verdict import Verdict
@@ -61,7 +61,7 @@ def verify(
             f"{path}: a PDDL plan needs its problem (or give the folder of a run)", field="problem"
         )
     else:
-        known = domain or load_agent(DEFAULT_AGENT).path
+        known = domain or load_world().agent.path
         parts, asked = [_part(Path(known), Path(problem), path)], None
     asked = request or asked
     if not asked:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import Scene, load_scene
 from hvr.errors import UsageError
@@ -18,6 +17,7 @@ from hvr.policies.macro import block_conditions, block_name
 from hvr.retrieval.inventory import Inventory
 from hvr.scripted.adapt import Providers, providers_of
 from hvr.tasks import PaperTask
+from hvr.world_file import world_of_scene
 
 _INSTANCE = re.compile(r"\b[a-z]+-\d+\b")
 _FILL = re.compile(r"fill with water (.+) with (\S+)")
@@ -90,7 +90,7 @@ def script_of(task: PaperTask, scene: str) -> Script:
             f"the simulated model knows the ground truth of {task.id} only in {truth.scene}, not "
             f"in {scene}: choose the scene {truth.scene}"
         )
-    domain = load_agent(DEFAULT_AGENT).domain()
+    domain = world_of_scene(scene).agent.domain()
     world = open_world(Kitchen(scene))
     with world.graph as graph:
         inventory = world.inventory()

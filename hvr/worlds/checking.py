@@ -9,11 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from hvr.envs.scenes import parse_scene
 from hvr.errors import HvrError
 from hvr.pddl import Atom, Domain, Problem, Task, parse_problem
 from hvr.pddl.diagnostics import nearest
+from hvr.world_file import line_of
 from hvr.worlds.environment import Observation, check_timeless
-from hvr.worlds.folder import WorldFolder, line_of
+from hvr.worlds.folder import WorldFolder
 from hvr.worlds.observing import read_observation
 from hvr.worlds.sentences import read_goal
 from hvr.worlds.words import WorldWords, words_for
@@ -63,9 +65,24 @@ class _Check:
                 self._goal(task.name, task.goal, problems[task.problem], words)
         for file, problem in problems.items():
             self._environment(file, problem)
-        if not problems and not world.problem_files and not world.tasks:
+        for agent in world.agents.values():
+            if agent.path != world.domain_file:
+                self._try(agent.domain, agent.path, agent.name)
+        for name, file in world.scenes.items():
+            self._scene(name, file)
+        if not (problems or world.problem_files or world.tasks or world.scenes):
             self._add(world.file, "it names no problems: there is nothing to plan for", "domain")
         return self.findings
+
+    def _scene(self, name: str, file: Path) -> None:
+        """Name what a scene has that the ontology does not know."""
+        scene = self._try(lambda: parse_scene(file.read_bytes(), str(file)), file, "scenes")
+        if scene is None or self.world.ontology is None:
+            return
+        strange = {o.object_type for o in scene.objects} - set(self.world.ontology.object_types)
+        if strange:
+            listed = ", ".join(sorted(strange))
+            self._add(self.world.file, f"scene {name} has {listed}: no class has this k:thorType")
 
     def _goal(self, name: str, goal: str, problem: Problem, words: WorldWords | None) -> None:
         try:

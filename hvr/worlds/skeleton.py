@@ -12,7 +12,7 @@ from hvr.files import write_whole, writing
 from hvr.knowledge.terms import KITCHEN
 from hvr.pddl import Domain, parse_domain, parse_problem
 from hvr.texts import read_bytes
-from hvr.worlds.folder import FILE
+from hvr.world_file import FILE
 from hvr.worlds.words import imperative_of, said_of, words_of
 
 _PREFIXES = f"""\

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.envs import Kitchen
 from hvr.envs.faults import FaultyEnvironment, Schedule
 from hvr.errors import PlannerError
@@ -25,6 +24,7 @@ from hvr.retrieval.inventory import Inventory
 from hvr.search.planners import DEFAULT, make_planner
 from hvr.tasks import PaperTask
 from hvr.validation import Validator
+from hvr.world_file import load_world
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Lab:
     @cached_property
     def policy(self) -> SymbolicPolicy:
         """Plans from the observed state."""
-        domain = load_agent(DEFAULT_AGENT).domain()
+        domain = load_world().agent.domain()
         return SymbolicPolicy(load_ontology(), domain, make_planner(self.planner, self.budget))
 
     def world(self, env: FaultyEnvironment, senses: Senses | None = None) -> World:

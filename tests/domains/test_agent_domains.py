@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.agents import AGENTS, load_agent
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene
 from hvr.errors import UsageError
@@ -24,7 +23,9 @@ from hvr.pddl import (
 )
 from hvr.tasks import load_task, paper_task_ids
 from hvr.validation import Validator
+from hvr.world_file import load_agent, load_world
 
+AGENTS = load_world().agents
 OBJECTS = """
     cup-1 cup-2 - cup mug-1 - mug knife-1 - knife tomato-1 - tomato tomatosliced-1 - tomatosliced
     egg-1 - egg eggcracked-1 - eggcracked

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.agents import DEFAULT_AGENT, load_agent
 from hvr.errors import (
     DataFileError,
     HvrError,
@@ -33,6 +32,7 @@ from hvr.language.learnt.reader import LearntReader, Reading
 from hvr.language.reader import Reader
 from hvr.language.readers import READERS, make_reader
 from hvr.retrieval.inventory import Inventory
+from hvr.world_file import load_world
 from tests.language.goal_sets import world_of
 
 needs_extra = pytest.mark.skipif(not is_installed(), reason="the extra 'language' is not installed")
@@ -40,7 +40,7 @@ needs_extra = pytest.mark.skipif(not is_installed(), reason="the extra 'language
 
 @cache
 def grammar_reader() -> Reader:
-    return Reader(load_ontology(), load_agent(DEFAULT_AGENT).domain())
+    return Reader(load_ontology(), load_world().agent.domain())
 
 
 @cache

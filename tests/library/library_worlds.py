@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-from hvr.agents import load_agent
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import load_scene
 from hvr.execution.world import World
@@ -15,6 +14,7 @@ from hvr.pddl import GroundAction, State, Task, parse_plan, parse_problem
 from hvr.plans import AABlock, MacroAction, Plan
 from hvr.policies.macro import macro_blocks
 from hvr.tasks import load_task, paper_task_ids
+from hvr.world_file import load_agent
 
 ONTOLOGY = load_ontology()
 

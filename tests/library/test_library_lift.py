@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.agents import load_agent
 from hvr.errors import PddlError, UsageError
 from hvr.library import Entry, Origin, learn, lift
 from hvr.library.literals import is_literal, literal_text, parse_literal, parse_step
 from hvr.pddl import Atom, Problem, State, Task, TypedName
 from hvr.plans import AABlock, MacroAction, Plan
 from hvr.tasks import paper_task_ids
+from hvr.world_file import load_agent
 from tests.library.library_worlds import ONTOLOGY, after, block, ground_truth, learnt, room, task_in
 
 SERVE = block(

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.agents import load_agent
 from hvr.errors import PddlError, UsageError
 from hvr.library import Library, Match, Origin, Query, lift, retrieve
 from hvr.library.words import read_words
@@ -15,6 +14,7 @@ from hvr.plans import AABlock
 from hvr.retrieval.embedders import LexicalEmbedder
 from hvr.tasks import paper_task_ids
 from hvr.validation import Validator
+from hvr.world_file import load_agent
 from tests.library.library_worlds import (
     ONTOLOGY,
     after,

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.envs import Kitchen, Names
+from hvr.envs.recorded import scene_from_metadata
 from hvr.errors import SceneError
-from studies.recorded_scenes import scene_from_metadata
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 START = Kitchen("FloorPlan1")

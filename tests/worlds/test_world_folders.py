@@ -9,8 +9,9 @@ import pytest
 from hvr.errors import DataFileError, LanguageError, UsageError
 from hvr.files import data_path
 from hvr.pddl import parse_domain, parse_formula, parse_problem
+from hvr.world_file import find_world
 from hvr.worlds.checking import check_world
-from hvr.worlds.folder import WorldFolder, find_world
+from hvr.worlds.folder import WorldFolder
 from hvr.worlds.sentences import read_goal, say_goal
 from hvr.worlds.skeleton import make_world
 from hvr.worlds.words import words_for

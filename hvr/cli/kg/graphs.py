@@ -12,6 +12,7 @@ from hvr.errors import UsageError
 
 if TYPE_CHECKING:
     from hvr.knowledge.graph import KnowledgeGraph
+    from hvr.world_file import WorldFile
 
 
 def add_graph_options(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +39,9 @@ def open_graph(run: Path | None, scene: str | None) -> Iterator[KnowledgeGraph]:
     if scene is not None:
         graph = _scene_graph(scene)
     else:
-        graph = KnowledgeGraph.open(_run_folder(run) / "graph", read_only=True)
+        folder = _run_folder(run)
+        ontology = _world_of_run(folder).scene_ontology
+        graph = KnowledgeGraph.open(folder / "graph", read_only=True, ontology=ontology)
     with graph:
         yield graph
 
@@ -68,14 +71,27 @@ def _scene_graph(scene: str) -> KnowledgeGraph:
     from hvr.envs.kitchen import Kitchen
     from hvr.envs.naming import Names
     from hvr.envs.observe import scene_graph
+    from hvr.envs.scenes import load_scene
     from hvr.knowledge.graph import KnowledgeGraph
+    from hvr.world_file import world_of_scene
 
-    metadata = Kitchen(scene).last_event.metadata
+    place = load_scene(scene)
+    metadata = Kitchen(place).last_event.metadata
     names = Names.from_metadata(metadata)
     observed = scene_graph(metadata, names)
-    graph = KnowledgeGraph.create()
+    graph = KnowledgeGraph.create(ontology=world_of_scene(place.name).scene_ontology)
     graph.add_scene(observed, {n: p for n in observed.objects if (p := names.pieces(n))})
     return graph
+
+
+def _world_of_run(folder: Path) -> WorldFile:
+    """Return the world of a run; the usual one where its account does not say."""
+    from hvr.report.run_page.state import ACCOUNT, read_account
+    from hvr.world_file import load_world
+
+    account = read_account(folder)[0] if (folder / ACCOUNT).is_file() else {}
+    name = account.get("world")
+    return load_world(name) if isinstance(name, str) else load_world()
 
 
 def _run_folder(run: Path | None) -> Path:

@@ -37,8 +37,8 @@ def library_path(library: Path | None) -> Path:
 
 def read(library: Path | None, agent: str | None = None) -> Library:
     """Return the library, of one agent if one is named. The usual one need not exist yet."""
-    from hvr.agents import load_agent
     from hvr.library.store import read_library
+    from hvr.world_file import load_agent
 
     whole = read_library(library_path(library), missing_ok=library is None)
     return whole if agent is None else whole.of_agent(load_agent(agent).name)

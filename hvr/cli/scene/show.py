@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hvr.report.floor_plan.route import Route
 
 _DESCRIPTION = """\
-Draw the floor plan of a kitchen with its objects.
+Draw the floor plan of a scene with its objects.
 
 Without --output it is drawn with characters. +z is up and +x is to the right.
 """
@@ -42,7 +42,7 @@ _STYLES = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("name", metavar="SCENE", nargs="?", help="the kitchen, as FloorPlan16")
+    parser.add_argument("name", metavar="SCENE", nargs="?", help="the scene, as FloorPlan16")
     parser.add_argument("--output", "-o", metavar="FILE", type=Path, help=(
         "write a picture: FILE.svg or FILE.png"))  # fmt: skip
     parser.add_argument("--run", metavar="FOLDER", type=Path, help=(

@@ -42,8 +42,9 @@ def run(args: argparse.Namespace) -> int:
     from hvr.cli.output import print_json
     from hvr.errors import DataFileError
     from hvr.printable import one_line
+    from hvr.world_file import FILE, find_world
     from hvr.worlds.checking import check_world
-    from hvr.worlds.folder import FILE, WorldFolder, find_world
+    from hvr.worlds.folder import WorldFolder
 
     folder = find_world(args.world)
     try:

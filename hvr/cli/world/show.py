@@ -37,7 +37,8 @@ def run(args: argparse.Namespace) -> int:
     from hvr.cli.output import check_writable, print_json, write_whole
     from hvr.printable import one_line
     from hvr.report.world_drawing import draw_world
-    from hvr.worlds.folder import WorldFolder, find_world
+    from hvr.world_file import find_world
+    from hvr.worlds.folder import WorldFolder
     from hvr.worlds.overview import overview
 
     if args.svg is not None:

@@ -30,7 +30,7 @@ from hvr.envs.geometry import Box, Vec
 from hvr.envs.kitchen.room import Room
 from hvr.envs.kitchen.visibility import closed_around
 from hvr.envs.kitchen.world import KitchenState, Thing
-from hvr.envs.support import CLOSED_BOXES, VESSELS
+from hvr.envs.support import CLOSED_BOXES, HOLDERS, SURFACES, VESSELS
 
 LATTICE = 0.05
 """Distance of the spots tried, metres."""
@@ -46,11 +46,10 @@ _FLAT = 0.06  # up to this height things may lie across each other
 _TOUCH = 0.002  # boxes that share less than this only touch
 _PILE = {"Mug": 3, "Cup": 3, "GarbageCan": 10_000}
 _PILE_USUAL = 10
-_ATTACH = frozenset({"CoffeeMachine", "Toaster", "StoveBurner"})
-_TOPS = frozenset(
-    {"CounterTop", "DiningTable", "SideTable", "StoveBurner", "Stool", "Floor", "Sink"}
-)
-_SEAT = 0.45  # height of a seat: the box of a chair ends at its back
+_ATTACH = frozenset({"CoffeeMachine", "Toaster", "StoveBurner"}) | HOLDERS
+_TOPS = (SURFACES - {"Chair"}) | {"Floor", "Sink", "Toilet", "Bathtub"}
+_SEATS = {"Chair": 0.45, "Sofa": 0.45, "ArmChair": 0.45, "Bed": 0.6}
+"""Heights of seats: their boxes end at their backs."""
 
 
 def surface_height(receptacle: Thing) -> float:
@@ -58,8 +57,8 @@ def surface_height(receptacle: Thing) -> float:
     box, kind = receptacle.box, receptacle.object_type
     if kind in _TOPS:
         return box.y1
-    if kind == "Chair":
-        return min(box.y1, box.y0 + _SEAT)
+    if kind in _SEATS:
+        return min(box.y1, box.y0 + _SEATS[kind])
     if kind == "CoffeeMachine":
         return box.y0 + 0.05
     if kind == "Toaster":

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hvr.agents import DEFAULT_AGENT
 from hvr.files import commit
 from hvr.library import Library, read_library, write_library
 from hvr.llm.choice import ModelChoice
@@ -79,7 +78,7 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
         planner=_planner(context, recorded),
         prompts=prompts,
         library=library,
-        agent=DEFAULT_AGENT,
+        agent=context.agent,
         listen=context.listen or _ignore,
         temperature=choice.temperature,
         compile_task=context.compile_task,

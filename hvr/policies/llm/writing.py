@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
-from hvr.agents import DEFAULT_AGENT
 from hvr.judging.loop import Round
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
@@ -51,6 +50,7 @@ from hvr.retrieval.embedders import Embedder
 from hvr.retrieval.inventory import Inventory
 from hvr.search.planners import Planner
 from hvr.values import cached_property
+from hvr.world_file import load_world
 
 Macros = tuple[MacroAction, ...]
 Checks = tuple[MacroCheck, MacroCheck]
@@ -87,7 +87,7 @@ class Equipment:
     planner: Planner
     prompts: Prompts
     library: Library | None = None
-    agent: str = DEFAULT_AGENT
+    agent: str = field(default_factory=lambda: load_world().agent.name)
     listen: Callable[[PolicyEvent], None] = _ignore
     temperature: float = 0.0
     compile_task: Callable[[Domain, Problem], Task] = Task

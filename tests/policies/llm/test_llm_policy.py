@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hvr.tasks
-from hvr.agents import DEFAULT_AGENT
 from hvr.errors import LLMError
 from hvr.knowledge.ontology import load_ontology
 from hvr.library import Library, Origin, learn
@@ -21,6 +20,7 @@ from hvr.policies.llm.foresight import applicable
 from hvr.policies.llm.record import PlanningRecord
 from hvr.scripted import make_scripted
 from hvr.tasks import load_task
+from hvr.world_file import load_world
 from tests.policies.llm.llm_worlds import (
     Fake,
     answer_of,
@@ -137,7 +137,9 @@ def scripted_calls(library: Library | None) -> tuple[int, PlanningRecord, Librar
     fake = Fake({p: lambda request: scripted.answer(request).text for p in PURPOSES})
     planner = policy(fake, "HVR+", library=library)
     planned = planner.plan(TASK.goal_oriented, *scene(PLACE))
-    entries = learn(planned.plan, planned.task, DEFAULT_AGENT, ORIGIN, ontology=load_ontology())
+    entries = learn(
+        planned.plan, planned.task, load_world().agent.name, ORIGIN, ontology=load_ontology()
+    )
     return len(fake.requests), planner.plans[0], Library(entries)
 
 

@@ -83,7 +83,7 @@ def _put(
         raise ActionFailedError("No valid Receptacle found")
     if not receptacle.can("receptacle"):
         raise ActionFailedError("This target object is NOT a receptacle!")
-    if receptacle.can("openable") and not receptacle.is_open:
+    if receptacle.object_type in context.room.facts.must_be_open and not receptacle.is_open:
         raise ActionFailedError(
             "Target openable Receptacle is CLOSED, can't place if target is not open!"
         )

@@ -1,7 +1,7 @@
 """A scene from the metadata of any AI2-THOR event.
 
 Metadata tells everything about the objects but not where the agent can stand. For a packaged
-kitchen that is its grid; for any other scene it is judged from the boxes of what stands on
+scene that is its grid; for any other scene it is judged from the boxes of what stands on
 the floor.
 """
 
@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from hvr.envs.geometry import Box, Vec
 from hvr.envs.scenes import PROPERTIES, STATES, ObjectSpec, Scene, load_scene, scene_names
-from hvr.errors import SceneError
+from hvr.errors import DataFileError, SceneError
+from hvr.texts import read_json
 
 _STATES = (*STATES, "openness")
 _GRID = 0.25
@@ -24,6 +26,29 @@ _HEAD = 1.6
 _NOT_IN_THE_WAY = frozenset(
     {"CounterTop", "Floor", "Blinds", "Curtains", "LightSwitch", "Mirror", "Painting", "Window"}
 )
+
+
+def scene_from_file(path: Path) -> Scene:
+    """Return the scene of a file.
+
+    Args:
+        path: JSON, the metadata of an AI2-THOR event, or an object that has it as `metadata`.
+
+    Raises:
+        SceneError: it cannot be read, or is not such metadata.
+    """
+    try:
+        content = read_json(path)
+    except DataFileError as error:
+        raise SceneError(str(error)) from error
+    if isinstance(content, Mapping) and isinstance(content.get("metadata"), Mapping):
+        content = content["metadata"]
+    if not isinstance(content, Mapping):
+        raise SceneError(f"{path}: not the metadata of an AI2-THOR event: it is no JSON object")
+    try:
+        return scene_from_metadata(content)
+    except SceneError as error:
+        raise SceneError(f"{path}: {error}") from error
 
 
 def scene_from_metadata(
@@ -36,7 +61,7 @@ def scene_from_metadata(
     Args:
         metadata: of one agent, in AI2-THOR's schema.
         grid: (x, z) of the points where the agent can stand, 0.25 m apart. None takes the
-            grid of the packaged kitchen of that name, or else judges from the boxes
+            grid of the packaged scene of that name, or else judges from the boxes
             (`standing_room`).
 
     Raises:

@@ -1,0 +1,305 @@
+"""What a `world.toml` says: the files of a world, its robots, its scenes and tasks."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from hvr.errors import DataFileError, UsageError
+from hvr.files import data_path
+from hvr.knowledge.ontology import Ontology, ontology_of
+from hvr.pddl import Domain, parse_domain
+from hvr.pddl.diagnostics import nearest
+from hvr.texts import read_toml
+from hvr.values import cached_property
+
+FILE = "world.toml"
+DEFAULT_WORLD = "kitchen"
+"""The world of what names none: every command has a world to be tried in."""
+
+_SCENE_ENDING = ".json.gz"
+_KEYS = {
+    "name": (str, "a text"),
+    "domain": (str, "the name of a file"),
+    "ontology": (list, "a list of files"),
+    "problems": (list, "a list of files, which may have *"),
+    "environment": (str, "module:function"),
+    "environments": (list, "a list of names of environments that play scenes"),
+    "scenes": (list, "a list of files, which may have *"),
+    "first_scene": (str, "the name of a scene"),
+    "task_files": (list, "a list of files, which may have *"),
+    "tasks": (dict, "a table [tasks.NAME] for each task"),
+    "agents": (dict, "a table [agents.NAME] for each robot"),
+}
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A kind of robot: it has a domain of its own over the same objects, types and facts.
+
+    Args:
+        name: the name that users give.
+        path: the file of its domain.
+        description: what it can do, in a sentence.
+    """
+
+    name: str
+    path: Path
+    description: str
+
+    def domain(self) -> Domain:
+        """Return its domain, which is read only once.
+
+        Raises:
+            DataFileError, PddlError: the file is missing or damaged.
+        """
+        return _domain(self.path)
+
+
+@dataclass(frozen=True)
+class WorldTask:
+    """A task of a world.
+
+    Args:
+        name: its name.
+        problem: the file of its problem.
+        goal: what to reach instead of the goal of the problem, as a sentence or as PDDL; empty
+            for the problem's own.
+    """
+
+    name: str
+    problem: Path
+    goal: str = ""
+
+
+class WorldFile:
+    """What the `world.toml` of a folder says.
+
+    Args:
+        folder: it has a `world.toml`.
+
+    Attributes:
+        name: of the world.
+        domain_file, ontology_files, problem_files, task_files: paths.
+        scenes: files of recorded scenes by the name of the scene.
+        first_scene: the scene that is taken where none is named; empty in a world of problems.
+        tasks: by name.
+        agents: by name; the first is taken where none is named.
+        environment: `module:function` of an environment of facts; empty for the PDDL environment.
+        environments: names of environments that play the scenes; the first is the usual one.
+
+    Raises:
+        DataFileError: `world.toml` is missing, not TOML, or has not what it needs.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = folder / FILE
+        if not self.file.is_file():
+            raise DataFileError(f"{folder} is no world: it has no {FILE} (hvr world new makes one)")
+        content = read_toml(self.file)
+        self._check_kinds(content)
+        if "domain" not in content:
+            raise self._wrong('it names no domain; write domain = "domain.pddl"')
+        self.name: str = content.get("name", folder.resolve().name)
+        self.domain_file = folder / content["domain"]
+        self.ontology_files = self._files(content, "ontology")
+        self.problem_files = self._files(content, "problems")
+        self.task_files = self._files(content, "task_files")
+        self.environment: str = content.get("environment", "")
+        self.environments: Sequence[str] = tuple(content.get("environments", ()))
+        self.scenes: Mapping[str, Path] = MappingProxyType(
+            {path.name.partition(".")[0]: path for path in self._files(content, "scenes")}
+        )
+        self.first_scene: str = content.get("first_scene", next(iter(self.scenes), ""))
+        if self.scenes and not self.environments:
+            raise self._wrong('it has scenes and names no environments = ["…"]', "scenes")
+        if self.first_scene and self.first_scene not in self.scenes:
+            raise self._wrong(f"it has no scene {self.first_scene!r}", "first_scene")
+        self.tasks: Mapping[str, WorldTask] = MappingProxyType(
+            {name: self._task(name, value) for name, value in content.get("tasks", {}).items()}
+        )
+        agents = {name: self._agent(name, v) for name, v in content.get("agents", {}).items()}
+        every = Agent("agent", self.domain_file, "can do everything")
+        self.agents: Mapping[str, Agent] = MappingProxyType(agents or {every.name: every})
+
+    @property
+    def agent(self) -> Agent:
+        """The robot that is taken where none is named."""
+        return next(iter(self.agents.values()))
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The domain.
+
+        Raises:
+            DataFileError, PddlError: it cannot be read.
+        """
+        return parse_domain(self.domain_file)
+
+    @cached_property
+    def ontology(self) -> Ontology | None:
+        """The ontology; None without one.
+
+        Raises:
+            DataFileError: a file cannot be read or is not Turtle.
+        """
+        return ontology_of(self.ontology_files) if self.ontology_files else None
+
+    @property
+    def scene_ontology(self) -> Ontology:
+        """The ontology of a world with scenes, which needs one.
+
+        Raises:
+            DataFileError: it names none, or a file cannot be read or is not Turtle.
+        """
+        if self.ontology is None:
+            raise self._wrong('it has scenes and no ontology = ["…"] that says what is in them')
+        return self.ontology
+
+    # reading world.toml
+
+    def _check_kinds(self, content: Mapping[str, Any]) -> None:
+        for key, value in content.items():
+            if key not in _KEYS:
+                near = nearest(key, _KEYS)
+                hint = f"did you mean {near!r}?" if near else f"there are {', '.join(_KEYS)}"
+                raise self._wrong(f"it has no entry {key!r}; {hint}", key)
+            kind, words = _KEYS[key]
+            texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
+            if not isinstance(value, kind) or not value or not texts:
+                raise self._wrong(f"{key} must be {words}", key)
+
+    def _files(self, content: Mapping[str, Any], key: str) -> tuple[Path, ...]:
+        files: list[Path] = []
+        for name in content.get(key, ()):
+            pattern = any(sign in name for sign in "*?[")
+            files += sorted(self.folder.glob(name)) if pattern else [self.folder / name]
+        return tuple(dict.fromkeys(files))
+
+    def _task(self, name: str, value: Any) -> WorldTask:
+        known = {"problem", "goal"}
+        good = isinstance(value, dict) and set(value) <= known and "problem" in value
+        if not good or not all(isinstance(one, str) for one in value.values()):
+            raise self._wrong(
+                f'the task {name!r} needs problem = "FILE", and may have goal = "…"', name
+            )
+        return WorldTask(name, self.folder / value["problem"], value.get("goal", ""))
+
+    def _agent(self, name: str, value: Any) -> Agent:
+        known = {"domain", "description"}
+        good = isinstance(value, dict) and set(value) <= known and "domain" in value
+        if not good or not all(isinstance(one, str) for one in value.values()):
+            raise self._wrong(
+                f'the robot {name!r} needs domain = "FILE", and may have description = "…"', name
+            )
+        return Agent(name, self.folder / value["domain"], value.get("description", ""))
+
+    def _wrong(self, text: str, word: str = "") -> DataFileError:
+        line = line_of(self.file, word) if word else 1
+        return DataFileError(f"{self.file}:{line}: {text}")
+
+
+def line_of(file: Path, word: str) -> int:
+    """Return the first line of a file that has a word, 1 if none has."""
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return 1
+    return next((number for number, line in enumerate(lines, 1) if word in line), 1)
+
+
+def shipped_worlds() -> Mapping[str, Path]:
+    """Return the folders of the worlds that hvr brings, by their names."""
+    return {one.name: one for one in sorted(data_path("worlds").iterdir()) if one.is_dir()}
+
+
+def find_world(name: str) -> Path:
+    """Return the folder of a world: a path, or the name of one that hvr brings.
+
+    Raises:
+        UsageError: there is no such folder.
+    """
+    path = Path(name)
+    if path.is_dir():
+        return path
+    shipped = shipped_worlds()
+    if name in shipped:
+        return shipped[name]
+    raise UsageError(
+        f"no folder {name!r}, and no world of this name among those that hvr brings: "
+        f"{', '.join(shipped)}", field="world",
+    )  # fmt: skip
+
+
+def load_world(name: str = DEFAULT_WORLD) -> WorldFile:
+    """Return what is known of a world; those that hvr brings are read only once.
+
+    Args:
+        name: a folder, or the name of a world that hvr brings.
+
+    Raises:
+        UsageError: there is no such world.
+        DataFileError: its `world.toml` is missing or wrong.
+    """
+    return WorldFile(Path(name)) if Path(name).is_dir() else _shipped(name)
+
+
+@cache
+def _shipped(name: str) -> WorldFile:
+    return WorldFile(find_world(name))
+
+
+@cache
+def scene_files() -> Mapping[str, Path]:
+    """Return the files of all scenes that hvr brings, by name, those of the usual world first."""
+    shipped = shipped_worlds()
+    folders = sorted(shipped.values(), key=lambda folder: folder.name != DEFAULT_WORLD)
+    found: dict[str, Path] = {}
+    for folder in folders:
+        files = (folder / "scenes").glob(f"*{_SCENE_ENDING}")
+        for path in sorted(files, key=lambda path: (len(path.name), path.name)):
+            found.setdefault(path.name.removesuffix(_SCENE_ENDING), path)
+    return MappingProxyType(found)
+
+
+def world_of_scene(scene: str) -> WorldFile:
+    """Return the world that a scene belongs to; the usual one for a scene that none has."""
+    path = scene_files().get(scene)
+    return _shipped(DEFAULT_WORLD if path is None else path.parent.parent.name)
+
+
+def world_of_types(types: Iterable[str]) -> WorldFile:
+    """Return the world with scenes that knows most of some AI2-THOR types.
+
+    Of several that know as many it is the usual one, or the first by name.
+    """
+    wanted = set(types)
+    names = {path.parent.parent.name: None for path in scene_files().values()}
+    worlds = [_shipped(name) for name in names]
+    return max(worlds, key=lambda world: len(wanted & set(world.scene_ontology.object_types)))
+
+
+def load_agent(name: str, world: str = DEFAULT_WORLD) -> Agent:
+    """Return an agent by name.
+
+    Raises:
+        UsageError: there is no such agent; the message lists them all.
+    """
+    agents = load_world(world).agents
+    agent = agents.get(name.strip().lower())
+    if agent is None:
+        near = difflib.get_close_matches(name.lower(), agents, n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise UsageError(f"unknown agent {name!r}{hint} (agents: {', '.join(agents)})")
+    return agent
+
+
+@cache
+def _domain(path: Path) -> Domain:
+    return parse_domain(path)
