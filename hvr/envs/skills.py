@@ -22,6 +22,7 @@ from hvr.envs.base import Environment
 from hvr.envs.geometry import Box, Camera
 from hvr.envs.naming import Names
 from hvr.envs.observe import controls, direct_parents, is_inert
+from hvr.envs.support import LIDDED
 from hvr.errors import UsageError
 
 NEAR = 1.0
@@ -204,7 +205,8 @@ class _Robot:
                 continue
             seen.add(outer_id)
             outer = entries[outer_id]
-            if outer["openable"] and not outer["isOpen"]:
+            closed = outer["openable"] and not outer["isOpen"]
+            if closed and outer["objectType"] not in LIDDED:
                 around = self.called(outer_id)
                 raise _RefusedError(
                     f"{name} is inside {around}, which is closed: open {around} first"

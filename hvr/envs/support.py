@@ -28,6 +28,9 @@ SURFACES = frozenset(
 BACKED = frozenset({"Sofa", "ArmChair", "Bed", "Toilet", "Bathtub", "DogBed", "Cart"})
 """Receptacles whose box reaches above what they carry: it ends at a back, a tank or a handle."""
 
+LIDDED = frozenset({"Toilet"})
+"""Receptacles that open and carry things on their lid: closed, they hide nothing."""
+
 HOLDERS = frozenset({"TowelHolder", "HandTowelHolder", "ToiletPaperHanger"})
 """Receptacles on a wall that hold one thing."""
 
@@ -74,8 +77,8 @@ def holder_of(body: Body, holders: Iterable[Holder]) -> str | None:
     In this order: a vessel around its middle; an appliance or burner that takes its type;
     a basin, closed box or tray around it; a surface at its bottom; the floor; the nearest
     surface up to 0.5 m below; a surface at its height up to 0.5 m beside it (furniture
-    that is larger in another version of the scene). Among several of a kind the one with
-    the smallest footprint wins, so that the innermost receptacle is chosen.
+    that is larger in another version of the scene); the floor however far below. Among several
+    of a kind the one with the smallest footprint wins, so that the innermost is chosen.
 
     Args:
         body: the object; it never holds itself.
@@ -133,7 +136,7 @@ def _rank(holder: Holder, body: Body) -> int | None:
     if kind in BACKED:
         return 7 if inside else None
     if kind == "Floor":
-        return 8 if gap <= _FALL / 2 else None
+        return 8 if gap <= _FALL / 2 else 11
     return None
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 
+from hvr.envs.support import LIDDED
 from hvr.scene_graph import SceneGraph, SceneObject
 
 
@@ -96,6 +97,7 @@ def seen_objects(
         name = todo.pop()
         attributes = scene.objects[name].attributes
         shut = attributes.get("openable") and not attributes.get("isOpen")
+        shut = shut and scene.objects[name].object_type not in LIDDED
         if not attributes.get("receptacle") or shut or name in large or name in whole:
             continue
         whole.add(name)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from hvr.envs.base import Environment
 from hvr.envs.naming import Names
 from hvr.envs.observe import scene_graph
+from hvr.envs.support import LIDDED
 from hvr.execution.belief import (
     Belief,
     Sight,
@@ -119,6 +120,7 @@ class Perception:
             o.name for o in self.scene.objects.values()
             if o.attributes.get("openable") and o.attributes.get("receptacle")
             and not o.attributes.get("isOpen") and o.name not in self._opened
+            and o.object_type not in LIDDED
         )  # fmt: skip
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -19,14 +18,17 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_names_are_in_natural_order() -> None:
-    assert scene_names() == tuple(f"FloorPlan{n}" for n in range(1, 31))
+    numbers = [*range(1, 31), *range(201, 231), *range(301, 331), *range(401, 431)]
+    assert scene_names() == tuple(f"FloorPlan{n}" for n in numbers)
+    assert scene_names("kitchen") == scene_names()[:30]
+    assert scene_names("home") == scene_names()[30:]
 
 
 @pytest.mark.parametrize("name", scene_names())
 def test_every_scene_is_sensible(name: str) -> None:
     scene = load_scene(name)
     by_id = {spec.object_id: spec for spec in scene.objects}
-    assert len(by_id) == len(scene.objects) >= 50
+    assert len(by_id) == len(scene.objects) >= 25
     assert (scene.start_position[0], scene.start_position[2]) in scene.grid
     assert all((x * 4).is_integer() and (z * 4).is_integer() for x, z in scene.grid)
     for spec in scene.objects:
@@ -80,23 +82,20 @@ def test_facts_cover_every_type_and_every_piece() -> None:
 
 
 def test_packaged_data_is_what_the_tool_makes(shared: Path, tmp_path: Path) -> None:
-    for _ in range(1):
-        subprocess.run(
-            [
-                sys.executable,
-                str(ROOT / "tools" / "build_scenes.py"),
-                str(shared / "scenes"),
-                str(shared / "ai2thor" / "object_types.json"),
-                "--output",
-                str(tmp_path),
-            ],
-            check=True,
-            capture_output=True,
-        )
-    packaged = ROOT / "hvr" / "envs" / "data"
-    for path in sorted(tmp_path.rglob("*")):
-        if path.is_file():
-            assert path.read_bytes() == (packaged / path.relative_to(tmp_path)).read_bytes()
-    size = sum(p.stat().st_size for p in packaged.rglob("*") if p.is_file())
-    assert size < 400_000
-    json.loads((packaged / "object_types.json").read_text())
+    data = shared / "ai2thor" / "object_types.json"
+    (tmp_path / "data").mkdir()
+    subprocess.run(
+        [
+            sys.executable, str(ROOT / "tools" / "build_scenes.py"),
+            str(shared / "scenes"), str(shared / "scenes_other_rooms"), str(data),
+            "--output", str(tmp_path / "data"), "--worlds", str(tmp_path / "worlds"),
+        ],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    made = [path for path in sorted(tmp_path.rglob("*")) if path.is_file()]
+    assert len(made) == len(scene_names()) + 1
+    for path in made:
+        name = path.relative_to(tmp_path)
+        packaged = ROOT / ("hvr/envs" if name.parts[0] == "data" else "") / name
+        assert path.read_bytes() == packaged.read_bytes()
+    assert sum(path.stat().st_size for path in made) < 600_000

@@ -30,7 +30,7 @@ def valid(metadata: dict[str, Any]) -> None:
     assert all(set(entry) <= fields for entry in document["objects"])
 
 
-@pytest.mark.parametrize("scene", scene_names()[::6])
+@pytest.mark.parametrize("scene", scene_names()[::12])
 def test_first_event_of_a_scene(scene: str) -> None:
     valid(Kitchen(scene).last_event.metadata)
 

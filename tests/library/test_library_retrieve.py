@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.errors import PddlError, UsageError
+from hvr.errors import PddlError
 from hvr.library import Library, Match, Origin, Query, lift, retrieve
 from hvr.library.words import read_words
 from hvr.pddl import Atom, State, Task, TypedName, parse_formula
@@ -14,7 +14,6 @@ from hvr.plans import AABlock
 from hvr.retrieval.embedders import LexicalEmbedder
 from hvr.tasks import paper_task_ids
 from hvr.validation import Validator
-from hvr.world_file import load_agent
 from tests.library.library_worlds import (
     ONTOLOGY,
     after,
@@ -358,12 +357,6 @@ def test_an_own_block_comes_before_that_of_another_agent() -> None:
         match = find(library, "Put the mug on the table", room(agent), None, agent)
         assert match is not None
         assert match.entry.agent == agent
-
-
-def test_the_task_must_be_in_the_domain_of_the_agent() -> None:
-    with pytest.raises(UsageError, match=r"kitchen-pusher, and the task is of kitchen:"):
-        find(learnt(), "Take the cup", task_in("FloorPlan16"), None, "pusher")
-    assert load_agent("pusher").domain().name == "kitchen-pusher"
 
 
 def test_of_equals_the_one_that_was_learnt_for_the_same_request_comes_first() -> None:

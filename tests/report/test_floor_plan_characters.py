@@ -17,7 +17,7 @@ from hvr.report.floor_plan.plan import FloorPlan, Pose, Shape, scene_plan
 PLAN = scene_plan("FloorPlan16")
 
 
-@pytest.mark.parametrize("name", scene_names())
+@pytest.mark.parametrize("name", [*scene_names("kitchen"), *scene_names("home")[::9]])
 def test_every_small_thing_in_sight_has_its_letter_once(name: str) -> None:
     plan = scene_plan(name)
     drawn = character_plan(plan, 80)
@@ -28,7 +28,8 @@ def test_every_small_thing_in_sight_has_its_letter_once(name: str) -> None:
     assert max(map(len, drawn.lines())) <= 80
     assert any(cell.look == "agent" for row in drawn.rows for cell in row)
     looks = {cell.look for row in drawn.rows for cell in row}
-    assert {"surface", "appliance", "dot", "basin"} <= looks
+    assert {"appliance", "dot"} <= looks
+    assert name not in scene_names("kitchen") or {"surface", "basin"} <= looks
 
 
 @pytest.mark.slow

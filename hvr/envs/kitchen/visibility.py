@@ -23,6 +23,7 @@ from hvr.envs.geometry import (
 )
 from hvr.envs.kitchen.room import Point, Room
 from hvr.envs.kitchen.world import CROUCH, KitchenState, Things
+from hvr.envs.support import LIDDED
 
 HORIZONS = (-30.0, 0.0, 30.0, 60.0)
 """Horizons that GetInteractablePoses tries unless told otherwise, degrees."""
@@ -55,7 +56,7 @@ def closed_around(things: Things, object_id: str) -> str | None:
     """Return id of the nearest closed receptacle around an object, or None."""
     for outer in things.ancestors(object_id):
         thing = things[outer]
-        if thing.can("openable") and not thing.is_open:
+        if thing.can("openable") and not thing.is_open and thing.object_type not in LIDDED:
             return outer
     return None
 
