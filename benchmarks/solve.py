@@ -1,13 +1,16 @@
 """`hvr solve` beside plain Fast Downward in the same run.
 
     python benchmarks/solve.py --data MANIFEST [--sets ipc] [--take 1,5] [--seconds 60] [--limit N]
+                               [--optimal]
 
 The manifest has one JSON object a line with `set`, `domain`, `problem` and `features`, paths being
 relative to it. Of each domain the first and the fifth problem are taken (`--take`). Both planners
 get the same wall time: `hvr solve` as a user calls it, and `fast-downward.py --alias lama-first` of
-the package up-fast-downward, one after the other on the same machine. hvr's validator judges all
-plans; a cost is the value of the problem's metric, or the number of steps where it has none.
-Problems with numbers, time, constraints or preferences are counted and left to other planners.
+the package up-fast-downward, one after the other on the same machine. With `--optimal` both search
+for a cheapest plan, Fast Downward with `astar(lmcut())`, or `astar(blind())` where effects have
+conditions or predicates are derived. hvr's validator judges all plans; a cost is the value of the
+problem's metric, or the number of steps where it has none. Problems that have what Fast Downward
+refuses (numbers, time, constraints, preferences) are given to `hvr solve` alone.
 """
 
 from __future__ import annotations
@@ -28,9 +31,11 @@ from inputs import measured, records
 
 from hvr.pddl import parse_domain, parse_problem
 from hvr.search.fast_downward import binary
-from hvr.solving.features import features_of
+from hvr.solving.features import Feature, features_of
 from hvr.solving.programs import DOWNWARD
 from hvr.validation import validate
+
+_LAMA = ("--alias", "lama-first")
 
 
 @dataclass(frozen=True)
@@ -49,37 +54,42 @@ def main() -> None:
     parser.add_argument("--sets", default="ipc", help="sets of the manifest, with commas")
     parser.add_argument("--take", default="1,5", help="which problems of each domain, from 1")
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--optimal", action="store_true", help="search for proven cheapest plans")
     parser.add_argument("--limit", type=int, help="stop after so many problems")
     args = parser.parse_args()
 
     print(conditions())
     print(f"{args.seconds:g} s a problem and planner; problems {args.take} of each domain\n")
-    print("| problem | hvr: cost | s | proven | lama-first: cost | s |")
+    name = "A*" if args.optimal else "lama-first"
+    print(f"| problem | hvr: cost | s | proven | {name}: cost | s |")
     print("| --- | ---: | ---: | --- | ---: | ---: |")
-    rows = []
-    others = 0
+    rows: list[tuple[Result, Result]] = []
+    others: list[Result] = []
     for domain, problem in _problems(args.data, args.sets.split(","), args.take):
         parsed = parse_domain(domain, lenient=True)
-        if features_of(parsed, parse_problem(problem, parsed, lenient=True)) & DOWNWARD.lacks:
-            others += 1
+        features = features_of(parsed, parse_problem(problem, parsed, lenient=True))
+        ours = by_hvr(domain, problem, args.seconds, optimal=args.optimal)
+        told = f"| {problem.stem} | {_cost(ours)} | {ours.seconds:.1f} | {'yes' * ours.proven} |"
+        if features & DOWNWARD.lacks:
+            others.append(ours)
+            print(f"{told} | {', '.join(sorted(features & DOWNWARD.lacks))} |", flush=True)
             continue
-        ours, plain = by_hvr(domain, problem, args.seconds), by_lama(domain, problem, args.seconds)
+        search = _search(features) if args.optimal else _LAMA
+        plain = by_downward(domain, problem, args.seconds, search)
         rows.append((ours, plain))
-        print(
-            f"| {problem.stem} | {_cost(ours)} | {ours.seconds:.1f} | {'yes' * ours.proven} "
-            f"| {_cost(plain)} | {plain.seconds:.1f} |",
-            flush=True,
-        )
+        print(f"{told} {_cost(plain)} | {plain.seconds:.1f} |", flush=True)
         if args.limit and len(rows) == args.limit:
             break
     both = [(o.cost, p.cost) for o, p in rows if o.cost is not None and p.cost is not None]
-    print(f"\n{len(rows)} problems; {others} more have what Fast Downward cannot plan with")
+    print(f"\n{len(rows)} problems; {len(others)} more have what Fast Downward cannot plan with: "
+          f"hvr solves {sum(o.cost is not None for o in others)} of them")  # fmt: skip
     print(f"solved: hvr {sum(o.cost is not None for o, _ in rows)}, "
-          f"lama-first {sum(p.cost is not None for _, p in rows)}")  # fmt: skip
+          f"{name} {sum(p.cost is not None for _, p in rows)}")  # fmt: skip
     print(f"of {len(both)} that both solve, hvr's plan is cheaper in "
           f"{sum(o < p for o, p in both)} and dearer in "
           f"{sum(o > p for o, p in both)}")  # fmt: skip
-    invalid = [name for pair in rows for name in pair if name.word == "invalid"]
+    results = [*others, *(result for pair in rows for result in pair)]
+    invalid = [result for result in results if result.word == "invalid"]
     print(f"plans that are not valid: {len(invalid)}")
 
 
@@ -98,11 +108,18 @@ def _problems(manifest: Path, sets: list[str], take: str) -> Iterator[tuple[Path
                 yield manifest.parent / domain, manifest.parent / list(problems)[number - 1]
 
 
-def by_hvr(domain: Path, problem: Path, seconds: float) -> Result:
-    """Solve a problem with `hvr solve`."""
+def _search(features: frozenset[Feature]) -> tuple[str, ...]:
+    """Return Fast Downward's options for a cheapest plan, after its input files."""
+    plain = not features & {Feature.CONDITIONAL, Feature.DERIVED}
+    return ("--search", "astar(lmcut())" if plain else "astar(blind())")
+
+
+def by_hvr(domain: Path, problem: Path, seconds: float, *, optimal: bool = False) -> Result:
+    """Solve a problem with `hvr solve`; its plan is judged once more."""
     started = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-m", "hvr", "solve", domain, problem, "--json", "--budget", f"{seconds}"],
+        [sys.executable, "-m", "hvr", "solve", domain, problem, "--json", "--budget", f"{seconds}",
+         *["--optimal"] * optimal],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     elapsed = time.perf_counter() - started
@@ -111,17 +128,26 @@ def by_hvr(domain: Path, problem: Path, seconds: float) -> Result:
     told = json.loads(done.stdout)
     if not told["solved"]:
         return Result(None, elapsed, "no plan", True)
-    return Result(Fraction(told["cost"]), elapsed, "", told["proven"])
+    with tempfile.TemporaryDirectory() as folder:
+        plan = Path(folder) / "plan"
+        plan.write_text("\n".join(told["steps"]), encoding="utf-8")
+        report = validate(domain, problem, plan, lenient=True)
+    if not report.valid:
+        return Result(None, elapsed, "invalid")
+    return Result(report.cost, elapsed, "", told["proven"])
 
 
-def by_lama(domain: Path, problem: Path, seconds: float) -> Result:
-    """Solve a problem with Fast Downward's `lama-first` and judge its plan."""
+def by_downward(
+    domain: Path, problem: Path, seconds: float, search: tuple[str, ...] = _LAMA
+) -> Result:
+    """Solve a problem with Fast Downward as it comes, and judge its plan."""
     driver = binary().parents[3] / "fast-downward.py"
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, driver, "--overall-time-limit", f"{round(seconds)}s", "--plan-file",
-             "plan", "--alias", "lama-first", domain.resolve(), problem.resolve()],
+             "plan", *search * (search is _LAMA), domain.resolve(), problem.resolve(),
+             *search * (search is not _LAMA)],
             cwd=folder, capture_output=True, text=True, check=False,
         )  # fmt: skip
         elapsed = time.perf_counter() - started

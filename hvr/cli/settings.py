@@ -10,7 +10,7 @@ from typing import Any
 from hvr.cli import arguments
 from hvr.errors import UsageError
 from hvr.texts import read_bytes, read_toml
-from hvr.validation.report import OnFailure
+from hvr.validation.outcomes import OnFailure
 from hvr.validation.reporters import FORMATS
 
 FILE = "pyproject.toml"

@@ -15,7 +15,7 @@ from hvr.cli import arguments
 from hvr.cli.settings import read_settings
 from hvr.cli.streams import use_utf8
 from hvr.errors import UsageError
-from hvr.validation.report import OnFailure, Outcome
+from hvr.validation.outcomes import OnFailure, Outcome
 from hvr.validation.reporters import FORMATS, ReportOptions, find_reporter
 from hvr.values import Value
 

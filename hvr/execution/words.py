@@ -6,7 +6,15 @@ import re
 from collections.abc import Iterable
 
 from hvr.knowledge.wording import Wording, load_wording
-from hvr.pddl.model import Atom, Comparison, Expression, FunctionTerm, Not, Number
+from hvr.pddl.model import (
+    Atom,
+    Comparison,
+    Expression,
+    FunctionTerm,
+    Not,
+    Number,
+    NumericExpression,
+)
 
 
 def say(literal: Expression, wording: Wording | None = None) -> str:
@@ -27,15 +35,22 @@ def say(literal: Expression, wording: Wording | None = None) -> str:
 
 
 def _compared(condition: Comparison, positive: bool) -> str:
-    """Return a comparison of a function with a number as a clause; empty for others."""
-    term, number = condition.left, condition.right
-    if not isinstance(term, FunctionTerm) or not isinstance(number, Number):
+    """Return a comparison of a function with a number or a function as a clause; else ""."""
+    left, right = _amount(condition.left), _amount(condition.right)
+    if not isinstance(condition.left, FunctionTerm) or not right:
         return ""
-    name = re.sub(r"[-_]+", " ", term.function)
-    of = f" of {' and '.join(term.args)}" if term.args else ""
     verb = "is" if positive else "is not"
-    how = _COMPARISONS[condition.operator]
-    return f"the {name}{of} {verb} {how}{number}"
+    return f"{left} {verb} {_COMPARISONS[condition.operator]}{right}"
+
+
+def _amount(expression: NumericExpression) -> str:
+    if isinstance(expression, Number):
+        return str(expression)
+    if not isinstance(expression, FunctionTerm):
+        return ""
+    name = re.sub(r"[-_]+", " ", expression.function)
+    of = f" of {' and '.join(expression.args)}" if expression.args else ""
+    return f"the {name}{of}"
 
 
 _COMPARISONS = {"=": "", ">=": "at least ", "<=": "at most ", ">": "more than ", "<": "less than "}

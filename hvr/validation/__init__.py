@@ -4,21 +4,43 @@
 Reports are plain values; `hvr.validation.text` renders them.
 """
 
-from hvr.validation.report import (
-    Failure,
-    FailureKind,
-    OnFailure,
-    Outcome,
-    PlanResult,
-    Repair,
-    StepRef,
-    StepReport,
-    UnmetLiteral,
-    ValidationReport,
-)
-from hvr.validation.reporters.text import render_report
-from hvr.validation.text import explain_failure, explain_report, explain_step
-from hvr.validation.validator import Validator, validate
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hvr.validation.report import (
+        Failure,
+        FailureKind,
+        OnFailure,
+        Outcome,
+        PlanResult,
+        Repair,
+        StepRef,
+        StepReport,
+        UnmetLiteral,
+        ValidationReport,
+    )
+    from hvr.validation.reporters.text import render_report
+    from hvr.validation.text import explain_failure, explain_report, explain_step
+    from hvr.validation.validator import Validator, validate
+
+_WHERE = {
+    "Failure": "hvr.validation.report",
+    "FailureKind": "hvr.validation.report",
+    "OnFailure": "hvr.validation.report",
+    "Outcome": "hvr.validation.report",
+    "PlanResult": "hvr.validation.report",
+    "Repair": "hvr.validation.report",
+    "StepRef": "hvr.validation.report",
+    "StepReport": "hvr.validation.report",
+    "UnmetLiteral": "hvr.validation.report",
+    "ValidationReport": "hvr.validation.report",
+    "Validator": "hvr.validation.validator",
+    "explain_failure": "hvr.validation.text",
+    "explain_report": "hvr.validation.text",
+    "explain_step": "hvr.validation.text",
+    "render_report": "hvr.validation.reporters.text",
+    "validate": "hvr.validation.validator",
+}
 
 __all__ = [
     "Failure",
@@ -38,3 +60,12 @@ __all__ = [
     "render_report",
     "validate",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when used: the command line needs the names of choices for its help, and no PDDL.
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_WHERE[name]), name)

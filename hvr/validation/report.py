@@ -11,23 +11,9 @@ from typing import Any
 from hvr.pddl import Atom, Diagnostic, Expression, FunctionTerm, GroundAction, Location, Not, Step
 from hvr.pddl.model import parts_of
 from hvr.printable import short
+from hvr.validation.outcomes import OnFailure as OnFailure
+from hvr.validation.outcomes import Outcome as Outcome
 from hvr.values import Value
-
-
-class Outcome(StrEnum):
-    """The answer to "is this plan valid?"."""
-
-    VALID = "valid"
-    INVALID = "invalid"
-    UNKNOWN = "unknown"
-
-
-class OnFailure(StrEnum):
-    """What to do after a failure: stop, or go on as if the step were skipped, or executed."""
-
-    STOP = "stop"
-    SKIP = "skip"
-    FORCE = "force"
 
 
 class FailureKind(StrEnum):

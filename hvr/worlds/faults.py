@@ -190,7 +190,8 @@ class FaultyWorld:
                     other.advance(self._random.choice(can))
                     after = other.state
                     self.env.put(_base(after), after.numbers())
-                    self._note(kind, action, _texts(_changes(now, after), undone=False))
+                    if changed := _changes(now, after):  # else nothing has gone wrong
+                        self._note(kind, action, _texts(changed, undone=False))
 
     def _facts(self) -> list[Atom]:
         """Return the base facts that hold, or that did in the beginning."""

@@ -2,6 +2,7 @@
 
     goal    = clause, clause … and clause
     clause  = a clause of the wording, such as "{0} is at {1}", with things in its places
+            | a comparison of a number, such as "the battery of r1 is at least 5"
     thing   = an object: "truck1", "truck 1", "the truck" where there is one
             | every TYPE, each TYPE, all TYPES | some TYPE, a TYPE | no TYPE
 
@@ -11,8 +12,10 @@ Nothing is guessed: what is not such a clause is refused, with those that the wo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
 from itertools import count
 from types import MappingProxyType
 
@@ -21,19 +24,24 @@ from hvr.execution.words import say
 from hvr.pddl import (
     And,
     Atom,
+    Comparison,
     Domain,
     Exists,
     Expression,
     Forall,
     Formula,
+    FunctionTerm,
     Not,
+    Number,
     Problem,
     TypedName,
     parse_formula,
 )
 from hvr.pddl.diagnostics import nearest
-from hvr.worlds.words import WorldWords, object_words, plural
+from hvr.worlds.amounts import WORDS, Compared, compared, function_patterns
+from hvr.worlds.words import WorldWords, object_words, plural, words_of
 
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _ALL, _SOME, _NONE = "every", "some", "no"
 _QUANTIFIERS = {"every": _ALL, "each": _ALL, "all": _ALL, "all the": _ALL, "some": _SOME,
                 "a": _SOME, "an": _SOME, "any": _SOME, "no": _NONE}  # fmt: skip
@@ -45,6 +53,18 @@ class _Thing:
 
     name: str
     quantifier: str = ""
+
+
+@dataclass(frozen=True)
+class _Amount:
+    """A number that was said: a constant, or a function of things."""
+
+    function: str = ""
+    things: tuple[_Thing, ...] = ()
+    number: Number | None = None
+
+    def of(self, args: Sequence[str]) -> Number | FunctionTerm:
+        return FunctionTerm(self.function, tuple(args)) if self.number is None else self.number
 
 
 @dataclass(frozen=True)
@@ -85,7 +105,7 @@ def say_goal(formula: Expression, words: WorldWords) -> str:
             return _quantified(_ALL, variable, body, words) or str(formula)
         case Exists((variable,), body):
             return _quantified(_SOME, variable, body, words) or str(formula)
-        case Atom() | Not(Atom()):
+        case Atom() | Not(Atom()) | Comparison() | Not(Comparison()):
             return say(formula, words.wording)
     return str(formula)
 
@@ -105,6 +125,7 @@ class _Reader:
         self.objects = {o.name: o.types for o in (*domain.constants, *problem.objects)}
         self._things = dict(self._phrases())
         self._patterns = list(self._clauses())
+        self._functions = list(function_patterns(domain.functions))
         self._counter = count(1)
 
     def read(self, text: str) -> Formula:
@@ -132,18 +153,46 @@ class _Reader:
             match = pattern.fullmatch(text)
             if match is None:
                 continue
-            parameters = self.domain.predicates[predicate].parameters
-            things: dict[int, _Thing] = {}
-            for place in places:
-                thing = self._thing(match[f"p{place}"], parameters[place])
-                if thing is None:
-                    break
-                things[place] = thing
-            else:
-                return self._formula(predicate, positive, [things[i] for i in sorted(things)])
+            things = self._arguments(match, places, self.domain.predicates[predicate].parameters)
+            if things is not None:
+                return self._formula(partial(_atom, predicate), positive, things)
+        comparison = compared(text)
+        return None if comparison is None else self._comparison(comparison)
+
+    def _arguments(
+        self, match: re.Match[str], places: Sequence[int], parameters: Sequence[TypedName]
+    ) -> list[_Thing] | None:
+        """Return the things in the places of a pattern, in their order; None if one is none."""
+        things = [self._thing(match[f"p{place}"], parameters[place]) for place in sorted(places)]
+        known = [thing for thing in things if thing is not None]
+        return known if len(known) == len(things) else None
+
+    def _comparison(self, said: Compared) -> Formula | None:
+        left, right = self._amount(said.left), self._amount(said.right)
+        if left is None or right is None or not (left.function or right.function):
+            return None
+
+        def compare(args: Sequence[str]) -> Formula:
+            split = len(left.things)
+            return Comparison(said.operator, left.of(args[:split]), right.of(args[split:]))
+
+        return self._formula(compare, said.positive, (*left.things, *right.things))
+
+    def _amount(self, text: str) -> _Amount | None:
+        if _NUMBER.fullmatch(text):
+            return _Amount(number=Number(Decimal(text)))
+        for function, pattern, places in self._functions:
+            match = pattern.fullmatch(text)
+            if match is None:
+                continue
+            things = self._arguments(match, places, self.domain.functions[function].parameters)
+            if things is not None:
+                return _Amount(function, tuple(things))
         return None
 
-    def _formula(self, predicate: str, positive: bool, things: Sequence[_Thing]) -> Formula:
+    def _formula(
+        self, make: Callable[[Sequence[str]], Formula], positive: bool, things: Sequence[_Thing]
+    ) -> Formula:
         variables: list[tuple[str, TypedName]] = []
         args = []
         for thing in things:
@@ -153,8 +202,8 @@ class _Reader:
                 args.append(variable.name)
             else:
                 args.append(thing.name)
-        atom = Atom(predicate, tuple(args))
-        formula: Formula = atom if positive else Not(atom)
+        asserted = make(args)
+        formula: Formula = asserted if positive else Not(asserted)
         # The first one said binds most widely: "every truck is at some depot".
         for quantifier, variable in reversed(variables):
             if quantifier == _SOME:
@@ -196,9 +245,10 @@ class _Reader:
 
     def _refused(self, text: str) -> LanguageError:
         known = [self._example(name) for name in self.words.wording.predicates]
+        known += [self._compared(name) for name in self.domain.functions]
         unknown = [
             word for word in re.findall(r"[\w-]+", text)
-            if word not in self._vocabulary()
+            if word not in self._vocabulary() and not _NUMBER.fullmatch(word)
         ]  # fmt: skip
         hint = ""
         if unknown:
@@ -214,10 +264,21 @@ class _Reader:
         names = tuple(parameter.name.strip("?").upper() for parameter in parameters)
         return say(Atom(predicate, names), self.words.wording)
 
+    def _compared(self, function: str) -> str:
+        parameters = self.domain.functions[function].parameters
+        names = tuple(parameter.name.strip("?").upper() for parameter in parameters)
+        return f"{say(Comparison('>=', FunctionTerm(function, names), Number(Decimal(0))))[:-1]}N"
+
     def _vocabulary(self) -> Mapping[str, None]:
         texts = [*self._things, "and"]
+        if self.domain.functions:
+            texts += [*WORDS, "the", "of", *map(words_of, self.domain.functions)]
         texts += [t.text for p in self.words.wording.predicates.values() for t in (p.true, p.false)]
         return MappingProxyType({w: None for t in texts for w in re.findall(r"[\w-]+", t.lower())})
+
+
+def _atom(predicate: str, args: Sequence[str]) -> Formula:
+    return Atom(predicate, tuple(args))
 
 
 def _forms(text: str) -> Iterator[str]:

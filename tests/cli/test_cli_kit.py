@@ -81,6 +81,20 @@ def test_the_list_of_commands_costs_nothing() -> None:
     assert all(f"  {command.name} " in "\n".join(page) for command in HVR.commands)
 
 
+@pytest.mark.parametrize("command", ["validate", "lint"])
+def test_the_help_of_the_validator_loads_no_pddl(command: str) -> None:
+    code = (
+        f"import sys; from hvr.cli.main import main; main([{command!r}, '--help'])\n"
+        "print(*sorted(m for m in sys.modules if m.startswith('hvr.pddl')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(SOURCES)},
+    )  # fmt: skip
+    assert "usage: hvr" in done.stdout
+    assert not done.stdout.splitlines()[-1]
+
+
 @pytest.mark.slow
 def test_options_are_known_without_what_commands_need() -> None:
     """Completion reads all parsers; whatever takes long is imported when a command runs."""

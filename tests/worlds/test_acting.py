@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import SimulatorError, UsageError
@@ -31,6 +31,7 @@ def test_without_faults_nothing_is_noticed() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(PLAIN), st.integers(1, 8), st.integers(0, 50))
+@example("other-agent", 4, 0)  # charges what has just been charged
 def test_each_fault_is_noticed_in_its_step_and_nothing_else_is(
     kind: str, step: int, seed: int
 ) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, LanguageError, UsageError
 from hvr.files import data_path
@@ -188,6 +191,65 @@ def test_sentences_are_goals_and_are_said_back(sentence: str, pddl: str) -> None
     assert again.said == read.said
     assert read_goal(pddl, domain, problem, words).formula == plain
     assert say_goal(plain, words) == read.said
+
+
+NUMBERS = """
+(define (domain depots) (:requirements :adl :numeric-fluents) (:types robot place)
+  (:predicates (at ?r - robot ?p - place))
+  (:functions (battery-level ?r - robot) (capacity ?r - robot) (way ?a ?b - place) (trips))
+  (:action wait :parameters (?r - robot) :effect (increase (trips) 1)))
+"""
+NUMBERS_TASK = """
+(define (problem p) (:domain depots) (:objects r1 r2 - robot a b - place)
+  (:init (at r1 a)) (:goal (at r1 b)))
+"""
+NUMERIC_GOALS = [
+    ("the battery level of r1 is at least 5", "(>= (battery-level r1) 5)"),
+    ("r1's battery level is at least 5.5", "(>= (battery-level r1) 5.5)"),
+    ("battery level of robot r 1 is not less than 5 and r1 is at b", None),
+    ("the battery level of r 1 is 5 and trips is below 3",
+     "(and (= (battery-level r1) 5) (< (trips) 3))"),
+    ("trips <= 3", "(<= (trips) 3)"),
+    ("the trips are no more than 3", "(<= (trips) 3)"),
+    ("the trips is not 3", "(not (= (trips) 3))"),
+    ("the way of a and b is more than 1, r1 is at b",
+     "(and (> (way a b) 1) (at r1 b))"),
+    ("the battery level of every robot is above 2",
+     "(forall (?x - robot) (> (battery-level ?x) 2))"),
+    ("the battery level of some robot is at most the capacity of r2",
+     "(exists (?x - robot) (<= (battery-level ?x) (capacity r2)))"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentence", "pddl"), NUMERIC_GOALS)
+def test_numbers_are_compared_in_sentences(sentence: str, pddl: str | None) -> None:
+    domain = parse_domain(NUMBERS)
+    problem, words = parse_problem(NUMBERS_TASK, domain), words_for(domain)
+    if pddl is None:
+        with pytest.raises(LanguageError, match="the battery level of R is at least N"):
+            read_goal(sentence, domain, problem, words)
+        return
+    read = read_goal(sentence, domain, problem, words)
+    assert read.said == say_goal(parse_formula(pddl, domain, problem.objects), words)
+    assert read_goal(read.said, domain, problem, words).said == read.said
+
+
+@given(
+    st.sampled_from(["the trips", "the way of a and b", "the battery level of r2"]),
+    st.sampled_from(["at least ", "at most ", "more than ", "less than ", ""]),
+    st.booleans(),
+    st.decimals(-(10**6), 10**6, places=2),
+)
+def test_what_is_said_of_a_number_is_read_back(
+    amount: str, how: str, denied: bool, number: Decimal
+) -> None:
+    domain = parse_domain(NUMBERS)
+    problem, words = parse_problem(NUMBERS_TASK, domain), words_for(domain)
+    sentence = f"{amount} is {'not ' * denied}{how}{number:f}"
+    read = read_goal(sentence, domain, problem, words)
+    again = read_goal(str(read.formula), domain, problem, words)
+    assert read_goal(read.said, domain, problem, words).formula == read.formula
+    assert again.said == read.said
 
 
 @pytest.mark.parametrize(

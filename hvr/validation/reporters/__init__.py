@@ -13,11 +13,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 from hvr.errors import UsageError
-from hvr.validation.judged import Judged
 from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.validation.findings import Finding
+    from hvr.validation.judged import Judged
 
 _MODULES = {
     "text": "text",
@@ -50,7 +50,7 @@ class ReportOptions(Value):
     problems: bool = False
 
 
-Reporter: TypeAlias = Callable[[Iterable[Judged], ReportOptions], Iterator[str]]
+Reporter: TypeAlias = "Callable[[Iterable[Judged], ReportOptions], Iterator[str]]"
 
 
 def find_reporter(name: str) -> Reporter:
