@@ -160,12 +160,14 @@ class Adjuncts:
         Raises:
             LanguageError: it is what is asked for.
         """
-        if "top" in word and self.draft.is_a(place, "Openable"):
+        holds_inside = self.draft.is_a(place, "Openable") and not self.draft.is_a(
+            place, "SurfaceReceptacle"
+        )
+        if "top" in word.split() and holds_inside:
             label = self.taxonomy.a_label(self.draft.entities[place].classes[0])
             raise LanguageError(f"nothing can be put {word} {label}: things can only be in it")
         entity = self.draft.entities[place]
-        inside_only = self.draft.is_a(place, "Openable") and not entity.somewhere
-        if word in {"on", "onto", "upon"} and inside_only:
+        if word in {"on", "onto", "upon"} and holds_inside and not entity.somewhere:
             self.draft.note(f"read '{word} the {entity.text}' as in it: things can only be in it")
 
     def goes_on(self, inner: int, outer: int) -> bool:

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from hvr.errors import LanguageError
 from hvr.language.cursor import STOPS, Cursor
-from hvr.language.lexicon import Dish, Lexicon, Noun, Part
+from hvr.language.lexicon import Dish, Lexicon, Noun, Part, Verb
 
 
 def plainly(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
     """Return the words of a request with what idioms stand for.
 
-    An idiom ends its clause: 'put the kettle on', but not 'put the kettle on the stove'.
+    An idiom ends its clause: 'put the kettle on', but not 'put the kettle on the stove'. What is
+    so meanwhile is one more thing to reach: 'turn on the lamp while holding the book'.
     """
     words: list[str] = []
     at = 0
@@ -23,9 +24,24 @@ def plainly(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
             words += lexicon.idioms[key]
             at += len(key)
         else:
-            words.append(tokens[at])
-            at += 1
+            meanwhile = (
+                _base(tokens[at + 1], lexicon)
+                if tokens[at:][:1] == ("while",) and len(tokens) > at + 1
+                else None
+            )
+            words += ["and", meanwhile] if meanwhile else [tokens[at]]
+            at += 2 if meanwhile else 1
     return tuple(words)
+
+
+def _base(word: str, lexicon: Lexicon) -> str | None:
+    """Return the verb of a form in -ing ('while holding'); None if there is none."""
+    stem = word.removesuffix("ing")
+    if stem == word:
+        return None
+    verbs = {key[0] for key, entries in lexicon.entries.items()
+             if any(isinstance(entry, Verb) for entry in entries)}  # fmt: skip
+    return next((base for base in (stem, f"{stem}e", stem[:-1]) if base in verbs), None)
 
 
 def skip_meal(cursor: Cursor) -> None:

@@ -35,7 +35,8 @@ class Verb:
     """A verb: how it takes its objects (`frame`), what then holds of them (`condition`).
 
     `places`: classes where things go if no place is said; `back`: they go where they were;
-    `liquid`: what is then in vessels of which nothing else is said ('boil the kettle').
+    `liquid`: what is then in vessels of which nothing else is said ('boil the kettle');
+    `by` holds of what it is done by, a thing of the class `by_class` ('read by the lamp').
     """
 
     word: str
@@ -45,6 +46,8 @@ class Verb:
     places: tuple[str, ...] = ()
     liquid: str | None = None
     back: bool = False
+    by: str | None = None
+    by_class: str = ""
 
 
 @dataclass(frozen=True)

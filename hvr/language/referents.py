@@ -331,6 +331,13 @@ class Referents:
             )
             qualify(self.draft, inner, adjectives)
 
+    def _is_its_name(self, thing: NounPhrase, of: NounPhrase) -> bool:
+        """Say whether the noun before 'of' is a name of what follows: 'the light of the lamp'."""
+        kinds = {n.object_class for n in thing.nouns}
+        return bool(of.nouns) and all(
+            any(self.taxonomy.is_a(n.object_class, kind) for kind in kinds) for n in of.nouns
+        )
+
     def _vessel_of(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
         """Return a vessel with something in it: 'a cup of hot coffee', 'a bowl of salad'.
 
@@ -338,6 +345,8 @@ class Referents:
             LanguageError: the noun before 'of' is no vessel.
         """
         assert thing.of is not None
+        if self._is_its_name(thing, thing.of):
+            return self.all_of((thing.of,), reading)
         vessels = [n for n in thing.nouns
                    if self.taxonomy.is_a(n.object_class, "Receptacle")
                    or self.taxonomy.is_a(n.object_class, "Fillable")]  # fmt: skip

@@ -31,6 +31,14 @@ _IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
 """Verbs that end with a thing in the hand even if it must be made first; 'get' does not."""
 
 
+def _with_in_hand(group: NounGroup) -> Adjunct | None:
+    """Return the 'with' that stands right before 'in hand'; None if there is none."""
+    for one, other in zip(group.adjuncts, group.adjuncts[1:], strict=False):
+        if one.kind == "with" and other.kind == "hand":
+            return one
+    return None
+
+
 def _nouns(lexicon: Lexicon, word: str) -> tuple[Noun, ...]:
     return tuple(entry for entry in lexicon.lookup(word) if isinstance(entry, Noun))
 
@@ -128,12 +136,17 @@ class Interpreter:
             group = NounGroup((IT,), (places, *group.adjuncts), group.predicate)
             verb = verb_of(self.lexicon, "put")
         frame = verb.frame if verb else ""
+        if verb is not None and verb.by is not None:
+            by = tuple(a for a in group.adjuncts if self._is_by(verb, a))
+            if by:
+                return self._done_by(verb, group, by)
         group = replace(group, adjuncts=tuple(self._under_tap(frame, a) for a in group.adjuncts))
         if frame == "put" and verb is not None and not (inherited or verb.places or verb.condition):
             group = with_as_beside(group)
         group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
         if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
-            return self._in_hand(verb, group)
+            held = _with_in_hand(group)
+            return self._meanwhile(verb, group, held) if held else self._in_hand(verb, group)
         exceptions = [a for a in group.adjuncts if a.kind == "except"]
         if exceptions:
             group = replace(group, adjuncts=tuple(a for a in group.adjuncts if a not in exceptions))
@@ -202,6 +215,30 @@ class Interpreter:
             things=tuple(for_each(t, count) for t in group.things),
             adjuncts=tuple(a for a in group.adjuncts if a.kind != "for"),
         )
+
+    def _is_by(self, verb: Verb, adjunct: Adjunct) -> bool:
+        return bool(adjunct.things) and all(
+            thing.nouns
+            and any(self.taxonomy.is_a(n.object_class, verb.by_class) for n in thing.nouns)
+            for thing in adjunct.things
+        )
+
+    def _done_by(self, verb: Verb, group: NounGroup, by: tuple[Adjunct, ...]) -> list[int]:
+        """Take in what something is done by: 'examine the book by the light of the lamp'."""
+        rest = replace(group, adjuncts=tuple(a for a in group.adjuncts if a not in by))
+        things = self._group(verb, rest, ())
+        reading = ReferentReading(wanted=False, requires=verb.by_class)
+        for adjunct in by:
+            for number in self.referents.all_of(adjunct.things, reading):
+                self.draft.demand(number, verb.by or "", verb.word)
+        return things
+
+    def _meanwhile(self, verb: Verb | None, group: NounGroup, held: Adjunct) -> list[int]:
+        """Take in what is in the hand meanwhile: 'turn on the lamp with the book in hand'."""
+        others = tuple(a for a in group.adjuncts if a is not held and a.kind != "hand")
+        things = self._group(verb, replace(group, adjuncts=others), ())
+        self._group(verb_of(self.lexicon, "hold"), NounGroup(held.things), ())
+        return things
 
     def _in_hand(self, verb: Verb | None, group: NounGroup) -> list[int]:
         """Take in 'a cup of wine in your hand': whatever else is asked, and it is held."""

@@ -115,6 +115,8 @@ def _verb(ontology: Ontology, name: str, word: str) -> Verb:
         tuple((_one(ontology, name, "place") or "").removeprefix("k:").split()),
         _one(ontology, name, "liquid"),
         _one(ontology, name, "back") in {"True", "true"},
+        _one(ontology, name, "by"),
+        (_one(ontology, name, "byClass") or "").removeprefix("k:"),
     )
 
 
