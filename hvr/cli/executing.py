@@ -10,11 +10,13 @@ from hvr.cli.display import display
 from hvr.cli.output import print_json
 from hvr.cli.posed import Posed, posed
 from hvr.errors import UsageError
+from hvr.files import write_whole
 from hvr.validation.text import count
 from hvr.worlds.environment import FactEnvironment, PddlEnvironment
 from hvr.worlds.faults import FaultRule, FaultyWorld, read_faults
 from hvr.worlds.planning import StatePlanner
 from hvr.worlds.running import WorldRun, run_world, save_run
+from hvr.worlds.sentences import say_goal
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -39,12 +41,24 @@ def execute(args: argparse.Namespace) -> int:
             max_replans=args.max_replans, listen=listen,
         )  # fmt: skip
     if args.save is not None:
-        save_run(args.save, domain, problem, run)
+        _save(args, asked, run)
     if args.json:
         print_json(run.to_json())
     else:
         print(summary(run))
     return run.exit_code
+
+
+def _save(args: argparse.Namespace, asked: Posed, run: WorldRun) -> None:
+    """Write the folder of the run, with its page."""
+    from hvr.report.run_page.page import render
+    from hvr.report.run_page.reading import read_story
+
+    own = asked.world.environment if asked.world is not None else ""
+    about = {"env": own or "the domain itself", "seed": args.seed}
+    goal = say_goal(asked.problem.goal, asked.words)
+    save_run(args.save, asked.domain, asked.problem, run, request=goal, about=about)
+    write_whole(args.save / "run.html", render(read_story(args.save)))
 
 
 def _environment(

@@ -8,7 +8,7 @@ from typing import Any
 from hvr.execution.compare import Difference
 from hvr.execution.failures import Deviation
 from hvr.execution.sounds import Sound
-from hvr.pddl.model import Atom, GroundAction
+from hvr.pddl.model import Atom, Expression, GroundAction
 from hvr.plans import Plan
 from hvr.validation import ValidationReport
 
@@ -95,6 +95,7 @@ class StepDone:
         sounds: what was heard.
         not_seen: effects that are believed and were not seen.
         looks: how often it was looked again to be sure.
+        changed: literals that hold since the step, and did not before; of worlds of facts only.
     """
 
     number: int
@@ -108,6 +109,7 @@ class StepDone:
     sounds: tuple[Sound, ...] = ()
     not_seen: tuple[Atom, ...] = ()
     looks: int = 0
+    changed: tuple[Expression, ...] = ()
 
     @property
     def as_expected(self) -> bool:
@@ -116,6 +118,7 @@ class StepDone:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
+        changed = {"changed": [str(literal) for literal in self.changed]} if self.changed else {}
         return {
             "event": "step",
             "step": self.number,
@@ -129,6 +132,7 @@ class StepDone:
             "sounds": [str(s) for s in self.sounds],
             "not_seen": [str(a) for a in self.not_seen],
             "looks": self.looks,
+            **changed,
         }
 
 

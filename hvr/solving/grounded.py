@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -11,11 +12,15 @@ from hvr.pddl import Task, parse_domain, parse_problem, print_plan
 from hvr.search.fast_downward import solve
 
 _PATIENCE = 1.5
+_NICENESS = 10
+"""Its two searches leave a processor to the planner beside them, which is then as fast as alone."""
 
 
 def main(arguments: list[str]) -> int:
     """Write the best plan that was found; return Fast Downward's exit code for the outcome."""
     optimal = arguments[-1] == "--optimal"
+    if "--yield" in arguments and hasattr(os, "nice"):
+        os.nice(_NICENESS)
     domain_file, problem_file, seconds = arguments[:3]
     try:
         domain = parse_domain(Path(domain_file))

@@ -43,6 +43,7 @@ class PlannerJob:
         features: what they use.
         seconds: wall time at most.
         optimal: search for a plan that is proven to be cheapest.
+        shared: several programs are started, which may be more than there are processors.
     """
 
     domain: Path
@@ -50,6 +51,7 @@ class PlannerJob:
     features: frozenset[Feature]
     seconds: float
     optimal: bool = False
+    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,8 @@ class Program:
         files = [str(job.domain.resolve()), str(job.problem.resolve())]
         if self.module:
             words = [sys.executable, "-m", self.module, *files, f"{job.seconds:g}"]
-            return [*words, *([self.engine] if self.engine else []), *["--optimal"] * job.optimal]
+            words += [self.engine] if self.engine else []
+            return [*words, *["--yield"] * job.shared, *["--optimal"] * job.optimal]
         driver = binary().parents[3] / "fast-downward.py"
         limits = ["--overall-time-limit", f"{max(1, round(job.seconds))}s", "--plan-file", "plan"]
         if not job.optimal:

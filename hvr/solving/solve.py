@@ -98,7 +98,7 @@ def solve(
     task = Task(parsed_domain, parsed)
     outcome = race(
         programs,
-        PlannerJob(domain, problem, features, seconds, optimal),
+        PlannerJob(domain, problem, features, seconds, optimal, shared=len(programs) > 1),
         parsed,
         Validator(task),
         patience=0.0 if optimal else PATIENCE,

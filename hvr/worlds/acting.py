@@ -280,6 +280,7 @@ class FactWatch:
             failures = (*failures, self._misbelieved(number, action, atom, observed))
         self._state = self.world.state = observed
         changed = (*report.added, *report.deleted)
+        seen = sorted(effects_of(before, observed), key=str)
         return StepDone(
             number=number,
             action=action,
@@ -290,6 +291,7 @@ class FactWatch:
             sent=({"action": action.name, "args": list(action.args), "success": not error},),
             failures=failures,
             not_seen=tuple(a for a in changed if a.predicate in self.world.hidden),
+            changed=tuple(one for one in seen if predicate_of(one) not in self.world.hidden),
         )
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,11 +144,27 @@ def read_by(domain: Domain, formula: Expression) -> frozenset[str]:
     return frozenset(known)
 
 
-def save_run(folder: Path, domain: Domain, problem: Problem, run: WorldRun) -> None:
-    """Write domain, problem, plans, events and faults of a run into a folder.
+def save_run(
+    folder: Path,
+    domain: Domain,
+    problem: Problem,
+    run: WorldRun,
+    *,
+    request: str,
+    about: Mapping[str, Any] | None = None,
+) -> None:
+    """Write domain, problems, plans, events and faults of a run into a folder.
 
-    `plan.pddl` is the first plan, `plan_2.pddl` and so on are the new ones; each line of
-    `events.jsonl` is an event, each line of `faults.jsonl` an injected fault.
+    The layout is that of other runs: `task.json` says what was asked and what became of it;
+    `problem.pddl` and `plan.pddl` are the first ones, `problem-2.pddl`, `plan-2.pddl` and so on
+    are of new plans; each line of `trace.jsonl` is an event, of `faults.jsonl` a fault.
+
+    Args:
+        folder: made if need be.
+        domain, problem: of the run.
+        run: as it ended.
+        request: the goal in words.
+        about: further entries of `task.json`.
 
     Raises:
         DataFileError: the folder cannot be written.
@@ -158,11 +174,31 @@ def save_run(folder: Path, domain: Domain, problem: Problem, run: WorldRun) -> N
     write_whole(folder / "domain.pddl", print_domain(domain))
     write_whole(folder / "problem.pddl", print_problem(problem))
     for number, planned in enumerate(run.plans, 1):
-        name = "plan.pddl" if number == 1 else f"plan_{number}.pddl"
-        write_whole(folder / name, print_plan(planned.plan.actions))
-    write_whole(folder / "events.jsonl", _lines(event.to_json() for event in run.events))
+        suffix = "" if number == 1 else f"-{number}"
+        if suffix:
+            write_whole(folder / f"problem{suffix}.pddl", print_problem(planned.task.problem))
+        write_whole(folder / f"plan{suffix}.pddl", print_plan(planned.plan.actions))
+    write_whole(folder / "trace.jsonl", _lines(event.to_json() for event in run.events))
     if run.faults:
         write_whole(folder / "faults.jsonl", _lines(fault.to_json() for fault in run.faults))
+    account = _account(problem, run, request, about or {})
+    write_whole(folder / "task.json", f"{json.dumps(account, indent=2, ensure_ascii=False)}\n")
+
+
+def _account(
+    problem: Problem, run: WorldRun, request: str, about: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what is told of the run as a whole; a goal that is only believed is not judged."""
+    unseen = " and ".join(run.unseen) if run.finished.reached else ""
+    verdict = {"verdict": f"the goal is believed to hold, and {unseen} cannot be seen"}
+    return {
+        "state": "finished",
+        "request": request,
+        **about,
+        "goal": [str(problem.goal)],
+        "reached": None if unseen else run.finished.reached,
+        **(verdict if unseen else {}),
+    }
 
 
 def _lines(values: Iterable[dict[str, Any]]) -> str:

@@ -169,10 +169,10 @@ def test_the_same_seed_gives_the_same_run() -> None:
 def test_a_run_is_saved_whole(tmp_path: Path) -> None:
     domain, problem = rooms()
     run, _ = acted(domain, problem, read_faults(["no-effect@2"]))
-    save_run(tmp_path / "run", domain, problem, run)
+    save_run(tmp_path / "run", domain, problem, run, request="both parcels delivered")
     names = {path.name for path in (tmp_path / "run").iterdir()}
-    assert names >= {"domain.pddl", "problem.pddl", "plan.pddl", "events.jsonl", "faults.jsonl"}
-    assert len((tmp_path / "run" / "events.jsonl").read_text().splitlines()) == len(run.events)
+    assert names >= {"domain.pddl", "problem.pddl", "plan.pddl", "trace.jsonl", "faults.jsonl"}
+    assert len((tmp_path / "run" / "trace.jsonl").read_text().splitlines()) == len(run.events)
 
 
 class Broken:

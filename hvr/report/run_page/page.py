@@ -15,6 +15,7 @@ from hvr.report.markup import (
     paragraph,
 )
 from hvr.report.run_page.changes import changes_table
+from hvr.report.run_page.facts import facts_by_step, has_facts, net_changes
 from hvr.report.run_page.pictures import after_figure, objects_table, way_figure
 from hvr.report.run_page.story import Story
 from hvr.report.run_page.timeline import timeline
@@ -26,6 +27,7 @@ _SIMULATED = "A simulated model made this plan; no language model was asked."
 
 def render(story: Story) -> str:
     """Return the page."""
+    facts = has_facts(story)
     body = fill(
         _PACKAGE,
         "run.html",
@@ -36,10 +38,10 @@ def render(story: Story) -> str:
         facts=_facts(story),
         goal=_goal(story),
         plan=plan_tree(story),
-        way=way_figure(story),
+        way=facts_by_step(story) if facts else way_figure(story),
         timeline=timeline(story),
         after=after_figure(story),
-        changes=changes_table(story),
+        changes=net_changes(story) if facts else changes_table(story),
         objects=objects_table(story),
     )
     return page(

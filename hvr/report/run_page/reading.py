@@ -192,6 +192,7 @@ def _step(event: Mapping[str, Any], plan: int) -> StoryStep:
         unseen=_texts(event.get("not_seen")),
         heard=_texts(event.get("sounds")),
         remarks=failures,
+        changed=_texts(event.get("changed")),
     )
 
 

@@ -45,6 +45,7 @@ class StoryStep:
         sent: the environment's own actions, in a line each.
         remarks: events of the trace about it.
         pose: where the robot was after it; None without a picture of the scene.
+        changed: literals that hold since the step; of worlds of facts only.
     """
 
     number: int
@@ -62,6 +63,7 @@ class StoryStep:
     heard: tuple[str, ...] = ()
     remarks: tuple[Remark, ...] = ()
     pose: Pose | None = None
+    changed: tuple[str, ...] = ()
 
     @property
     def objects(self) -> tuple[str, ...]:
