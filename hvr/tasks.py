@@ -9,6 +9,7 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from hvr.errors import DataFileError, PddlError, UsageError
 from hvr.files import data_path
 from hvr.pddl import GroundAction, TypedName, parse_constraint, parse_formula, parse_plan
 from hvr.texts import read_toml
-from hvr.world_file import world_of_scene
+from hvr.world_file import DEFAULT_WORLD, load_world, shipped_worlds, world_of_scene
 
 _LAST_OF_PAPER = 12
 _ENDING = ".toml"
@@ -118,10 +119,18 @@ class PaperTask:
         return (self.goal_oriented, self.constructive, *self.paraphrases)
 
 
-def task_ids(folder: Path | None = None) -> tuple[str, ...]:
-    """Return ids of all tasks in natural order: T1, T2, …, T5, T5bis, T6, …"""
-    names = [path.stem for path in (folder or data_path("tasks")).glob("*.toml")]
-    return tuple(sorted(names, key=_natural))
+def task_ids(folder: Path | None = None, world: str = DEFAULT_WORLD) -> tuple[str, ...]:
+    """Return ids of all tasks in natural order: T1, T2, …, T5, T5bis, T6, …
+
+    Args:
+        folder: where they are; None for those of a world.
+        world: the world.
+
+    Raises:
+        UsageError: there is no such world.
+    """
+    files = folder.glob("*.toml") if folder is not None else load_world(world).task_files
+    return tuple(sorted((path.stem for path in files), key=_natural))
 
 
 def paper_task_ids(folder: Path | None = None) -> tuple[str, ...]:
@@ -188,7 +197,7 @@ def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
 
     Args:
         task_id: its id, or the path of the file of a user's own task.
-        folder: where tasks with an id are; None for hvr's own.
+        folder: where tasks with an id are; None for hvr's own, of all worlds.
 
     Raises:
         UsageError: there is no such task.
@@ -197,8 +206,17 @@ def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
     if task_id.endswith(_ENDING):
         path = Path(task_id).absolute()
         return _task(read_toml(path), path, own=False)
+    if folder is None and (other := _of_other_worlds().get(task_id.strip().lower())) is not None:
+        return _task(read_toml(other), other, own=True)
     path = (folder or data_path("tasks")) / f"{_id(task_id, task_ids(folder))}{_ENDING}"
     return _task(read_toml(path), path, own=folder is None)
+
+
+@cache
+def _of_other_worlds() -> Mapping[str, Path]:
+    """Return the files of tasks of all worlds that hvr brings but the usual one, by their ids."""
+    names = [name for name in shipped_worlds() if name != DEFAULT_WORLD]
+    return {path.stem.lower(): path for name in names for path in load_world(name).task_files}
 
 
 def _task(values: Mapping[str, Any], path: Path, *, own: bool) -> PaperTask:

@@ -10,6 +10,7 @@ from hvr.cli.output import print_json
 _EPILOG = """\
 examples:
   hvr tasks
+  hvr tasks --world home
   hvr tasks --json
 """
 
@@ -18,14 +19,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description = "List the tasks, the paper's and harder ones, with the scenes that fit."
     parser.epilog = _EPILOG
+    parser.add_argument("--world", help="the world: kitchen (the default), home, or a folder")
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
     from hvr.tasks import load_task, task_ids
+    from hvr.world_file import load_world
 
-    tasks = [load_task(name) for name in task_ids()]
+    world = load_world(args.world) if args.world else load_world()
+    files = {path.stem: path for path in world.task_files}
+    usual = world is load_world()
+    tasks = [load_task(n if usual else str(files[n])) for n in task_ids(world=str(world.folder))]
     if args.json:
         print_json([
             {"id": t.id, "name": t.name, "goal_oriented": t.goal_oriented,

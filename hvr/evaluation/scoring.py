@@ -205,7 +205,8 @@ def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> Executio
         plan: the steps.
         seed: seed of the environment.
     """
-    world = open_world(Kitchen(scene, seed))
+    ontology = world_of_scene(scene).scene_ontology
+    world = open_world(Kitchen(scene, seed), ontology=ontology)
     names = [o.name for o in task.problem.objects]
     validator = Validator(task)
     ideal = validator  # as if the latest step had gone as expected
@@ -292,8 +293,9 @@ def _kinds(failure: Failure) -> set[str]:
 @lru_cache(maxsize=32)
 def scene_task(scene: str) -> Task:
     """Return the initial problem of a scene with all of its objects, without a goal."""
-    domain = world_of_scene(scene).agent.domain()
-    with open_world(Kitchen(scene)).graph as graph:
+    place = world_of_scene(scene)
+    domain = place.agent.domain()
+    with open_world(Kitchen(scene), ontology=place.scene_ontology).graph as graph:
         return Task(domain, graph.problem(domain, "score"))
 
 

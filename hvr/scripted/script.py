@@ -90,8 +90,9 @@ def script_of(task: PaperTask, scene: str) -> Script:
             f"the simulated model knows the ground truth of {task.id} only in {truth.scene}, not "
             f"in {scene}: choose the scene {truth.scene}"
         )
-    domain = world_of_scene(scene).agent.domain()
-    world = open_world(Kitchen(scene))
+    place = world_of_scene(scene)
+    domain = place.agent.domain()
+    world = open_world(Kitchen(scene), ontology=place.scene_ontology)
     with world.graph as graph:
         inventory = world.inventory()
         problem: Problem = graph.problem(domain, "script", _objects(truth.steps, inventory))
