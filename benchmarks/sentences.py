@@ -4,8 +4,8 @@
                                    [--understand-only]
 
 Each line of the file is a scene, a bar and a sentence; a sentence after `!` must be refused.
-Every sentence starts in a fresh kitchen. The exit status is 0 whatever becomes of them: the
-table says it.
+Every sentence starts in a fresh scene. `--data benchmarks/sentences_home.txt` has sentences for
+other rooms than kitchens. The exit status is 0 whatever becomes of them: the table says it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -29,12 +30,10 @@ from hvr.errors import DataFileError, HvrError
 from hvr.execution.events import Event, PlanReady
 from hvr.execution.executor import Executor
 from hvr.execution.world import open_world
-from hvr.files import data_path
-from hvr.knowledge.ontology import load_ontology
-from hvr.pddl import parse_domain
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.search.planners import FastDownward
 from hvr.texts import read_text
+from hvr.world_file import load_world, world_of_scene
 
 HERE = Path(__file__).parent
 
@@ -86,10 +85,18 @@ def read_lines(path: Path) -> Iterator[Line]:
             yield Line(group, scene, sentence.removeprefix("!").strip(), sentence.startswith("!"))
 
 
-def try_line(line: Line, policy: SymbolicPolicy, *, execute: bool) -> Outcome:
+@cache
+def policy_in(world: str) -> SymbolicPolicy:
+    """The symbolic policy of a world with scenes."""
+    place = load_world(world)
+    return SymbolicPolicy(place.scene_ontology, place.agent.domain(), FastDownward())
+
+
+def try_line(line: Line, *, execute: bool) -> Outcome:
     """Understand, plan and carry out one sentence."""
     outcome = Outcome(line)
-    world = open_world(Kitchen(line.scene))
+    policy = policy_in(world_of_scene(line.scene).name)
+    world = open_world(Kitchen(line.scene), ontology=policy.ontology)
     inventory = world.inventory()
     started = time.perf_counter()
 
@@ -162,14 +169,13 @@ def main() -> None:
     parser.add_argument("--markdown", action="store_true", help="the whole table")
     parser.add_argument("--understand-only", action="store_true", help="do not plan")
     options = parser.parse_args()
-    domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    policy = SymbolicPolicy(load_ontology(), domain, FastDownward())
     lines = [line for line in read_lines(options.data) if re.search(options.match, line.text)]
     if not lines:
         raise DataFileError(f"{options.data}: no sentences, lines such as FloorPlan1 | make coffee")
     print(conditions())
-    policy.reader.lexicon.lookup("mug")  # read the words before the clock starts
-    outcomes = [try_line(line, policy, execute=not options.understand_only) for line in lines]
+    for world in {world_of_scene(line.scene).name for line in lines}:
+        policy_in(world).reader.lexicon.lookup("mug")  # read the words before the clock starts
+    outcomes = [try_line(line, execute=not options.understand_only) for line in lines]
     if options.markdown:
         print(table(outcomes))
     for outcome in outcomes:

@@ -24,24 +24,17 @@ def plainly(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
             words += lexicon.idioms[key]
             at += len(key)
         else:
-            meanwhile = (
-                _base(tokens[at + 1], lexicon)
-                if tokens[at:][:1] == ("while",) and len(tokens) > at + 1
-                else None
-            )
-            words += ["and", meanwhile] if meanwhile else [tokens[at]]
-            at += 2 if meanwhile else 1
+            meanwhile = tokens[at] == "while" and _begins_verb(tokens[at + 1 :], lexicon)
+            words.append("and" if meanwhile else tokens[at])
+            at += 1
     return tuple(words)
 
 
-def _base(word: str, lexicon: Lexicon) -> str | None:
-    """Return the verb of a form in -ing ('while holding'); None if there is none."""
-    stem = word.removesuffix("ing")
-    if stem == word:
-        return None
-    verbs = {key[0] for key, entries in lexicon.entries.items()
-             if any(isinstance(entry, Verb) for entry in entries)}  # fmt: skip
-    return next((base for base in (stem, f"{stem}e", stem[:-1]) if base in verbs), None)
+def _begins_verb(tokens: tuple[str, ...], lexicon: Lexicon) -> bool:
+    """Say whether a verb comes first: 'holding'."""
+    return any(
+        isinstance(entry, Verb) for _, entries in lexicon.matches(tokens, 0) for entry in entries
+    )
 
 
 def skip_meal(cursor: Cursor) -> None:

@@ -1,6 +1,6 @@
 """The function words of English that requests are made with, by the role that they play.
 
-They are grammar and belong to no kitchen; words with a meaning are in the ontology.
+They are grammar and belong to no world; words with a meaning are in the ontology.
 """
 
 from __future__ import annotations
@@ -157,8 +157,8 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                "for breakfast", "for lunch", "for dinner", "for my guest", "for my guests",
                "for the guests", "would you mind", "maybe", "there", "would be nice",
                "it is time to", "i want to", "i would like to", "i'd like to", "we want to",
-               "i need to", "we need to", "up", "out", "entire", "in the kitchen",
-               "from the kitchen", "of the kitchen", "the kitchen's", "tasty", "delicious",
+               "i need to", "we need to", "up", "out", "entire",
+               "tasty", "delicious",
                "proper", "together", "straight", "directly", "somewhere", "ready",
                "prepared", "to drink", "to eat", "in here", "here", "over there", "today",
                "in order to", "be so kind", "lovely", "go ahead and", "you can", "you have to",
@@ -172,8 +172,8 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                "immediately", "at once", "would you please", "well", "oh", "so", "could we",
                "can we", "are you able to", "do you think you could", "i think", "perhaps",
                "the robot should", "the robot must", "feel free to", "time to", "already",
-               "in the room", "in this kitchen", "around the kitchen", "in a kitchen",
-               "of the room", "around the room", "kitchen", "the kitchen", "in order",
+               "in the room",
+               "of the room", "around the room", "in order",
                "of food", "from the room", "once again", "at home",
                "for later", "for use", "for later use", "for use later", "to use",
                "for someone", "for storage", "for a meal",
@@ -227,7 +227,7 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                  "in the front",
                  "at the end", "on the end", "in the middle", "in the center", "in the centre",
                  "back on the right", "for a few seconds", "for several seconds", "for some time",
-                 "a few seconds", "upside down", "in the corner of the kitchen",
+                 "a few seconds", "upside down",
                  "in the corner of the room", "off to the side", "to the side", "individual",
                  "glass", "metallic", "copper", "bronze",
                  "white and black", "black and white", "light brown", "dark brown", "light blue",
@@ -295,3 +295,10 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                  "to the front of", "at the front of"),
 }  # fmt: skip
 """Phrases by role; where a role has several values, each phrase with its own."""
+
+ROOM_WORDS: Mapping[str, Iterable[str]] = {
+    "filler": ("{0}", "the {0}", "in the {0}", "in this {0}", "in a {0}", "from the {0}",
+               "of the {0}", "around the {0}", "the {0}'s"),
+    "unheeded": ("in the corner of the {0}",),
+}  # fmt: skip
+"""Phrases with the name of a room, by role: nobody has to be told in which room things are."""

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from hvr.errors import LanguageError
-from hvr.language.function_words import FUNCTION_WORDS
+from hvr.language.function_words import FUNCTION_WORDS, ROOM_WORDS
 from hvr.values import cached_property
 
 _WORD = re.compile(r"[^\W\d_]+-\d+(?![\w-])|[^\W_]+(?:'[^\W\d_]+)?|[.;,!?]")
@@ -232,6 +232,7 @@ def build_lexicon(
     collective: Container[str] = (),
     loose: Iterable[tuple[str, str, str]] = (),
     fixed: Iterable[str] = (),
+    rooms: Iterable[str] = (),
 ) -> Lexicon:
     """Make a lexicon of every phrase.
 
@@ -244,6 +245,7 @@ def build_lexicon(
         collective: classes whose singular means all of them together ('the cutlery').
         loose: phrase, class and its label, which count where the phrase means nothing else.
         fixed: classes of things that stay where they are.
+        rooms: names of the rooms in which everything happens.
     """
     entries: dict[tuple[str, ...], list[Entry]] = {}
 
@@ -277,6 +279,11 @@ def build_lexicon(
         items = phrases.items() if isinstance(phrases, Mapping) else ((p, p) for p in phrases)
         for phrase, value in items:
             add(phrase, FunctionWord(role, value))
+    for role, patterns in ROOM_WORDS.items():
+        for room in rooms:
+            for pattern in patterns:
+                phrase = pattern.format(room)
+                add(phrase, FunctionWord(role, phrase))
     taken = frozenset(entries)
     for phrase, object_class, label in loose:
         for number, form in enumerate((phrase, *plurals(phrase))):

@@ -63,6 +63,8 @@ def read_inside(cursor: Cursor) -> str:
     """Move over 'in it', 'on top of it', 'inside' after contents; return `in` or `on`, or nothing
     if none stands here.
     """
+    if cursor.function("hand"):
+        return ""
     there, more = cursor.function("there"), cursor.function("prep", "from", "unplaced")
     longer = there and more and more.length > there.length
     if there and not longer and not cursor.starts_thing(cursor.at + there.length):

@@ -33,10 +33,8 @@ _IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
 
 def _with_in_hand(group: NounGroup) -> Adjunct | None:
     """Return the 'with' that stands right before 'in hand'; None if there is none."""
-    for one, other in zip(group.adjuncts, group.adjuncts[1:], strict=False):
-        if one.kind == "with" and other.kind == "hand":
-            return one
-    return None
+    pairs = zip(group.adjuncts, group.adjuncts[1:], strict=False)
+    return next((one for one, other in pairs if (one.kind, other.kind) == ("with", "hand")), None)
 
 
 def _nouns(lexicon: Lexicon, word: str) -> tuple[Noun, ...]:

@@ -29,6 +29,7 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
         ),
         _loose_nouns(ontology),
         (c for c in ontology.object_types if not ontology.is_a(c, "Pickupable")),
+        [label for name in ontology.instances("Room") for label in ontology.labels(name)],
     )  # fmt: skip
     return replace(lexicon, fillings=_fillings(ontology), idioms=_idioms(ontology))
 
